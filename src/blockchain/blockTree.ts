@@ -1,11 +1,11 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { Hash } from '#types/ids'
 
-/** Bytes of the small parts of an executed transaction: header, hashes, objects; an estimate. */
+/** Estimated bytes of the small parts of an executed transaction: header, hashes, objects. */
 const transactionOverheadBytes = 1_500
 const blockOverheadBytes = 4_000
 
-/** What a block holds in memory, roughly. */
+/** Returns an estimate of the memory of a block in bytes. */
 export function sizeOfBlock(block: ExecutedBlock): number {
   let bytes = blockOverheadBytes + block.diff.bytes.byteLength
   for (const { node, path } of block.trie.nodes) bytes += 150 + path.length + (node?.length ?? 0)
@@ -14,7 +14,7 @@ export function sizeOfBlock(block: ExecutedBlock): number {
   return bytes
 }
 
-/** What a block costs: a start that has to bring it back in time, the journal and the memory in bytes. */
+/** Costs of a block: time to execute it again at a start, its bytes in the journal and in memory. */
 export type BlockLoad = { readonly ms: number; readonly journalBytes: number; readonly sizeBytes: number }
 
 export const noLoad: BlockLoad = { ms: 0, journalBytes: 0, sizeBytes: 0 }
@@ -30,9 +30,9 @@ function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
 }
 
 /**
- * Executed blocks by hash, whatever their branch: those that no commit has reached, and those lately committed, so that a reorg back to
- * them needs no execution. Bounded in bytes; the blocks added longest ago go first. A block that was dropped is simply not known any more. Those
- * that the caller keeps are never dropped: it commits before they fill the tree.
+ * Executed blocks by hash, of any branch: those not committed yet, and recently committed ones, so that a reorg back to them needs no execution.
+ * Bounded in bytes; drops the blocks added longest ago, which are unknown from then on. Never drops the blocks that the caller keeps: the caller
+ * commits before they fill the tree.
  */
 export class BlockTree {
   readonly #entries = new Map<Hash, Entry>()
@@ -53,18 +53,18 @@ export class BlockTree {
     return this.#entries.get(hash)?.block
   }
 
-  /** Undefined when the block is not in the tree. */
+  /** Returns undefined when the block is not in the tree. */
   loadOf(hash: Hash): BlockLoad | undefined {
     return this.#entries.get(hash)
   }
 
-  /** The load of a chain of blocks; one that continues the chain before is not counted anew. @param load of the chain before */
+  /** Returns the load of a chain of blocks; for an extension of the chain before, adds the new blocks only. @param load of the chain before */
   loadOfChain(blocks: readonly ExecutedBlock[], before: readonly ExecutedBlock[], load: BlockLoad): BlockLoad {
     const isLonger = before.length > 0 && blocks[before.length - 1] === before.at(-1)
     return isLonger ? this.#sum(load, blocks.slice(before.length), 1) : this.#sum(noLoad, blocks, 1)
   }
 
-  /** A load without what these blocks of the tree are of it. */
+  /** Returns a load minus that of the given blocks of the tree. */
   loadWithout(load: BlockLoad, blocks: readonly ExecutedBlock[]): BlockLoad {
     return this.#sum(load, blocks, -1)
   }
@@ -85,8 +85,8 @@ export class BlockTree {
   }
 
   /**
-   * Adds a block, or makes it the newest. It stays at least until the next one comes.
-   * @param ms that its execution took
+   * Adds a block, or makes it the newest. It stays at least until the next block is added.
+   * @param ms execution time of the block
    */
   add(block: ExecutedBlock, ms = 0): void {
     this.#delete(block.hash)
@@ -100,7 +100,7 @@ export class BlockTree {
     }
   }
 
-  /** Forgets the blocks at and below a number: nothing will be built beside them any more. */
+  /** Drops the blocks at and below a number, where no new branch can begin. */
   dropUpTo(number: number): void {
     for (const [hash, { block }] of this.#entries) if (block.header.number <= number) this.#delete(hash)
   }

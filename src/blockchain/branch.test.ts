@@ -13,7 +13,7 @@ const [first, second, third, fourth] = main as [ExecutedBlock, ExecutedBlock, Ex
 const side = buildChain(chain.config, genesis, [[], []], 1).map(({ block }) => block) as [ExecutedBlock, ExecutedBlock]
 const idOf = ({ hash, header }: ExecutedBlock): BlockId => ({ hash, number: header.number })
 
-/** Genesis and the first two blocks are committed, the others only known. */
+/** Genesis and the first two blocks are committed; the others are in memory. */
 const committed = [genesis.block, first, second].map(idOf)
 const known: KnownBlocks = {
   committed: (hash) => committed.find((id) => id.hash === hash),
@@ -22,7 +22,7 @@ const known: KnownBlocks = {
 const branch = (tip: ExecutedBlock) => branchTo(known, tip.hash) ?? { ancestor: idOf(genesis.block), blocks: [] }
 
 describe('blockchain/branch', () => {
-  it('a branch goes down to its youngest committed ancestor', () => {
+  it('returns the branch down to its youngest committed ancestor', () => {
     expect(branchTo(known, fourth.hash)).toEqual({ ancestor: idOf(second), blocks: [third, fourth] })
     expect(branchTo(known, side[1].hash)).toEqual({ ancestor: idOf(genesis.block), blocks: side })
     expect(branchTo(known, second.hash)).toEqual({ ancestor: idOf(second), blocks: [] })
@@ -30,7 +30,7 @@ describe('blockchain/branch', () => {
     expect(tipOf(branch(second))).toEqual(idOf(second))
   })
 
-  it('a block that is not known, or hangs on none that is, has no branch', () => {
+  it('returns no branch for an unknown block, or for one without a known ancestor', () => {
     expect(branchTo({ ...known, executed: () => undefined }, fourth.hash)).toBeUndefined()
     expect(branchTo({ ...known, executed: (hash) => (hash === fourth.hash ? fourth : undefined) }, fourth.hash)).toBeUndefined()
   })
@@ -40,11 +40,11 @@ describe('blockchain/branch', () => {
     ['a committed ancestor', first, true],
     ['a block above its tip', fourth, false],
     ['a sibling', side[0], false],
-  ])('%s is on the branch: %s', (_what, block, expected) => {
+  ])('isOnBranch returns for %s: %s', (_case, block, expected) => {
     expect(isOnBranch(known, branch(third), idOf(block))).toBe(expected)
   })
 
-  it('a committed block above the ancestor is not on a side branch', () => {
+  it('leaves a committed block above the ancestor out of a side branch', () => {
     expect(isOnBranch(known, branch(side[1]), idOf(first))).toBe(false)
   })
 
@@ -55,20 +55,20 @@ describe('blockchain/branch', () => {
   })
   it.each([
     ['in order', heads(fourth, third, first), undefined],
-    ['all the same', heads(fourth, fourth, fourth), undefined],
+    ['all equal', heads(fourth, fourth, fourth), undefined],
     ['back to a committed block', heads(first, first, genesis.block), undefined],
     ['safe above unsafe', heads(third, fourth, first), 'safe'],
     ['safe on another branch', heads(fourth, side[0], genesis.block), 'safe'],
     ['finalized on another branch', heads(fourth, third, side[0]), 'finalized'],
     ['finalized above safe', heads(fourth, first, third), 'finalized'],
-    ['a number that is not the block’s', { ...heads(fourth, first, first), unsafe: { hash: fourth.hash, number: 9 } }, 'unsafe'],
-  ])('heads %s: refused because of %s', (_what, asked, label) => {
+    ['a number other than that of the block', { ...heads(fourth, first, first), unsafe: { hash: fourth.hash, number: 9 } }, 'unsafe'],
+  ])('headsRefusal names for heads %s: %s', (_case, asked, label) => {
     expect(headsRefusal(known, branch(known.executed(asked.unsafe.hash) ?? fourth), asked)?.label).toBe(label)
   })
 })
 
 describe('blockchain/blockTree', () => {
-  it('the blocks added longest ago go first, the newest stays whatever its size', () => {
+  it('drops the blocks added longest ago, and keeps the newest whatever its size', () => {
     const tree = new BlockTree(sizeOfBlock(first) + sizeOfBlock(second))
     for (const block of [first, second]) tree.add(block)
     expect(tree.get(first.hash)).toBe(first)
@@ -81,7 +81,7 @@ describe('blockchain/blockTree', () => {
     expect([tiny.get(first.hash), tiny.get(second.hash)]).toEqual([undefined, second])
   })
 
-  it('its size is that of the blocks in it, also when one is added again or dropped', () => {
+  it('has the size of its blocks, also when one is added again or dropped', () => {
     const tree = new BlockTree(10 ** 9)
     for (const block of [first, second, first, side[0]]) tree.add(block)
     expect(tree.sizeBytes).toBe(sizeOfBlock(first) + sizeOfBlock(second) + sizeOfBlock(side[0]))
@@ -89,7 +89,7 @@ describe('blockchain/blockTree', () => {
     expect(tree.sizeBytes).toBe(sizeOfBlock(second))
   })
 
-  it('the size of a block counts what it holds', () => {
+  it('counts all parts of a block in its size', () => {
     const [small, large] = buildChain(chain.config, genesis, [
       [],
       [signedBy('alice', { data: new Uint8Array(10_000), gasLimit: 100_000n })],

@@ -3,10 +3,10 @@ import { engineFault } from '#engine/faults'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 
-/** How a known block hangs on the committed chain: the youngest committed ancestor (or itself), then the blocks above it, oldest first. */
+/** Path from the committed chain to a known block: the youngest committed ancestor (or the block itself), then the blocks above it, oldest first. */
 export type Branch = { readonly ancestor: BlockId; readonly blocks: readonly ExecutedBlock[] }
 
-/** What a search for a branch asks. */
+/** Blocks that a search for a branch reads. */
 export type KnownBlocks = {
   /** blocks in memory, of any branch */
   executed(hash: Hash): ExecutedBlock | undefined
@@ -16,12 +16,12 @@ export type KnownBlocks = {
 
 type BranchHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
 
-/** What of a view is asked for the branch of new heads. */
+/** Parts of a view that the check of new heads reads. */
 type ViewedBranches = { readonly known: KnownBlocks; branch(tip: Hash): Branch | undefined }
 
 /**
- * The branch that ends with a block; undefined when the block, or one on the way down, is not known.
- * @param trunk a branch that is known already: the walk down ends where it meets it
+ * Returns the branch that ends with a block; undefined when the block, or one of its ancestors above the committed chain, is not known.
+ * @param trunk a known branch: the walk down ends where it meets the trunk
  */
 export function branchTo(known: KnownBlocks, tip: Hash, trunk?: Branch): Branch | undefined {
   const blocks: ExecutedBlock[] = []
@@ -45,9 +45,9 @@ function indexOn({ ancestor, blocks }: Branch, { header, hash }: ExecutedBlock):
 }
 
 /**
- * The branch that makes heads true.
+ * Returns the branch to make canonical for new heads.
  * @param view knows the blocks
- * @param finalized the label as it is: no branch may leave it out
+ * @param finalized current finalized head; the branch must contain it
  * @throws Fault INVALID_FORKCHOICE (reset)
  */
 export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalized: BlockId): Branch {
@@ -57,17 +57,17 @@ export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalize
   if (branch === undefined) throw refused('unsafe', 'the block is not known')
   const refusal = headsRefusal(view.known, branch, heads)
   if (refusal) throw refused(refusal.label, refusal.reason)
-  if (!isOnBranch(view.known, branch, finalized)) throw refused('unsafe', 'it leaves out the finalized head')
+  if (!isOnBranch(view.known, branch, finalized)) throw refused('unsafe', 'its branch does not contain the finalized head')
   return branch
 }
 
-/** Number and hash of the branch's last block. */
+/** Returns number and hash of the branch's last block. */
 export function tipOf(branch: Branch): BlockId {
   const last = branch.blocks.at(-1)
   return last ? { number: last.header.number, hash: last.hash } : branch.ancestor
 }
 
-/** Whether a block is on the branch: one of its blocks, or committed at or below its ancestor. */
+/** Returns whether a block is on the branch: one of its blocks, or committed at or below its ancestor. */
 export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): boolean {
   if (block.number > branch.ancestor.number) {
     return branch.blocks[block.number - branch.ancestor.number - 1]?.hash === block.hash
@@ -76,7 +76,7 @@ export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): 
 }
 
 /**
- * Why these heads are refused, or undefined: each must be known, on the branch of the unsafe head, and none above the one before it.
+ * Returns why heads are refused, or undefined. Each must be known, on the branch of the unsafe head, and not above the head before it.
  * @param branch of the unsafe head
  */
 export function headsRefusal(

@@ -16,7 +16,7 @@ import {
 
 const bytes = fc.uint8Array({ maxLength: 40 })
 
-it('blockchain/chainRows: every entry of a row is found alone, and none beyond', () => {
+it('blockchain/chainRows: reads each entry of a row alone, and none beyond the end', () => {
   fc.assert(
     fc.property(fc.array(bytes), (entries) => {
       const row = encodeRow(entries)
@@ -27,17 +27,17 @@ it('blockchain/chainRows: every entry of a row is found alone, and none beyond',
   )
 })
 
-it('blockchain/chainRows: a row begins with count and ends, four bytes each', () => {
+it('blockchain/chainRows: writes count and ends at the start of a row, four bytes each', () => {
   const row = encodeRow([Uint8Array.of(7), new Uint8Array(0), Uint8Array.of(8, 9)])
   expect([...row]).toEqual([0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 3, 7, 8, 9])
 })
 
-it('blockchain/chainRows: a stored transaction comes back as it was', () => {
+it('blockchain/chainRows: decodes a stored transaction to the encoded one', () => {
   const transaction = { sender: parseAddress(`0x${'ab'.repeat(20)}`), raw: Uint8Array.of(2, 1) }
   expect(decodeStoredTransaction(encodeStoredTransaction(transaction))).toEqual(transaction)
 })
 
-it('blockchain/chainRows: block keys keep the order of numbers', () => {
+it('blockchain/chainRows: orders block keys by number', () => {
   const id = fc.record({
     number: fc.maxSafeNat(),
     hash: fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hashFromBytes),
@@ -50,6 +50,6 @@ it('blockchain/chainRows: block keys keep the order of numbers', () => {
   )
 })
 
-it('blockchain/chainRows: a transaction’s place comes back', () => {
+it('blockchain/chainRows: decodes a transaction’s place to the encoded one', () => {
   expect(decodeLocation(encodeLocation({ number: 2 ** 40, index: 799 }))).toEqual({ number: 2 ** 40, index: 799 })
 })

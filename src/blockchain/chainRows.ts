@@ -4,8 +4,8 @@ import type { BlockId } from '#types/blockRef'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from '#types/ids'
 
 /**
- * A row of many entries: count u32, then where each ends u32, counted from the first entry; then the entries. One entry is found without
- * touching the others.
+ * Encodes entries as one row: count u32, then the end of each entry u32, counted from the first entry; then the entries. A reader finds one entry
+ * without reading the others.
  */
 export function encodeRow(entries: readonly Uint8Array[]): Uint8Array {
   const head = new Uint8Array(4 + 4 * entries.length)
@@ -23,7 +23,7 @@ export function rowLength(row: Uint8Array): number {
   return u32At(row, 0)
 }
 
-/** A view of one entry; RangeError when the row has fewer. */
+/** Returns a view of one entry. @throws RangeError when the row has fewer */
 export function rowEntry(row: Uint8Array, index: number): Uint8Array {
   const count = rowLength(row)
   if (index < 0 || index >= count) throw new RangeError(`entry ${index} of ${count}`)
@@ -32,7 +32,7 @@ export function rowEntry(row: Uint8Array, index: number): Uint8Array {
   return row.subarray(base + from, base + u32At(row, 4 + 4 * index))
 }
 
-/** A transaction as it is stored: sender, then EIP-2718 bytes. */
+/** A transaction in its stored form: sender, then EIP-2718 bytes. */
 export type StoredTransaction = { readonly sender: Address; readonly raw: Uint8Array }
 
 export function encodeStoredTransaction({ sender, raw }: StoredTransaction): Uint8Array {
@@ -43,7 +43,7 @@ export function decodeStoredTransaction(entry: Uint8Array): StoredTransaction {
   return { sender: addressFromBytes(entry.subarray(0, 20)), raw: entry.subarray(20) }
 }
 
-/** Key of a block's rows: number, then hash, so that rows stand in the order of the chain. */
+/** Returns the key of a block's rows: number, then hash, so that rows are in the order of the chain. */
 export function blockKey({ number, hash }: BlockId): Uint8Array {
   return concatBytes(u64Bytes(number), fromHex(hash))
 }
@@ -52,7 +52,7 @@ export function decodeBlockKey(key: Uint8Array): BlockId {
   return { number: u64FromBytes(key), hash: hashFromBytes(key.subarray(8)) }
 }
 
-/** Where a transaction stands in the canonical chain. */
+/** Place of a transaction in the canonical chain. */
 export type TransactionLocation = { readonly number: number; readonly index: number }
 
 export function encodeLocation({ number, index }: TransactionLocation): Uint8Array {

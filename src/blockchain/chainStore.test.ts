@@ -30,7 +30,7 @@ if (built === undefined) throw new Error('no block')
 const { block } = built
 const id = { number: 1, hash: block.hash }
 
-it('blockchain/chainStore: a block is read back as a whole and in parts', () => {
+it('blockchain/chainStore: reads a block back as a whole and in parts', () => {
   const kv = createMemoryKv()
   kv.write((tx) => putCanonicalBlock(tx, block))
   using reader = kv.snapshot()
@@ -47,7 +47,7 @@ it('blockchain/chainStore: a block is read back as a whole and in parts', () => 
   expect(readLocation(reader, hash)).toEqual({ number: 1, index: 2 })
 })
 
-it('blockchain/chainStore: a dropped block leaves nothing behind', () => {
+it('blockchain/chainStore: leaves no row of a dropped block', () => {
   const kv = createMemoryKv()
   kv.write((tx) => putCanonicalBlock(tx, block))
   kv.write((tx) => dropCanonicalBlock(tx, id))
@@ -57,7 +57,7 @@ it('blockchain/chainStore: a dropped block leaves nothing behind', () => {
   expect(readCanonicalHash(reader, -1)).toBeUndefined()
 })
 
-it('blockchain/chainStore: an empty store has no heads; heads and genesis come back', () => {
+it('blockchain/chainStore: has no heads when the store is empty; reads heads and genesis back', () => {
   const kv = createMemoryKv()
   {
     using reader = kv.snapshot()
@@ -75,7 +75,7 @@ it('blockchain/chainStore: an empty store has no heads; heads and genesis come b
   expect(readGenesisId(reader)).toEqual(heads.finalized)
 })
 
-it('blockchain/chainStore: each receipt knows how many logs of the block stand before it', () => {
+it('blockchain/chainStore: stores with each receipt the number of logs before it in the block', () => {
   const log = { address: block.executed[0]?.sender ?? id.hash, topics: [], data: new Uint8Array(0) } as never
   const executed = block.executed.map((one, index) => ({ ...one, receipt: { ...one.receipt, logs: Array(index).fill(log) } }))
   expect(storedReceipts({ executed }).map(({ firstLogIndex }) => firstLogIndex)).toEqual([0, 0, 1])

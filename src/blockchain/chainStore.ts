@@ -24,10 +24,10 @@ import {
 } from './chainRows.ts'
 import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredLog, type StoredReceipt } from './receiptRows.ts'
 
-/** The labels of the chain as they are stored. */
+/** The stored labels of the chain. */
 export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
 
-/** Of the key of a block's rows. */
+/** sizes of the parts of a block key */
 const numberBytes = 8
 const hashBytes = 32
 
@@ -40,7 +40,7 @@ const metaKeys = {
   sequence: metaKey('chain.headsSequence'),
 }
 
-/** Receipts with what a reader of one receipt needs of those before it. */
+/** Returns receipts with the index of their first log, so that each can be read alone. */
 export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): NamedReceipt[] {
   let firstLogIndex = 0
   return block.executed.map(({ receipt, gasUsed, hash }) => {
@@ -50,7 +50,7 @@ export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): NamedRec
   })
 }
 
-/** Writes a block and makes it the canonical one at its number; the caller has dropped the one before. */
+/** Writes a block as the canonical one at its number. The caller has dropped the previous one. */
 export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
   const { number, timestamp } = block.header
   const key = blockKey({ number, hash: block.hash })
@@ -81,13 +81,13 @@ export function dropCanonicalBlock(tx: KvWriter, id: BlockId): void {
   tx.delete(tables.canonical.id, u64Bytes(id.number))
 }
 
-/** @param sequence of these heads among all that were set */
+/** @param sequence number of the call that set these heads */
 export function putHeads(tx: KvWriter, heads: StoredHeads, sequence: number): void {
   tx.put(tables.meta.id, metaKeys.sequence, u64Bytes(sequence))
   for (const label of ['unsafe', 'safe', 'finalized'] as const) tx.put(tables.meta.id, metaKeys[label], blockKey(heads[label]))
 }
 
-/** How many times heads were set up to those that are stored. */
+/** Returns the sequence of the stored heads: how many times heads were set up to them. */
 export function readHeadsSequence(reader: KvReader): number {
   const value = reader.get(tables.meta.id, metaKeys.sequence)
   return value ? u64FromBytes(value) : 0
@@ -98,12 +98,12 @@ function readLabel(reader: KvReader, key: Uint8Array): BlockId | undefined {
   return value && decodeBlockKey(value)
 }
 
-/** The last block that was written; undefined on a store without a chain. */
+/** Returns the last written block; undefined on a store without a chain. */
 export function readHead(reader: KvReader): BlockId | undefined {
   return readLabel(reader, metaKeys.unsafe)
 }
 
-/** undefined on a store without a chain. */
+/** Returns undefined on a store without a chain. */
 export function readHeads(reader: KvReader): StoredHeads | undefined {
   const [unsafe, safe, finalized] = [metaKeys.unsafe, metaKeys.safe, metaKeys.finalized].map((key) => readLabel(reader, key))
   return unsafe && safe && finalized && { unsafe, safe, finalized }
@@ -123,7 +123,7 @@ export function readCanonicalHash(reader: KvReader, number: number): Hash | unde
   return value && hashFromBytes(value)
 }
 
-/** Number and hash of a stored block. */
+/** Returns number and hash of a stored block. */
 export function readBlockId(reader: KvReader, hash: Hash): BlockId | undefined {
   const value = reader.get(tables.blockByHash.id, fromHex(hash))
   return value && { number: u64FromBytes(value), hash }
@@ -142,7 +142,7 @@ export function readTransactions(reader: KvReader, id: BlockId): StoredTransacti
   return row && transactionsIn(row)
 }
 
-/** One transaction of a block, without decoding the others. */
+/** Returns one transaction of a block without decoding the others. */
 export function readTransaction(reader: KvReader, id: BlockId, index: number): StoredTransaction | undefined {
   const row = reader.get(tables.bodies.id, blockKey(id))
   return row && index < rowLength(row) ? decodeStoredTransaction(rowEntry(row, index)) : undefined
@@ -153,17 +153,17 @@ export function readReceipts(reader: KvReader, id: BlockId): StoredReceipt[] | u
   return row && Array.from({ length: row.count }, (_, index) => row.receipt(index))
 }
 
-/** The receipts of a block, not decoded. */
+/** Returns the receipts of a block, not decoded. */
 export function readReceiptRow(reader: KvReader, id: BlockId): ReceiptRow | undefined {
   const row = reader.get(tables.receipts.id, blockKey(id))
   return row && new ReceiptRow(row)
 }
 
-/** When a block was, and logs of it. */
+/** Logs of a block, with its hash and timestamp. */
 export type StoredLogs = { readonly hash: Hash; readonly timestamp: number; readonly logs: readonly StoredLog[] }
 
 /**
- * The logs that match of some transactions of a canonical block, without reading any more of it; undefined when its row is not there, or of
+ * Returns the matching logs of some transactions of a canonical block, without reading the rest of the block; undefined when the row is missing, or of
  * schema 2.
  * @param indexes RangeError beyond the end of the block
  */
@@ -182,7 +182,7 @@ export function readLogs(reader: KvReader, number: number, indexes: readonly num
   })
 }
 
-/** Where a transaction of the canonical chain stands. */
+/** Returns the place of a transaction in the canonical chain. */
 export function readLocation(reader: KvReader, hash: Hash): TransactionLocation | undefined {
   const value = reader.get(tables.txByHash.id, fromHex(hash))
   return value && decodeLocation(value)

@@ -32,12 +32,12 @@ export type EthereumChainDeps = {
   readonly genesis: () => Genesis
 }
 
-/** What became of a block; one that stands in the chain already is not executed again. */
+/** Outcome of an insert. A block that is in the chain already is not executed again. */
 export type EthereumInsert = { readonly kind: 'imported' | 'known' } | { readonly kind: 'invalid'; readonly reason: string }
 
 /**
- * A chain of Ethereum's own blocks in a store: one branch, each block committed as it comes. It exists to be imported and read; a node never
- * opens one, for there is nothing of Ethereum that could tell it the next block.
+ * A chain of Ethereum's own blocks in a store: one branch, each block committed when it is inserted. It is for import and reads only; a node never opens
+ * one, because no source of further blocks exists here.
  */
 export interface EthereumChain {
   readonly head: BlockId
@@ -45,12 +45,12 @@ export interface EthereumChain {
   insert(block: Block): EthereumInsert
   /** Labels a committed block safe and finalized. @throws Fault CHAIN_STORE_DAMAGED (fatal) when there is no such block */
   label(id: BlockId): void
-  /** The labels as readers and a pool of other chains are told of them. */
+  /** The labels in the form that readers and a pool of other chains take. */
   readonly published: HeadRecord
   view(): ExecutionView
 }
 
-/** Whole blocks stand in the table of labels, for no other chain has any: the tables of blocks have no place for ommers and withdrawals. */
+/** Key of a whole block. Whole blocks are in the table of labels: the tables of blocks have no columns for ommers and withdrawals. */
 const wholeKey = (id: BlockId): Uint8Array => concatBytes(new TextEncoder().encode('ethereum.'), blockKey(id))
 
 function wholeBlock(reader: KvReader, id: BlockId): Block | undefined {
@@ -153,7 +153,7 @@ class StoredEthereumChain implements EthereumChain {
   }
 }
 
-/** The view of a chain of ours, telling also what only Ethereum's blocks have. */
+/** Adds to a view the fields that only Ethereum's blocks have. */
 function withWholeBlocks(view: ExecutionView, reader: KvReader, config: ExecutionConfig): ExecutionView {
   const block = view.block.bind(view)
   const receipts = view.receipts.bind(view)
@@ -180,7 +180,7 @@ function withBlobs(stored: ChainReceipt, raw: Uint8Array | undefined, header: He
 }
 
 /**
- * Opens such a chain, which the genesis begins when the store is empty.
+ * Opens a chain of Ethereum blocks, and writes the genesis block first when the store is empty.
  * @throws Fault GENESIS_MISMATCH, CHAIN_STORE_DAMAGED (fatal)
  */
 export function openEthereumChain(deps: EthereumChainDeps): EthereumChain {

@@ -47,7 +47,7 @@ const balanceOfTarget = (execution: Execution, block: BlockId) => {
 }
 
 describe('blockchain/execution: opening', () => {
-  it('an empty store gets the genesis block, which is all three heads', async () => {
+  it('writes the genesis block to an empty store and sets all three heads to it', async () => {
     const { execution } = start()
     const { unsafe, safe, finalized } = await execution.heads()
     expect(unsafe).toMatchObject({ ...genesisId, l1Origin: config.genesis.l1, sequenceNumber: 0 })
@@ -55,7 +55,7 @@ describe('blockchain/execution: opening', () => {
     expect(await execution.payload(0)).toMatchObject({ blockHash: genesisId.hash, transactions: [] })
   })
 
-  it('a genesis that is not the configured one is refused (WRONG_GENESIS), nothing is written', async () => {
+  it('refuses a genesis other than the configured one, and writes nothing (WRONG_GENESIS)', async () => {
     const kv = createMemoryKv()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
     const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
@@ -63,7 +63,7 @@ describe('blockchain/execution: opening', () => {
     expect(await createExecution({ ...deps, config }).heads()).toMatchObject({ unsafe: genesisId })
   })
 
-  it('a store of another chain is refused and both genesis hashes are named (GENESIS_MISMATCH)', () => {
+  it('refuses the store of another chain, and names both genesis hashes (GENESIS_MISMATCH)', () => {
     const { kv } = start()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
     const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
@@ -71,7 +71,7 @@ describe('blockchain/execution: opening', () => {
     expect(() => createExecution({ ...deps, config: other })).toThrow(expect.objectContaining({ code: 'GENESIS_MISMATCH', data }))
   })
 
-  it('what was committed is there after a restart without a journal, what was only built is not', async () => {
+  it('restores committed blocks after a restart without a journal, and no others', async () => {
     const { execution, kv, grow } = start()
     const [first, second, third] = (await grow(genesisId, 3)) as [L2Ref, L2Ref, L2Ref]
     await execution.setHeads({ unsafe: second, safe: first, finalized: first })
@@ -86,7 +86,7 @@ describe('blockchain/execution: opening', () => {
 })
 
 describe('blockchain/execution: blocks', () => {
-  it('a built block is known and moves no head; a block is built on it', async () => {
+  it('knows a built block without moving a head, and builds on it', async () => {
     const { execution, build } = start()
     const first = await build(genesisId, [signedBy('alice', {})])
     expect(await execution.payload(first.blockHash)).toEqual(first)
@@ -97,7 +97,7 @@ describe('blockchain/execution: blocks', () => {
     expect(balanceOfTarget(execution, { number: 2, hash: second.blockHash })).toBe(2n)
   })
 
-  it('a block on one that is not known is refused (UNKNOWN_PARENT)', async () => {
+  it('refuses a block on an unknown parent (UNKNOWN_PARENT)', async () => {
     const { build } = start()
     const unknown = { number: 4, hash: hashOf('nowhere') }
     await expect(build(unknown)).rejects.toMatchObject({ code: 'UNKNOWN_PARENT', severity: 'reset' })
@@ -106,7 +106,7 @@ describe('blockchain/execution: blocks', () => {
     expect(() => start().execution.insertPayload(second)).toThrow(expect.objectContaining({ code: 'UNKNOWN_PARENT' }))
   })
 
-  it('an inserted payload is known to another node with the same hash; an invalid one is not', async () => {
+  it('gives an inserted payload the same hash on another node, and does not know an invalid one', async () => {
     const payload = await start().build(genesisId, [signedBy('alice', {})])
     const { execution, setUnsafe, refOf } = start()
     expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
@@ -120,7 +120,7 @@ describe('blockchain/execution: blocks', () => {
 })
 
 describe('blockchain/execution: heads', () => {
-  it('the branch of the unsafe head becomes canonical with its transactions, in one commit', async () => {
+  it('makes the branch of the unsafe head canonical with its transactions, in one commit', async () => {
     const { execution, build, setUnsafe, refOf, phases } = start()
     const raw = signedBy('alice', {})
     const first = refOf(await build(genesisId, [raw]))
@@ -135,7 +135,7 @@ describe('blockchain/execution: heads', () => {
     expect(view.receipts(first.hash)?.[1]).toMatchObject({ gasUsed: 21_000n, fees: { l1Fee: 0n } })
   })
 
-  it('heads that are set already need no commit', async () => {
+  it('needs no commit for heads that are set already', async () => {
     const { execution, grow, setUnsafe, phases } = start()
     const [first] = (await grow(genesisId, 1)) as [L2Ref]
     await setUnsafe(first)
@@ -145,7 +145,7 @@ describe('blockchain/execution: heads', () => {
     expect(phases).toEqual(['begin', 'end'])
   })
 
-  it('a reorg unwinds the old branch and writes the new one; history and state follow', async () => {
+  it('unwinds the old branch and writes the new one on a reorg; history and state follow', async () => {
     const { execution, build, grow, setUnsafe, refOf } = start()
     const raw = signedBy('alice', { value: 9n })
     const [first] = (await grow(genesisId, 1)) as [L2Ref]
@@ -161,7 +161,7 @@ describe('blockchain/execution: heads', () => {
     expect(balanceOfTarget(execution, old)).toBe(9n)
   })
 
-  it('the way back to a branch that was left needs no execution', async () => {
+  it('returns to a branch that it left without executing it again', async () => {
     const { execution, grow, setUnsafe } = start()
     const main = await grow(genesisId, 3)
     const side = await grow(genesisId, 2, 1)
@@ -173,7 +173,7 @@ describe('blockchain/execution: heads', () => {
     expect(canonical(execution, 4)[3]).toBe(main[2]?.hash)
   })
 
-  it('a block can be built on a canonical block below the head', async () => {
+  it('builds a block on a canonical block below the head', async () => {
     const { execution, grow, setUnsafe, build } = start()
     const main = (await grow(genesisId, 4)) as [L2Ref, L2Ref, L2Ref, L2Ref]
     await setUnsafe(main[3])
@@ -183,14 +183,14 @@ describe('blockchain/execution: heads', () => {
   })
 
   it.each([
-    ['an unsafe head that is not known', (main: L2Ref[]) => ({ unsafe: { ...main[0], hash: hashOf('nowhere') } })],
+    ['an unknown unsafe head', (main: L2Ref[]) => ({ unsafe: { ...main[0], hash: hashOf('nowhere') } })],
     ['a safe head above the unsafe one', (main: L2Ref[]) => ({ safe: main[3] })],
     ['a finalized head above the safe one', (main: L2Ref[]) => ({ finalized: main[2] })],
     [
       'a branch without the finalized head',
       (_main: L2Ref[], side: L2Ref[]) => ({ unsafe: side[1], safe: genesisId, finalized: genesisId }),
     ],
-  ])('%s is refused and nothing moves (INVALID_FORKCHOICE)', async (_what, fields) => {
+  ])('refuses %s and moves no head (INVALID_FORKCHOICE)', async (_case, fields) => {
     const { execution, grow, phases } = start()
     const main = (await grow(genesisId, 4)) as [L2Ref, L2Ref, L2Ref, L2Ref]
     const side = await grow(genesisId, 2, 1)
@@ -202,7 +202,7 @@ describe('blockchain/execution: heads', () => {
     expect(phases).toEqual([])
   })
 
-  it('the published record is frozen and replaced as a whole', async () => {
+  it('freezes the published record and replaces it as a whole', async () => {
     const { execution, grow, setUnsafe } = start()
     const before = execution.published
     const [first] = (await grow(genesisId, 1)) as [L2Ref]

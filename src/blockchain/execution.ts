@@ -30,34 +30,33 @@ import { OfferedPayloads } from './offeredPayloads.ts'
 import { unwoundBlocks } from './unwoundBlocks.ts'
 import { createChainView, type ExecutionView } from './view/chainView.ts'
 
-/** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
+/** The execution half: the engine, import of payloads, and views for readers. Disposing calls `close`. */
 export interface Execution extends Engine, AsyncDisposable {
-  /** `insert`, at once. */
+  /** Does the same as `insert`, synchronously. */
   insertPayload(payload: Payload): InsertResult
   /** The newest published heads: frozen, replaced as a whole. */
   readonly published: HeadRecord
-  /** Blocks that are not sealed. */
+  /** Execution of flashblocks. */
   readonly pending: PendingPort
-  /** The chain as it is now. */
+  /** Returns the chain at this instant. */
   view(): ExecutionView
-  /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
+  /** Commits all published blocks now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void
-  /** From now on blocks that are built with transactions of the pool keep to these limits. */
+  /** Sets limits of later blocks that are built with transactions of the pool. */
   limitBlocks(change: BlockLimits): void
   sizes(): HeldSizes
-  /** Commits all that is published and takes nothing more. What cannot be committed stays in the journal, for the next start. */
+  /** Commits all published blocks and refuses further calls. Blocks that cannot be committed stay in the journal for the next start. */
   close(): Promise<void>
 }
 
 /**
- * Effects of a new block, in order: 1 it is executed, 2 it is appended to the journal, 3 it is in the tree, and the caller has its answer.
- * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later (`CommitBehind`) 3 blocks that an
- * unwind takes out of the store are appended to the journal, 4 a transaction, 5 the record without what it committed; 4 and 5 again until all blocks
- * up to these heads are committed, other calls in between; then 6 a new segment of the journal, 7 the heads again if newer ones were published
- * meanwhile, 8 segments that are covered are removed. When a segment is full, 7 and 8 also precede the next new block. A kill before an answer loses
- * only what nobody was told. After it the next start finds in the journal what the store lacks: blocks are executed again when they are asked for,
- * those under the last heads at once. A kill between 3 and 8 leaves records of blocks that the store has: they are passed over. Between two
- * transactions the store has blocks of heads whose sequence it has not: the start goes on from there.
+ * Effects of a new block, in order: 1 it is executed, 2 appended to the journal, 3 added to the tree; then the caller has its answer. Of new heads:
+ * 1 they are appended to the journal, 2 published; then the caller has its answer. Later (`CommitBehind`): 3 blocks that an unwind removes from the
+ * store are appended to the journal, 4 a transaction commits blocks, 5 a record without these blocks is published; 4 and 5 repeat up to these heads,
+ * with other calls in between. Then 6 the journal begins a new segment, 7 newer published heads are appended again, 8 covered segments are removed.
+ * When a segment is full, 7 and 8 also precede the next new block. A kill before an answer loses only unacknowledged blocks. The next start executes
+ * journalled blocks that the store lacks: those under the last heads at once, others when a caller needs them. After a kill between 3 and 8 it
+ * ignores records of stored blocks; after a kill between two transactions it continues from stored blocks whose heads' sequence is not stored.
  */
 class LocalExecution implements Execution {
   readonly #deps: ExecutionDeps
@@ -69,9 +68,9 @@ class LocalExecution implements Execution {
   readonly #offered: OfferedPayloads
   readonly pending: PendingChain
   #published: HeadRecord
-  /** of the published heads */
+  /** sequence of the published heads */
   #sequence: number
-  /** of the published blocks that are not committed */
+  /** load of the published blocks that are not committed */
   #load: BlockLoad = noLoad
   #limits: BlockLimits = {}
   #isClosed = false
@@ -122,7 +121,7 @@ class LocalExecution implements Execution {
     const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash))
     if (view) return view
     reader[Symbol.dispose]()
-    throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the head that was committed` })
+    throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the committed head` })
   }
 
   async insert(payload: Payload): Promise<InsertResult> {
@@ -190,7 +189,7 @@ class LocalExecution implements Execution {
     if (typeof at !== 'number') this.#wake(at)
     using view = this.view()
     const hash = typeof at === 'number' ? view.canonicalHash(at) : at
-    // a block whose ancestors were forgotten is no more known than they are
+    // a block without known ancestors counts as unknown
     const found = hash !== undefined && view.branch(hash) ? view.block(hash) : undefined
     return found && payloadOfBlock(found.block, found.hash)
   }
@@ -223,7 +222,7 @@ class LocalExecution implements Execution {
     try {
       this.#commits.run()
     } catch (error) {
-      this.#deps.log.warn('closed with blocks that are in the journal only', { error })
+      this.#deps.log.warn('closed without commit, blocks stay in the journal', { error })
     } finally {
       this.#commits.stop()
     }
@@ -237,13 +236,13 @@ class LocalExecution implements Execution {
     if (this.#isClosed) throw new Error('execution: closed')
   }
 
-  /** Before a new block. @throws as `CommitBehind.makeRoom` */
+  /** Makes room for a new block. @throws as `CommitBehind.makeRoom` */
   #makeRoom(): void {
     this.#commits.makeRoom()
     if (this.#journal.isLong) this.#pruneJournal(0)
   }
 
-  /** Whether a block needs no execution to be valid; one that no record would bring back after a kill is journalled first. */
+  /** Returns whether a block is valid without execution. Journals it first if no record would restore it after a kill. */
   #isKnown(hash: Hash): boolean {
     if (this.#journal.sleeps(hash)) return true
     using view = this.view()
@@ -252,13 +251,13 @@ class LocalExecution implements Execution {
     return branch !== undefined
   }
 
-  /** Appends the blocks of a branch that the journal has lost sight of: they were committed once, and unwound. */
+  /** Appends the blocks of a branch that the journal no longer has: they were committed, then unwound. */
   #journalBlocks(blocks: readonly ExecutedBlock[]): void {
-    const beside = blocks.slice(blocks.findLastIndex((block) => this.#isPublished(block)) + 1)
-    for (const block of beside) this.#journal.appendBlock(block)
+    const unpublished = blocks.slice(blocks.findLastIndex((block) => this.#isPublished(block)) + 1)
+    for (const block of unpublished) this.#journal.appendBlock(block)
   }
 
-  /** Appends the blocks that the next commit takes out of the store: they stay known. */
+  /** Appends the blocks that the next commit removes from the store, so that they stay known. */
   #journalUnwound(): void {
     for (const block of unwoundBlocks(this.#deps.kv, this.#published)) {
       if (this.#tree.get(block.hash)) this.#journal.appendBlock(block)
@@ -266,13 +265,13 @@ class LocalExecution implements Execution {
     }
   }
 
-  /** The branch that makes the heads true. */
+  /** Returns the branch to make canonical. */
   #plan(heads: JournalledHeads | Heads): Branch {
     using view = this.view()
     return branchOfHeads(view, heads, this.#published.heads.finalized)
   }
 
-  /** Runs on a known parent, as long as the state after it is open. @returns with the blocks from the committed chain to the parent */
+  /** Runs a function on a known parent while the state after it is open. @returns its value and the blocks from the committed chain to the parent */
   #during<T>(parent: BlockId, run: (on: ParentBlock) => T): { value: T; ms: number; branch: readonly ExecutedBlock[] } {
     this.#requireOpen()
     this.#wake(parent.hash)
@@ -282,11 +281,11 @@ class LocalExecution implements Execution {
     const { clock } = this.#deps
     const startMs = clock.nowMs()
     const value = run(on)
-    // a clock that was set back meanwhile is no gain
+    // the wall clock may have been set back
     return { value, ms: Math.max(0, clock.nowMs() - startMs), branch: view.branch(parent.hash)?.blocks ?? [] }
   }
 
-  /** Executes on a known parent, and keeps the block if it is valid. @param execute tells how long it took before */
+  /** Executes a block on a known parent and keeps it if it is valid. @param execute `earlierMs` of its result is execution time before this call */
   #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult & { readonly earlierMs?: number }): BlockResult {
     const { log, onExecuted } = this.#deps
     const { value: result, ms: lastMs, branch } = this.#during(parent, execute)
@@ -304,7 +303,7 @@ class LocalExecution implements Execution {
     return result
   }
 
-  /** Executes a journalled block of an earlier run, with those below it, as far as that is needed to have it in the tree. */
+  /** Executes a journalled block of an earlier run and its ancestors, if they are not in the tree. */
   #wake(tip: Hash): void {
     const branch = this.#journal.sleepingTo(tip, (hash) => this.#tree.get(hash)?.header.parentHash)
     for (const block of branch) if (!this.#wakeOne(block)) return
@@ -318,16 +317,16 @@ class LocalExecution implements Execution {
       const payload = payloadOfBlock(block, hash)
       const result = this.#executed(parent, (on) => this.#guard.run(number, undefined, () => verifyPayload(this.#block, on, payload)))
       if (result.kind === 'executed') return true
-      log.error('a block of the journal is not valid any more', { number, hash, reason: result.reason })
+      log.error('journalled block failed re-execution', { number, hash, reason: result.reason })
     } catch (error) {
-      log.warn('a block of the journal cannot be executed', { number, hash, error })
+      log.warn('journalled block not executed', { number, hash, error })
     } finally {
       this.#journal.rouse(hash)
     }
     return false
   }
 
-  /** Brings back the youngest heads of the journal that can be. */
+  /** Restores the youngest heads of the journal whose blocks can be restored. */
   #restore(): void {
     const { log, config } = this.#deps
     const startMs = this.#deps.clock.nowMs()
@@ -346,7 +345,7 @@ class LocalExecution implements Execution {
         log.info('journal replayed', { number: heads.unsafe.number, hash: heads.unsafe.hash, blocks: branch.blocks.length, ms })
         return
       } catch (error) {
-        log.warn('heads of the journal cannot be had again', { number: stored.unsafe.number, hash: stored.unsafe.hash, error })
+        log.warn('journalled heads not restored', { number: stored.unsafe.number, hash: stored.unsafe.hash, error })
       }
     }
     this.#publish(this.#published)
@@ -381,7 +380,7 @@ class LocalExecution implements Execution {
     this.#pruneJournal(head.number, roundSequence)
   }
 
-  /** The record of heads that the store lacks may be in a segment that goes: it is appended first. @param above as of `BlockJournal.prune` */
+  /** Removes covered segments, after appending the heads: their record may be in one. @param above as of `BlockJournal.prune` */
   #pruneJournal(above: number, committedSequence?: number): void {
     const { heads } = this.#published
     if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...heads, sequence: this.#sequence })
@@ -391,8 +390,8 @@ class LocalExecution implements Execution {
 }
 
 /**
- * The execution half over a store and a journal: opens its chain, or begins it with the genesis block, and brings back what was acknowledged
- * and not committed when it last ended.
+ * Creates the execution half over a store and a journal: opens the chain, or begins it with the genesis block, and restores acknowledged blocks that
+ * were not committed when the last process ended.
  * @throws Fault WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED (fatal)
  */
 export function createExecution(deps: ExecutionDeps, opts: ExecutionOptions = {}): Execution {

@@ -13,47 +13,50 @@ import type { HeadRecord } from './heads/headRecord.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv
-  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: one in memory, for chains that need not stay. */
+  /**
+   * Keeps acknowledged blocks until they are committed; the caller closes it after the execution. Absent: one in memory, for chains that
+   * are not kept.
+   */
   readonly journal?: Journal
   readonly evm: Evm
   readonly config: ExecutionConfig
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
-  /** Where transactions of built blocks come from; left out: they have the forced ones alone. */
+  /** Source of transactions of built blocks. Absent: blocks have forced transactions only. */
   readonly pool?: BuildPool
-  /** Left out: nobody is told of blocks before they are sealed. */
+  /** Receives flashblocks of built blocks. Absent: none are made. */
   readonly flashblocks?: FlashblockListener
-  /** Left out: one of its own. */
+  /** Absent: its own. */
   readonly senders?: Senders
-  /** Left out: no other thread looks. */
+  /** Progress that other threads watch. Absent: not watched. */
   readonly watch?: ExecutionWatch
   readonly clock: Clock
   readonly log: Log
-  /** Told right before and right after each transaction that moves the chain. */
+  /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each block that was executed, whatever becomes of it, and how long it took. */
+  /** Called with each executed block and its execution time, canonical or not. */
   readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
   /**
-   * Told of every record right after it was published, the first one included. A record with a block comes before the commit that has the block;
-   * one without comes after it.
+   * Called with each record right after it was published, including the first. A record with a block precedes the commit of that block; the record
+   * without it follows that commit.
    */
   readonly onPublish?: (record: HeadRecord) => void
 }
 
 export type ExecutionOptions = {
-  /** of executed blocks kept in memory */
+  /** Maximum bytes of executed blocks in memory. */
   readonly maxTreeBytes?: number
-  /** With less than this free on the disk no new block is taken. */
+  /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes?: number
-  /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
+  /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
   readonly commitSliceMs?: number
-  /** Time for executing a payload that is inserted; then its execution is abandoned. The next attempts have up to eight times as long. */
+  /** Maximum execution time of an inserted payload, which is abandoned then. Further attempts have up to eight times as long. */
   readonly maxPayloadMs?: number
-  /** Time for executing all flashblocks of a block that is not sealed; then the block is given up. */
+  /** Maximum execution time of all flashblocks of a pending block, which is dropped then. */
   readonly maxPendingMs?: number
 }
 
-/** `maxPayloadMs`: a block of 600 Mgas ends in it whatever its messages do, at 100 ns per gas. */
+/** `maxPayloadMs`: a block of 600 Mgas ends within it for any messages, at 100 ns per gas. */
 export const usualOptions: Required<ExecutionOptions> = {
   maxTreeBytes: 256 * 2 ** 20,
   minFreeBytes: 0,
@@ -62,7 +65,7 @@ export const usualOptions: Required<ExecutionOptions> = {
   maxPendingMs: 4_000,
 }
 
-/** What is held at the moment, in bytes and blocks; `reused`: blocks so far that were sealed out of their flashblocks. */
+/** Sizes held at the moment, in bytes and blocks; `reused`: number of blocks sealed from their flashblocks. */
 export type HeldSizes = {
   readonly journalBytes: number
   readonly treeBytes: number

@@ -16,7 +16,7 @@ import { createExecution, type Execution } from './execution.ts'
 
 const schedule = scheduleTo('jovian')
 const { genesis: small } = smallChain(schedule)
-// a chain whose own gas limit lets a block run for ever
+// a chain whose gas limit lets a block run without end
 const genesis = { ...small, header: { ...small.header, gasLimit: endlessGas } }
 const config = configOfGenesis(genesis)
 const evm = createWasmEvm()
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const execution of opened.splice(0)) await execution.close()
 })
 
-/** Each look at the clock takes ten milliseconds. */
+/** A clock that advances ten milliseconds with each read. */
 function open(segments: Segments = new Map(), kv = createMemoryKv()) {
   const clock = createManualClock()
   const time = { ms: 0 }
@@ -42,7 +42,7 @@ function open(segments: Segments = new Map(), kv = createMemoryKv()) {
   return { execution, time, watch, setUnsafe, clock, segments, kv }
 }
 
-/** An honest block on the genesis block, with a transfer, and what would be told of it. */
+/** Builds an honest block on the genesis block, with a transfer, and its flashblocks. */
 async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Flashblock[] }> {
   const { execution } = open()
   const attributes = { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas }
@@ -58,7 +58,7 @@ const unsealed = (execution: Execution): number | undefined => {
   return view.heads.pending?.number
 }
 
-it('blockchain/hostileBlocks: a flashblock that loops for ever is given up after its time, and latest is shown', async () => {
+it('blockchain/hostileBlocks: drops a flashblock that loops without end after its time, and serves latest', async () => {
   const { execution, time, watch, clock } = open()
   const fresh = clock.nowMs() + 4_000
   expect(await execution.pending.take(told[0] as Flashblock, fresh)).toMatchObject({ kind: 'taken' })
@@ -73,7 +73,7 @@ it('blockchain/hostileBlocks: a flashblock that loops for ever is given up after
   expect(unsealed(execution)).toBe(1)
 })
 
-it('blockchain/hostileBlocks: the time of a block that is not sealed is that of all its flashblocks', async () => {
+it('blockchain/hostileBlocks: counts the time of all flashblocks of a pending block together', async () => {
   const { execution, clock } = open()
   // each runs for about a second
   const second = endlessDeposit(100_000_000n)
@@ -90,7 +90,7 @@ it('blockchain/hostileBlocks: the time of a block that is not sealed is that of 
   expect(kinds).toEqual(['taken', 'time', 'order'])
 })
 
-it('blockchain/hostileBlocks: a flashblock gives way after half a second while a call of the engine waits', async () => {
+it('blockchain/hostileBlocks: abandons a flashblock after half a second while a call of the engine waits', async () => {
   const { execution, time, watch, clock } = open()
   watch.called()
   const startMs = time.ms
@@ -99,7 +99,7 @@ it('blockchain/hostileBlocks: a flashblock gives way after half a second while a
   expect(time.ms - startMs).toBeLessThan(700)
 })
 
-it('blockchain/hostileBlocks: a payload that loops for ever is neither valid nor invalid, and nothing of it stays', async () => {
+it('blockchain/hostileBlocks: finds an endless payload neither valid nor invalid, and keeps nothing of it', async () => {
   const { execution, time, watch, setUnsafe, segments, kv } = open()
   const hostile = withTransaction(schedule, payload, endless)
   const startMs = time.ms
@@ -110,13 +110,13 @@ it('blockchain/hostileBlocks: a payload that loops for ever is neither valid nor
   expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
   await setUnsafe(payload)
   expect((await execution.heads()).unsafe.hash).toBe(payload.blockHash)
-  // a start finds nothing of it in the journal
+  // a start finds no block in the journal
   const again = open(segments, kv)
   expect(again.time.ms).toBeLessThan(500)
   expect((await again.execution.heads()).unsafe.hash).toBe(payload.blockHash)
 })
 
-it('blockchain/hostileBlocks: a payload that was abandoned is refused at once for ten times its time, then has twice the time', async () => {
+it('blockchain/hostileBlocks: refuses an abandoned payload at once for ten times its limit, then gives it twice the time', async () => {
   const { execution, time, watch } = open()
   const hostile = withTransaction(schedule, payload, endless)
   const insert = async (): Promise<number> => {
@@ -135,14 +135,14 @@ it('blockchain/hostileBlocks: a payload that was abandoned is refused at once fo
   expect(watch.counts()).toEqual({ payload: 2, pending: 0 })
 })
 
-it('blockchain/hostileBlocks: a payload that needs more memory than there is is abandoned, and the node goes on', async () => {
+it('blockchain/hostileBlocks: abandons a payload that needs too much memory, and continues', async () => {
   const { execution } = open()
   const hostile = withTransaction(schedule, payload, endlessDeposit(endlessGas / 2n, largeLogCode))
   await expect(execution.insert(hostile)).rejects.toMatchObject({ code: 'BLOCK_NOT_EXECUTED', message: expect.stringMatching(/memory/) })
   expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
 })
 
-it('blockchain/hostileBlocks: a single precompile call that would not end in time is not begun', async () => {
+it('blockchain/hostileBlocks: does not begin a precompile call that cannot end in time', async () => {
   const { execution, time } = open()
   // BLAKE2F with 2^32 - 1 rounds: PUSH4 ffffffff, PUSH1 e0, SHL, PUSH0, MSTORE; CALL of address 9 with 213 bytes
   const code = Uint8Array.of(0x63, 255, 255, 255, 255, 0x60, 0xe0, 0x1b, 0x5f, 0x52, 0x5f, 0x5f, 0x60, 213, 0x5f, 0x5f, 0x60, 9, 0x5a, 0xf1)
@@ -152,7 +152,7 @@ it('blockchain/hostileBlocks: a single precompile call that would not end in tim
   expect(time.ms - startMs).toBeLessThan(200)
 })
 
-it('blockchain/hostileBlocks: a block that L1 says is executed to its end, where the same payload is abandoned', async () => {
+it('blockchain/hostileBlocks: executes a block derived from L1 to its end, and abandons the same block as a payload', async () => {
   const { execution, watch } = open()
   const long = endlessDeposit(1_000_000_000n)
   const built = await execution.build(config.genesis.l2, { ...attributesAt(schedule, 1, [long]), gasLimit: endlessGas })
@@ -163,7 +163,7 @@ it('blockchain/hostileBlocks: a block that L1 says is executed to its end, where
   expect(await execution.insert(built.payload)).toEqual({ kind: 'valid' })
 })
 
-it('blockchain/hostileBlocks: when the thread is to end, a block ends after a second', async () => {
+it('blockchain/hostileBlocks: ends a block after a second when the thread is to end', async () => {
   const { execution, time, watch } = open()
   watch.stop()
   const startMs = time.ms
@@ -172,7 +172,7 @@ it('blockchain/hostileBlocks: when the thread is to end, a block ends after a se
   expect(time.ms - startMs).toBeLessThan(1_200)
 })
 
-it('blockchain/hostileBlocks: other threads see the block that runs, and for how long', () => {
+it('blockchain/hostileBlocks: shows other threads which block runs, and for how long', () => {
   const memory = ExecutionWatch.create()
   const [here, there] = [new ExecutionWatch(memory), new ExecutionWatch(memory)]
   expect(there.running(5_000)).toBeUndefined()

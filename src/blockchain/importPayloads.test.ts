@@ -30,7 +30,7 @@ const open = () =>
   })
 
 describe('blockchain/importPayloads', () => {
-  it('each payload becomes the head; what is there already is skipped', async () => {
+  it('makes each payload the head, and skips canonical ones', async () => {
     const execution = open()
     const seen: number[] = []
     const gas = payloads.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
@@ -43,20 +43,20 @@ describe('blockchain/importPayloads', () => {
   })
 
   it.each([
-    ['is cut off', (lines[1] ?? '').slice(0, 99), 'BAD_LINE'],
-    ['is no object', '7', 'BAD_LINE'],
+    ['is truncated', (lines[1] ?? '').slice(0, 99), 'BAD_LINE'],
+    ['is not an object', '7', 'BAD_LINE'],
     ['has no payload', '{"root":"0x"}', 'BAD_LINE'],
-    ['has a field that is none', (lines[1] ?? '').replace('"gasUsed":"0x', '"gasUsed":"x'), 'BAD_LINE'],
-    ['has a root that is none', (lines[1] ?? '').replace('"root":"0x', '"root":"'), 'BAD_LINE'],
+    ['has a malformed field', (lines[1] ?? '').replace('"gasUsed":"0x', '"gasUsed":"x'), 'BAD_LINE'],
+    ['has a malformed root', (lines[1] ?? '').replace('"root":"0x', '"root":"'), 'BAD_LINE'],
     ['has another gas used', (lines[1] ?? '').replace('"gasUsed":"0x', '"gasUsed":"0x1'), 'INVALID_BLOCK'],
     ['leaves a block out', lines[2] ?? '', 'UNKNOWN_PARENT'],
-  ])('a line that %s stops the import after the blocks before it (%3$s)', async (_what, line, code) => {
+  ])('stops at a line that %s, after the blocks before it (%3$s)', async (_case, line, code) => {
     const execution = open()
     await expect(importPayloads(execution, config, [lines[0] ?? '', line])).rejects.toMatchObject({ code })
     expect((await execution.heads()).unsafe.number).toBe(1)
   })
 
-  it('a genesis that does not say its rules has no config (INVALID_CONFIG)', () => {
+  it('refuses a genesis without rules (INVALID_CONFIG)', () => {
     const { chain: _rules, ...bare } = smallGenesis(scheduleTo('granite'))
     expect(() => configOfGenesis(bare)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }))
   })

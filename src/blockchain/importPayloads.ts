@@ -8,13 +8,13 @@ import { isFault } from '#lib/fault'
 import type { Payload } from '#types/payload'
 import type { Execution } from './execution.ts'
 
-/** What an import did; blocks that were there already count as skipped. Gas is that of the imported blocks. */
+/** Result of an import. Skipped blocks were canonical already. Gas is that of the imported blocks. */
 export type ImportResult = { readonly imported: number; readonly skipped: number; readonly gas: bigint }
 
 const lineFields = z.object({ p: z.unknown(), root: hashField.nullish() })
 
 /**
- * One line of a payload file: `{"p": execution payload, "root": parent beacon block root}`.
+ * Parses one line of a payload file: `{"p": execution payload, "root": parent beacon block root}`.
  * @param number of the line, for the message
  * @throws Fault BAD_LINE (fatal)
  */
@@ -30,9 +30,9 @@ function parseLine(line: string, number: number): Payload {
 }
 
 /**
- * Validates payloads one after another and makes each the unsafe head; safe and finalized stay. What was imported is committed when it ends,
- * however it ends; an import that was cut off goes on where it stopped when it is given the same file again.
- * @param onBlock told of each payload when it is acknowledged
+ * Validates payloads one after another and makes each the unsafe head; the safe and finalized heads stay. Commits the imported blocks at the end, also
+ * after an error. An interrupted import continues when it is run again with the same file.
+ * @param onBlock called with each acknowledged payload
  * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal), and those of `Execution.commit`
  */
 export async function importPayloads(

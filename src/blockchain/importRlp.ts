@@ -17,8 +17,8 @@ function blockAt(bytes: Uint8Array, at: number, index: number): Decoded {
 }
 
 /**
- * Executes blocks of Ethereum that stand in RLP one after another, and makes each the head. Each is committed when it is told of; an import that was
- * cut off goes on where it stopped when it is given the same bytes again. Nothing is begun once the signal is aborted.
+ * Executes Ethereum blocks from consecutive RLP and makes each the head. Commits each block before `onBlock` is called; an interrupted import continues
+ * when it is run again with the same bytes. Begins no block after the signal is aborted.
  * @throws Fault INVALID_BLOCK, BAD_BLOCK (fatal), and those of the store
  */
 export function importRlp(chain: EthereumChain, bytes: Uint8Array, onBlock?: (block: Block) => void, signal?: AbortSignal): ImportResult {

@@ -31,10 +31,10 @@ const base = mkdtempSync(join(tmpdir(), 'basalt-kill-'))
 let dirs = 0
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** Of two or three blocks: segments fill between commits too. */
+/** Segments of two or three blocks, so that they fill between commits too. */
 const segmentBytes = 2_500
 
-/** What stays when a process ends: a store and a journal, opened anew for each process. */
+/** Store and journal, which outlive a process and are opened by the next one. */
 type Disk = { open(): Promise<{ kv: Kv; journal: Journal; end(): Promise<void> }> }
 
 function memoryDisk(): Disk {
@@ -59,7 +59,7 @@ function realDisk(): Disk {
 }
 
 const evm = createWasmEvm()
-/** Each block is committed by a transaction of its own. */
+/** A commit slice of one block. */
 const executionOver = (kv: Kv, journal: Journal, clock = createManualClock()): Execution =>
   createExecution({ kv, journal, evm, config, genesis: () => genesis, clock, log: silentLog }, { commitSliceMs: 0 })
 
@@ -80,7 +80,7 @@ const anyRun = fc.record({
   when: fc.constantFrom<'before' | 'after'>('before', 'after'),
 })
 
-/** A process and what it has acknowledged so far, over its lives. */
+/** A node over several processes, with everything it has acknowledged. */
 class Life {
   readonly #disk: Disk
   readonly made: Made[] = []
@@ -136,7 +136,7 @@ class Life {
     else await this.#commitSlices(commits)
   }
 
-  /** So many transactions of those that come by themselves. */
+  /** Runs the given number of transactions of the commit timer. */
   async #commitSlices(count: number): Promise<void> {
     if (count > 0) this.#noteCommit((await this.execution.heads()).unsafe)
     for (let slice = 0; slice < count; slice++) await this.#clock.advanceToNext()
@@ -147,7 +147,7 @@ class Life {
     this.execution.commit()
   }
 
-  /** A block that is known: the one asked for, or else the unsafe head. */
+  /** Returns the chosen block if it is known, else the unsafe head. */
   async #parentFrom(parent: number): Promise<Made> {
     const wanted = this.made[parent % this.made.length]
     if (wanted && (await this.execution.payload(wanted.ref.hash))) return wanted
@@ -169,7 +169,7 @@ class Life {
     this.asked = undefined
   }
 
-  /** Nothing that was acknowledged is lost. */
+  /** Checks that nothing acknowledged is lost. */
   async check(): Promise<void> {
     const heads = await this.execution.heads()
     expect([this.acknowledged, this.asked].filter(Boolean)).toContainEqual(heads)
@@ -184,7 +184,7 @@ class Life {
     }
   }
 
-  /** A commit lets go of side blocks at and below its head on which nothing above it stands. */
+  /** Notes the side blocks at and below the committed head without a descendant above it: a commit may drop them. */
   #noteCommit(unsafe: L2Ref): void {
     const kept = new Set<string>()
     for (const one of this.made) {
@@ -194,7 +194,7 @@ class Life {
     for (const { ref } of this.made) if (!kept.has(ref.hash)) this.#mayBeGone.add(ref.hash)
   }
 
-  /** Every block that is known has the state that it has in a process that executed its branch and nothing else. */
+  /** Checks that each known block has the state of a process that executed its branch only. */
   async checkStates(): Promise<void> {
     for (const one of this.made) {
       if (!(await this.execution.payload(one.ref.hash))) continue
@@ -238,14 +238,14 @@ async function runOnce(disk: Disk, { steps, killAt, when }: { steps: Step[]; kil
 }
 
 describe('blockchain/execution: a kill between any two effects', () => {
-  it('memory: nothing acknowledged is lost, nothing is half there, every state is right', async () => {
+  it('memory: loses nothing acknowledged, keeps nothing partial, and has every state right', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(memoryDisk(), run)),
       { numRuns: 40 },
     )
   })
 
-  it('a block that was unwound is forgotten with the blocks above it', async () => {
+  it('forgets an unwound block together with the blocks above it', async () => {
     const calm = { writes: [], backTo: null, safeDistance: 0 }
     const steps: Step[] = [
       { ...calm, parent: 1, becomesHead: true, commits: 'all' },
@@ -257,7 +257,7 @@ describe('blockchain/execution: a kill between any two effects', () => {
     await runOnce(memoryDisk(), { steps, killAt: 3, when: 'before' })
   })
 
-  it('lmdb and files: the same', async () => {
+  it('lmdb and files: does the same', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(realDisk(), run)),
       { numRuns: 12 },

@@ -16,16 +16,16 @@ export type OfferedPayloadsDeps = {
 }
 
 const maxRemembered = 1_024
-/** An abandoned payload is executed again after so many times its limit: the thread is free most of the time. */
+/** An abandoned payload is executed again after this multiple of its limit, so the thread stays free most of the time. */
 const restFactor = 10
-/** The limit doubles with each attempt, up to so many times: a valid block ends on a slow machine too. */
+/** The limit doubles with each attempt, up to this multiple, so a valid block is executed on a slow machine too. */
 const mostFactor = 8
 
 type Abandoned = { readonly fault: Fault; readonly maxMs: number; readonly untilMs: number }
 
 /**
- * Executes payloads that others offer, each within a time. One that takes longer is neither valid nor invalid: its execution is abandoned, and
- * for a while it is refused without being executed.
+ * Executes payloads of peers and callers, each within a time limit. A payload that exceeds it is neither valid nor invalid: its execution is abandoned,
+ * and the payload is refused without execution for a while.
  */
 export class OfferedPayloads {
   readonly #deps: OfferedPayloadsDeps
@@ -61,11 +61,11 @@ export class OfferedPayloads {
     const { clock, watch, log } = this.#deps
     this.#abandoned.set(hash, { fault, maxMs, untilMs: clock.elapsedMs() + restFactor * maxMs })
     watch.abandonedPayload(number, ms)
-    log.warn('execution of a payload abandoned', { number, hash, ms: Math.round(ms), reason: fault.message, fix: fault.fix })
+    log.warn('payload execution abandoned', { number, hash, ms: Math.round(ms), reason: fault.message, fix: fault.fix })
   }
 }
 
-/** The fault of a payload that cannot be executed to its end here; undefined: something else is wrong. */
+/** Returns the fault of a payload whose execution was abandoned; undefined for any other error. */
 function abandonedBy(error: unknown, number: number): Fault | undefined {
   if (isFault(error, 'BLOCK_NOT_EXECUTED')) return error
   return isFault(error, 'EVM_TOO_LARGE') ? engineFault('BLOCK_NOT_EXECUTED', { number, reason: error.message }, error) : undefined

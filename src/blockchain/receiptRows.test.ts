@@ -16,7 +16,7 @@ const bytes = encodeReceiptRow(
   stored.map((each, index) => ({ ...each, hash: hash(0xa0 + index) })),
 )
 
-it('blockchain/receiptRows: receipts come back as they were, together and in parts', () => {
+it('blockchain/receiptRows: decodes receipts to the encoded ones, together and in parts', () => {
   const row = new ReceiptRow(bytes)
   expect([row.count, row.timestamp]).toEqual([2, 1_763_000_000])
   expect([row.receipt(0), row.receipt(1)]).toEqual(stored)
@@ -24,7 +24,7 @@ it('blockchain/receiptRows: receipts come back as they were, together and in par
   expect(() => row.receipt(2)).toThrow(RangeError)
 })
 
-it('blockchain/receiptRows: logs that match come with their transaction, and stay when the row is overwritten', () => {
+it('blockchain/receiptRows: returns matching logs with their transaction, which stay valid when the row is overwritten', () => {
   const lent = bytes.slice()
   const found = new ReceiptRow(lent).logs(1, new LogMatcher({ addresses: [log.address], topics: [[], [hash(2)]] }))
   lent.fill(0)

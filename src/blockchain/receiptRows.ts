@@ -7,17 +7,17 @@ import { decodeReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { encodeRow, rowEntry, rowLength } from './chainRows.ts'
 
 /*
- * The receipts of a block in one row, in which also stands what places their logs in the chain.
- *   row    0x01 ++ timestamp of the block u64, then entries as in every row of many
+ * Receipts of a block in one row, with the data that place their logs in the chain.
+ *   row    0x01 ++ timestamp of the block u64, then entries as in `encodeRow`
  *   entry  gas used u64 ++ index of its first log in the block u32 ++ hash of the transaction ++ EIP-2718 bytes
- * What schema 2 wrote begins with the entries, so with a zero byte, and they have no hash.
+ * Rows of schema 2 begin with the entries, so with a zero byte, and their entries have no hash.
  */
 const marked = 1
 const markedHead = 9
 const placeBytes = 12
 const hashBytes = 32
 
-/** A receipt with what a reader of it alone needs of those before it. */
+/** A receipt with the values that otherwise need the receipts before it. */
 export type StoredReceipt = {
   readonly receipt: Receipt
   /** gas of this transaction alone */
@@ -41,11 +41,11 @@ export function encodeReceiptRow(timestamp: number, receipts: readonly NamedRece
   return concatBytes(Uint8Array.of(marked), u64Bytes(timestamp), encodeRow(entries))
 }
 
-/** A row of receipts, of which is decoded what is asked for. It looks at the bytes it was made of. */
+/** A row of receipts, decoded on demand. It keeps a view of its bytes. */
 export class ReceiptRow {
   readonly #entries: Uint8Array
   readonly #encodingFrom: number
-  /** of the block; undefined: an old row, without hashes too */
+  /** of the block; undefined: a row of schema 2, without hashes */
   readonly timestamp: number | undefined
 
   constructor(bytes: Uint8Array) {
@@ -59,7 +59,7 @@ export class ReceiptRow {
     return rowLength(this.#entries)
   }
 
-  /** RangeError beyond the end, as in what follows. */
+  /** @throws RangeError beyond the end, as the other readers do */
   gasUsed(index: number): bigint {
     return bigintFromBytes(rowEntry(this.#entries, index).subarray(0, 8))
   }
@@ -81,9 +81,9 @@ export class ReceiptRow {
     }
   }
 
-  /** The logs of one transaction that match; they hold bytes of their own. Not of an old row. */
+  /** Returns the matching logs of one transaction; they own their bytes. @throws RangeError for a row of schema 2 */
   logs(transactionIndex: number, matcher: LogMatcher): StoredLog[] {
-    if (this.timestamp === undefined) throw new RangeError('a row of receipts without hashes')
+    if (this.timestamp === undefined) throw new RangeError('receipts of schema 2 have no transaction hashes')
     const entry = rowEntry(this.#entries, transactionIndex)
     const found = matcher.decodeFrom(entry.subarray(this.#encodingFrom))
     if (found.length === 0) return []

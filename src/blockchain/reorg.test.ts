@@ -23,7 +23,7 @@ function open(kv: Kv) {
   return createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
 }
 
-/** Rows of every table; code is never removed and marks of the index may differ in how far they got. */
+/** Rows of every table, except code, which is never removed, and marks of the index, which may differ. */
 function contents(kv: Kv) {
   using reader = kv.snapshot()
   const kept = Object.values(tables).filter(({ name }) => name !== 'code' && name !== 'historyIndex')
@@ -32,7 +32,7 @@ function contents(kv: Kv) {
   return rows.filter((row) => !marks.some((mark) => row.includes(mark)))
 }
 
-/** A block: on which of those made so far it is built, and what its transactions write. */
+/** A block: the index of its parent among the made blocks, and the writes of its transactions. */
 const step = fc.record({
   parent: fc.nat(),
   writes: fc.array(fc.tuple(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n)), { maxLength: 3 }),
@@ -40,7 +40,7 @@ const step = fc.record({
   isCommitted: fc.boolean(),
 })
 
-it('blockchain/execution: whatever was reorganised, the store is that of a node that saw the final chain only', async () => {
+it('blockchain/execution: has after any reorgs the store of a node that saw the final chain only', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
       const kv = createMemoryKv()

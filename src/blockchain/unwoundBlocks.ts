@@ -5,7 +5,7 @@ import type { Hash } from '#types/ids'
 import * as store from './chainStore.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
 
-/** The blocks that the next commit takes out of the store, oldest first. @throws Fault CHAIN_STORE_DAMAGED (fatal) */
+/** Iterates over the blocks that the next commit removes from the store, oldest first. @throws Fault CHAIN_STORE_DAMAGED (fatal) */
 export function* unwoundBlocks(kv: Kv, { base, committed }: HeadRecord): Iterable<Block & { readonly hash: Hash }> {
   if (base.number === committed.number) return
   using reader = kv.snapshot()

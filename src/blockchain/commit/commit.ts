@@ -18,9 +18,9 @@ import {
 import { fillLogIndex, indexLogs, unindexLogs } from '../logIndex/logIndex.ts'
 
 /**
- * Makes a branch the canonical chain and sets the labels, inside one transaction: 1 blocks above the ancestor are unwound, youngest first,
- * 2 those of the branch are written, oldest first, 3 the labels. All of it is durable, or none.
- * @param sequence of the heads among all that were set
+ * Makes a branch the canonical chain and sets the labels, inside one transaction: 1 unwinds the blocks above the ancestor, youngest first,
+ * 2 writes the blocks of the branch, oldest first, 3 writes the labels. All of it becomes durable, or none.
+ * @param sequence number of the call that set the heads
  */
 export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads: StoredHeads, sequence: number): void {
   for (let number = head.number; number > branch.ancestor.number; number--) {
@@ -39,10 +39,10 @@ export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads:
   putHeads(tx, heads, sequence)
 }
 
-/** By transaction. */
+/** Returns the logs of a block by transaction. */
 const logsOf = ({ executed }: ExecutedBlock): readonly (readonly Log[])[] => executed.map(({ receipt }) => receipt.logs)
 
-/** Brings older blocks into the log index, in a transaction, as long as there is time. */
+/** Adds older blocks to the log index, inside a transaction, while there is time. */
 export function fillOlderLogs(tx: KvWriter, hasTime: () => boolean): void {
   const stored = (number: number): readonly (readonly Log[])[] | undefined => {
     const hash = readCanonicalHash(tx, number)
@@ -52,14 +52,14 @@ export function fillOlderLogs(tx: KvWriter, hasTime: () => boolean): void {
   fillLogIndex(tx, stored, hasTime)
 }
 
-/** What was put back must be the state that the ancestor's header names. */
+/** Checks that the unwound state has the root of the ancestor's header. */
 function verifyUnwound(tx: KvWriter, ancestor: BlockId): void {
   const [expected, found] = [readHeader(tx, ancestor)?.stateRoot, latestStateRoot(tx)]
   if (expected !== found)
-    throw executionFault('CHAIN_STORE_DAMAGED', { what: `the state of block ${ancestor.number}: its root is ${found}` })
+    throw executionFault('CHAIN_STORE_DAMAGED', { what: `the state of block ${ancestor.number}; the stored state has root ${found}` })
 }
 
-/** Begins a chain in an empty store, inside one transaction. */
+/** Writes the genesis block to an empty store, inside one transaction. */
 export function commitGenesis(tx: KvWriter, genesis: ExecutedBlock): void {
   const id = { number: genesis.header.number, hash: genesis.hash }
   writeGenesis(tx, genesis.diff, genesis.trie, id.number)

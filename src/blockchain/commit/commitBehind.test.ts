@@ -15,7 +15,7 @@ import type { HeadRecord } from '../heads/headRecord.ts'
 import { createChainView } from '../view/chainView.ts'
 
 describe('blockchain/commit/commitBehind: when', () => {
-  it('two seconds after heads were published one transaction has all of them, and the record comes before it', async () => {
+  it('commits all heads in one transaction two seconds after they were published, after their record', async () => {
     const { grow, setUnsafe, clock, events, committed } = startCommitting()
     const refs = await grow(genesisId, 3)
     await setUnsafe(refs[0])
@@ -31,7 +31,7 @@ describe('blockchain/commit/commitBehind: when', () => {
     expect(events.length).toBe(3)
   })
 
-  it('200 ms of execution are committed at once, and before the next block in any case', async () => {
+  it('commits at once at 200 ms of execution, and always before the next block', async () => {
     const { grow, setUnsafe, clock, events, pace, committed } = startCommitting()
     pace.executionMs = 80
     const refs = await grow(genesisId, 3)
@@ -48,7 +48,7 @@ describe('blockchain/commit/commitBehind: when', () => {
     expect(committed()).toBe(7)
   })
 
-  it('what the store lacks never takes more than half the tree: nothing canonical is forgotten', async () => {
+  it('commits before uncommitted blocks exceed half the tree, so that no canonical block is dropped', async () => {
     const { grow, setUnsafe, execution } = startCommitting(new Disk(), { maxTreeBytes: 100_000 })
     let tip: BlockId = genesisId
     for (let i = 0; i < 40; i++) {
@@ -60,7 +60,7 @@ describe('blockchain/commit/commitBehind: when', () => {
     for (let number = 0; number <= 40; number++) expect((await execution.payload(number))?.blockNumber).toBe(number)
   })
 
-  it('blocks that are no heads wait for theirs, also at the bound', async () => {
+  it('leaves blocks that are not under a head uncommitted, also at the bound', async () => {
     const { grow, setUnsafe, pace, committed } = startCommitting()
     pace.executionMs = 400
     const refs = await grow(genesisId, 5)
@@ -70,7 +70,7 @@ describe('blockchain/commit/commitBehind: when', () => {
     expect(committed()).toBe(5)
   })
 
-  it('a known block is not executed again', async () => {
+  it('does not execute a known block again', async () => {
     const { grow, execution, setUnsafe, events } = startCommitting()
     const [first] = await grow(genesisId, 1)
     const payload = await execution.payload(first?.hash ?? genesisId.hash)
@@ -85,7 +85,7 @@ describe('blockchain/commit/commitBehind: when', () => {
 })
 
 describe('blockchain/commit/commitBehind: no room', () => {
-  it('below the minimum no new block is taken, heads and reads go on, and with room again so does everything (DISK_LOW)', async () => {
+  it('refuses new blocks below the minimum of free space, serves heads and reads, and resumes with room again (DISK_LOW)', async () => {
     const { grow, setUnsafe, execution, disk, clock, committed } = startCommitting(new Disk(), { minFreeBytes: 500 })
     const refs = await grow(genesisId, 2)
     disk.free = 499
@@ -102,7 +102,7 @@ describe('blockchain/commit/commitBehind: no room', () => {
     expect((await grow(refs[1] as L2Ref, 1)).length).toBe(1)
   })
 
-  it('a transaction that finds no room changes nothing and is tried again; at the bound new blocks are refused till then (DISK_FULL)', async () => {
+  it('changes nothing when a transaction finds no room, retries, and refuses blocks at the bound until then (DISK_FULL)', async () => {
     const { grow, setUnsafe, execution, disk, clock, pace, committed } = startCommitting()
     pace.executionMs = 300
     const refs = await grow(genesisId, 2)
@@ -120,7 +120,7 @@ describe('blockchain/commit/commitBehind: no room', () => {
     await grow(refs[1] as L2Ref, 1)
   })
 
-  it('a store that is broken is not written any more, and who brings blocks hears of it (STORE_FAILED)', async () => {
+  it('stops writing when the store failed, and reports it to callers that insert blocks (STORE_FAILED)', async () => {
     const { grow, setUnsafe, disk, clock, execution } = startCommitting()
     const refs = await grow(genesisId, 1)
     disk.fails = storeFault('STORE_FAILED', { dir: 'dir', reason: 'Input/output error' })
@@ -131,7 +131,7 @@ describe('blockchain/commit/commitBehind: no room', () => {
     expect((await execution.payload(1))?.blockHash).toBe(refs[0]?.hash)
   })
 
-  it('a close that cannot commit leaves all to the next start', async () => {
+  it('leaves all blocks to the next start when close cannot commit', async () => {
     const { grow, setUnsafe, disk, execution, segments } = startCommitting()
     const refs = await grow(genesisId, 2)
     await setUnsafe(refs[1])
@@ -149,7 +149,7 @@ describe('blockchain/commit/commitBehind: no room', () => {
 })
 
 describe('blockchain/commit/commitBehind: journal', () => {
-  it('what is committed leaves the journal, side blocks above the head stay, those below go', async () => {
+  it('removes committed blocks from the journal, keeps side blocks above the head, drops those below', async () => {
     const { grow, setUnsafe, execution, segments } = startCommitting()
     const main = await grow(genesisId, 2)
     const side = await grow(genesisId, 3, 1)
@@ -166,7 +166,7 @@ describe('blockchain/commit/commitBehind: journal', () => {
       expect(await execution.payload(hash)).toMatchObject({ blockHash: hash, blockNumber: number })
   })
 
-  it('stays short while side blocks come and no head is set', async () => {
+  it('stays short while side blocks arrive and no head is set', async () => {
     const { grow, setUnsafe, execution, disk, segments } = startCommitting(new Disk(), { maxTreeBytes: 200_000 }, new Map(), 10_000)
     const main = await grow(genesisId, 2)
     await setUnsafe(main[1])
@@ -182,7 +182,7 @@ describe('blockchain/commit/commitBehind: journal', () => {
     expect(last && (await again.execution.payload(last.blockHash))).toEqual(last)
   })
 
-  it('blocks of an earlier run wake when they are asked for, and are executed then only', async () => {
+  it('executes blocks of an earlier run only when a caller needs them', async () => {
     const first = startCommitting()
     const main = await first.grow(genesisId, 2)
     const side = await first.grow(genesisId, 3, 1)
@@ -196,7 +196,7 @@ describe('blockchain/commit/commitBehind: journal', () => {
     expect(events.slice(3)).toEqual(['executed 1', 'executed 2', 'executed 3', 'published 3 above 0'])
   })
 
-  it('heads whose blocks are damaged are passed over for those before them', async () => {
+  it('falls back to earlier heads when blocks of the last heads are damaged', async () => {
     const { grow, setUnsafe, disk, segments } = startCommitting()
     const refs = await grow(genesisId, 1)
     await setUnsafe(refs[0])
@@ -212,7 +212,7 @@ describe('blockchain/commit/commitBehind: journal', () => {
     expect((await third.execution.heads()).unsafe).toEqual(more[0])
   })
 
-  it('a journal of another chain changes nothing', async () => {
+  it('ignores the journal of another chain', async () => {
     const other = smallChain(scheduleTo('granite'))
     const { grow, setUnsafe, segments } = startCommitting()
     await setUnsafe((await grow(genesisId, 1))[0])
@@ -228,7 +228,7 @@ describe('blockchain/commit/commitBehind: readers', () => {
     ['large transactions', {}, 24],
     ['a transaction for each block', { commitSliceMs: 0 }, 40],
   ])(
-    'at every instant the newest record and a fresh snapshot give one chain, in reorgs and shorter chains too: %s',
+    'give one chain from the newest record and a fresh snapshot at every instant, also in reorgs and shorter chains: %s',
     async (_how, opts, least) => {
       const { grow, setUnsafe, execution, disk, records } = startCommitting(new Disk(), opts)
       let expected: readonly string[] = []

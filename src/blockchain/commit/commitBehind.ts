@@ -12,16 +12,16 @@ import type { HeadRecord } from '../heads/headRecord.ts'
 import { commitBranch, fillOlderLogs } from './commit.ts'
 import { CommitPace } from './commitPace.ts'
 
-/** Execution is measured in a process that is warm; one that starts takes two to three times as long to bring the same blocks back. */
+/** Bounds of uncommitted blocks. Execution time is measured in a warm process; a start takes two to three times as long for the same blocks. */
 export const commitBounds = { afterMs: 2_000, executionMs: 200, journalBytes: 64 * 2 ** 20 }
 
-/** What a transaction has for the logs of blocks that an earlier version wrote, until they are all in the index. */
+/** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */
 const olderLogsMs = 10
 
-/** What is published, the sequence of its heads, and what those of its blocks cost that are not committed. */
+/** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
 
-/** A transaction that was done: the head in the store, and the sequence of the heads that are whole there when a round ended with it. */
+/** A finished transaction: the head in the store, and the sequence of the heads if it ended a round. */
 export type Committed = { readonly head: BlockId; readonly roundSequence: number | undefined }
 
 export type CommitDeps = {
@@ -30,47 +30,47 @@ export type CommitDeps = {
   readonly log: Log
   readonly onCommit?: (phase: 'begin' | 'end') => void
   readonly published: () => Published
-  /** milliseconds that a transaction nobody waits for should be put off; absent: none */
+  /** milliseconds to put off a transaction that no caller waits for; absent: none */
   readonly waitMs?: () => number
   readonly sizeOf: (block: ExecutedBlock) => number
-  /** before each transaction */
+  /** called before each transaction */
   readonly onCommitting: () => void
-  /** after each transaction */
+  /** called after each transaction */
   readonly onCommitted: (done: Committed) => void
 }
 
 export type CommitOptions = {
   readonly minFreeBytes: number
   readonly maxPendingBytes: number
-  /** that a transaction should take at most; it has one block at least */
+  /** target duration of a transaction, which writes one block at least */
   readonly sliceMs: number
 }
 
-/** Heads that a round of transactions is on the way to. */
+/** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
 
 /**
- * Writes what is published to the store, behind: `afterMs` after it was published, at once when it would cost a start too much, and before a block is
- * taken beyond that bound as much as is needed to come below it. A round of transactions writes the blocks up to the heads that were published when
- * it began, a few whole blocks each, and between two of them the caller's other work has its turn; heads published meanwhile are the next round's.
- * Until the last transaction of a round the store keeps the sequence of the heads it had, so that a start brings the later ones back from the
- * journal. A change of branch is one transaction. Without room on the disk nothing is written, and it tries again by itself.
+ * Commits published blocks in the background: `afterMs` after they were published, at once when a start would take too long to restore them, and, before
+ * a new block beyond that bound, as many as are needed to return below it. A round of transactions writes the blocks up to the heads published at its
+ * begin, a few whole blocks each, and the thread does other work in between. Heads published meanwhile belong to the next round. Until the last
+ * transaction of a round the store keeps the sequence of its previous heads, so a start restores the later ones from the journal. A change of branch is
+ * one transaction. When the disk is full it writes nothing and retries by itself.
  */
 export class CommitBehind {
   readonly #deps: CommitDeps
   readonly #opts: CommitOptions
   readonly #pace: CommitPace
-  /** of the heads in the store */
+  /** sequence of the heads in the store */
   #sequence: number
   #goal: Goal | undefined
-  /** since when heads wait that no round is on the way to */
+  /** time since which published heads wait for a round */
   #sinceMs: number | undefined
   #timer: Disposable | undefined
-  /** no commit will succeed any more */
+  /** error that ended all commits */
   #failure: unknown
   #isWarned = false
 
-  /** @param sequence of the heads that are committed */
+  /** @param sequence of the committed heads */
   constructor(deps: CommitDeps, sequence: number, opts: CommitOptions) {
     this.#deps = deps
     this.#sequence = sequence
@@ -78,15 +78,15 @@ export class CommitBehind {
     this.#pace = new CommitPace(opts.sliceMs)
   }
 
-  /** Heads were published. */
+  /** Called after heads were published. */
   published(): void {
     this.#sinceMs ??= this.#deps.clock.nowMs()
     if (this.#goal === undefined) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
   }
 
   /**
-   * Before a new block: commits until there is room for it.
-   * @throws Fault DISK_LOW (retry); what a commit throws when there is no room for the block without it
+   * Commits until there is room for a new block.
+   * @throws Fault DISK_LOW (retry); the error of a commit without which there is no room
    */
   makeRoom(): void {
     this.#requireSound()
@@ -95,8 +95,8 @@ export class CommitBehind {
   }
 
   /**
-   * Commits all that is published, now.
-   * @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal): then what is not written stays readable
+   * Commits all published blocks now.
+   * @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal); blocks that were not written stay readable
    */
   run(): void {
     if (this.#isPending) this.#requireSound()
@@ -133,13 +133,13 @@ export class CommitBehind {
     if (failure) throw failure.error
   }
 
-  /** One transaction, and a turn for the next one; what fails for want of room is tried again later, anything else never. */
+  /** Runs one transaction and schedules the next. Retries later when the disk is full; any other error ends all commits. */
   #attempt(): { readonly error: unknown } | undefined {
     const { log } = this.#deps
     try {
       requireFreeSpace(this.#deps.kv, this.#opts.minFreeBytes)
       this.#write()
-      if (this.#isWarned) log.info('commits go on')
+      if (this.#isWarned) log.info('commits resumed')
       this.#isWarned = false
       return undefined
     } catch (error) {
@@ -165,7 +165,7 @@ export class CommitBehind {
     const startMs = clock.elapsedMs()
     onCommitting()
     onCommit?.('begin')
-    // the same heads again: only what follows a transaction is left to do
+    // heads that are stored already need only the steps after a transaction
     if (goal.sequence !== this.#sequence) {
       const branch = { ancestor: base, blocks }
       const labels = isWhole ? goal.heads : labelsAt(goal.heads, head)
@@ -187,7 +187,7 @@ export class CommitBehind {
     this.#scheduleNext()
   }
 
-  /** The heads that the round under way is to reach: those it began with, as long as they are ahead on the published chain. */
+  /** Returns the heads that the current round commits: those at its begin while they are ahead on the published chain, else the published heads. */
   #goalIn(record: HeadRecord, sequence: number): Goal {
     const { committed, base, overlays, heads } = record
     const unsafe = this.#goal?.heads.unsafe
@@ -198,7 +198,7 @@ export class CommitBehind {
     return this.#goal
   }
 
-  /** The blocks of the next transaction: all that change the branch, or as many on the way to the goal as its time allows. */
+  /** Returns the blocks of the next transaction: all when the branch changes, else as many towards the goal as fit into its time. */
   #sliceOf({ committed, base, overlays }: HeadRecord, { heads }: Goal): readonly ExecutedBlock[] {
     if (base.hash !== committed.hash) return overlays
     const left = overlays.slice(0, heads.unsafe.number - base.number)
@@ -219,7 +219,7 @@ export class CommitBehind {
   }
 }
 
-/** The labels of a chain that ends at a block on the way to the heads. */
+/** Returns the labels of a chain that ends at a block below the heads. */
 function labelsAt({ safe, finalized }: Heads, head: BlockId): StoredHeads {
   const upTo = (label: BlockId): BlockId => (label.number < head.number ? label : head)
   return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized) }

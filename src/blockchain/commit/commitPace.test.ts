@@ -6,7 +6,7 @@ const megabyte = 2 ** 20
 const blocks = (count: number): ExecutedBlock[] => Array.from({ length: count }, () => ({}) as ExecutedBlock)
 const take = (pace: CommitPace, sizeBytes: number): number => pace.blocksIn(blocks(1_000), () => sizeBytes)
 
-it('blockchain/commit/commitPace: a transaction has as many blocks as those before let expect, one in any case', () => {
+it('blockchain/commit/commitPace: allows as many blocks as previous transactions suggest, and always one', () => {
   const pace = new CommitPace(25)
   expect([take(pace, 10 * megabyte), take(pace, megabyte / 4), pace.blocksIn([], () => 1)]).toEqual([1, 5, 0])
   for (let round = 0; round < 10; round++) pace.took(50, [megabyte / 4, megabyte / 4])
@@ -15,7 +15,7 @@ it('blockchain/commit/commitPace: a transaction has as many blocks as those befo
   expect([take(pace, megabyte), take(pace, megabyte / 10)]).toEqual([6, 62])
 })
 
-it('blockchain/commit/commitPace: small transactions say little about large ones, and none makes the next boundless', () => {
+it('blockchain/commit/commitPace: gives small transactions little weight, and never leaves the next one unbounded', () => {
   const pace = new CommitPace(25)
   pace.took(50, [100])
   pace.took(1, [megabyte])
@@ -26,7 +26,7 @@ it('blockchain/commit/commitPace: small transactions say little about large ones
   expect(take(pace, megabyte)).toBe(12)
 })
 
-it('blockchain/commit/commitPace: without time for any each block is alone', () => {
+it('blockchain/commit/commitPace: allows one block when there is no time', () => {
   const pace = new CommitPace(0)
   pace.took(0, [1])
   expect(take(pace, 1)).toBe(1)

@@ -1,10 +1,10 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 
-/** What a transaction costs before one was measured, and at least: 52 Mgas of transfers and swaps are some 3 MB and 57 ms. */
+/** Cost of a transaction before the first measurement, and the least assumed cost: 52 Mgas of transfers and swaps are about 3 MB and 57 ms. */
 const firstGuess = { ms: 20, bytes: 2 ** 20 }
 const leastMsPerByte = 2 / 2 ** 20
 
-/** How many blocks a transaction may have, so that it takes no longer than the caller wants; learnt from those before. */
+/** Chooses how many blocks a transaction writes to stay within a time, learnt from previous transactions. */
 export class CommitPace {
   readonly #sliceMs: number
   #ms: number = firstGuess.ms
@@ -14,7 +14,7 @@ export class CommitPace {
     this.#sliceMs = sliceMs
   }
 
-  /** At least one, if there are any. @param sizeOf bytes of a block in memory: what is written grows with them */
+  /** Returns how many blocks fit, one at least if there are any. @param sizeOf bytes of a block in memory: the bytes to write grow with them */
   blocksIn(blocks: readonly ExecutedBlock[], sizeOf: (block: ExecutedBlock) => number): number {
     const maxBytes = this.#sliceMs / Math.max(leastMsPerByte, this.#ms / this.#bytes)
     let bytes = 0
@@ -27,7 +27,7 @@ export class CommitPace {
     return count
   }
 
-  /** Older transactions count for half as much with each one. */
+  /** Adds a measurement and halves the weight of the previous ones. */
   took(ms: number, sizes: readonly number[]): void {
     if (sizes.length === 0) return
     this.#ms = this.#ms / 2 + Math.max(0, ms)

@@ -11,7 +11,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     return a && b && c ? { unsafe: a, safe: b, finalized: c } : expect.fail()
   }
 
-  it('each transaction has its turn; the store has labels of its own blocks, and the sequence of the heads with the last one only', async () => {
+  it('runs other work between transactions; stores labels of its own blocks, and the sequence of the heads with the last transaction only', async () => {
     const { execution, grow, clock, events, records, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 4)
     await execution.setHeads(three(refs, 4, 3, 2))
@@ -36,7 +36,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     )
   })
 
-  it('what is asked in between is answered; heads set in between wait for the next round, and the journal keeps them', async () => {
+  it('answers calls between transactions; heads set meanwhile wait for the next round and stay in the journal', async () => {
     const { execution, grow, setUnsafe, clock, segments, disk, committed, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 3)
     await execution.setHeads(three(refs, 3, 1, 1))
@@ -60,7 +60,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect([...segments.values()].flat()).toEqual([])
   })
 
-  it('labels that move while blocks are written outlive the segment they were journalled in', async () => {
+  it('keeps labels that move during a round when the segment that has them is removed', async () => {
     const { execution, grow, clock, segments, disk, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 2)
     await execution.setHeads(three(refs, 2, 1, 1))
@@ -73,7 +73,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect((await startCommitting(disk, sliced, segments).execution.heads()).safe).toEqual(refs[1])
   })
 
-  it('a branch that is left half way is unwound, and the new one written, in one transaction', async () => {
+  it('unwinds a branch that is replaced half way, and writes the new one, in one transaction', async () => {
     const { execution, grow, setUnsafe, clock, events, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 4)
     await execution.setHeads(three(refs, 4, 1, 1))
@@ -91,7 +91,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect(await clock.advanceToNext()).toBe(false)
   })
 
-  it('heads that fall back to what is written already need no block more', async () => {
+  it('writes no further block when the heads fall back to a stored one', async () => {
     const { grow, setUnsafe, clock, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 4)
     await setUnsafe(refs[3])
@@ -102,7 +102,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect(stored()).toEqual([2, 0, 0, 2])
   })
 
-  it('before a block at the bound only as much is written as makes room for it', async () => {
+  it('writes before a block at the bound only as much as makes room for it', async () => {
     const { grow, setUnsafe, clock, pace, committed } = startCommitting(new Disk(), sliced)
     pace.executionMs = 80
     const refs = await grow(genesisId, 5)
@@ -116,7 +116,7 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect(committed()).toBe(6)
   })
 
-  it('a disk that is full half way leaves what is written, and goes on from there (DISK_FULL)', async () => {
+  it('keeps the written blocks when the disk is full half way, and continues from there (DISK_FULL)', async () => {
     const { grow, setUnsafe, disk, clock, execution, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 3)
     await setUnsafe(refs[2])

@@ -6,9 +6,9 @@ import type { Hash } from '#types/ids'
 import { readCanonicalHash } from '../chainStore.ts'
 
 /**
- * The state after a committed block: the latest one, or one put together from what later blocks changed.
+ * Returns the state after a committed block: the latest state, or one at that block from the changes of later blocks.
  * @param committed the committed head
- * @returns undefined when it is not retained
+ * @returns undefined when the state is not retained
  */
 export function committedState(reader: KvReader, committed: BlockId, block: BlockId): WorldState | undefined {
   if (block.number < oldestState(reader)) return undefined

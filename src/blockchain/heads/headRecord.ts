@@ -4,27 +4,27 @@ import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
 
 /**
- * What the one writer publishes, frozen: the heads and the canonical blocks that no commit has reached, oldest first. A reader takes it first and
- * a read transaction second, so that both belong together (`createChainView`). Plain data: `structuredClone` gives the same record elsewhere, but
- * who clones keeps one object a block over all records, for the stacks of states are remembered by it.
+ * Frozen record that the writer publishes: the heads and the uncommitted canonical blocks, oldest first. A reader takes the record first and a read
+ * transaction second, so that both belong together (`createChainView`). Plain data: `structuredClone` copies it to another thread. A thread that
+ * clones keeps one object per block across records, because stacks of states are cached by that object.
  */
 export type HeadRecord = {
   readonly heads: Heads
-  /** the head that was committed when the record was made */
+  /** the committed head when the record was made */
   readonly committed: BlockId
-  /** the block below `overlays`: the committed head, or an ancestor of it while a commit that unwinds is still to come */
+  /** the block below `overlays`: the committed head, or an ancestor of it before a commit that unwinds */
   readonly base: BlockId
   readonly overlays: readonly ExecutedBlock[]
-  /** what is not sealed; the first of it is a child of the unsafe head */
+  /** pending blocks; the first is a child of the unsafe head */
   readonly pending?: PendingBlocks | undefined
-  /** what was pending lately, the newest last, `pending` too: a view answers by their ids, so that who has one from the view before is not lost */
+  /** recent pending blocks, the newest last, including `pending`: a view answers for their ids, which a caller may have from an earlier view */
   readonly recent?: readonly PendingBlocks['blocks'][]
 }
 
-/** Flashblocks that are not shown any more and are answered for: of a second, as most streams go. */
+/** Number of replaced flashblocks that views answer for: about a second of a usual stream. */
 const maxRecent = 5
 
-/** What was pending lately, with what is pending now. */
+/** Appends the current pending blocks to the recent ones. */
 export function recentWith(before: HeadRecord['recent'] = [], pending: PendingBlocks | undefined): readonly PendingBlocks['blocks'][] {
   if (pending === undefined) return before
   const isNew = pending.blocks.at(-1)?.id !== before.at(-1)?.at(-1)?.id
@@ -34,7 +34,7 @@ export function recentWith(before: HeadRecord['recent'] = [], pending: PendingBl
 export const recordOf = ({ heads, committed, base, overlays, pending }: HeadRecord): HeadRecord =>
   Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays), ...(pending && { pending }) })
 
-/** The record without pending blocks that are not fresh any more. @param nowMs wall clock */
+/** Returns the record without stale pending blocks. @param nowMs wall clock */
 export function recordAt(record: HeadRecord, nowMs: number): HeadRecord {
   if (record.pending === undefined || nowMs <= record.pending.freshUntilMs) return record
   const { pending: _stale, ...sealed } = record
@@ -44,10 +44,10 @@ export function recordAt(record: HeadRecord, nowMs: number): HeadRecord {
 export const sameHeads = (a: Heads, b: Heads): boolean =>
   a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
 
-/** The canonical chain as a record and a committed head show it: all blocks up to `base` are committed. */
+/** The canonical chain by a record and a committed head: all blocks up to `base` are committed. */
 export type RecordedChain = { readonly base: BlockId; readonly overlays: readonly ExecutedBlock[] }
 
-/** Undefined when the record does not know that committed head: the record is old. */
+/** Returns undefined when the record is older than the committed head. */
 export function chainAbove(record: HeadRecord, committed: BlockId): RecordedChain | undefined {
   const { base, overlays } = record
   if (committed.hash === record.committed.hash || committed.hash === base.hash) return { base, overlays }

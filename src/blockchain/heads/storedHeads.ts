@@ -15,7 +15,7 @@ import { commitGenesis } from '../commit/commit.ts'
 
 type OpenDeps = { readonly kv: Kv; readonly config: ExecutionConfig; readonly genesis: () => Genesis }
 
-/** Labels with what a reference to a block holds. @throws Fault CHAIN_STORE_DAMAGED (fatal) when there is no such block */
+/** Returns the labels as full references. @throws Fault CHAIN_STORE_DAMAGED (fatal) when a block is missing */
 export function headsOf(config: ExecutionConfig, ids: store.StoredHeads, blockOf: (id: BlockId) => Block | undefined): Heads {
   const refOf = (id: BlockId): Heads['unsafe'] => {
     const block = blockOf(id)
@@ -28,7 +28,7 @@ export function headsOf(config: ExecutionConfig, ids: store.StoredHeads, blockOf
 export type CommittedHeads = { readonly heads: Heads; readonly sequence: number }
 
 /**
- * The heads that were committed last; a store without a chain gets the genesis block.
+ * Reads the last committed heads; writes the genesis block to a store without a chain.
  * @throws Fault WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED (fatal)
  */
 export function openHeads(deps: OpenDeps): CommittedHeads {
@@ -40,11 +40,11 @@ export function openHeads(deps: OpenDeps): CommittedHeads {
   verifyGenesisHash(config, genesis.header)
   kv.write((tx) => commitGenesis(tx, genesis))
   const heads = readHeads(deps)
-  if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'the genesis block that was just written' })
+  if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'the genesis block after its write' })
   return heads
 }
 
-/** A store that has blocks and no heads is damaged: a genesis block would hide that. */
+/** Refuses a store with blocks but without heads: it is damaged, and a genesis block would hide that. */
 function requireEmpty(kv: Kv): void {
   using reader = kv.snapshot()
   for (const { id } of [tables.headers, tables.canonical, tables.accounts]) {

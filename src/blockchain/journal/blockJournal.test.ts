@@ -19,7 +19,7 @@ const blockAt = (number: number) => ({
   transactions: [new Uint8Array(bodyBytes).fill(number)],
 })
 
-it('blockchain/journal/blockJournal: keeps the bodies of sleeping blocks on the disk, those of an earlier run and unwound ones', () => {
+it('blockchain/journal/blockJournal: keeps the bodies of sleeping blocks, of an earlier run and unwound, on the disk', () => {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-block-journal-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const numbers = Array.from({ length: 96 }, (_, index) => index + 1)

@@ -14,8 +14,8 @@ import {
 } from './journalRecords.ts'
 
 /**
- * Which blocks and heads the journal holds. Blocks from before the start *sleep*: they were found valid once, and are executed again when
- * somebody asks for them. Their bodies stay in the journal until then.
+ * Index of the blocks and heads in the journal. Blocks of an earlier run *sleep*: they were valid when they were journalled, and are executed again when
+ * a caller needs them. Their bodies stay in the journal until then.
  */
 export class BlockJournal {
   readonly #journal: Journal
@@ -24,7 +24,7 @@ export class BlockJournal {
   readonly #segments = new Map<number, Hash[]>()
   readonly #held = new Map<Hash, JournalPlace>()
   readonly #sleeping = new Map<Hash, BlockLink>()
-  /** present segment of the last `prune` */
+  /** current segment at the last `prune` */
   #prunedIn: number
 
   constructor(journal: Journal, log: Log) {
@@ -43,7 +43,7 @@ export class BlockJournal {
   }
 
   /**
-   * Reads what is there. A record that makes no sense is passed over, and the log says so.
+   * Reads the journal. Ignores and logs a record that does not decode.
    * @returns heads in the order in which they were set
    */
   load(isCommitted: (hash: Hash) => boolean): JournalledHeads[] {
@@ -69,8 +69,8 @@ export class BlockJournal {
   }
 
   /**
-   * The sleeping blocks from one down, oldest first.
-   * @param parentOf an awake block's parent; undefined for any other
+   * Returns the sleeping blocks of a branch, oldest first.
+   * @param parentOf parent of an awake block; undefined for any other
    */
   sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): BlockLink[] {
     if (this.#sleeping.size === 0) return []
@@ -83,25 +83,25 @@ export class BlockJournal {
     return branch.reverse()
   }
 
-  /** Reads a sleeping block. RangeError, RlpError when the record is not one. @throws as `Journal.read` */
+  /** Reads a sleeping block. @throws RangeError, RlpError when the record is malformed; as `Journal.read` */
   read(hash: Hash): Block {
     const place = this.#held.get(hash)
     if (place === undefined) throw new RangeError(`journal: no block ${hash}`)
     return decodeBlockRecord(this.#journal.read(place))
   }
 
-  /** The block is awake, or was found to be none. */
+  /** Marks a block as no longer sleeping: executed, or found invalid. */
   rouse(hash: Hash): void {
     this.#sleeping.delete(hash)
   }
 
-  /** Appends the block unless it is there already. @throws as `Journal.append` */
+  /** Appends the block unless the journal has it. @throws as `Journal.append` */
   appendBlock(block: Block & { readonly hash: Hash }): void {
     if (this.#held.has(block.hash)) return
     this.#note(block.hash, this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) }))
   }
 
-  /** Appends a block that is about to leave the store, and that nobody has in memory: it sleeps from now on. @throws as `Journal.append` */
+  /** Appends a block that leaves the store and is not in memory: it sleeps. @throws as `Journal.append` */
   appendSleeping(block: Block & { readonly hash: Hash }): void {
     this.appendBlock(block)
     const { number, parentHash } = block.header
@@ -114,15 +114,15 @@ export class BlockJournal {
     this.#blocksIn(this.#journal.segment)
   }
 
-  /** What is appended from now on stays when the segments so far are removed. @throws as `Journal.append` */
+  /** Begins a segment: later records stay when earlier segments are removed. @throws as `Journal.append` */
   beginSegment(): void {
     this.#journal.rotate()
   }
 
   /**
-   * Removes the segments before the present one in which there is no block that only the journal would bring back after a kill. The caller has their
-   * heads elsewhere: in the store, or in the present segment.
-   * @param above blocks at and below this number are not needed, unless a block above stands on them
+   * Removes earlier segments without a block that only the journal would restore after a kill. The caller has their heads elsewhere: in the store, or in
+   * the current segment.
+   * @param above blocks at and below this number are not needed, unless they are ancestors of a block above
    * @param isCommitted whether the store has the block
    */
   prune(tree: BlockTree, above: number, isCommitted: (hash: Hash) => boolean): void {
@@ -157,7 +157,7 @@ export class BlockJournal {
   }
 }
 
-/** The blocks above a number whose loss would lose something that was acknowledged, and those between them and the committed chain. */
+/** Returns the uncommitted blocks above a number, which must survive a kill, and their uncommitted ancestors. */
 function neededBlocks(
   blocks: Iterable<BlockLink>,
   of: (hash: Hash) => BlockLink | undefined,

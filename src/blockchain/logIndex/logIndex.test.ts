@@ -11,7 +11,7 @@ import { searchLogIndex } from './logSearch.ts'
 const address = (value: number): Address => parseAddress(`0x${value.toString(16).padStart(40, '0')}`)
 const topic = (value: number): Hash => parseHash(`0x${value.toString(16).padStart(64, '0')}`)
 
-/** By transaction. */
+/** Logs of a block by transaction. */
 type BlockLogs = readonly (readonly Log[])[]
 
 function randomBlocks(seed: number, count: number): BlockLogs[] {
@@ -28,7 +28,7 @@ const oneOf = (values: readonly string[], value: string | undefined): boolean =>
 const matches = ({ addresses, topics }: WantedLogs, log: Log): boolean =>
   oneOf(addresses, log.address) && topics.every((values, at) => oneOf(values, log.topics[at]))
 
-/** Which transactions have such a log, as `number/index`, by looking at every log. */
+/** Returns the transactions with a matching log, as `number/index`, by reading every log. */
 function lookedThrough(blocks: readonly BlockLogs[], wanted: WantedLogs, from: number, to: number): string[] {
   return blocks
     .slice(0, to + 1)
@@ -37,7 +37,7 @@ function lookedThrough(blocks: readonly BlockLogs[], wanted: WantedLogs, from: n
     )
 }
 
-/** The same by the index, of what it names held against the logs; `others`: what it named in vain. */
+/** Returns the same by the index, after comparing the logs; `others`: candidates without a matching log. */
 function searched(kv: Kv, blocks: readonly BlockLogs[], wanted: WantedLogs, from: number, to: number) {
   using reader = kv.snapshot()
   const found: string[] = []
@@ -86,14 +86,14 @@ const write = (kv: Kv, blocks: readonly BlockLogs[], from = 0): void =>
     for (const [at, block] of blocks.slice(from).entries()) indexLogs(tx, from + at, block)
   })
 
-it('blockchain/logIndex/logIndex: finds the transactions that looking through every log finds, in segments and in the newest blocks', () => {
+it('blockchain/logIndex/logIndex: finds the transactions that a search of all logs finds, in segments and in the newest blocks', () => {
   const kv = createMemoryKv()
   const blocks = randomBlocks(1, 1_500)
   write(kv, blocks)
   expectSame(kv, blocks)
 })
 
-it('blockchain/logIndex/logIndex: names little in vain', () => {
+it('blockchain/logIndex/logIndex: names few transactions without a matching log', () => {
   const kv = createMemoryKv()
   const blocks = randomBlocks(2, 1_200)
   write(kv, blocks)
@@ -101,7 +101,7 @@ it('blockchain/logIndex/logIndex: names little in vain', () => {
   expect(searched(kv, blocks, wanted, 0, 1_199)?.others).toBe(0)
 })
 
-it('blockchain/logIndex/logIndex: an unwind takes out blocks, also those that had become part of a segment', () => {
+it('blockchain/logIndex/logIndex: removes unwound blocks, also those that had become part of a segment', () => {
   const kv = createMemoryKv()
   const old = randomBlocks(3, 1_100)
   write(kv, old)
@@ -113,7 +113,7 @@ it('blockchain/logIndex/logIndex: an unwind takes out blocks, also those that ha
   expectSame(kv, blocks)
 })
 
-it('blockchain/logIndex/logIndex: blocks of before the index are filled in behind, newest first, as there is time', () => {
+it('blockchain/logIndex/logIndex: indexes blocks of an earlier version in the background, newest first, while there is time', () => {
   const kv = createMemoryKv()
   const blocks = randomBlocks(5, 300)
   write(kv, blocks, 200)
@@ -142,7 +142,7 @@ it('blockchain/logIndex/logIndex: blocks of before the index are filled in behin
   expectSame(kv, blocks)
 })
 
-it('blockchain/logIndex/logIndex: an unwind below what it covers begins anew', () => {
+it('blockchain/logIndex/logIndex: begins again when an unwind goes below its first block', () => {
   const kv = createMemoryKv()
   const blocks = randomBlocks(6, 40)
   write(kv, blocks.slice(0, 30), 20)

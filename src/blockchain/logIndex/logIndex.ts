@@ -17,17 +17,17 @@ import {
 } from './logIndexRows.ts'
 
 /**
- * Bounds of the newest blocks, which stand alone; then they become a segment, in the transaction of the block that reaches one of them. A search
- * looks once into each segment, and once into each of these blocks.
+ * Bounds of the newest blocks, which have a row each. The transaction of the block that reaches a bound joins them into a segment. A search reads each
+ * segment once, and each of these blocks once.
  */
 const bounds = { blocks: 1_024, entries: 65_536, transactions: 2 ** 20 }
 
-/** What the index covers: all blocks from `from` to the last one that was written; those from `open` on stand alone. */
+/** Blocks that the index covers: from `from` to the last written one. Blocks from `open` on have a row each. */
 export type IndexMark = { readonly from: number; readonly open: number; readonly entries: number; readonly transactions: number }
 
 const markKey = new TextEncoder().encode('logs.index')
 
-/** Undefined: there is no index yet. */
+/** Returns undefined when there is no index. */
 export function readIndexMark(reader: KvReader): IndexMark | undefined {
   const value = reader.get(tables.meta.id, markKey)
   if (value === undefined) return undefined
@@ -54,7 +54,7 @@ export function indexLogs(tx: KvWriter, number: number, logs: readonly (readonly
   writeMark(tx, isFull ? sealed(tx, mark, number) : mark)
 }
 
-/** Makes one segment of the blocks that stand alone. */
+/** Joins the single blocks into a segment. */
 function sealed(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
   const blocks: IndexedBlock[] = []
   for (let number = mark.open; number <= last; number++) {
@@ -67,7 +67,7 @@ function sealed(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
   return { ...emptyFrom(last + 1), from: mark.from }
 }
 
-/** Writes blocks one after another as a segment. */
+/** Writes consecutive blocks as a segment. */
 function join(tx: KvWriter, first: number, blocks: readonly IndexedBlock[]): void {
   const all = new Float64Array(blocks.reduce((sum, { entries }) => sum + entries.length, 0))
   const ends = BlockEnds.of(blocks.map(({ transactions }) => transactions))
@@ -76,7 +76,7 @@ function join(tx: KvWriter, first: number, blocks: readonly IndexedBlock[]): voi
   putSegment(tx, { first, last: first + blocks.length - 1 }, ends, all.sort())
 }
 
-/** Takes out the last block, which is unwound. */
+/** Removes the last block, which is unwound. */
 export function unindexLogs(tx: KvWriter, number: number): void {
   const mark = readIndexMark(tx)
   if (mark === undefined) return
@@ -91,7 +91,7 @@ export function unindexLogs(tx: KvWriter, number: number): void {
   writeMark(tx, withBlock(opened, block, -1))
 }
 
-/** Lets the blocks of the last segment stand alone again. */
+/** Splits the last segment into single blocks. */
 function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
   const [segment] = segmentsFrom(tx, number)
   const ends = segment && lookAtEnds(tx, segment, ({ bytes }) => new BlockEnds(bytes.slice()))
@@ -110,8 +110,8 @@ function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
 }
 
 /**
- * Adds blocks below those that are covered, the next one first, as many as there is time for: a store of an earlier version has none.
- * @param logsOf a block by its number, by transaction; undefined below the first one
+ * Adds blocks below the covered ones, the next lower first, while there is time. A store of an earlier version has no index.
+ * @param logsOf logs of a block by transaction; undefined below the first block
  */
 export function fillLogIndex(
   tx: KvWriter,
@@ -133,7 +133,7 @@ export function fillLogIndex(
   }
   if (blocks.length === 0) return
   const first = mark.from - blocks.length
-  // the first blocks of all, or a run that joins those that stand alone, make a segment too
+  // a run down to the first block, or up to the single blocks, becomes a segment too
   join(tx, first, blocks)
   writeMark(tx, { ...mark, from: first })
 }

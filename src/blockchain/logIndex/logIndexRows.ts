@@ -4,31 +4,31 @@ import { tables } from '#store/tables'
 import type { Log } from '#types/log'
 
 /*
- * Rows of the log index. A value (an address, or a topic at its position) stands in an entry with the transaction whose logs have it.
+ * Rows of the log index. A value (an address, or a topic at its position) has an entry for each transaction whose logs contain it.
  *   block row    0x02 ++ number u64 → transactions u32, then entries, for the newest blocks
- *   page         0x00 ++ first block of the segment u64 ++ last entry → entries, in the order of all of the segment
- *   segment      0x01 ++ last block u64 → first block u64, then for each block the transactions up to its end u32
- *   entry        digest of the value u32 ++ transaction u32: its index in the block, or its place among all of the segment; ascending
+ *   page         0x00 ++ first block of the segment u64 ++ last entry → entries, in the order of the segment
+ *   segment      0x01 ++ last block u64 → first block u64, then for each block the number of transactions up to its end u32
+ *   entry        digest of the value u32 ++ transaction u32: its index in the block, or its place in the segment; ascending
  */
 const table: number = tables.logIndex.id
 const kinds = { page: 0, segment: 1, block: 2 } as const
 const entryBytes = 8
-/** Two pages fit into one of the store's. */
+/** Entries of a page; two pages fit into one page of the store. */
 const pageEntries = 248
-/** Places in a segment are below this, so that an entry is an exact integer. */
+/** Bound of places in a segment, so that an entry is an exact integer. */
 const places = 2 ** 21
 
-/** Of an entry while it is worked with: digest × 2^21 + place. */
+/** Entries in memory: digest × 2^21 + place. */
 export type Entries = Float64Array
 
 export const entryOf = (digest: number, place: number): number => digest * places + place
 export const placeOf = (entry: number): number => entry % places
 const digestOf = (entry: number): number => Math.floor(entry / places)
 
-/** What a filter looks for at one position: 0 is the address, then the topics. */
+/** Position of a filter's value: 0 is the address, then the topics. */
 export type LogPosition = 0 | 1 | 2 | 3 | 4
 
-/** A digest that tells values apart well enough: what is found is held against the logs themselves. */
+/** Returns the digest of a value. Collisions are harmless: a search compares the logs themselves. */
 export function digestAt(position: LogPosition, hex: string): number {
   let digest = 0x811c9dc5 ^ position
   for (let i = 2; i < hex.length; i++) digest = Math.imul(digest ^ hex.charCodeAt(i), 0x01000193)
@@ -37,7 +37,7 @@ export function digestAt(position: LogPosition, hex: string): number {
   return (digest ^ (digest >>> 16)) >>> 0
 }
 
-/** The entries of one block, ascending, each once. @param logs by transaction */
+/** Returns the entries of one block, ascending, without duplicates. @param logs by transaction */
 export function entriesOf(logs: readonly (readonly Log[])[]): Entries {
   const found = new Set<number>()
   for (const [index, list] of logs.entries()) {
@@ -71,7 +71,7 @@ function unpacked(bytes: Uint8Array, head: number): Entries {
   return entries
 }
 
-/** One of the newest blocks. */
+/** Index of one block with a row of its own. */
 export type IndexedBlock = { readonly transactions: number; readonly entries: Entries }
 
 export function putBlockRow(tx: KvWriter, number: number, { transactions, entries }: IndexedBlock): void {
@@ -89,10 +89,10 @@ export function deleteBlockRow(tx: KvWriter, number: number): void {
   tx.delete(table, tableKey(kinds.block, u64Bytes(number)))
 }
 
-/** Blocks one after another whose entries stand together. */
+/** Range of consecutive blocks that share their pages. */
 export type Segment = { readonly first: number; readonly last: number }
 
-/** For each block of a segment the transactions up to its end, as they are stored. */
+/** For each block of a segment, the number of transactions up to its end, as stored. */
 export class BlockEnds {
   readonly #view: DataView
 
@@ -119,12 +119,12 @@ export class BlockEnds {
     return this.#view.byteLength / 4
   }
 
-  /** 0 before the first block. */
+  /** Returns 0 before the first block. */
   at(block: number): number {
     return block < 0 ? 0 : this.#view.getUint32(4 * block)
   }
 
-  /** Which block has the transaction at a place. */
+  /** Returns the block of the transaction at a place. */
   blockOf(place: number): number {
     let [from, to] = [0, this.count - 1]
     while (from < to) {
@@ -136,7 +136,7 @@ export class BlockEnds {
   }
 }
 
-/** The segments one after the other, from the one that holds a block on; none when there is no such. */
+/** Iterates over consecutive segments from the one that contains a block; none when no segment contains it. */
 export function* segmentsFrom(reader: KvReader, number: number): Generator<Segment> {
   const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1) }
   let next = number
@@ -149,7 +149,7 @@ export function* segmentsFrom(reader: KvReader, number: number): Generator<Segme
   }
 }
 
-/** Hands a function where the blocks of a segment end, for as long as it runs. */
+/** Calls a function with the block ends of a segment, valid during the call. */
 export function lookAtEnds<T>(reader: KvReader, { last }: Segment, use: (ends: BlockEnds) => T): T | undefined {
   return reader.look(table, tableKey(kinds.segment, u64Bytes(last)), (row) => use(new BlockEnds(row.subarray(8))))
 }
@@ -178,7 +178,7 @@ export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {
   return Float64Array.from(all)
 }
 
-/** Adds the places of a value to a list. @returns whether the entries end with that value, so that more may follow */
+/** Adds the places of a value to a list. @returns whether the entries end with that value, so that the next page may continue it */
 function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number[]): boolean {
   const count = (bytes.length - head) / entryBytes
   let [from, to] = [0, count]
@@ -195,23 +195,23 @@ function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number
   return true
 }
 
-/** The places of a value in the row of one of the newest blocks, ascending, added to a list. */
+/** Adds the places of a value in a single block's row to a list, ascending. */
 export function addRowPlaces(row: Uint8Array, digest: number, into: number[]): void {
   addPlaces(row, 4, digest, into)
 }
 
-/** Hands the row of one of the newest blocks to a function, for as long as it runs. @returns undefined when there is no such row */
+/** Calls a function with a single block's row, valid during the call. @returns undefined when there is no such row */
 export function lookAtRow<T>(reader: KvReader, number: number, use: (row: Uint8Array) => T): T | undefined {
   return reader.look(table, tableKey(kinds.block, u64Bytes(number)), use)
 }
 
-/** Every so many-th transaction with a value makes it too common to be worth its reading. */
+/** A value in at least one of this many transactions is too common to be worth reading. */
 const commonEvery = 4
 
 /**
- * The places of a value in a segment, ascending, added to a list.
- * @param give up as soon as it is seen that the value is common
- * @returns pages read; 'common': given up
+ * Adds the places of a value in a segment to a list, ascending.
+ * @param give 'up': stop when the value is found to be common
+ * @returns pages read; 'common': stopped
  */
 export function addSegmentPlaces(
   reader: KvReader,

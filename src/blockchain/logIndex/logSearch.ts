@@ -16,23 +16,23 @@ import {
 
 type LogPlaces = Extract<LogSearch, { kind: 'found' }>['places']
 
-/** Rows that one search reads, and transactions that it gives, before the caller asks again. */
+/** Bounds of one search: rows read and transactions returned before the caller calls again. */
 const bounds = { rows: 512, transactions: 1_024 }
-/** So few are rather looked at than sought for any further. */
+/** With at most this many candidates, reading them is cheaper than searching on. */
 const fewPlaces = 4
-/** In so many segments a value that was common is not looked up again. */
+/** A common value is skipped for this many segments. */
 const commonSegments = 8
-/** The positions most likely to rule out the most first: topics after the first, the address, the event. */
+/** Order of positions, the most selective first: topics after the first, the address, the event. */
 const order: readonly LogPosition[] = [2, 3, 4, 0, 1]
 
-/** Looks a value up: appends its places, and says how many rows it read, or that it may give up and did, for the value is common. */
+/** Looks up a value and appends its places. Returns the rows read, or 'common' when it may stop at a common value and did. */
 type LookUp = (digest: number, into: number[], give: 'all' | 'up') => number | 'common'
 type Found = { readonly places: readonly number[]; readonly rows: number }
 
 class Search {
   readonly #groups: readonly (readonly number[])[]
   readonly #found: { number: number; transactions: number[] }[] = []
-  /** values that were common, each with the number of the segment where that was seen last */
+  /** common values, each with the number of the segment where that was last found */
   readonly #commonAt = new Map<number, number>()
   #segments = 0
   #rows = 0
@@ -103,7 +103,7 @@ class Search {
     this.#transactions += places.length
   }
 
-  /** Places that have a value of each group. */
+  /** Returns places that have a value of each group. */
   #matching(lookUp: LookUp): Found {
     let places: readonly number[] | undefined
     let rows = 0
@@ -124,7 +124,7 @@ class Search {
   }
 }
 
-/** What two ascending lists have in common. */
+/** Returns the intersection of two ascending lists. */
 function common(a: readonly number[], b: readonly number[]): number[] {
   const both: number[] = []
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
@@ -137,8 +137,8 @@ function common(a: readonly number[], b: readonly number[]): number[] {
 }
 
 /**
- * Looks in the index for logs in the committed blocks `from` to `to`.
- * @param wanted at least one list of it is not empty
+ * Searches the index for logs in the committed blocks `from` to `to`.
+ * @param wanted at least one of its lists is not empty
  */
 export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: number, to: number): LogSearch {
   const mark = readIndexMark(reader)

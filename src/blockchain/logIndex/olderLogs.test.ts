@@ -5,7 +5,7 @@ import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing
 import { parseAddress } from '#types/ids'
 import { readIndexMark } from './logIndex.ts'
 
-/** Makes a store what a version without an index of logs left. */
+/** Reduces a store to the form of a version without a log index. */
 function withoutIndex(disk: Disk): void {
   disk.inner.write((tx) => {
     for (const key of [...tx.keys(tables.logIndex.id, {})]) tx.delete(tables.logIndex.id, key)
@@ -14,7 +14,7 @@ function withoutIndex(disk: Disk): void {
   })
 }
 
-it('blockchain/logIndex/logIndex: the store of an earlier version gets its index behind, with the commits that follow', async () => {
+it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with the commits that follow', async () => {
   const disk = new Disk()
   const first = startCommitting(disk)
   const refs = await first.grow(genesisId, 5)

@@ -30,13 +30,13 @@ const idOf = ({ hash, header }: ExecutedBlock) => ({ hash, number: header.number
 const refOf = (block: ExecutedBlock): L2Ref => l2RefOf(config, payloadOfBlock(block, block.hash))
 const genesisId = idOf(base.block)
 const logs = [0x98, 0x99].map((emitter) => ({ address: testAddress(emitter), topics: [], data: Uint8Array.of(emitter) }))
-/** The second block as it would be with logs. */
+/** The second block with logs added. */
 const loud: ExecutedBlock = {
   ...blocks[1],
   executed: blocks[1].executed.map((each, index) => (index === 1 ? { ...each, receipt: createReceipt({ ...each.receipt, logs }) } : each)),
 }
 
-/** A store that has the first `count` blocks. */
+/** Makes a store with the first `count` blocks. */
 function storeWith(count: number) {
   const kv = createMemoryKv()
   kv.write((tx) => commitGenesis(tx, base.block))
@@ -46,7 +46,7 @@ function storeWith(count: number) {
 }
 const heads = (unsafe: ExecutedBlock) => ({ unsafe: refOf(unsafe), safe: refOf(base.block), finalized: refOf(base.block) })
 
-/** A record whose base is the first `count` blocks and whose head is the last one. */
+/** Makes a record whose base is the first `count` blocks and whose head is the last block. */
 const recordAbove = (count: number): HeadRecord => ({
   heads: heads(blocks[2]),
   committed: idOf(blocks[count - 1] ?? base.block),
@@ -57,12 +57,12 @@ const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(
 
 describe('blockchain/view/chainView', () => {
   it.each([
-    ['nothing but genesis is committed', 0, 0],
+    ['only genesis is committed', 0, 0],
     ['one block is committed', 1, 1],
     ['a commit has overtaken the record', 2, 1],
     ['a commit has overtaken all of the record', 3, 1],
     ['everything is committed', 3, 3],
-  ])('answers the same when %s', (_what, committed, recorded) => {
+  ])('answers the same when %s', (_case, committed, recorded) => {
     const view = viewOf(committed, recordAbove(recorded))
     expect(view?.heads.latest).toEqual(idOf(blocks[2]))
     expect([0, 1, 2, 3, 4].map((number) => view?.canonicalHash(number))).toEqual([
@@ -82,12 +82,12 @@ describe('blockchain/view/chainView', () => {
     }
   })
 
-  it('a record that names neither the committed head nor a block on it is old: both are taken again', () => {
+  it('returns undefined for a record that names neither the committed head nor a block on it', () => {
     expect(viewOf(1, recordAbove(2))).toBeUndefined()
   })
 
   it.each(['committed', 'in memory', 'written by schema 2, without timestamp and hashes'])(
-    'logs that match come with their place: a block %s',
+    'returns matching logs with their place: a block %s',
     (where) => {
       const isCommitted = where !== 'in memory'
       const kv = storeWith(1)
@@ -106,7 +106,7 @@ describe('blockchain/view/chainView', () => {
     },
   )
 
-  it('a proof of any retained block begins with the root of that block', () => {
+  it('proves an account of any retained block under the root of that block', () => {
     const view = viewOf(2, recordAbove(2))
     for (const block of blocks) {
       const proved = view?.state(idOf(block))?.prove(testAddress(0x77), [])
@@ -115,7 +115,7 @@ describe('blockchain/view/chainView', () => {
     }
   })
 
-  it('a block that is not known is in no answer', () => {
+  it('answers undefined for an unknown block', () => {
     const view = viewOf(2, recordAbove(2))
     const unknown = { number: 1, hash: base.block.header.parentHash }
     expect([view?.header(unknown.hash), view?.block(unknown.hash), view?.receipts(unknown.hash), view?.state(unknown)]).toEqual([
@@ -126,7 +126,7 @@ describe('blockchain/view/chainView', () => {
     ])
   })
 
-  it('fees are absent in a block without L1 attributes', () => {
+  it('has no fees in a block without L1 attributes', () => {
     const view = viewOf(2, recordAbove(2))
     expect(view?.receipts(genesisId.hash)).toEqual([])
     expect(view?.receipts(blocks[0].hash)?.[1]?.fees).toMatchObject({ l1Fee: 0n, l1GasPrice: 7n })

@@ -23,9 +23,9 @@ import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts
 
 /** The view that execution uses: it also returns states to execute on, and branches. */
 export interface ExecutionView extends ChainView {
-  /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
+  /** Returns a block to build on, with the state after it; undefined when it is not known or its state is not retained. */
   parent(hash: Hash): ParentBlock | undefined
-  /** How a known block hangs on the committed chain. */
+  /** Returns the path from the committed chain to a known block. */
   branch(tip: Hash): Branch | undefined
   readonly known: KnownBlocks
 }
@@ -43,7 +43,7 @@ function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed:
   }
 }
 
-/** The same blocks are asked for again and again, and an interpreter keeps what it has read of a state that it meets again. */
+/** Bound of cached parents. Callers repeat the same blocks, and an interpreter caches reads by the state object. */
 const maxParents = 8
 
 class SnapshotView implements ExecutionView {
@@ -56,9 +56,9 @@ class SnapshotView implements ExecutionView {
   readonly #unsealed: UnsealedBlocks | undefined
   readonly #recent: HeadRecord['recent']
   #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
-  /** the block that was looked up by its number last */
+  /** last block found by its number */
   #lastId: BlockId | undefined
-  /** the block that was read last */
+  /** last block read */
   #last: ChainBlock | undefined
   readonly heads: ChainHeads
   readonly known: KnownBlocks
@@ -113,7 +113,7 @@ class SnapshotView implements ExecutionView {
     return (this.known.executed(hash) ?? this.#unsealedWith(hash)?.find(hash))?.header
   }
 
-  /** Receipts are read with their block: it is read once. */
+  /** Keeps the last block: receipts are read together with their block. */
   block(hash: Hash): ChainBlock | undefined {
     if (this.#last?.hash !== hash) this.#last = this.#readBlock(hash)
     return this.#last
@@ -124,7 +124,7 @@ class SnapshotView implements ExecutionView {
     if (id === undefined) {
       const executed = this.known.executed(hash)
       if (executed === undefined) return this.#pendingBlock(hash)
-      // who keeps the block must not keep what its execution left
+      // a caller that keeps the block must not keep the results of its execution alive
       const { header, transactions, ommers, withdrawals } = executed
       const block = { header, transactions, ...(ommers && { ommers }), ...(withdrawals && { withdrawals }) }
       return { hash, block, senders: executed.executed.map(({ sender }) => sender) }
@@ -136,7 +136,7 @@ class SnapshotView implements ExecutionView {
     return { hash, block, senders: transactions.map(({ sender }) => sender) }
   }
 
-  /** The unsealed blocks of which one has this hash or id: those that are shown, or were lately. */
+  /** Returns the pending blocks, current or recent, that include a hash or id. */
   #unsealedWith(hash: Hash): UnsealedBlocks | undefined {
     if (this.#unsealed?.find(hash)) return this.#unsealed
     const blocks = this.#recent?.findLast((each) => each.some(({ id }) => id === hash))
@@ -202,7 +202,7 @@ class SnapshotView implements ExecutionView {
     }))
   }
 
-  /** As `logsAt`, of a block in memory or of one that schema 2 wrote. */
+  /** Does the same as `logsAt` for a block in memory or written by schema 2. */
   #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined {
     const hash = this.canonicalHash(number)
     const viewed = hash && this.block(hash)
@@ -258,9 +258,9 @@ class SnapshotView implements ExecutionView {
 }
 
 /**
- * The chain as a record and a snapshot taken after it show it.
+ * Creates a view from a record and a snapshot taken after it.
  * @param executed blocks in memory, of any branch
- * @returns undefined when the record does not know what the snapshot has committed: take both again
+ * @returns undefined when the record is older than the snapshot: take both again
  */
 export function createChainView(
   reader: KvReader & Disposable,

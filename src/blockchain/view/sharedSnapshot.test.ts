@@ -14,7 +14,7 @@ function counted(): { readonly snapshot: KvReader & Disposable; ended(): number 
   return { snapshot, ended: () => ended }
 }
 
-it('blockchain/view/sharedSnapshot: stays open between two who look at it, and ends once: retired and left by all', () => {
+it('blockchain/view/sharedSnapshot: stays open between two users, and is disposed once when retired and left by all', () => {
   const { snapshot, ended } = counted()
   const shared = new SharedSnapshot(snapshot)
   shared[Symbol.dispose]()
@@ -28,7 +28,7 @@ it('blockchain/view/sharedSnapshot: stays open between two who look at it, and e
   expect(ended()).toBe(1)
 })
 
-it('blockchain/view/sharedSnapshot: one that nobody looks at ends when it is retired', () => {
+it('blockchain/view/sharedSnapshot: is disposed at once when it is retired without users', () => {
   const { snapshot, ended } = counted()
   const shared = new SharedSnapshot(snapshot)
   shared[Symbol.dispose]()

@@ -1,6 +1,6 @@
 import type { KvRange, KvReader } from '#store/ports'
 
-/** A snapshot that several look at one after the other, the first from the start on. It ends when it is retired and the last of them has left. */
+/** A snapshot shared by several users; its creator is the first. Disposed when it is retired and the last user has left. */
 export class SharedSnapshot implements KvReader, Disposable {
   readonly #snapshot: KvReader & Disposable
   #users = 1
@@ -26,18 +26,18 @@ export class SharedSnapshot implements KvReader, Disposable {
     return this.#snapshot.keys(table, range)
   }
 
-  /** One more looks at it. */
+  /** Adds a user. */
   enter(): void {
     this.#users++
   }
 
-  /** Nobody new comes. */
+  /** Called when no further user is added: disposed once the last user leaves. */
   retire(): void {
     this.#isRetired = true
     if (this.#users === 0) this.#snapshot[Symbol.dispose]()
   }
 
-  /** One of those who look at it leaves. */
+  /** Removes a user. */
   [Symbol.dispose](): void {
     this.#users--
     if (this.#isRetired && this.#users === 0) this.#snapshot[Symbol.dispose]()

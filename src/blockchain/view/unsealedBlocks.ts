@@ -10,20 +10,20 @@ import type { WorldReads } from '#types/worldReads'
 import { storedReceipts } from '../chainStore.ts'
 import { decodedEntry, feesIn, viewedReceipt } from './viewedReceipts.ts'
 
-/** A block that is not sealed as views show it: its id stands for its hash. */
+/** Returns a pending block as views show it, with its id in place of its hash. */
 export function viewedPending({ id, header, transactions, executed }: PendingBlock): ChainBlock {
   return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender), isUnsealed: true }
 }
 
-/** One per transaction. */
+/** Returns one receipt per transaction. */
 export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ChainReceipt[] {
   const feesOf = feesIn({ header, transactions }, config)
   return storedReceipts({ executed }).map((stored, index) => viewedReceipt(decodedEntry(stored), () => feesOf(index)))
 }
 
 /**
- * The blocks above the unsafe head as a view finds them: by their ids, and by the hashes that the blocks above them name. Beside the id of the
- * newest one, whose hash nobody knows, these are never asked for by callers of ours.
+ * The pending blocks of a view, found by their ids and by the hashes that the blocks above them name. The hash of the newest one is not known yet, so
+ * callers use its id.
  */
 export class UnsealedBlocks {
   readonly #blocks: readonly PendingBlock[]
@@ -44,7 +44,7 @@ export class UnsealedBlocks {
     return this.#blocks[this.#indexOf(hash)]
   }
 
-  /** To run messages on. @param on the block below the first */
+  /** Returns a block as a parent to run messages on. @param on the block below the first */
   parent(hash: Hash, on: ParentBlock): ParentBlock {
     const index = this.#indexOf(hash)
     return parentAbove(on, this.#blocks.slice(0, index + 1), this.#blocks[index + 1]?.header.parentHash)
@@ -55,7 +55,7 @@ export class UnsealedBlocks {
     return readsAbove(on, this.#blocks.slice(0, this.#indexOf(hash) + 1))
   }
 
-  /** Where a transaction stands among them. */
+  /** Returns the place of a transaction. */
   place(transaction: Hash): { readonly block: BlockId; readonly index: number } | undefined {
     for (const [i, block] of this.#blocks.entries()) {
       const index = placesIn(block).get(transaction)

@@ -12,7 +12,7 @@ import type { ReceiptRow, StoredReceipt } from '../receiptRows.ts'
 /** A receipt before it is decoded. */
 export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
 
-/** Of a decoded receipt beside its logs, of a log beside its data; of one that is encoded beside its bytes. */
+/** Estimated bytes of a decoded receipt without its logs, of a log without its data, of an encoded receipt besides its bytes. */
 const receiptBytes = 800
 const logBytes = 500
 const encodedBytes = 400
@@ -48,7 +48,7 @@ export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | un
   }
 }
 
-/** What the transactions of a block cost on L1, by their index. */
+/** Returns the L1 costs of a block's transactions by index. */
 export function feesIn(block: Block, { schedule }: ExecutionConfig): (index: number) => L1FeeFacts | undefined {
   let info: { readonly attributes: L1Attributes | undefined } | undefined
   return (index) => {
@@ -59,7 +59,7 @@ export function feesIn(block: Block, { schedule }: ExecutionConfig): (index: num
   }
 }
 
-/** A block need not begin with L1 attributes (a genesis, another chain's): then there is nothing to say about its fees. */
+/** Returns undefined for a block without L1 attributes (a genesis, another chain's block), which has no L1 fees. */
 function l1AttributesOrNone(block: Block): L1Attributes | undefined {
   try {
     return l1AttributesIn(block)
