@@ -7,7 +7,7 @@ type Pending = {
   readonly onForcedExecuted: (() => void) | undefined
 }
 
-/** Calls of another thread that are under way. */
+/** Unanswered calls to another thread. */
 export class WorkerCalls {
   readonly #post: (message: ToWorker) => void
   readonly #pending = new Map<number, Pending>()
@@ -18,7 +18,7 @@ export class WorkerCalls {
     this.#post = post
   }
 
-  /** The next call's. */
+  /** Returns the id for the next call. */
   newId(): number {
     return ++this.#last
   }
@@ -45,7 +45,7 @@ export class WorkerCalls {
     }
   }
 
-  /** All of them, those under way and later ones, end with the error. */
+  /** Rejects all calls, unanswered and later ones, with the error. */
   fail(error: Error): void {
     this.#failure = error
     for (const { reject } of this.#pending.values()) reject(error)

@@ -29,7 +29,7 @@ afterEach(() => {
   for (const port of opened.splice(0)) port.close()
 })
 
-/** Keeps nothing. */
+/** A log that drops its lines. */
 const emptyPool = (): ServedPool['pool'] => ({
   add: (raws) => raws.map(() => ({ kind: 'refused', refusal: { kind: 'pool-full' } })),
   get: () => undefined,
@@ -39,7 +39,7 @@ const emptyPool = (): ServedPool['pool'] => ({
   remove: () => [],
 })
 
-/** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
+/** Connects both ends in one thread: messages arrive when the thread is idle, or when a view drains the port. */
 function connect(
   change: (engine: Engine) => Engine = (engine) => engine,
   pool: ServedPool['pool'] = emptyPool(),
@@ -63,7 +63,7 @@ function connect(
   const client = new ExecutionClient(port1, { config, shown, watch: new ExecutionWatch(), clock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
   const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
-  /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
+  /** Moves and commits the heads in the other half, without a call of the client; `quietly`: without publishing the records. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'
     void execution.setHeads({ ...execution.published.heads, unsafe: l2RefOf(config, payload) })
@@ -79,7 +79,7 @@ async function buildOn(engine: Engine, transactions: readonly Uint8Array[] = [],
   return result.kind === 'built' ? result.payload : expect.fail()
 }
 
-it('executionThread/executionClient: every call of the engine is answered as the engine itself answers it', async () => {
+it('executionThread/executionClient: answers every call of the engine as the engine itself does', async () => {
   const { client, execution } = connect()
   const payload = await buildOn(client, [signedBy('alice', {})])
   expect(payload.transactions).toHaveLength(2)
@@ -96,7 +96,7 @@ it('executionThread/executionClient: every call of the engine is answered as the
   expect([view.heads.latest.hash, client.published.heads]).toEqual([payload.blockHash, heads])
 })
 
-it('executionThread/executionClient: what the engine throws is thrown here, as the fault that it was (UNKNOWN_PARENT)', async () => {
+it("executionThread/executionClient: rejects with the engine's fault, including code and data (UNKNOWN_PARENT)", async () => {
   const { client } = connect()
   const unknown = { number: 4, hash: parseHash(`0x${'04'.repeat(32)}`) }
   await expect(client.build(unknown, attributesAt(schedule, 5))).rejects.toMatchObject({
@@ -107,7 +107,7 @@ it('executionThread/executionClient: what the engine throws is thrown here, as t
   await expect(broken.heads()).rejects.toMatchObject({ name: 'TypeError', message: 'no such thing' })
 })
 
-it('executionThread/executionClient: a view takes in what was published but not yet delivered', async () => {
+it('executionThread/executionClient: takes a published record that is not yet delivered when a view is opened', async () => {
   const world = connect()
   const payload = await buildOn(world.execution)
   world.commitTo(payload)
@@ -116,7 +116,7 @@ it('executionThread/executionClient: a view takes in what was published but not 
   expect(view.header(payload.blockHash)?.number).toBe(1)
 })
 
-it('executionThread/executionClient: what is pending is read here as there, and no longer than it is fresh by the clock of this thread', async () => {
+it('executionThread/executionClient: reads pending blocks as the other thread does, until they are stale by the clock of this thread', async () => {
   const { client, execution, clock } = connect()
   const { execution: maker } = connect()
   const payload = await buildOn(maker, [signedBy('alice', {}), signedBy('alice', { nonce: 1n })])
@@ -148,7 +148,7 @@ it('executionThread/executionClient: what is pending is read here as there, and 
   expect(seen(execution)).toBeUndefined()
 })
 
-it('executionThread/executionClient: views of one record share a snapshot, and the state of a block; the next record has its own', async () => {
+it('executionThread/executionClient: shares a snapshot and the state of a block between views of one record, not with the next record', async () => {
   const world = connect()
   const payload = await buildOn(world.execution)
   let [opened, ended] = [0, 0]
@@ -178,14 +178,14 @@ it('executionThread/executionClient: views of one record share a snapshot, and t
   expect([later.heads.latest.hash, opened, ended]).toEqual([payload.blockHash, 2, 1])
 })
 
-it('executionThread/executionClient: a commit between the record and the snapshot makes the view begin again', async () => {
+it('executionThread/executionClient: opens the view again when a commit came between record and snapshot', async () => {
   const world = connect()
   const payload = await buildOn(world.execution)
   using before = world.client.view()
   let snapshots = 0
   const source: SnapshotSource = {
     snapshot() {
-      // the commit is visible here, its record not published yet
+      // the commit is visible here, its record is not published yet
       if (++snapshots === 1) world.commitTo(payload, 'quietly')
       if (snapshots === 3) world.publish()
       return world.kv.snapshot()
@@ -198,7 +198,7 @@ it('executionThread/executionClient: a commit between the record and the snapsho
   expect(view.canonicalHash(1)).toBe(payload.blockHash)
 })
 
-it('executionThread/executionClient: when the other end is gone, calls under way and later ones end, and so does reading (EXECUTION_STOPPED)', async () => {
+it('executionThread/executionClient: ends unanswered and later calls, and reads, when the other end is gone (EXECUTION_STOPPED)', async () => {
   const { client } = connect((engine) => ({ ...engine, heads: () => new Promise(() => {}) }))
   const waiting = client.heads()
   client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
@@ -210,7 +210,7 @@ it('executionThread/executionClient: when the other end is gone, calls under way
   expect(() => client.view()).toThrow(expect.objectContaining(stopped))
 })
 
-it('executionThread/executionClient: closing waits for the calls before it', async () => {
+it('executionThread/executionClient: answers earlier calls before it closes', async () => {
   let letGo = (): void => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
@@ -223,7 +223,7 @@ it('executionThread/executionClient: closing waits for the calls before it', asy
   await served
 })
 
-it('executionThread/executionClient: what is added to the pool in one turn crosses together and is answered in order; every call gets there', async () => {
+it('executionThread/executionClient: sends transactions of one turn together and answers in order; passes every call of the pool', async () => {
   const added: number[] = []
   const listed = [0, 1].map((i) => ({ hash: hashOf(`${i}`), sender: testAddress(i + 1), raw: Uint8Array.of(i, i), isPending: i === 0 }))
   const limits: unknown[] = []
@@ -256,7 +256,7 @@ it('executionThread/executionClient: what is added to the pool in one turn cross
   expect(limits).toEqual([{ maxBlockBytes: 5 }])
 })
 
-it('executionThread/executionClient: what the pool throws reaches each that was added; none is answered when the other end is gone (EXECUTION_STOPPED)', async () => {
+it('executionThread/executionClient: rejects each added transaction when the pool throws, or the other end is gone (EXECUTION_STOPPED)', async () => {
   const broken = connect(undefined, {
     ...emptyPool(),
     add: () => {
@@ -270,7 +270,7 @@ it('executionThread/executionClient: what the pool throws reaches each that was 
   await expect(waiting).rejects.toMatchObject({ code: 'EXECUTION_STOPPED' })
 })
 
-/** An engine whose builds last until they are sealed; what they are told is kept. */
+/** An engine whose builds last until they are sealed; it records their seals. */
 function slowBuilds() {
   const seals: (AbortSignal | undefined)[] = []
   const change = (engine: Engine): Engine => ({
@@ -286,7 +286,7 @@ function slowBuilds() {
   return { seals, change }
 }
 
-it('executionThread/executionClient: a seal reaches its own build, and the word that it is sound comes back', async () => {
+it('executionThread/executionClient: seals the right build, and reports when its forced transactions are executed', async () => {
   const { seals, change } = slowBuilds()
   const { client } = connect((engine) => change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }))
   const { unsafe } = await client.heads()
@@ -304,7 +304,7 @@ it('executionThread/executionClient: a seal reaches its own build, and the word 
   expect(seals[2]).toBeUndefined()
 })
 
-it('executionThread/executionClient: what is being built when the other end is closed is sealed and answered', async () => {
+it('executionThread/executionClient: seals and answers builds in progress when the other end closes', async () => {
   const { seals, change } = slowBuilds()
   const { client, served } = connect((engine) =>
     change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }),

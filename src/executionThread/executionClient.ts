@@ -34,28 +34,28 @@ export type ExecutionClientDeps = {
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
   readonly log: Log
-  /** Told of each transaction that moves the chain; the worker does not wait for it. */
+  /** Called for each transaction that moves the chain; the execution thread does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each slice of a block that is built with the pool. */
+  /** Called with each flashblock of a block that is built with the pool. */
   readonly onFlashblock?: (flashblock: BuiltFlashblock) => void
-  /** Told of each record right after it is the published one. */
+  /** Called with each record right after it became the published one. */
   readonly onPublish?: (record: HeadRecord) => void
-  /** Told of each block that was executed, whatever becomes of it. */
+  /** Called for each executed block, canonical or not. */
   readonly onExecuted?: (facts: ExecutedFacts) => void
 }
 
 /**
- * Execution that runs in another thread: calls go over a port; the chain is read here, out of the published record and snapshots of the store.
- * Messages are taken in the order in which they were sent, so whatever a call did is published before its answer is here.
+ * Execution that runs in another thread: calls go over a port; reads use the published record and snapshots of the store in this thread. Messages are
+ * taken in the order in which they were sent, so the effects of a call are published before its answer arrives.
  */
 export class ExecutionClient implements Engine {
-  /** Transactions that wait for a block, kept in the other thread. */
+  /** The transaction pool, kept in the other thread. */
   readonly pool: TransactionPool
-  /** Blocks that are not sealed, executed in the other thread. */
+  /** Execution of flashblocks in the other thread. */
   readonly pending: PendingPort
   readonly #port: MessagePort
   readonly #deps: ExecutionClientDeps
-  /** Takes what has arrived and was not handed to the event loop yet. */
+  /** Takes messages that have arrived but were not yet dispatched by the event loop. */
   readonly #drain: () => void
   readonly #calls: WorkerCalls
   readonly #chain: PublishedChain
@@ -73,30 +73,30 @@ export class ExecutionClient implements Engine {
     this.pending = createPendingClient(this.#calls)
     for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
     port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))
-    port.on('messageerror', (error) => this.fail(executionFault('EXECUTION_STOPPED', { reason: 'a message cannot be read' }, error)))
+    port.on('messageerror', (error) => this.fail(executionFault('EXECUTION_STOPPED', { reason: 'a message cannot be decoded' }, error)))
   }
 
-  /** When the stores are open, for readers too. @throws the fault that the worker could not start with */
+  /** Resolves when the stores are open, for readers too. @throws the fault that kept the execution thread from starting */
   get opened(): Promise<void> {
     return this.#opened.promise
   }
 
-  /** Rejects when nothing more will come: with the fault that ended the worker. */
+  /** Rejects with the fault that ended the execution thread; never resolves. */
   get ended(): Promise<never> {
     return this.#ended.promise
   }
 
-  /** From now on the chain is read out of this. */
+  /** Sets the snapshot source. */
   readFrom(source: SnapshotSource): void {
     this.#chain.readFrom(source)
   }
 
-  /** Keeps no snapshot open that nobody looks at. */
+  /** Disposes the cached snapshot once it has no users. */
   forgetSnapshot(): void {
     this.#chain.forget()
   }
 
-  /** Whoever has the other end of this port is told of the chain too, and may ask the pool. */
+  /** Sends published records to the other end of this port, whose thread may call the pool. */
   addReader({ port, taken }: Pick<ReaderSettings, 'port' | 'taken'>): void {
     this.#port.postMessage({ kind: 'reader', port, taken } satisfies ToWorker, [port])
   }
@@ -105,13 +105,13 @@ export class ExecutionClient implements Engine {
     return this.#chain.published
   }
 
-  /** What execution held when it published last. */
+  /** Returns the sizes that execution held at its last record. */
   sizes(): ExecutionSizes {
     return this.#chain.sizes()
   }
 
   /**
-   * The chain as it is now.
+   * Returns the chain at this instant.
    * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
    */
   view(): ExecutionView {
@@ -123,7 +123,7 @@ export class ExecutionClient implements Engine {
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
-    // sealed from the start: no time for the pool
+    // sealed from the start: there is no time for the pool
     const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
     const id = this.#calls.newId()
     const answer = this.#ask({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onForcedExecuted)
@@ -154,29 +154,29 @@ export class ExecutionClient implements Engine {
     return this.#ask({ method: 'storageRoot', account, block })
   }
 
-  /** The block that the other thread executes now. */
+  /** Returns the block that the other thread executes now. */
   running(): RunningBlock | undefined {
     return this.#deps.watch.running(this.#deps.clock.nowMs())
   }
 
-  /** The newest payload whose execution was abandoned, while the chain has not passed it. */
+  /** Returns the newest payload whose execution was abandoned, until the chain passes it. */
   abandoned(): AbandonedBlock | undefined {
     const block = this.#deps.watch.abandoned()
     return block && block.number > this.published.heads.unsafe.number ? block : undefined
   }
 
-  /** Blocks whose execution was abandoned since the start. */
+  /** Returns the number of abandoned executions since the start. */
   abandonedCounts(): AbandonedCounts {
     return this.#deps.watch.counts()
   }
 
-  /** Asks the other end to bring its work to an end; it closes its port then. */
+  /** Requests the other end to finish its work and close its port. */
   requestClose(): void {
     this.#deps.watch.stop()
     this.#post({ kind: 'close' })
   }
 
-  /** Nothing more will come: all calls, those under way and later ones, end with the error. What it said before counts, then the first reason. */
+  /** Ends all calls, unanswered and later ones, with the error. Messages already sent still count; the first error stays. */
   fail(error: Error): void {
     this.#drain()
     if (this.#failure) return
@@ -187,7 +187,7 @@ export class ExecutionClient implements Engine {
     this.#calls.fail(error)
   }
 
-  /** A call of the engine, for which a block that is not sealed gives way. */
+  /** Calls the engine; the execution of a pending block gives way. */
   #ask<C extends EngineCall>(call: C, id?: number, onForcedExecuted?: () => void): Promise<EngineAnswers[C['method']]> {
     this.#deps.watch.called()
     return this.#calls.call(call, id, onForcedExecuted)

@@ -13,15 +13,15 @@ import { createPoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionReaderDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
-  /** Told of each record right after it is the published one. */
+  /** Called with each record right after it became the published one. */
   readonly onPublish?: (record: HeadRecord) => void
 }
 
-/** The chain and the pool of an execution worker as a thread beside it sees them. Disposing of it closes its port and its tables. */
+/** The chain and the pool of an execution thread as another thread reads them. Disposing closes its port and its tables. */
 export type ExecutionReader = Pick<Execution, 'published' | 'view'> &
   AsyncDisposable & {
     readonly pool: TransactionPool
-    /** Rejects when the worker is gone (EXECUTION_STOPPED); never resolves. */
+    /** Rejects when the execution thread has ended (EXECUTION_STOPPED); never resolves. */
     readonly ended: Promise<never>
   }
 
@@ -46,7 +46,7 @@ class ReaderClient {
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
     port.once('close', () => this.fail('its port is closed'))
-    port.once('messageerror', () => this.fail('a message cannot be read'))
+    port.once('messageerror', () => this.fail('a message cannot be decoded'))
   }
 
   fail(reason: string): void {
@@ -73,9 +73,9 @@ class ReaderClient {
 }
 
 /**
- * Reads the chain of an execution worker in this thread.
- * @param settings from `ExecutionWorker.reader`, its port moved to this thread
- * @returns when there is a record to read by
+ * Opens the chain of an execution thread for reads in this thread.
+ * @param settings from `ExecutionWorker.reader`, with its port moved to this thread
+ * @returns once the first record has arrived
  * @throws Fault EXECUTION_STOPPED (fatal), DATADIR_DAMAGED
  */
 export async function openExecutionReader(settings: ReaderSettings, deps: ExecutionReaderDeps): Promise<ExecutionReader> {

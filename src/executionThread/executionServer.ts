@@ -18,13 +18,13 @@ import type {
 } from './wire/protocol.ts'
 import { answerPool, type ServedPool } from './wire/txPoolCalls.ts'
 
-/** What a worker answers out of. */
+/** Engine, pool and pending blocks that the execution thread serves. */
 export type Served = ServedPool & {
   readonly engine: Engine
   readonly pending: ServedPending
-  /** Told of each call of the engine before it is answered. */
+  /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
-  /** Told of each reader: its port, and how far it is. */
+  /** Called with each new reader: its port and its progress. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
 
@@ -68,18 +68,18 @@ async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>):
   }
 }
 
-/** Many messages in a row would leave a block that is being built no time. */
+/** Yields before each call of the pool: many messages in a row would take all time from a block that is being built. */
 const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
 
-/** Answers what a reader asks of the pool. Its port ends with the reader's thread. */
+/** Answers a reader's calls of the pool. Its port closes with the reader's thread. */
 export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerOutbox): void {
   port.on('message', ({ id, call }: FromReader) => void reply(outbox, id, inTurn(pool, call)))
 }
 
 /**
- * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too. Calls of the pool take
- * turns with blocks that are being built.
- * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
+ * Answers the calls of an `ExecutionClient` by an engine and a pool, in any order; errors are answered too. Calls of the pool take turns with blocks
+ * that are being built.
+ * @returns when the other end requested to close and every earlier call is answered; blocks that are being built are sealed
  */
 export async function serveEngine(
   port: MessagePort,

@@ -14,33 +14,33 @@ import { PublishedSequence } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
-  /** watches the thread; absent: nobody does */
+  /** watches the thread; absent: it is not watched */
   readonly supervisor?: Supervisor
 }
 
 export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat'>
 
-/** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
+/** Execution in its own thread, the only writer of its tables, with reads in this thread. Disposing commits all published blocks. */
 export type ExecutionWorker = Engine &
   Pick<Execution, 'published' | 'view' | 'pending'> &
   Pick<ExecutionClient, 'running' | 'abandoned' | 'abandonedCounts'> &
   AsyncDisposable & {
-    /** What it held when it published last. */
+    /** Returns the sizes that execution held at its last record. */
     sizes(): ExecutionSizes
-    /** What waits for a block. Of transactions that were not answered yet when the worker ends nothing is known. */
+    /** The transaction pool. When the thread ends, the outcome of unanswered transactions is unknown. */
     readonly pool: TransactionPool
-    /** For one more thread that reads the chain, with `openExecutionReader`: to be sent there, its port moved. */
+    /** Returns settings for `openExecutionReader` in another thread; send them there and transfer the port. */
     reader(): ReaderSettings
-    /** Rejects when the worker ends by itself, with the fault that says why; never resolves. */
+    /** Rejects with the cause when the thread ends by itself; never resolves. */
     readonly ended: Promise<never>
   }
 
-/** The sources run as they are in development, their JavaScript in the package: the worker's file has the extension of this one. */
+/** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./threadEntry${extname(import.meta.url)}`, import.meta.url)
 
 /**
- * Starts the worker, which opens the tables in a directory and the chain in them. The worker is never terminated: inside a transaction of lmdb that
- * leaves a lock which the process waits for at its own end. A worker that does not close is left to the supervisor, which kills the process.
+ * Starts the execution thread, which opens the tables in a directory and the chain in them. It is never terminated: inside a transaction of lmdb that
+ * would leave a lock that the process waits for at its own end. The supervisor kills the process when the thread does not close.
  * @returns when the chain can be read and built on
  * @throws Fault of the store, WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED, EXECUTION_STOPPED (fatal)
  */

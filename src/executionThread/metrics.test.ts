@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { TxPoolFacts } from '#txpool/txPool'
 import { executionMetrics, measurePool } from './metrics.ts'
 
-it('executionThread/metrics: what the pool holds, and by how much its counts have grown', async () => {
+it('executionThread/metrics: sets the sizes of the pool, and adds the growth of its counts', async () => {
   const registry = new Registry()
   const metrics = executionMetrics.register(registry)
   const first: TxPoolFacts = { pending: 3, queued: 1, heldBytes: 5_000, outcomes: { added: 4, signature: 1 }, removals: {} }

@@ -5,7 +5,7 @@ import type { PoolRefusal } from '#types/pooledTransaction'
 
 type OutcomeKind = 'added' | 'known' | PoolRefusal['kind']
 
-/** Every kind there is: the type fails when one is missing. */
+/** All kinds of outcome; compilation fails when one is missing. */
 const outcomeKinds = Object.keys({
   added: 1,
   known: 1,
@@ -32,40 +32,33 @@ const outcomeKinds = Object.keys({
   'pool-full': 1,
 } satisfies Record<OutcomeKind, 1>) as readonly OutcomeKind[]
 
-/** `pending`: not sealed. */
+/** `payload`: an inserted payload; `pending`: a pending block. */
 export const abandonedKinds = ['payload', 'pending'] as const satisfies readonly (keyof AbandonedCounts)[]
 
 export const executionMetrics = defineMetrics({
-  blocks: counter('basalt_execution_blocks_total', 'Blocks executed, those of side branches included'),
-  gas: counter('basalt_execution_gas_total', 'Gas of the blocks executed'),
+  blocks: counter('basalt_execution_blocks_total', 'Executed blocks, including side branches'),
+  gas: counter('basalt_execution_gas_total', 'Gas of the executed blocks'),
   milliseconds: counter('basalt_execution_milliseconds_total', 'Time spent executing blocks'),
-  transactions: counter('basalt_execution_transactions_total', 'Transactions of the blocks executed, deposits included'),
-  reused: counter(
-    'basalt_execution_reused_blocks_total',
-    'Blocks that were sealed out of the flashblocks told of them, not executed again',
-  ),
-  abandoned: counter(
-    'basalt_execution_abandoned_blocks_total',
-    'Blocks whose execution was ended because it took too long, by what they are',
-    {
-      what: abandonedKinds,
-    },
-  ),
-  running: gauge('basalt_execution_running_seconds', 'How long the block that is executed now has taken; 0: none is'),
-  journal: gauge('basalt_execution_journal_bytes', 'Size of the journal: what a start may have to execute again'),
-  tree: gauge('basalt_execution_tree_bytes', 'Executed blocks in memory, roughly'),
-  overlays: gauge('basalt_execution_uncommitted_blocks', 'Canonical blocks that no commit has reached'),
-  lastBlock: gauge('basalt_execution_last_block_number', 'Number of the block executed last'),
-  poolPending: gauge('basalt_pool_pending_transactions', 'Transactions of the pool that could be in the next block'),
-  poolQueued: gauge('basalt_pool_queued_transactions', 'Transactions of the pool that wait for another'),
-  poolBytes: gauge('basalt_pool_held_bytes', 'Memory that the transactions of the pool take, roughly'),
+  transactions: counter('basalt_execution_transactions_total', 'Transactions of the executed blocks, including deposits'),
+  reused: counter('basalt_execution_reused_blocks_total', 'Blocks sealed from their executed flashblocks, without another execution'),
+  abandoned: counter('basalt_execution_abandoned_blocks_total', 'Blocks whose execution was abandoned because it took too long, by kind', {
+    what: abandonedKinds,
+  }),
+  running: gauge('basalt_execution_running_seconds', 'Seconds since the execution of the current block began; 0: no block is executed'),
+  journal: gauge('basalt_execution_journal_bytes', 'Bytes of the journal, which a start may have to execute again'),
+  tree: gauge('basalt_execution_tree_bytes', 'Estimated bytes of executed blocks in memory'),
+  overlays: gauge('basalt_execution_uncommitted_blocks', 'Canonical blocks that are not committed'),
+  lastBlock: gauge('basalt_execution_last_block_number', 'Number of the last executed block'),
+  poolPending: gauge('basalt_pool_pending_transactions', 'Transactions of the pool that the next block may include'),
+  poolQueued: gauge('basalt_pool_queued_transactions', 'Transactions of the pool that wait for an earlier nonce'),
+  poolBytes: gauge('basalt_pool_held_bytes', 'Estimated memory of the transactions of the pool in bytes'),
   poolOutcomes: counter('basalt_pool_offered_total', 'Transactions offered to the pool', { outcome: outcomeKinds }),
   poolRemovals: counter('basalt_pool_removed_total', 'Transactions that left the pool', { reason: removalReasons }),
 })
 
 export type ExecutionMetrics = Handles<(typeof executionMetrics)['specs']>
 
-/** Sets the metrics of the pool. @param before what they were set to last */
+/** Updates the metrics of the pool. @param before facts of the last update */
 export function measurePool(metrics: ExecutionMetrics, now: TxPoolFacts, before: TxPoolFacts | undefined): void {
   metrics.poolPending.set({}, now.pending)
   metrics.poolQueued.set({}, now.queued)

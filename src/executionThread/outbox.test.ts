@@ -14,15 +14,15 @@ it.each([
   ['a longer chain', [a, b], [a, b, c], 0, 2],
   ['the same', [a, b], [a, b], 0, 2],
   ['a shorter chain', [a, b, c], [a, b], 0, 2],
-  ['what was committed gone from the front', [a, b, c], [b, c, d], 1, 3],
+  ['committed blocks removed from the front', [a, b, c], [b, c, d], 1, 3],
   ['another branch', [a, b, c], [a, other, d], 0, 1],
   ['a branch from below', [b, c], [a, b, c], 0, 0],
-])('executionThread/outbox: of overlays after %s those that stand in a row stay', (_what, before, now, from, to) => {
+])('executionThread/outbox: keeps after %s the overlays that continue the previous ones', (_case, before, now, from, to) => {
   expect(keptOverlays(before, now)).toEqual({ from, to })
   expect([...before.slice(from, to), ...now.slice(to - from)]).toEqual(now)
 })
 
-it('executionThread/outbox: a reader that takes nothing is cut off at its bound; one that goes on taking is not', () => {
+it('executionThread/outbox: disconnects a reader that takes no record at its bound, not one that takes them', () => {
   const publisher = new RecordPublisher(new PublishedSequence(PublishedSequence.create()))
   const readers = ['slow', 'quick'].map((name) => {
     const taken = new SharedArrayBuffer(4)

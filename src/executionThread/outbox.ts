@@ -6,13 +6,13 @@ import { type PackedBlock, packBlock, packedBytes } from './wire/packedBlocks.ts
 import { type PackedPending, packedPendingBytes, packPending } from './wire/packedPending.ts'
 import type { ExecutionSizes, FromWorker } from './wire/protocol.ts'
 
-/** A record, its number in `PublishedSequence`, and what execution held then. */
+/** A record, its number in `PublishedSequence`, and the sizes that execution held then. */
 type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
 
-/** How the parts of a record go out: each is packed once for all readers. */
+/** Packing of the parts of a record, done once for all readers. */
 type Packing = { readonly block: (block: ExecutedBlock) => PackedBlock; readonly pending: PackedPending | undefined }
 
-/** A reader that is held up may leave so much unread; with more it is a reader no longer. */
+/** Bounds of unread records of one reader; beyond them it is disconnected. */
 export type UnreadLimits = { readonly maxBytes: number; readonly maxRecords: number }
 
 const usualUnread: UnreadLimits = { maxBytes: 512 * 2 ** 20, maxRecords: 20_000 }
@@ -29,7 +29,7 @@ class UnreadRecords {
     this.#limits = limits
   }
 
-  /** @returns whether there is room for them all */
+  /** @returns whether the unread records are within the limits */
   add(number: number, bytes: number): boolean {
     const taken = Atomics.load(this.#taken, 0)
     let read = 0
@@ -46,8 +46,8 @@ class UnreadRecords {
 }
 
 /**
- * What the worker has to say to one thread, in order. Small things wait for the next message that somebody waits for, or for the end of the
- * present task: one message of the platform then carries them all.
+ * Messages to one thread, in order. Small messages wait for the next urgent one, or for the end of the current task, so that one platform message
+ * carries them all.
  */
 export class WorkerOutbox {
   readonly #port: MessagePort
@@ -55,25 +55,25 @@ export class WorkerOutbox {
   #waiting: FromWorker[] = []
   #published: HeadRecord['overlays'] = []
 
-  /** @param taken the number of the last record that the reader took; absent: it is trusted to take them */
+  /** @param taken number of the last record that the reader took; absent: unread records are not bounded */
   constructor(port: MessagePort, taken?: SharedArrayBuffer, limits = usualUnread) {
     this.#port = port
     this.#unread = taken && new UnreadRecords(taken, limits)
   }
 
-  /** Goes out with the next message, at the end of this task at the latest. */
+  /** Queues a message, which leaves with the next urgent one, at the end of this task at the latest. */
   add(message: FromWorker): void {
     this.#waiting.push(message)
     if (this.#waiting.length === 1) queueMicrotask(() => this.#flush())
   }
 
-  /** Goes out at once, after all that waits. */
+  /** Sends a message at once, after all queued ones. */
   send(message: FromWorker): void {
     this.#waiting.push(message)
     this.#flush()
   }
 
-  /** Sends a record at once; of its overlays those that do not follow from the record before. To one that is too far behind: the end. */
+  /** Sends a record at once, with the overlays that the previous record lacked. Closes the port of a reader that is too far behind. */
   publish({ record, number, sizes }: Numbered, { block: pack, pending }: Packing): void {
     const { overlays, pending: _packed, ...heads } = record
     const kept = keptOverlays(this.#published, overlays)
@@ -93,7 +93,7 @@ export class WorkerOutbox {
   }
 }
 
-/** Which of the overlays before, from index to index, begin the new ones. Pure. */
+/** Returns the range of the previous overlays that the new ones begin with. Pure. */
 export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['overlays']): { readonly from: number; readonly to: number } {
   const [first] = now
   const from = first === undefined ? -1 : before.indexOf(first)
@@ -103,7 +103,7 @@ export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['ov
   return { from, to }
 }
 
-/** Gives each record to all who read the chain: a block is packed once for them all. */
+/** Sends each record to all readers of the chain; a block is packed once for all of them. */
 export class RecordPublisher {
   readonly #shown: PublishedSequence
   readonly #outboxes = new Set<WorkerOutbox>()
@@ -113,7 +113,7 @@ export class RecordPublisher {
     this.#shown = shown
   }
 
-  /** From now on this one is told too, first of the record that is published. */
+  /** Adds a reader and sends it the published record. */
   join(outbox: WorkerOutbox): void {
     this.#outboxes.add(outbox)
     if (this.#last) outbox.publish(this.#last, { block: packBlock, pending: packPending(undefined, this.#last.record.pending) })

@@ -11,7 +11,7 @@ import { unpackBlock } from './wire/packedBlocks.ts'
 import { unpackPending } from './wire/packedPending.ts'
 import type { ExecutionSizes, PublishedRecord } from './wire/protocol.ts'
 
-/** One view may meet this many commits that end between its record and its snapshot, or one that lasts as many milliseconds. */
+/** Maximum attempts of one view, each of which a commit between record and snapshot may defeat; later attempts pause 1 ms each. */
 const maxViewTries = 5_000
 const triesInARow = 3
 
@@ -19,11 +19,11 @@ export type PublishedChainDeps = {
   readonly config: ExecutionConfig
   readonly shown: PublishedSequence
   readonly clock: Pick<Clock, 'nowMs'>
-  /** Takes what has arrived and was not handed to the event loop yet. */
+  /** Takes messages that have arrived but were not yet dispatched by the event loop. */
   readonly drain: () => void
 }
 
-/** The chain that another thread writes, read in this one out of the published record and snapshots of the store. */
+/** Reads a chain that another thread writes, by the published record and snapshots of the store. */
 export class PublishedChain {
   readonly #deps: PublishedChainDeps
   #record: HeadRecord | undefined
@@ -32,7 +32,7 @@ export class PublishedChain {
   #failure: Error | undefined
   /** number of the record */
   #taken = 0
-  /** What was handed out last, as long as it is the newest: opening a snapshot costs more than most questions. */
+  /** Last view, while it is the newest: opening a snapshot costs more than most calls. */
   #newest: { readonly view: ExecutionView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord } | undefined
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
@@ -40,13 +40,13 @@ export class PublishedChain {
     this.#deps = deps
   }
 
-  /** From now on the chain is read out of this. */
+  /** Sets the snapshot source. */
   readFrom(source: SnapshotSource): void {
     this.forget()
     this.#source = source
   }
 
-  /** Nothing more will come. */
+  /** Ends all reads with an error. */
   fail(error: Error): void {
     this.forget()
     this.#failure = error
@@ -57,12 +57,12 @@ export class PublishedChain {
     return this.#record
   }
 
-  /** What execution held when it published last. */
+  /** Returns the sizes that execution held at its last record. */
   sizes(): ExecutionSizes {
     return this.#sizes
   }
 
-  /** From now on it can be read. */
+  /** Makes a record the published one. */
   take({ number, heads, kept, added, pending, sizes }: PublishedRecord): void {
     this.#deps.shown.waitFor(number)
     this.forget()
@@ -76,13 +76,13 @@ export class PublishedChain {
   }
 
   /**
-   * The chain as it is now.
+   * Returns the chain at this instant.
    * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
    */
   view(): ExecutionView {
     if (this.#source === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
     for (let tries = 1; tries <= maxViewTries; tries++) {
-      if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // to ask the port costs more than all the rest
+      if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // reading the port is the most expensive step
       if (this.#failure) throw this.#failure
       if (this.#newest && recordAt(this.#newest.record, this.#deps.clock.nowMs()) !== this.#newest.record) this.forget()
       if (this.#newest) {
@@ -93,7 +93,7 @@ export class PublishedChain {
       if (view) return view
       if (tries >= triesInARow) Atomics.wait(this.#pause, 0, 0, 1)
     }
-    throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the head that was committed` })
+    throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the committed head` })
   }
 
   #viewOnce(source: SnapshotSource): ExecutionView | undefined {
@@ -112,7 +112,7 @@ export class PublishedChain {
     }
   }
 
-  /** Keeps no snapshot open that nobody looks at. */
+  /** Disposes the cached snapshot once it has no users. */
   forget(): void {
     this.#newest?.snapshot.retire()
     this.#newest = undefined
@@ -120,8 +120,8 @@ export class PublishedChain {
 }
 
 /**
- * Takes the messages that have arrived at a port and were not handed to the event loop yet; of a closed port there are none, and Node 24.21 crashes
- * where it is asked for them while it closes.
+ * Returns a function that takes the messages that have arrived at a port but were not yet dispatched by the event loop. It reads no closed port: Node
+ * 24.21 crashes in `receiveMessageOnPort` while a port closes.
  */
 export function drainOf<T>(port: MessagePort, take: (message: T) => void): () => void {
   let isOpen = true

@@ -26,7 +26,7 @@ const record = {
   overlays: [],
 } as unknown as HeadRecord
 
-/** Ports that note what was shown when each message was sent. */
+/** Ports that note the shown record at each message. */
 function publishing() {
   const shared = PublishedSequence.create()
   const shown = new PublishedSequence(shared)
@@ -41,7 +41,7 @@ function publishing() {
   return { shared, shown, sent, publisher, outboxTo }
 }
 
-it('executionThread/publishedSequence: a record is shown after it was sent to every reader; one who comes later is told the last, which is shown', () => {
+it('executionThread/publishedSequence: shows a record after it was sent to every reader, and sends a late reader the last shown one', () => {
   const { shown, sent, publisher, outboxTo } = publishing()
   for (const to of ['a', 'b']) publisher.join(outboxTo(to))
   publisher.publish(record, sizes)
@@ -54,7 +54,7 @@ it('executionThread/publishedSequence: a record is shown after it was sent to ev
   expect(sent.map(({ to, number }) => `${to}${number}`)).toEqual(['a2', 'b2'])
 })
 
-it('executionThread/publishedSequence: a reader takes no record before it is shown, and goes on when the one who would show it is gone', async () => {
+it('executionThread/publishedSequence: takes no record before it is shown, and continues when the writer is gone', async () => {
   const { shared, shown } = publishing()
   const chain = new PublishedChain({ config, shown, clock: systemClock, drain: () => {} })
   const { overlays: _none, ...heads } = record

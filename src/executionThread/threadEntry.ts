@@ -1,4 +1,4 @@
-// Runs in a thread of its own: the only writer of the chain's tables.
+// Entry of the execution thread, the only writer of the chain's tables.
 import { once } from 'node:events'
 import { serialize } from 'node:v8'
 import { type MessagePort, workerData } from 'node:worker_threads'
@@ -29,11 +29,11 @@ import { PublishedSequence } from './publishedSequence.ts'
 import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
-/** What stays ready to run between blocks. */
+/** Memory for compiled code that is kept between blocks. */
 const codeArenaBytes = 32 * 2 ** 20
 const pulseMs = 1_000
 
-/** Asked of the other end, and only when the store is empty: it may be large. */
+/** Requests the genesis from the main thread when the store is empty; it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
   {
     using reader = kv.snapshot()
@@ -44,7 +44,7 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   return message.kind === 'genesis' ? message.genesis : undefined
 }
 
-/** Those who read the chain in other threads, until their ports close. Disposing of it closes them. */
+/** Readers of the chain in other threads, until their ports close. Disposing closes the ports. */
 function createReaders(
   publisher: RecordPublisher,
   pool: ServedPool,
@@ -67,10 +67,10 @@ function createReaders(
   }
 }
 
-/** Pieces of work between two signs of life: two seconds at the very most. */
+/** Pieces of work between two heartbeats: at most two seconds. */
 const piecesPerBeat = 64
 
-/** The interpreter, with signs of life while it runs. */
+/** Returns an interpreter that sends heartbeats while it runs. */
 function beating(evm: Evm, beat: () => void): Evm {
   let pieces = 0
   return {
@@ -83,7 +83,7 @@ function beating(evm: Evm, beat: () => void): Evm {
   }
 }
 
-/** Signs of life between calls too, until it is disposed of. */
+/** Sends heartbeats between calls too, until disposed. */
 function createPulse(heartbeat: Heartbeat): Disposable {
   let timer: Disposable
   const again = (): void => {
@@ -112,7 +112,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
   const senders = createSenders({ maxBytes: senderCacheBytes })
-  // the first record is published before there is an execution to ask
+  // the first record is published before `opened` is set
   let opened: Execution | undefined
   const view = (): ExecutionView => {
     if (opened === undefined) throw new RangeError('the pool reads before the chain is open')

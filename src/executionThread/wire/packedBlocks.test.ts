@@ -9,10 +9,10 @@ const { genesis, config } = smallChain(scheduleTo('jovian'))
 const [built] = buildChain(config, builtGenesis({ genesis, config }), [[signedBy('alice', {}), signedBy('alice', { nonce: 1n })]])
 const block = built?.block ?? expect.fail()
 
-/** As it is on the other side of a port. */
+/** Copies a value as a port does. */
 const sent = <T>(value: T): T => structuredClone(value)
 
-it('executionThread/wire/packedBlocks: an executed block is the same on the other side: header, receipts, trie nodes, and the very same diff', () => {
+it('executionThread/wire/packedBlocks: gives the other side the same header, receipts and trie nodes, and the very same diff', () => {
   const packed = packBlock(block)
   const there = unpackBlock(sent(packed))
   expect(there).toMatchObject({ hash: block.hash, header: block.header, executed: block.executed, transactions: block.transactions })
@@ -26,13 +26,13 @@ it('executionThread/wire/packedBlocks: an executed block is the same on the othe
 
 it.each([
   ['no strings', []],
-  ['one that is empty', [new Uint8Array(0)]],
-  ['several, some empty', [Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3), new Uint8Array(0)]],
-])('executionThread/wire/packedBlocks: %s are packed and unpacked', (_what, list) => {
+  ['an empty string', [new Uint8Array(0)]],
+  ['several strings, some empty', [Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3), new Uint8Array(0)]],
+])('executionThread/wire/packedBlocks: packs and unpacks %s', (_case, list) => {
   expect(unpackBytes(sent(packBytes(list)))).toEqual(list)
 })
 
-it('executionThread/wire/packedBlocks: what is cut out of a large buffer crosses without the rest of it', () => {
+it('executionThread/wire/packedBlocks: sends a part of a large buffer without the rest', () => {
   const large = new Uint8Array(1_000_000)
   const transactions = [large.subarray(10, 20), large.subarray(500, 600)]
   const payload = { blockNumber: 7, logsBloom: large.subarray(0, 256), transactions } as unknown as Payload
@@ -50,7 +50,7 @@ it('executionThread/wire/packedBlocks: what is cut out of a large buffer crosses
   expect(packed.executed.buffer.byteLength).toBeLessThan(10_000)
 })
 
-it('executionThread/wire/packedBlocks: of what a reader unpacks nothing is shared but the diff: not everything that takes bytes takes shared ones', () => {
+it("executionThread/wire/packedBlocks: unpacks into bytes of the reader's own, except the diff, because some functions reject shared bytes", () => {
   const there = unpackBlock(sent(packBlock(block)))
   const { receipt } = there.executed[1] ?? expect.fail()
   const all = [there.header.logsBloom, receipt.logsBloom, ...there.transactions, ...there.trie.nodes.map(({ path }) => path)]

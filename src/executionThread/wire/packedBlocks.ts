@@ -8,28 +8,28 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { StateDiff } from '#types/stateDiff'
 import { StateDiffTable } from '#types/stateDiffTable'
 
-/** Byte strings one after the other, in buffers of their own: two objects to move between threads, however many strings. */
+/** Concatenated byte strings in their own buffers: two objects to move between threads for any number of strings. */
 export type PackedBytes<B extends ArrayBufferLike = ArrayBuffer> = { readonly bytes: Uint8Array<B>; readonly ends: Uint32Array<B> }
 
-/** A payload, or attributes, with packed transactions: a view of a large buffer would otherwise take all of that buffer along. */
+/** A payload, or attributes, with packed transactions. Posting a view would copy its whole underlying buffer. */
 export type Packed<T extends { readonly transactions: readonly Uint8Array[] }> = Omit<T, 'transactions'> & {
   readonly transactions: PackedBytes
 }
 
 type TrieChanges = ExecutedBlock['trie']
 
-/** An executed block as it goes from thread to thread: packed once, however many read it, for all but its header is shared, not copied. */
+/** An executed block as it crosses threads. Packed once for all readers: everything except its header is shared, not copied. */
 export type PackedBlock = {
   readonly hash: Hash
   readonly header: Header
   readonly transactions: PackedBytes<SharedArrayBuffer>
-  /** of the transactions, 32 bytes each */
+  /** transaction hashes, 32 bytes each */
   readonly hashes: Uint8Array<SharedArrayBuffer>
-  /** the list of `ExecutedTransaction`s as `v8.serialize` writes it */
+  /** list of `ExecutedTransaction`s in the format of `v8.serialize` */
   readonly executed: Uint8Array<SharedArrayBuffer>
   readonly diff: SharedArrayBuffer
   readonly root: Hash
-  /** three strings a node: owner (empty: the account trie), path, node (empty: removed) */
+  /** three strings per node: owner (empty: the account trie), path, node (empty: removed) */
   readonly nodes: PackedBytes<SharedArrayBuffer>
   readonly storageRoots: TrieChanges['storageRoots']
 }
@@ -64,16 +64,16 @@ export function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
 export const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
   fill({ bytes: sharedBytes(sizeOf(list)), ends: new Uint32Array(new SharedArrayBuffer(endsBytes(list))) }, list)
 
-/** The strings again, as views of one buffer that belongs to this thread: not everything that takes bytes takes shared ones. */
+/** Returns the strings as views of one buffer of this thread: some functions reject shared bytes. */
 export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint8Array[] {
   const own = bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
   return Array.from(ends, (end, i) => own.subarray(i === 0 ? 0 : ends[i - 1], end))
 }
 
-/** The same bytes with no others around them. */
+/** Returns the same bytes in a buffer of exactly their length. */
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
-/** Every byte string of the object on its own; the object itself when all are. */
+/** Gives every byte string of an object a buffer of its own; returns the object itself when nothing changes. */
 export function aloneIn<T extends object>(object: T): T {
   const views = Object.entries(object).filter(([, value]) => value instanceof Uint8Array && alone(value) !== value)
   return views.length === 0 ? object : { ...object, ...Object.fromEntries(views.map(([key, value]) => [key, alone(value)])) }
@@ -97,7 +97,7 @@ function shareHashes(executed: readonly ExecutedTransaction[]): Uint8Array<Share
   return bytes
 }
 
-/** Cost: O(bytes of transactions, receipts and trie nodes). */
+/** Packs a block in O(bytes of transactions, receipts and trie nodes). */
 export function packBlock({ hash, header, transactions, executed, diff, trie }: ExecutedBlock): PackedBlock {
   return {
     hash,
@@ -112,11 +112,11 @@ export function packBlock({ hash, header, transactions, executed, diff, trie }: 
   }
 }
 
-/** Bytes that stay as long as a message with the block is not taken. */
+/** Returns the bytes that stay in memory until a message with the block is taken. */
 export const packedBytes = ({ transactions, hashes, executed, diff, nodes }: PackedBlock): number =>
   transactions.bytes.length + hashes.length + executed.length + diff.byteLength + nodes.bytes.length
 
-/** What a block did to the tries; the nodes, which proofs alone want, are unpacked when they are asked for. */
+/** Trie changes of a block; their nodes, which only proofs need, are unpacked on first access. */
 class MirroredTrie implements TrieChanges {
   readonly root: Hash
   readonly storageRoots: TrieChanges['storageRoots']
@@ -145,7 +145,7 @@ function unpackNodes(packed: PackedBlock['nodes']): TrieChanges['nodes'] {
   return changes
 }
 
-/** A block that another thread executed; its parts are unpacked when they are asked for. */
+/** A block that another thread executed; its parts are unpacked on first access. */
 class MirroredBlock implements ExecutedBlock {
   readonly hash: Hash
   readonly header: Header

@@ -3,7 +3,7 @@ import { lazyHeader, type PendingBlock, type PendingBlocks } from '#block/execut
 import { createStateDiff } from '#types/stateDiffTable'
 import { type PackedPending, packedPendingBytes, packPending, unpackPending } from './packedPending.ts'
 
-/** A block of transactions named by numbers; those of one build are the same objects in all of its flashblocks. */
+/** A block of transactions named by numbers; all flashblocks of one build share the same objects. */
 const builds = new Map<string, { readonly hash: string }[]>()
 function block(payloadId: string, count: number, index = 0): PendingBlock {
   const known = builds.get(payloadId) ?? Array.from({ length: 9 }, (_, i) => ({ hash: `${payloadId} ${i}` }))
@@ -16,7 +16,7 @@ function block(payloadId: string, count: number, index = 0): PendingBlock {
 }
 const pending = (...blocks: readonly PendingBlock[]): PendingBlocks => ({ blocks, freshUntilMs: 7 })
 
-/** What a list is when all of it is read. */
+/** Reads all of a list. */
 const plain = (list: PendingBlocks | undefined): unknown =>
   list?.blocks.map(({ id, index, header, transactions, executed, diff }) => ({
     id,
@@ -32,7 +32,7 @@ const a2 = block('a', 5, 1)
 const a3 = block('a', 5, 2)
 const b1 = block('b', 1)
 
-it('executionThread/wire/packedPending: a reader has what the writer has, after each of records that follow each other', () => {
+it('executionThread/wire/packedPending: gives a reader the blocks of the writer, after each of consecutive records', () => {
   const records = [pending(a1), pending(a2), pending(a3), pending(a3, b1), pending(b1), undefined, pending(a1), pending(block('c', 3))]
   let before: PendingBlocks | undefined
   let read: PendingBlocks | undefined
@@ -44,13 +44,13 @@ it('executionThread/wire/packedPending: a reader has what the writer has, after 
   }
 })
 
-it('executionThread/wire/packedPending: what a reader did not read of one record is there in the next', () => {
+it('executionThread/wire/packedPending: gives a reader parts of an earlier record that it did not read then', () => {
   const first = unpackPending(undefined, packPending(undefined, pending(a1)) as PackedPending)
   const second = unpackPending(first, packPending(pending(a1), pending(a2)) as PackedPending)
   expect(plain(second)).toEqual(plain(pending(a2)))
 })
 
-it('executionThread/wire/packedPending: a flashblock costs what it adds; a block that has not changed costs nothing', () => {
+it('executionThread/wire/packedPending: costs the bytes that a flashblock adds; an unchanged block costs nothing', () => {
   const whole = packPending(undefined, pending(a2)) as PackedPending
   const added = packPending(pending(a1), pending(a2)) as PackedPending
   const same = packPending(pending(a2), pending(a2, b1)) as PackedPending
@@ -59,7 +59,7 @@ it('executionThread/wire/packedPending: a flashblock costs what it adds; a block
   expect(same.blocks[0]).toBe(0)
 })
 
-it('executionThread/wire/packedPending: a reader that lacks what a record builds on says so', () => {
+it('executionThread/wire/packedPending: rejects a record that extends an unknown one', () => {
   const added = packPending(pending(a1), pending(a2)) as PackedPending
   expect(() => unpackPending(undefined, added)).toThrow(RangeError)
 })

@@ -7,25 +7,25 @@ import type { StateDiff } from '#types/stateDiff'
 import { StateDiffTable } from '#types/stateDiffTable'
 import { aloneIn, type PackedBytes, shareBytes, shared, unpackBytes } from './packedBlocks.ts'
 
-/** Some transactions of a block, in a row. */
+/** Consecutive transactions of a block. */
 type PackedPart = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly executed: Uint8Array<SharedArrayBuffer> }
 
-/** A block as a flashblock left it: what the flashblock added, and the diff of the whole block. */
+/** A pending block after a flashblock: the transactions of the flashblock, and the diff of the whole block. */
 type PackedPendingBlock = Pick<PendingBlock, 'payloadId' | 'index' | 'id'> & {
   readonly fields: PendingHeader
   readonly diff: SharedArrayBuffer
-  /** index of the block before it in the list before, whose transactions come first; absent: it begins here */
+  /** index in the previous list of the block that this one extends; absent: all transactions are in `added` */
   readonly continues?: number
   readonly added: PackedPart
 }
 
-/** What is pending as it goes from thread to thread: packed once, however many read it; its bytes are shared, not copied. */
+/** Pending blocks as they cross threads. Packed once for all readers: bytes are shared, not copied. */
 export type PackedPending = Pick<PendingBlocks, 'freshUntilMs'> & {
-  /** oldest first; a number: the block with this index in the list before, unchanged */
+  /** oldest first; a number: the unchanged block with this index in the previous list */
   readonly blocks: readonly (number | PackedPendingBlock)[]
 }
 
-/** Whether a block has grown out of another: their first transactions were executed once, for both. */
+/** Returns whether a block extends another: both share the executed transactions at their start. */
 function continues(block: PendingBlock, before: PendingBlock): boolean {
   const { length } = before.executed
   return block.payloadId === before.payloadId && length > 0 && block.executed[length - 1] === before.executed[length - 1]
@@ -42,15 +42,15 @@ function packBlock(block: PendingBlock, before: readonly PendingBlock[]): number
 }
 
 /**
- * Cost: O(bytes of what was added).
- * @param before what the reader has
+ * Packs pending blocks in O(bytes of added flashblocks).
+ * @param before the pending blocks that the reader has
  */
 export function packPending(before: PendingBlocks | undefined, now: PendingBlocks | undefined): PackedPending | undefined {
   if (now === undefined) return undefined
   return { freshUntilMs: now.freshUntilMs, blocks: now.blocks.map((block) => packBlock(block, before?.blocks ?? [])) }
 }
 
-/** Bytes that stay as long as a message with it is not taken. */
+/** Returns the bytes that stay in memory until a message with the blocks is taken. */
 export function packedPendingBytes({ blocks }: PackedPending): number {
   return blocks.reduce<number>((sum, block) => {
     if (typeof block === 'number') return sum
@@ -58,7 +58,7 @@ export function packedPendingBytes({ blocks }: PackedPending): number {
   }, 0)
 }
 
-/** Unpacked when it is asked for, once for all blocks that begin with it. */
+/** Part of a block, unpacked on first access, once for all blocks that begin with it. */
 class MirroredPart {
   readonly #packed: PackedPart
   #transactions: readonly Uint8Array[] | undefined
@@ -79,7 +79,7 @@ class MirroredPart {
   }
 }
 
-/** A block that another thread executes. */
+/** A pending block that another thread executes. */
 class RemotePendingBlock implements PendingBlock {
   readonly payloadId: string
   readonly index: number
@@ -112,7 +112,7 @@ class RemotePendingBlock implements PendingBlock {
   }
 }
 
-/** @param before what was unpacked last */
+/** @param before the pending blocks unpacked last */
 export function unpackPending(before: PendingBlocks | undefined, { freshUntilMs, blocks }: PackedPending): PendingBlocks {
   const mirrored = (index: number): RemotePendingBlock => {
     const block = before?.blocks[index]

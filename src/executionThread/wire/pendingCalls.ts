@@ -5,7 +5,7 @@ import type { WorkerCalls } from '../calls.ts'
 import { aloneIn, type Packed, packBytes, unpack } from './packedBlocks.ts'
 import type { PendingAnswers, PendingCall } from './protocol.ts'
 
-/** Takes flashblocks while another thread recovers senders of them too. */
+/** Execution of flashblocks whose senders another thread helps to recover. */
 export type ServedPending = Omit<PendingPort, 'take'> & {
   take(flashblock: Flashblock, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
 }
@@ -24,7 +24,7 @@ const packFlashblock = ({ base, outcome, transactions, ...place }: Flashblock): 
   transactions: packBytes(transactions),
 })
 
-/** The blocks that are not sealed of another thread. */
+/** Creates a client for the pending blocks of another thread. */
 export function createPendingClient(calls: Pick<WorkerCalls, 'call'>): PendingPort {
   return {
     take(flashblock, freshUntilMs): Promise<PendingOutcome> {

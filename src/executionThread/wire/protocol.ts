@@ -19,44 +19,44 @@ import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transacti
 import type { Packed, PackedBlock, PackedBytes } from './packedBlocks.ts'
 import type { PackedPending } from './packedPending.ts'
 
-/** What the worker is started with; the port is its end of the channel. */
+/** Settings of the execution thread; the port is its end of the channel. */
 export type WorkerSettings = {
   readonly port: MessagePort
-  /** of the chain's tables; the journals lie in directories inside, under the same lock */
+  /** directory of the chain's tables; the journals are in directories inside, under the same lock */
   readonly dir: string
   readonly config: ExecutionConfig
-  /** With less than this free on the disk no new block is taken. */
+  /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes: number
-  /** of the transaction pool */
+  /** limits of the transaction pool */
   readonly pool?: TxPoolLimits
-  /** Blocks that are built with the pool are told so often; absent: nobody is told before they are sealed. */
+  /** Interval of flashblocks while a block is built with the pool; absent: none are published. */
   readonly flashblockMs?: number
-  /** for executing a payload that is inserted; `ExecutionOptions` */
+  /** maximum time to execute an inserted payload; see `ExecutionOptions` */
   readonly maxPayloadMs?: number
-  /** for executing a block that is not sealed; `ExecutionOptions` */
+  /** maximum time to execute a pending block; see `ExecutionOptions` */
   readonly maxPendingMs?: number
-  /** of an `ExecutionWatch` */
+  /** buffer of an `ExecutionWatch` */
   readonly watch: SharedArrayBuffer
-  /** `PublishedSequence`, the same for all who read the chain */
+  /** buffer of `PublishedSequence`, the same for all readers of the chain */
   readonly shown: SharedArrayBuffer
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
 }
 
-/** What a thread needs to read the chain; the port is its end of a channel to the worker. */
+/** Settings of a thread that reads the chain; the port is its end of a channel to the execution thread. */
 export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 'shown'> & {
-  /** four bytes: the number of the last record that it took */
+  /** four bytes: the number of the last record that the reader took */
   readonly taken: SharedArrayBuffer
 }
 
-/** The calls of the Engine port as they cross: payloads packed. */
+/** Calls of the Engine port as they cross threads, with packed payloads. */
 export type EngineCall =
   | { readonly method: 'insert'; readonly payload: Packed<Payload> }
   | {
       readonly method: 'build'
       readonly parent: BlockId
       readonly attributes: Packed<PayloadAttributes>
-      /** a message that seals it will come */
+      /** true: a `seal` message will follow */
       readonly isSealedLater: boolean
     }
   | { readonly method: 'setHeads'; readonly heads: Heads }
@@ -64,7 +64,7 @@ export type EngineCall =
   | { readonly method: 'payload'; readonly at: number | Hash }
   | { readonly method: 'storageRoot'; readonly account: Address; readonly block: BlockId }
 
-/** What each of them is answered with. */
+/** Answer of each call. */
 export type EngineAnswers = {
   readonly insert: InsertResult
   readonly build: Exclude<BuildResult, { kind: 'built' }> | { readonly kind: 'built'; readonly payload: Packed<Payload> }
@@ -74,7 +74,7 @@ export type EngineAnswers = {
   readonly storageRoot: Hash | undefined
 }
 
-/** The calls of the pool as they cross; what is added in one turn of the event loop is one call. */
+/** Calls of the pool as they cross threads; transactions added in one turn of the event loop are one call. */
 export type PoolCall =
   | { readonly method: 'poolAdd'; readonly raws: PackedBytes }
   | { readonly method: 'poolGet'; readonly hash: Hash }
@@ -84,7 +84,7 @@ export type PoolCall =
   | { readonly method: 'poolRemove'; readonly what: PoolRemoval }
   | { readonly method: 'poolLimitBlocks'; readonly change: BlockLimits }
 
-/** What each of them is answered with. */
+/** Answer of each call. */
 export type PoolAnswers = {
   /** in the order of the transactions */
   readonly poolAdd: readonly PoolOutcome[]
@@ -96,21 +96,21 @@ export type PoolAnswers = {
   readonly poolLimitBlocks: undefined
 }
 
-/** Transactions of a pool, their bytes packed. */
+/** Transactions of a pool with their bytes packed. */
 export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 'raw'>[]; readonly raws: PackedBytes }
 
-/** The calls of `PendingPort` as they cross. */
+/** Calls of `PendingPort` as they cross threads. */
 export type PendingCall =
   | {
       readonly method: 'pendingTake'
       readonly flashblock: Packed<Flashblock>
       readonly freshUntilMs: number
-      /** `SharedSenders`: who sends the call recovers some too */
+      /** `SharedSenders`: the calling thread recovers senders too */
       readonly senders: SharedArrayBuffer
     }
   | { readonly method: 'pendingDrop'; readonly reason: string }
 
-/** What each of them is answered with. */
+/** Answer of each call. */
 export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pendingDrop: undefined }
 
 export type WorkerCall = EngineCall | PoolCall | PendingCall
@@ -119,60 +119,60 @@ export type WorkerMethod = keyof WorkerAnswers
 
 export type ToWorker =
   | { readonly kind: 'call'; readonly id: number; readonly call: WorkerCall }
-  /** the build of this call is to end now */
+  /** ends the build of this call now */
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
-  /** whoever has the other end of this port is told of the chain too, and may ask the pool */
+  /** adds a reader: its port receives published records and may send calls of the pool */
   | ({ readonly kind: 'reader' } & Pick<ReaderSettings, 'port' | 'taken'>)
   | { readonly kind: 'close' }
 
-/** What a reader may say. */
+/** Messages of a reader. */
 export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall }
 
-/** How much a block was, for metrics. */
+/** Facts of an executed block, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
 
-/** What execution and its pool hold at the moment. */
+/** Sizes that execution and its pool hold. */
 export type ExecutionSizes = ReturnType<Execution['sizes']> & { readonly pool?: TxPoolFacts }
 
-/** A directory of its own beside the tables, so that the lock of the tables holds for it too. */
+/** Returns the directory of the journal, inside that of the tables, so that the lock of the tables covers it. */
 export const journalDir = (dir: string): string => join(dir, 'journal')
-/** The journal of the transaction pool. */
+/** Returns the directory of the transaction pool's journal. */
 export const poolJournalDir = (dir: string): string => join(dir, 'pool')
 
-/** The record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones. */
+/** A new record of heads. Its overlays are those of the previous record from `kept.from` to `kept.to`, then the added ones. */
 export type PublishedRecord = {
   readonly kind: 'published'
-  /** in `PublishedSequence` */
+  /** number in `PublishedSequence` */
   readonly number: number
   readonly heads: Omit<HeadRecord, 'overlays' | 'pending'>
   readonly kept: { readonly from: number; readonly to: number }
   readonly added: readonly PackedBlock[]
-  /** undefined: nothing is pending */
+  /** undefined: there are no pending blocks */
   readonly pending: PackedPending | undefined
   readonly sizes: ExecutionSizes
 }
 
-/** What became of a call. */
+/** Messages about a call. */
 export type CallNews =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
-  /** the forced transactions of the build of this call are executed */
+  /** the forced transactions of this call's build are executed */
   | { readonly kind: 'sound'; readonly id: number }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: TransferredError }
 
-/** What every reader is told. */
+/** Messages to every reader. */
 export type ToReader = PublishedRecord | CallNews
 
 export type FromWorker =
   | ToReader
-  /** the store is empty, and the chain cannot begin without its genesis */
+  /** the store is empty: the execution thread needs the genesis */
   | { readonly kind: 'genesis-wanted' }
   /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
-  /** nothing more will come: it could not start, or something broke that it cannot go on without */
+  /** the last message: the start failed, or an error ended execution */
   | { readonly kind: 'failed'; readonly error: TransferredError }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
-  /** a `BuiltFlashblock` as `v8.serialize` writes it */
+  /** a `BuiltFlashblock` in the format of `v8.serialize` */
   | { readonly kind: 'increment'; readonly flashblock: Uint8Array }
   | { readonly kind: 'log'; readonly line: LogLine }

@@ -5,14 +5,14 @@ import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transacti
 import { packBytes, unpackBytes } from './packedBlocks.ts'
 import type { PoolAnswers, PoolCall } from './protocol.ts'
 
-/** A pool in the thread that has it, and what builds with it. */
+/** A pool in its own thread, and the limits of blocks built from it. */
 export type ServedPool = {
-  /** of which `add` keeps no bytes but copies */
+  /** its `add` copies the bytes that it keeps */
   readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content' | 'remove'>
   readonly limitBlocks: (change: BlockLimits) => void
 }
 
-/** So many transactions are one message at most: to check them keeps the other thread busy for some 15 ms. */
+/** Maximum transactions of one message; checking them keeps the other thread busy for about 15 ms. */
 const maxAddedAtOnce = 128
 
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
@@ -95,7 +95,7 @@ class PoolClient implements TransactionPool {
     await this.#call({ method: 'poolLimitBlocks', change })
   }
 
-  /** One message at a time is under way: whatever else the other thread is asked waits for no more than that. */
+  /** Sends one message at a time, so that other calls to the thread wait for one message at most. */
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) await this.#addAll(this.#waiting.splice(0, maxAddedAtOnce))
     this.#isAdding = false
@@ -113,7 +113,10 @@ class PoolClient implements TransactionPool {
 
 export type PoolCaller = <C extends PoolCall>(call: C) => Promise<PoolAnswers[C['method']]>
 
-/** The pool of another thread. What is added in one turn of the event loop, or while others are on their way, crosses and is answered together. */
+/**
+ * Creates a client for the pool of another thread. Transactions added in one turn of the event loop, or while a message is unanswered,
+ * share a message.
+ */
 export function createPoolClient(call: PoolCaller): TransactionPool {
   return new PoolClient(call)
 }
