@@ -1,8 +1,8 @@
+import type { Endpoint } from '#lib/endpoint'
 import { isFault } from '#lib/fault'
 import { toQuantity } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import { hashField, objectOf, ShapeError } from '#types/jsonShape'
-import type { Endpoint } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
 

@@ -1,5 +1,6 @@
+import type { Endpoint } from '#lib/endpoint'
 import { type JsonHttpDeps, type JsonHttpLimits, requestJson as request } from '#lib/jsonHttp'
-import { type Endpoint, urlAt } from './endpoint.ts'
+import { urlAt } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 
 export type HttpDeps = JsonHttpDeps

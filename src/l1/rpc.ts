@@ -1,7 +1,8 @@
+import type { Endpoint } from '#lib/endpoint'
 import { isFault } from '#lib/fault'
-import { listOf, objectOf, ShapeError } from '#types/jsonShape'
+import { answersInOrder, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
+import { listOf, ShapeError } from '#types/jsonShape'
 import type { Budget } from './budget.ts'
-import type { Endpoint } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'
 import type { L1Method } from './metrics.ts'
@@ -24,8 +25,6 @@ const limitPattern = /rate.?limit|too many requests|quota|capacity|limit exceede
 const limitCodes: readonly number[] = [-32_005, -32_029, 429]
 /** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
-/** Longest part of an error message that is compared with the patterns. */
-const maxMatched = 200
 /** Error messages by which clients report an unknown block, as opposed to an unknown method. */
 const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)|not found.* block/i
 /** Maximum number of calls in a batch. Providers refuse larger batches. */
@@ -35,20 +34,13 @@ const maxBatch = 20
 export const meansUnknownBlock = (code: number, message: string): boolean => code !== -32_601 && unknownBlock.test(message)
 
 function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
-  const answer = objectOf(value, 'answer')
-  const { error, result } = answer as { error?: unknown; result?: unknown }
-  if (error == null) {
-    if (result === undefined) throw new ShapeError('neither result nor error')
-    return result
-  }
-  const { code, message } = objectOf(error, 'error') as { code?: unknown; message?: unknown }
-  // the text decides, and goes no further: it may quote the credentials of the request in any form
-  const text = typeof message === 'string' ? message.slice(0, maxMatched) : ''
-  if (limitCodes.includes(Number(code)) || limitPattern.test(text)) {
+  const answer = readRpcAnswer(value)
+  if (answer.kind === 'result') return answer.result
+  const { code, message } = answer
+  if (limitCodes.includes(code) || limitPattern.test(message)) {
     throw l1Fault('L1_RATE_LIMITED', { endpoint: endpoint.name, asked, retryAfterMs: limitWaitMs })
   }
-  const isUnknownBlock = meansUnknownBlock(Number(code), text)
-  throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code: Number(code), isUnknownBlock })
+  throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code, isUnknownBlock: meansUnknownBlock(code, message) })
 }
 
 /** Throws L1_RATE_LIMITED when the single answer to a batch reports a limit. Any other single answer means that the endpoint refuses batches. */
@@ -60,21 +52,10 @@ function refuseLimit(endpoint: Endpoint, asked: string, json: unknown): void {
   }
 }
 
-/** Returns the answers of a batch in the order of the ids 0, 1, …; the endpoint may send them in any order. */
-function inOrder(answers: readonly unknown[], count: number): readonly unknown[] {
-  const byId = new Map(answers.map((answer) => [objectOf(answer, 'answer')['id'], answer]))
-  return Array.from({ length: count }, (_, id) => {
-    const answer = byId.get(id)
-    if (answer === undefined) throw new ShapeError(`no answer to call ${id} of the batch`)
-    return answer
-  })
-}
-
 export function createRpc(deps: RpcDeps, limits: HttpLimits): Rpc {
   const { usage, budgetOf } = deps
   /** Endpoints that refused a batch. They get one request per call. */
   const single = new Set<string>()
-  const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
 
   /** Sends one request. Each of its calls is counted, whatever the outcome. */
   async function post(endpoint: Endpoint, calls: readonly RpcCall[], body: unknown, signal: AbortSignal): Promise<HttpAnswer> {
@@ -101,7 +82,7 @@ export function createRpc(deps: RpcDeps, limits: HttpLimits): Rpc {
   }
 
   async function one(endpoint: Endpoint, call: RpcCall, signal: AbortSignal): Promise<unknown> {
-    const { status, json } = await post(endpoint, [call], encode(call, 0), signal)
+    const { status, json } = await post(endpoint, [call], rpcRequest(call, 0), signal)
     if (json !== undefined) return counted(endpoint, call, json)
     usage.count('rpc', call.method, 'wrong_answer')
     throw new ShapeError(`HTTP ${status}`)
@@ -114,9 +95,9 @@ export function createRpc(deps: RpcDeps, limits: HttpLimits): Rpc {
   }
 
   async function batch(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
-    const { json } = await post(endpoint, calls, calls.map(encode), signal)
+    const { json } = await post(endpoint, calls, calls.map(rpcRequest), signal)
     if (Array.isArray(json)) {
-      const answers = inOrder(listOf(json, 'batch'), calls.length)
+      const answers = answersInOrder(listOf(json, 'batch'), calls.length)
       return calls.map((call, i) => counted(endpoint, call, answers[i]))
     }
     for (const { method } of calls) usage.count('rpc', method, 'wrong_answer')

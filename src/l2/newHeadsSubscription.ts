@@ -4,6 +4,7 @@ import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import type { L2Metrics } from './metrics.ts'
+import { parseMessage } from './socketMessage.ts'
 
 export type NewHeadsDeps = {
   readonly clock: Clock
@@ -36,13 +37,9 @@ type Reply = {
   readonly params?: { readonly subscription?: unknown }
 }
 
-function parse(data: Buffer): Reply | undefined {
-  try {
-    const value: unknown = JSON.parse(data.toString('utf8'))
-    return typeof value === 'object' && value !== null ? (value as Reply) : undefined
-  } catch {
-    return undefined
-  }
+function parseReply(data: Buffer): Reply | undefined {
+  const value = parseMessage(data)
+  return typeof value === 'object' && value !== null ? (value as Reply) : undefined
 }
 
 const subscribeCall = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
@@ -114,7 +111,7 @@ export function createNewHeadsSubscription(deps: NewHeadsDeps, options: NewHeads
   }
 
   function read(data: Buffer): void {
-    const message = parse(data)
+    const message = parseReply(data)
     if (message === undefined) giveUp('message is not JSON')
     else receive(message)
   }

@@ -1,7 +1,8 @@
 import type { Endpoint } from '#lib/endpoint'
 import { type Fault, isFault } from '#lib/fault'
 import { type JsonHttpDeps, type JsonHttpLimits, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
-import { listOf, objectOf, ShapeError } from '#types/jsonShape'
+import { answersInOrder, rpcRequest } from '#types/jsonRpc'
+import { listOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 import type { L2Metrics } from './metrics.ts'
 import { resultOf, Slots } from './rpcResult.ts'
@@ -21,16 +22,6 @@ export type SourceRpcDeps = JsonHttpDeps & { readonly metrics: Pick<L2Metrics, '
 export type SourceRpcLimits = JsonHttpLimits & {
   /** maximum number of concurrent requests */
   readonly maxConcurrent: number
-}
-
-/** Returns the answers of a batch in the order of the ids 0, 1, …; the endpoint may send them in any order. */
-function inOrder(answers: readonly unknown[], count: number): readonly unknown[] {
-  const byId = new Map(answers.map((answer) => [objectOf(answer, 'answer')['id'], answer]))
-  return Array.from({ length: count }, (_, id) => {
-    const answer = byId.get(id)
-    if (answer === undefined) throw new ShapeError(`no answer to call ${id} of the batch`)
-    return answer
-  })
 }
 
 /** Returns the fault for a failed request; undefined for an answer. */
@@ -60,7 +51,6 @@ const outcomeLabels = {
 export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, endpoint: Endpoint): SourceRpc {
   const slots = new Slots(limits.maxConcurrent)
   const { url, headers, name } = endpoint
-  const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
   /** True after the endpoint refused a batch: each call is then a request. */
   let isSingle = false
 
@@ -75,14 +65,14 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
 
   async function each(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
     const results: unknown[] = []
-    for (const call of calls) results.push(resultOf(name, call.method, await post(encode(call, 0), call.method, signal)))
+    for (const call of calls) results.push(resultOf(name, call.method, await post(rpcRequest(call, 0), call.method, signal)))
     return results
   }
 
   async function batch(calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const json = await post(calls.map(encode), asked, signal)
+    const json = await post(calls.map(rpcRequest), asked, signal)
     if (Array.isArray(json)) {
-      return inOrder(listOf(json, 'batch'), calls.length).map((answer, at) => resultOf(name, calls[at]?.method ?? asked, answer))
+      return answersInOrder(listOf(json, 'batch'), calls.length).map((answer, at) => resultOf(name, calls[at]?.method ?? asked, answer))
     }
     try {
       resultOf(name, asked, json) // a single answer to a batch: a rate limit, or the endpoint refuses batches

@@ -1,12 +1,10 @@
-import { objectOf, ShapeError } from '#types/jsonShape'
+import { readRpcAnswer } from '#types/jsonRpc'
 import { l2Fault } from './faults.ts'
 
 const limitPattern = /rate.?limit|too many requests|quota|throttl/i
 const limitCodes: readonly number[] = [-32_005, -32_016, -32_029, 429]
 /** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
-/** Longest part of an error message that is compared with the patterns. */
-const maxMatched = 200
 /** Error messages by which clients report that a label has no block yet. */
 const noSuchBlock = /unknown block|not found/i
 
@@ -37,15 +35,10 @@ export class Slots {
  * @throws Fault SOURCE_RATE_LIMITED, SOURCE_RPC_ERROR (retry); ShapeError
  */
 export function resultOf(endpoint: string, asked: string, value: unknown): unknown {
-  const { error, result } = objectOf(value, 'answer')
-  if (error == null) {
-    if (result === undefined) throw new ShapeError('neither result nor error')
-    return result
-  }
-  const { code, message } = objectOf(error, 'error')
-  // the text decides, and goes no further: it may quote the credentials of the request in any form
-  const text = typeof message === 'string' ? message.slice(0, maxMatched) : ''
-  if (limitCodes.includes(Number(code)) || limitPattern.test(text))
+  const answer = readRpcAnswer(value)
+  if (answer.kind === 'result') return answer.result
+  const { code, message } = answer
+  if (limitCodes.includes(code) || limitPattern.test(message))
     throw l2Fault('SOURCE_RATE_LIMITED', { endpoint, asked, retryAfterMs: limitWaitMs })
-  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code: Number(code), isUnknownBlock: noSuchBlock.test(text) })
+  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code, isUnknownBlock: noSuchBlock.test(message) })
 }

@@ -2,11 +2,13 @@ import { WebSocket } from 'ws'
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import { isFault } from '#lib/fault'
+import { rpcRequest } from '#types/jsonRpc'
 import { objectOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 import type { L2Metrics } from './metrics.ts'
 import type { RpcCall, SourceRpc, SourceRpcLimits } from './rpc.ts'
 import { resultOf, Slots } from './rpcResult.ts'
+import { parseMessage } from './socketMessage.ts'
 
 export type SocketRpcDeps = { readonly clock: Clock; readonly metrics: Pick<L2Metrics, 'requests'> }
 
@@ -15,14 +17,6 @@ type Pending = {
   readonly ids: readonly number[]
   readonly answers: Map<number, unknown>
   readonly done: PromiseWithResolvers<void>
-}
-
-function parse(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function outcomeOf(error: unknown): 'ok' | 'rate_limited' | 'unreachable' | 'wrong_answer' {
@@ -68,7 +62,7 @@ export function createSocketRpc(
 
   function receive(from: WebSocket, data: Buffer): void {
     heardMs = clock.elapsedMs()
-    const message = parse(data)
+    const message = parseMessage(data)
     if (message === undefined) drop(from, 'message is not JSON')
     else if (Array.isArray(message)) message.forEach(take)
     else if ((message as { id?: unknown } | null)?.id === null) drop(from, 'answer to no call; the node may not accept batches')
@@ -93,7 +87,7 @@ export function createSocketRpc(
   async function send(request: Pending, calls: readonly RpcCall[]): Promise<void> {
     const open = await opened()
     if (!pending.has(request)) return
-    const encoded = calls.map(({ method, params }, at) => ({ jsonrpc: '2.0', id: request.ids[at], method, params }))
+    const encoded = calls.map((call, at) => rpcRequest(call, request.ids[at] as number))
     open.send(JSON.stringify(encoded.length === 1 ? encoded[0] : encoded))
   }
 

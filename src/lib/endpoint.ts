@@ -5,7 +5,7 @@ export type Endpoint = {
   /** without credentials */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** host and port */
+  /** host and port; may be numbered to tell endpoints of one host apart */
   readonly name: string
 }
 
@@ -17,16 +17,18 @@ function decoded(text: string): string {
   }
 }
 
-/**
- * Parses a URL and moves its user and password into a header (RFC 7617). @returns undefined when the text is not a URL of one of the protocols
- * (`wss:`)
- */
-export function parseEndpoint(text: string, protocols: readonly string[]): Endpoint | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !protocols.includes(url.protocol)) return undefined
+/** Returns the endpoint of a URL. User and password become an authorization header (RFC 7617). */
+export function endpointOf(from: URL): Endpoint {
+  const url = new URL(from)
   const secret = `${decoded(url.username)}:${decoded(url.password)}`
   url.username = ''
   url.password = ''
   const headers = secret === ':' ? {} : { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
   return { url: url.href, headers, name: url.host }
+}
+
+/** Parses the URL of an endpoint. Returns undefined when the text is not a URL of one of the protocols (`wss:`). */
+export function parseEndpoint(text: string, protocols: readonly string[]): Endpoint | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url && protocols.includes(url.protocol) ? endpointOf(url) : undefined
 }

@@ -18,7 +18,10 @@ export type JsonHttpRequest = {
 /** Outcome of a request. No text in it is from the server, or quotes the URL or a header. */
 export type JsonHttpOutcome =
   /** Status 2xx, or a 4xx that may carry an answer; `json` is undefined when a 4xx body is not JSON. */
-  | { readonly kind: 'answer'; readonly status: number; readonly json: unknown }
+  { readonly kind: 'answer'; readonly status: number; readonly json: unknown } | JsonHttpFailure
+
+/** Outcome of a request without an answer. */
+export type JsonHttpFailure =
   /** Connection failed, timed out, or status 5xx. A retry may succeed. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** Status 429 with the time to wait. */
@@ -152,5 +155,18 @@ export async function requestJson(
     return { kind: 'unreachable', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
   } finally {
     signal?.removeEventListener('abort', end)
+  }
+}
+
+/** Returns why a request has no answer, without the URL. */
+export function failureReason(outcome: JsonHttpFailure): string {
+  switch (outcome.kind) {
+    case 'refused':
+      return `HTTP ${outcome.status}`
+    case 'rate-limited':
+      return 'HTTP 429'
+    case 'unreachable':
+    case 'bad-answer':
+      return outcome.reason
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/clock'
-import { type Fetch, requestJson } from '#lib/jsonHttp'
+import { type Fetch, failureReason, requestJson } from '#lib/jsonHttp'
 import { devnetFault } from '../faults.ts'
 
 export type DevnetRpcDeps = { readonly fetch: Fetch; readonly clock: Clock }
@@ -12,18 +12,6 @@ export type RpcOutcome =
 
 const limits = { timeoutMs: 20_000, maxBodyBytes: 16_777_216 }
 
-const reasonOf = (outcome: Exclude<Awaited<ReturnType<typeof requestJson>>, { kind: 'answer' }>): string => {
-  switch (outcome.kind) {
-    case 'unreachable':
-    case 'bad-answer':
-      return outcome.reason
-    case 'refused':
-      return `HTTP ${outcome.status}`
-    case 'rate-limited':
-      return 'HTTP 429'
-  }
-}
-
 /** Sends one call, without retry. @throws the signal's reason when it is aborted */
 export async function askRpc(
   deps: DevnetRpcDeps,
@@ -33,7 +21,7 @@ export async function askRpc(
   signal?: AbortSignal,
 ): Promise<RpcOutcome> {
   const outcome = await requestJson(deps, limits, { url, body: { jsonrpc: '2.0', id: 1, method, params } }, signal)
-  if (outcome.kind !== 'answer') return { kind: 'unreachable', reason: reasonOf(outcome) }
+  if (outcome.kind !== 'answer') return { kind: 'unreachable', reason: failureReason(outcome) }
   const { result, error } = (outcome.json ?? {}) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
   if (error) return { kind: 'error', code: Number(error.code ?? 0), message: String(error.message ?? '').slice(0, 500) }
   return result === undefined ? { kind: 'unreachable', reason: `HTTP ${outcome.status} without a result` } : { kind: 'result', result }

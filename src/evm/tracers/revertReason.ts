@@ -1,10 +1,4 @@
-import { Buffer } from 'node:buffer'
-import { bigintFromBytes } from '#lib/bytes'
-import { toHex } from '#lib/hex'
-
-/** First four bytes of keccak of `Error(string)` and `Panic(uint256)`. @see Solidity documentation, "Control Structures: panic, error" */
-const errorSelector = '0x08c379a0'
-const panicSelector = '0x4e487b71'
+import { decodeSolidityError } from '#types/solidityError'
 
 /** Other clients' texts for Solidity's panics in traces; `eth_call` uses different texts. */
 const panics: Readonly<Record<string, string>> = {
@@ -20,27 +14,9 @@ const panics: Readonly<Record<string, string>> = {
   '81': 'uninitialized function',
 }
 
-function wordAt(bytes: Uint8Array, at: number): bigint | undefined {
-  return bytes.length < at + 32 ? undefined : bigintFromBytes(bytes.subarray(at, at + 32))
-}
-
-function stringOf(args: Uint8Array): string | undefined {
-  const offset = wordAt(args, 0)
-  if (offset === undefined || offset > BigInt(args.length)) return undefined
-  const length = wordAt(args, Number(offset))
-  const from = Number(offset) + 32
-  if (length === undefined || length > BigInt(args.length - from)) return undefined
-  return Buffer.from(args.subarray(from, from + Number(length))).toString('utf8')
-}
-
-function panicOf(args: Uint8Array): string | undefined {
-  const code = wordAt(args, 0)
-  return code === undefined ? undefined : (panics[code.toString()] ?? `unknown panic code: 0x${code.toString(16)}`)
-}
-
 /** Returns the reason of a revert in a trace, for Solidity's two built-in errors only. @param output revert data */
 export function revertReason(output: Uint8Array): string | undefined {
-  const selector = toHex(output.subarray(0, 4))
-  if (selector === errorSelector) return stringOf(output.subarray(4))
-  return selector === panicSelector ? panicOf(output.subarray(4)) : undefined
+  const error = decodeSolidityError(output)
+  if (error?.kind !== 'panic') return error?.message
+  return panics[error.code.toString()] ?? `unknown panic code: 0x${error.code.toString(16)}`
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
-import { type Fetch, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
+import { type Fetch, failureReason, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import type { Json } from '#rpc/json'
@@ -203,20 +203,9 @@ class Link implements SequencerLink, Disposable {
 
 const isKnown = (response: Response): boolean => response.kind === 'error' && /already known/i.test(response.message)
 
-/** Never quotes the URL. */
-function reasonOf(outcome: JsonHttpOutcome): string {
-  switch (outcome.kind) {
-    case 'answer':
-      return `HTTP ${outcome.status} with no JSON-RPC response`
-    case 'refused':
-      return `HTTP ${outcome.status}`
-    case 'rate-limited':
-      return 'HTTP 429'
-    case 'unreachable':
-    case 'bad-answer':
-      return outcome.reason
-  }
-}
+/** Returns why there is no JSON-RPC response, without the URL. */
+const reasonOf = (outcome: JsonHttpOutcome): string =>
+  outcome.kind === 'answer' ? `HTTP ${outcome.status} with no JSON-RPC response` : failureReason(outcome)
 
 /** The link to a sequencer. Disposing of it ends its watch over the chain. */
 export function createSequencerLink(deps: SequencerLinkDeps, url: string): SequencerLink & Disposable {
