@@ -15,19 +15,19 @@ import { createMemoryKv } from '#store/memoryKv'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 
-/** Gas that the calls in these blocks cost more: 6,900 − 3,450, and 16 · 255 − 16 · 255 / 3 for 32 bytes to the power of 32 bytes. */
+/** Additional gas of the calls in these blocks: 6,900 − 3,450, and 16 · 255 − 16 · 255 / 3 for a MODEXP of 32-byte numbers. */
 const [p256More, modexpMore] = [3_450, 2_720]
 
 type Recorded = { readonly blocks: readonly { readonly raw: string }[] }
 
 /**
- * Jovian blocks that another client made, each executed once more as if it followed Azul: fees, headers, deposits, system calls and roots are the
- * same, but for the few blocks that call P256VERIFY or MODEXP, whose gas is another.
+ * Jovian blocks of another client, executed again under Azul's rules. Fees, headers, deposits, system calls and roots are equal, except in the few
+ * blocks that call P256VERIFY or MODEXP, whose gas differs.
  */
 it.each([
   ['chains/op-ecotone-to-jovian', 79, 5],
   ['flashblocks', 44, 1],
-])('execution: %s: of its blocks under Jovian, %i have the same hash under Azul', async (folder, same, other) => {
+])('block/execution: gives %s's Jovian blocks the same hash under Azul, in %i cases', async (folder, same, other) => {
   const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)

@@ -31,7 +31,7 @@ describe.each(recordedChains)('%s', (name) => {
   const l2 = payloads.map((payload): SafeBlock => ({ ref: l2RefOf(config, payload), transactions: payload.transactions }))
   const { batcher } = config.genesis.systemConfig
 
-  /** What each channel of the recording decompresses to. */
+  /** Decompressed content of each recorded channel. */
   function channels(): Uint8Array[] {
     const frames = new Map<string, Frame[]>()
     for (const block of blocks.map(l1BlockOfJson)) {
@@ -46,7 +46,7 @@ describe.each(recordedChains)('%s', (name) => {
     return [...frames.values()].map((all) => decompressChannel(concatBytes(...all.map(({ data }) => data)), rules))
   }
 
-  /** What we write of the blocks that a recorded batch is of. */
+  /** Encodes the recorded blocks that a recorded batch covers. */
   function written(batch: Batch): string {
     const time = batch.kind === 'span' ? config.genesis.l2TimeSec + Number(batch.relativeTimestamp) : Number(batch.timestamp)
     const first = (time - config.genesis.l2TimeSec) / config.blockTimeSec
@@ -55,7 +55,7 @@ describe.each(recordedChains)('%s', (name) => {
     return toHex(writer.finish())
   }
 
-  it('batcher: of the recorded blocks it writes the batches that the recorded batcher wrote, byte for byte', () => {
+  it('batcher: encodes the recorded blocks to the recorded batches, byte for byte', () => {
     const seen = { span: 0, singular: 0, other: 0 }
     for (const rlp of channels()) {
       const reader = readBatches(rlp, config.l2ChainId)
@@ -70,7 +70,7 @@ describe.each(recordedChains)('%s', (name) => {
     expect(seen).toEqual(name === 'op-bedrock-to-holocene' ? { span: 7, singular: 38, other: 0 } : { span: 12, singular: 98, other: 0 })
   })
 
-  it('batcher: blobs are encoded as the recorded ones', () => {
+  it('batcher: encodes blobs to the recorded bytes', () => {
     let count = 0
     for (const { data } of Object.values(blobs)) {
       const content = blobOf(data)
@@ -81,7 +81,7 @@ describe.each(recordedChains)('%s', (name) => {
     expect(count).toBe(Object.keys(blobs).length)
   })
 
-  it('batcher: blobs are proved as the recorded ones', async () => {
+  it('batcher: computes the recorded commitments and proofs of blobs', async () => {
     await using thread = new KzgThread()
     for (const [hash, recorded] of Object.entries(blobs).slice(0, 4)) {
       const blob = blobOfData(blobOf(recorded.data) ?? new Uint8Array(0))

@@ -24,7 +24,7 @@ const open = (kv: Kv, evm = createWasmEvm()) =>
   createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
 it.each(interpreters)(
-  'blockchain/importPayloads memory: the 42 blocks of two other clients import to the same hashes, $name',
+  'blockchain/importPayloads: imports the 42 blocks of two other clients in memory with the same hashes, $name',
   async ({ create }) => {
     await using kv = createMemoryKv()
     const execution = open(kv, create())
@@ -33,7 +33,7 @@ it.each(interpreters)(
   },
 )
 
-it('blockchain/importPayloads lmdb: an import goes on after a restart and ends with the same hash', async () => {
+it('blockchain/importPayloads: continues an import into LMDB after a restart and ends with the same hash', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-import-'))
   const openStore = () => openLmdbKv(dir, Object.values(tables))
   try {

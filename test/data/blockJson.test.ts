@@ -10,7 +10,7 @@ import { decodeBlock } from '#types/block'
 
 type BlockJson = { readonly hash: Hex; readonly number: Hex; readonly transactions: readonly unknown[] }
 
-/** Full blocks in the recorded answers; those with hashes for transactions are another form. */
+/** Returns the recorded blocks with full transactions. */
 function recordedBlocks(chain: string): readonly BlockJson[] {
   const folder = `chains/${chain}/rpc`
   const files = readdirSync(join(sharedDataDir, folder)).filter((name) => name.startsWith('eth_getBlockBy'))
@@ -24,13 +24,13 @@ function recordedBlocks(chain: string): readonly BlockJson[] {
 it.each([
   ['op-bedrock-to-holocene', 'op-geth'],
   ['op-ecotone-to-jovian', 'base-reth-node'],
-])('engine/blockJson: %s: each block as %s answered it gives the payload of the sealed block', (chain) => {
+])('engine/blockJson: %s: decodes each block of %s to the payload of the sealed block', (chain) => {
   const note = readSharedJson<{ blocks: { raw: Hex }[] }>(`chains/${chain}/l2.json.zst`)
   const { blocks } = note
   const recorded = recordedBlocks(chain)
   const types = new Set<number>()
   for (const json of recorded) {
-    const sealed = blocks[Number(json.number)] ?? expect.fail(`no block ${json.number}`)
+    const sealed = blocks[Number(json.number)] ?? expect.fail(`block ${json.number} not found`)
     const payload = payloadOfBlockJson(json)
     expect(payload.blockHash).toBe(json.hash)
     expect(payload).toEqual(payloadOfBlock(decodeBlock(fromHex(sealed.raw))))

@@ -21,15 +21,15 @@ describe.each(recordedChains)('chain: %s', (name) => {
   const { config, payloads } = readRecordedL2(name)
   const l1 = readRecordedL1Blocks(name)
 
-  it('every block is due when its header says', () => {
+  it('computes the time of every block as in its header', () => {
     expect(payloads.map(({ blockNumber }) => timestampOf(config, blockNumber))).toEqual(payloads.map(({ timestamp }) => timestamp))
   })
 
-  /** Everything of a block's deposits, from its parent and L1 alone. */
+  /** Builds a block's deposits from its parent and L1. */
   function depositsOf(parent: Payload, payload: Payload) {
     const [parentRef, ref] = [l2RefOf(config, parent), l2RefOf(config, payload)]
     const origin = l1[ref.l1Origin.number]
-    if (origin?.ref.hash !== ref.l1Origin.hash) throw new Error(`no L1 block ${ref.l1Origin.number} ${ref.l1Origin.hash}`)
+    if (origin?.ref.hash !== ref.l1Origin.hash) throw new Error(`L1 block ${ref.l1Origin.number} ${ref.l1Origin.hash} not found`)
     const isNewEpoch = ref.l1Origin.number !== parentRef.l1Origin.number
     const sequenceNumber = isNewEpoch ? 0 : parentRef.sequenceNumber + 1
     const before = systemConfigOf(config, parent)
@@ -44,7 +44,7 @@ describe.each(recordedChains)('chain: %s', (name) => {
     return { attributes, user, upgrade, systemConfig, skipped, isUpdated: systemConfig !== before, mixHash: origin.header.mixHash }
   }
 
-  it('the deposits of every block, L1 attributes first, are made from L1 byte for byte', () => {
+  it('builds the deposits of every block from L1, L1 attributes first, byte for byte', () => {
     const seen = { formats: new Set<string>(), user: 0, upgrade: 0, updates: 0 }
     for (const [i, parent] of payloads.slice(0, -1).entries()) {
       const payload = payloads[i + 1] ?? parent
@@ -64,13 +64,13 @@ describe.each(recordedChains)('chain: %s', (name) => {
     expect(seen.updates).toBeGreaterThan(3)
   })
 
-  it('the rollup config answers as the client that users see, and reads back to itself', () => {
+  it('formats the rollup config as Base's client does, and parses it back to the same config', () => {
     const parsed = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
     expect(parsed.warnings).toEqual([])
     const [, recorded] = readShared(`chains/${name}/rpc/optimism_rollupConfig.io`).toString().split('<< ')
     const { result } = JSON.parse(recorded ?? '')
     const ours = toRollupJson(parsed.config)
-    // op-node's form has neither Granite's timeout nor the base-fee parameters of the chain, and packs unset fields
+    // op-node's form has neither Granite's channel timeout nor the chain's base-fee parameters, and packs unset fields
     if (name === 'op-ecotone-to-jovian') expect(ours).toEqual(result)
     const { eip1559Params, ...systemConfig } = result.genesis.system_config
     expect(ours).toMatchObject({ ...result, genesis: { ...result.genesis, system_config: systemConfig } })

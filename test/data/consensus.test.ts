@@ -5,22 +5,25 @@ import { createRecordedHost } from '../harness/consensus/recorded.ts'
 
 class Kill extends Error {}
 
-it.each(recordedChains)('consensus/driver: %s in one go, then the safe head after each L1 block and what is finalized', async (name) => {
-  const host = createRecordedHost(name)
-  const { payloads } = host.recording
-  const session = host.start()
-  await session.toTip()
-  expect(session.engine.hashes()).toEqual(payloads.map((payload) => payload.blockHash))
-  const status = session.driver.status()
-  const after = host.safeHeads.map((_, l1Number) => safeHeadAtL1Block(session.store, status, l1Number)?.safe.number ?? 0)
-  expect(after).toEqual(host.safeHeads)
-  const { finalizedL2, currentL1 } = syncStatusOf(status)
-  expect(finalizedL2?.number).toBe(host.safeHeads.at(-6))
-  expect(currentL1).toEqual(host.l1.tip)
-  expect(status.resets).toBe(0)
-})
+it.each(recordedChains)(
+  'consensus/driver: derives %s in one run with the recorded safe head after each L1 block and the finalized head',
+  async (name) => {
+    const host = createRecordedHost(name)
+    const { payloads } = host.recording
+    const session = host.start()
+    await session.toTip()
+    expect(session.engine.hashes()).toEqual(payloads.map((payload) => payload.blockHash))
+    const status = session.driver.status()
+    const after = host.safeHeads.map((_, l1Number) => safeHeadAtL1Block(session.store, status, l1Number)?.safe.number ?? 0)
+    expect(after).toEqual(host.safeHeads)
+    const { finalizedL2, currentL1 } = syncStatusOf(status)
+    expect(finalizedL2?.number).toBe(host.safeHeads.at(-6))
+    expect(currentL1).toEqual(host.l1.tip)
+    expect(status.resets).toBe(0)
+  },
+)
 
-it.each(recordedChains)('consensus/driver: %s, L1 block by L1 block, restarted after each', async (name) => {
+it.each(recordedChains)('consensus/driver: derives %s with a restart after each L1 block', async (name) => {
   const host = createRecordedHost(name)
   const { genesis } = host.recording.config
   for (let l1Number = genesis.l1.number; l1Number < host.safeHeads.length; l1Number++) {
@@ -34,7 +37,7 @@ it.each(recordedChains)('consensus/driver: %s, L1 block by L1 block, restarted a
   }
 })
 
-it.each(recordedChains)('consensus/driver: %s, killed again and again, one block a commit', async (name) => {
+it.each(recordedChains)('consensus/driver: derives %s through repeated kills, with one block per commit', async (name) => {
   const host = createRecordedHost(name)
   const { payloads } = host.recording
   let lives = 0

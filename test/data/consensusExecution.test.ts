@@ -5,7 +5,7 @@ import { createRecordedNodes } from '#test/harness/consensus/nodes'
 class Kill extends Error {}
 
 describe.each(recordedChains)('%s', (name) => {
-  it('both halves: killed around commits again and again, no head is lost and all hashes are those recorded', async () => {
+  it('consensus: keeps every head through repeated kills around commits, with the recorded hashes', async () => {
     const { start, payloads, safeHeads } = createRecordedNodes(name)
     let [lives, shown] = [0, 0]
     for (let end: unknown = new Kill(); end instanceof Kill; lives++) {
@@ -29,7 +29,7 @@ describe.each(recordedChains)('%s', (name) => {
     expect(safeHeads.map((_, l1Number) => last.store.atOrBelow(l1Number)?.safe.number ?? 0)).toEqual(safeHeads)
   })
 
-  it('both halves: without the safe head store the chain is unwound to the finalized head and derived again', async () => {
+  it('consensus: unwinds to the finalized head and derives again when the safe head store is lost', async () => {
     const { start, payloads, loseStore, safeHeads } = createRecordedNodes(name)
     const first = start()
     await first.toTip()

@@ -14,7 +14,7 @@ import { engineClient, serveEngine } from '#test/harness/engine/server'
 
 const untilMs = { timeout: 60_000, interval: 20 }
 
-/** Derivation whose execution half is behind a port, on the recorded L1. */
+/** Driver on the recorded L1 whose execution half is behind the Engine API. */
 function overHttp(nodes: RecordedNodes, url: string): Driver {
   const { config, l1 } = nodes
   return createDriver(
@@ -37,7 +37,7 @@ async function serve(nodes: RecordedNodes, execution: Execution, port = 0) {
 }
 
 it.each(recordedChains)(
-  '%s over the Engine API: unsafe first, L1 confirms it without execution, and derives the rest',
+  'engine/engineHttp: %s: imports unsafe blocks, consolidates them without execution and derives the others',
   async (name) => {
     const nodes = createRecordedNodes(name)
     const { payloads, safeHeads } = nodes
@@ -56,7 +56,7 @@ it.each(recordedChains)(
     const finalized = safeHeads.at(-6)
     await vi.waitFor(() => expect(engine.published.heads.finalized.number).toBe(finalized), untilMs)
     expect(engine.published.heads).toMatchObject({ unsafe: { hash: last?.blockHash }, safe: { hash: last?.blockHash } })
-    // a block that is built over the Engine API is executed when it is built, not again when it is inserted
+    // a block that is built over the Engine API is executed once, not again when it is inserted
     expect(executed()).toBe(payloads.length - 1)
     expect(driver.status().resets).toBe(0)
     control.abort()
@@ -67,10 +67,10 @@ it.each(recordedChains)(
 )
 
 it.each([
-  ['with all that it acknowledged', false],
-  ['without what it had not committed', true],
+  ['with all acknowledged blocks', false],
+  ['without the blocks that were not committed', true],
 ])(
-  'op-ecotone-to-jovian over the Engine API: the execution half is killed and comes back %s',
+  'engine/engineHttp: op-ecotone-to-jovian: continues when the execution half is killed and restarts %s',
   async (_what, isLost) => {
     const nodes = createRecordedNodes('op-ecotone-to-jovian')
     const { payloads, safeHeads } = nodes
@@ -97,7 +97,7 @@ it.each([
     nodes.reveal(safeHeads.length - 1)
     const last = payloads.at(-1)
     await vi.waitFor(() => expect(driver.status().heads?.safe.hash).toBe(last?.blockHash), untilMs)
-    // no resync: what was committed is not executed again; what the journal holds is, once, when it is opened
+    // no resync: committed blocks are not executed again, journalled blocks are executed once at the start
     expect(second.executed()).toBeLessThanOrEqual(payloads.length - 1 - middle)
     control.abort()
     await ended

@@ -9,7 +9,7 @@ import { depositType } from '#types/transaction'
 const { signal } = new AbortController()
 const finalityBlocks = 5
 
-/** Shows L1 up to a block and waits until all of it is derived. */
+/** Shows L1 up to a block and waits until it is derived. */
 async function derive(nodes: RecordedNodes, session: NodeSession, l1Number: number): Promise<void> {
   nodes.reveal(l1Number)
   await session.until(() => session.driver.status().origin?.number === l1Number && session.driver.status().wait?.reason === 'l1-head')
@@ -23,14 +23,14 @@ async function offer(session: NodeSession, payloads: readonly Payload[]): Promis
 
 const isUser = (raw: Uint8Array): boolean => raw[0] !== depositType
 
-/** The first block from a number on that has transactions of users. */
+/** First block from a number on with transactions of users. */
 function withUser({ payloads }: RecordedNodes, from: number): Payload {
   const found = payloads.find(({ blockNumber, transactions }) => blockNumber >= from && transactions.some(isUser))
-  if (!found) throw new RangeError(`no transaction of a user from block ${from} on`)
+  if (!found) throw new RangeError(`no user transaction in block ${from} or later`)
   return found
 }
 
-/** What a sequencer would have had built for a block, with other transactions. */
+/** Attributes with which a sequencer builds a block with other transactions. */
 function attributesOf(payload: Payload, transactions: readonly Uint8Array[]): PayloadAttributes {
   const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, gasLimit, extraData } = payload
   return {
@@ -43,7 +43,7 @@ function attributesOf(payload: Payload, transactions: readonly Uint8Array[]): Pa
 }
 
 describe.each(recordedChains)('%s', (name) => {
-  it('unsafe first, then L1 block by block: the heads of the recording, and not one block executed twice', async () => {
+  it('consensus: consolidates unsafe blocks L1 block by L1 block with the recorded heads, and executes each block once', async () => {
     const nodes = createRecordedNodes(name)
     const { payloads, safeHeads } = nodes
     nodes.reveal(0)
@@ -66,7 +66,7 @@ describe.each(recordedChains)('%s', (name) => {
     await session.engine.close()
   })
 
-  it('one unsafe block with another transaction: reorganized by L1, and what is above it executed anew', async () => {
+  it('consensus: replaces an unsafe block whose transaction differs from L1, and executes the blocks above it again', async () => {
     const nodes = createRecordedNodes(name)
     const { payloads, safeHeads } = nodes
     const last = payloads.length - 1
@@ -97,7 +97,7 @@ describe.each(recordedChains)('%s', (name) => {
     await session.engine.close()
   })
 
-  it('an unsafe block whose transaction was changed after it was sealed is invalid; L1 goes on without it', async () => {
+  it('consensus: rejects an unsafe block with a changed transaction as invalid, and derives the chain from L1', async () => {
     const nodes = createRecordedNodes(name)
     const { payloads, safeHeads } = nodes
     const wrong = withUser(nodes, payloads.length >>> 1)
@@ -116,7 +116,7 @@ describe.each(recordedChains)('%s', (name) => {
   })
 })
 
-/** Derivation whose batch for one block holds a transaction that no block can hold. */
+/** Derivation with a transaction in the batch of one block that no block may contain. */
 function spoiling(number: number): (pipeline: Pipeline) => Pipeline {
   return (pipeline) => ({
     get origin() {
@@ -135,7 +135,7 @@ function spoiling(number: number): (pipeline: Pipeline) => Pipeline {
   })
 }
 
-it('an invalid batch from Holocene on: the unsafe block gives way to one of deposits only, the chain above it is given up', async () => {
+it('consensus: replaces an invalid batch from Holocene on by a block with deposits only, and drops the unsafe chain above it', async () => {
   const nodes = createRecordedNodes('op-ecotone-to-jovian')
   const { payloads, safeHeads, config } = nodes
   const first = payloads.find(({ timestamp }) => isActive(config.schedule, 'holocene', timestamp - 60))
@@ -156,7 +156,7 @@ it('an invalid batch from Holocene on: the unsafe block gives way to one of depo
   await session.engine.close()
 })
 
-it('an invalid batch before Holocene: it is dropped, the unsafe chain waits for another one', async () => {
+it('consensus: drops an invalid batch before Holocene and keeps the unsafe chain until the next batch', async () => {
   const nodes = createRecordedNodes('op-bedrock-to-holocene')
   const { payloads, safeHeads } = nodes
   const wrong = withUser(nodes, 20)

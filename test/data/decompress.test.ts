@@ -11,7 +11,7 @@ const readHex = (path: string): Uint8Array => fromHex(`0x${readShared(path).toSt
 const channel = readHex('derive/op-mainnet-span-batch-channel.hex')
 const plain = inflateSync(channel)
 
-it("lib/decompress: a real channel inflates to the platform's bytes, whole, limited, cut and followed by garbage", () => {
+it("lib/decompress: inflates a real channel to zlib's bytes: whole, limited, cut, followed by garbage", () => {
   expect(plain).toHaveLength(1_409_463)
   for (const limit of [1_000_000, plain.length - 1, plain.length, plain.length + 1]) {
     expect(Buffer.compare(decompressPrefix('zlib', channel, limit), plain.subarray(0, limit))).toBe(0)
@@ -23,7 +23,7 @@ it("lib/decompress: a real channel inflates to the platform's bytes, whole, limi
   }
 })
 
-it('lib/decompress: the same bytes through brotli', () => {
+it('lib/decompress: decompresses the same bytes with brotli', () => {
   const packed = brotliCompress(plain)
   for (const limit of [1_000_000, plain.length - 1, plain.length + 1]) {
     expect(Buffer.compare(decompressPrefix('brotli', packed, limit), plain.subarray(0, limit))).toBe(0)
@@ -33,7 +33,7 @@ it('lib/decompress: the same bytes through brotli', () => {
   expect(prefix.length).toBeGreaterThan(plain.length / 3)
 })
 
-it("lib/decompress: a real batcher transaction's stream has no end and gives its bytes all the same", () => {
+it("lib/decompress: inflates a real batcher transaction's stream although its end is missing", () => {
   // calldata: version byte, then one frame: channel 16 bytes, number 2, length 4, data, is_last 1
   const fields = rlpList(decodeRlp(readHex('derive/op-mainnet-batcher-transaction.hex').subarray(1)), 'transaction')
   const frame = rlpBytes(fields[7], 'calldata').subarray(1)

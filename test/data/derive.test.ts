@@ -14,11 +14,11 @@ describe.each(recordedChains)('%s', (name) => {
   const recording: Recording = { ...readRecordedL2(name), l1: blocks.map(l1BlockOfJson), blobs }
   const last = recording.payloads.length - 1
 
-  it('derive/pipeline: every block and the safe head after every L1 block are those of the recording', () => {
+  it('derive/pipeline: derives the recorded blocks and the recorded safe head after every L1 block', () => {
     checkWholeChain(recording, readSharedJson<number[]>(`chains/${name}/safe-heads.json`))
   })
 
-  it('derive/pipeline: from any safe block, also in the middle of a span, derivation goes on to the same head', () => {
+  it('derive/pipeline: derives to the same head from any safe block, even in the middle of a span', () => {
     for (let from = 1; from < last; from++) expect(deriveRecorded(recording, from).safe.ref.number, `from block ${from}`).toBe(last)
   })
 })
@@ -30,13 +30,13 @@ describe('OP Mainnet', () => {
   }
   const rules = { maxRlpBytes: 10_000_000, allowsBrotli: false }
 
-  it('derive/codec: a channel of the batcher is one span batch, and is written as it was', () => {
+  it('derive/codec: decodes a channel of OP Mainnet to one span batch and encodes it to the same bytes', () => {
     const channel = read('op-mainnet-span-batch-channel.hex')
     const rlp = decompressChannel(channel, rules)
     expect([channel.length, rlp.length]).toEqual([615_361, 1_409_463])
     const reader = readBatches(rlp, 10)
     const batch = reader.next()
-    if (batch?.kind !== 'span') throw new Error('no span batch')
+    if (batch?.kind !== 'span') throw new Error('not a span batch')
     expect(reader.next()).toBeUndefined()
     expect(batch).toMatchObject({ relativeTimestamp: 32_295_734n, l1OriginNumber: 20_089_770n })
     expect(toHex(batch.parentCheck)).toMatch(/^0xba1be7cf.*4823$/)
@@ -46,7 +46,7 @@ describe('OP Mainnet', () => {
     expect(toHex(decompressChannel(encodeChannel([batch], 10, 'zlib'), rules))).toBe(toHex(rlp))
   })
 
-  it('derive/codec: a batcher transaction is one frame, whose channel gives its batches although it has no end', () => {
+  it('derive/codec: decodes a batcher transaction to one frame, and the batches of its channel although the end is missing', () => {
     const tx = decodeTransaction(read('op-mainnet-batcher-transaction.hex'))
     expect(tx).toMatchObject({ type: 2, chainId: 1n, nonce: 1_104_454n, to: '0xff00000000000000000000000000000000000010' })
     expect(tx.data).toHaveLength(119_823)

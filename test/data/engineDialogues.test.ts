@@ -18,13 +18,13 @@ const withoutNulls = (json: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(json).filter(([key, value]) => value !== null && key !== 'depositRequests'))
 
 /**
- * Each payload that the recorded client built, built again from the attributes it was asked for (its pool's transactions among them), and
- * each one that it was given, validated.
+ * Builds each payload of the recorded client again from its attributes and its pool's transactions, and validates each payload that the client
+ * received.
  */
 it.each([
   ['op-node_op-geth', 60],
   ['base-consensus_base-reth-node', 61],
-])('execution: the Engine API dialogue of %s leads to the same %i payloads', async (name, count) => {
+])('block/execution: replays the Engine API dialogue of %s to the same %i payloads', async (name, count) => {
   const { genesis } = parseBaseGenesisNote(readSharedJson(`engine/${name}.genesis.json`))
   const config = configOfGenesis(genesis)
   const execution = createExecution({

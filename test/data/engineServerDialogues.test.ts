@@ -16,19 +16,19 @@ type Answer = { readonly id: number; readonly result?: unknown; readonly error?:
 type Exchange = { readonly status: number; readonly request: Request; readonly response: Answer }
 
 const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
-/** Fields of other clients that are no part of the Engine API, or null where ours are absent. */
+/** Omits fields that are not in the Engine API, and null for a field that this node omits. */
 const known = (value: unknown): Json =>
   Object.fromEntries(
     Object.entries(object(value)).filter(([key, field]) => field !== null && !['witness', 'depositRequests'].includes(key)),
   )
 
-/** By recorded payload id, the payload that came of it. */
+/** Built payloads by recorded payload id. */
 function builtPayloads(exchanges: readonly Exchange[]): ReadonlyMap<unknown, Json> {
   const fetched = exchanges.filter(({ request, response }) => request.method.startsWith('engine_getPayloadV') && response.result)
   return new Map(fetched.map(({ request, response }) => [request.params?.[0], object(object(response.result)['executionPayload'])]))
 }
 
-/** One answer against the recorded one; what our server need not repeat is left out, with the reason. */
+/** Compares a response with the recorded one. Comments give the reason for each omitted field. */
 function compare({ request, response }: Exchange, ours: Answer): void {
   const { method, params = [] } = request
   const [result, recorded] = [object(ours.result), object(response.result)]
@@ -40,10 +40,10 @@ function compare({ request, response }: Exchange, ours: Answer): void {
     expect(typeof result['payloadId']).toBe(typeof recorded['payloadId'])
   } else if (method.startsWith('engine_getPayload')) {
     expect(result['executionPayload']).toEqual(known(recorded['executionPayload']))
-    // the value is what the pool's transactions pay, and ours were all forced
+    // the value counts fees of pool transactions; here all transactions are forced
     const { executionPayload: _payload, blockValue: _value, ...beside } = result
     for (const [key, value] of Object.entries(beside)) expect({ [key]: value }).toEqual({ [key]: recorded[key] })
-    // op-geth writes the fields of V3 into V2 too
+    // op-geth adds the fields of V3 to results of V2
     if (!method.endsWith('V2')) expect(Object.keys(result).sort()).toEqual(Object.keys(known(recorded)).sort())
   } else expect(ours).toEqual(response)
 }
@@ -51,16 +51,16 @@ function compare({ request, response }: Exchange, ours: Answer): void {
 function compareBlock(at: unknown, response: Answer, ours: Answer): void {
   const isThere = response.error === undefined && response.result !== null
   if (isThere) expect(payloadOfBlockJson(ours.result)).toEqual(payloadOfBlockJson(response.result))
-  // before the first forkchoice the recorded clients have no safe and no finalized block (null, or an error); ours is the genesis block then
+  // before the first forkchoice the recorded clients have no safe and no finalized block (null or an error); this node has the genesis block
   else if (at === 'safe' || at === 'finalized') expect(object(ours.result)['number']).toBe('0x0')
   else expect(ours).toEqual(response)
 }
 
-describe('rpc/engineServer: a recorded dialogue of two other halves, asked again in order', () => {
+describe('rpc/engineServer: replays a recorded dialogue of two other halves', () => {
   it.each([
     ['op-node_op-geth', 60],
     ['base-consensus_base-reth-node', 61],
-  ])('%s: the same statuses, and %i payloads equal field by field', async (name, count) => {
+  ])('%s: returns the same statuses, and %i payloads equal field by field', async (name, count) => {
     const { genesis } = parseBaseGenesisNote(readSharedJson(`engine/${name}.genesis.json`))
     const config = configOfGenesis(genesis)
     const deps = { kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
@@ -72,7 +72,7 @@ describe('rpc/engineServer: a recorded dialogue of two other halves, asked again
     const ids = new Map<unknown, unknown>()
     let compared = 0
 
-    /** With our payload ids; and the transactions that the recorded client took from its pool are forced, ours has none. */
+    /** Replaces payload ids by this node's, and forces the transactions that the recorded client took from its pool. */
     const requestOf = ({ request, response }: Exchange): Request => {
       const { method, params = [] } = request
       if (method.startsWith('engine_getPayloadV')) return { ...request, params: [ids.get(params[0])] }

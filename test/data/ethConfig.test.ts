@@ -10,7 +10,7 @@ import { hashFromBytes } from '#types/ids'
 
 const folder = resolve(sharedDataDir, 'spec/rpc-compat')
 
-/** Parent hash of the first block in a file of blocks: a list of a list whose first item has 32 bytes. */
+/** Genesis hash: the parent hash of the first block in a file of RLP blocks. */
 function genesisHash(): ReturnType<typeof hashFromBytes> {
   const chain = readFileSync(resolve(folder, 'chain.rlp'))
   const at = chain.indexOf(0xa0)
@@ -18,14 +18,14 @@ function genesisHash(): ReturnType<typeof hashFromBytes> {
   return hashFromBytes(chain.subarray(at + 1, at + 33))
 }
 
-/** Activations of the chain, blocks and then times. */
+/** Activations of the chain's forks: block numbers, then times. */
 function activations(): readonly number[] {
   const { config } = JSON.parse(readFileSync(resolve(folder, 'genesis.json'), 'utf8')) as { config: Record<string, unknown> }
   const numbers = Object.entries(config).filter(([key, value]) => /(?:Block|Time)$/.test(key) && typeof value === 'number' && value > 0)
   return [...new Set(numbers.map(([, value]) => value as number))].sort((a, b) => a - b)
 }
 
-it('chainspec/forkId, chain/precompileNames: the fork id and the names are those that the conformance suite has of another client', () => {
+it('chainspec/forkId, chainspec/precompileNames: gives the fork id and the names of the conformance suite', () => {
   const [exchange = expect.fail()] = parseExchanges(readFileSync(resolve(folder, 'eth_config/get-config.io'), 'utf8'))
   const { current } = (exchange.outcome as { result: { current: { forkId: string; precompiles: object } } }).result
   expect(forkHash(genesisHash(), activations())).toBe(current.forkId)

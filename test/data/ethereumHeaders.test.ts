@@ -12,11 +12,11 @@ const prague = { target: 6, max: 9, updateFraction: 5_007_716n }
 const blocks = { homestead: 0, berlin: 0, london: 0, paris: 0 }
 const common = { blocks, forkIdBlocks: [], depositContract: zeroAddress }
 
-/** The recorded L1 chains: Ethereum's rules as another implementation has them. */
+/** The recorded L1 chains, made by another implementation of Ethereum's rules. */
 it.each<[string, EthereumSchedule]>([
   ['op-bedrock-to-holocene', { ...common, times: { shanghai: 0, cancun: 0 }, blobs: { cancun } }],
   ['op-ecotone-to-jovian', { ...common, times: { shanghai: 0, cancun: 0, prague: 0, osaka: 0 }, blobs: { cancun, prague } }],
-])('chainspec/ethereumBlobs, execution/ethereumRules: the headers of L1 of %s follow from their parents', (name, schedule) => {
+])('chainspec/ethereumBlobs, block/ethereumRules: computes the L1 headers of %s from their parents', (name, schedule) => {
   const { blocks: recorded } = readSharedJson<{ blocks: { block: Json }[] }>(`chains/${name}/l1.json.zst`)
   const headers = recorded.map(({ block }) => headerFromJson(block))
   const differences = headers.slice(1).flatMap((header, at) => {

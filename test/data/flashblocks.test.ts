@@ -21,13 +21,13 @@ const heads = told.flatMap(({ t, kind, result }): Happening[] =>
 )
 const toldBlocks = told.filter(({ kind }) => kind === 2)
 
-/** What happened, in order, with the flashblocks at times of one's choice. */
+/** Events in order, with the flashblocks at the times that `timeOf` returns. */
 function timeline(timeOf: (index: number, sentAt: number) => number): readonly Happening[] {
   const flashblocks = frames.map(({ t, flashblock }, index): Happening => ({ t: timeOf(index, t), kind: 'increment', flashblock }))
   return [...heads, ...flashblocks].sort((a, b) => a.t - b.t)
 }
 
-/** A node to which things happen at their times. */
+/** Node to which events happen at their times. */
 class Course {
   readonly node: Replay = createReplay()
   readonly #happenings: readonly Happening[]
@@ -37,7 +37,7 @@ class Course {
     this.#happenings = happenings
   }
 
-  /** The next thing that happens up to then. @returns whether there was one */
+  /** Applies the next event up to a time. @returns true when there was one */
   async step(until: number): Promise<boolean> {
     const next = this.#happenings[this.#next]
     if (next === undefined || next.t > until) return false
@@ -47,7 +47,7 @@ class Course {
   }
 }
 
-/** @returns `equal`, or the causes by which it is not; undefined: it is wrong */
+/** Compares a result. @returns `equal`, or the names of the known causes of its difference; undefined for an unknown difference */
 async function judge(node: Replay, { m, p, r: theirs }: RecordedAnswer): Promise<string | undefined> {
   const ours = await node.ask(m, p)
   if (isDeepStrictEqual(ours, theirs)) return 'equal'
@@ -64,9 +64,9 @@ async function judge(node: Replay, { m, p, r: theirs }: RecordedAnswer): Promise
   return by.length > 0 && isDeepStrictEqual(righted, ours) ? by.join(', ') : undefined
 }
 
-const gone = 'the recorded node was gone'
+const gone = 'the recorded node was not running'
 
-/** What is found of each answer of a poll, by whatever instant suits it best. */
+/** Best verdict on each result of a poll over all instants of the poll. */
 class Verdicts {
   readonly #answers: readonly RecordedAnswer[]
   readonly #found: (string | undefined)[]
@@ -80,7 +80,7 @@ class Verdicts {
     return this.#found.includes(undefined)
   }
 
-  /** Compares with a node as it is now. */
+  /** Compares the results with those of a node in its present state. */
   async look({ node }: Course, name = 'equal'): Promise<void> {
     for (const [index, answer] of this.#answers.entries()) {
       const before = this.#found[index]
@@ -99,15 +99,15 @@ class Verdicts {
     }
   }
 
-  /** Those that are right at no instant. */
+  /** Results that are not equal at any instant. */
   get failed(): readonly RecordedAnswer[] {
     return this.#answers.filter((_answer, index) => this.#found[index] === undefined)
   }
 }
 
-it('recorded polls of a node that followed a stream: each answer is right at some instant of its poll', async () => {
+it('flashblocks: gives each recorded result of a node that followed a stream at some instant of the poll', async () => {
   const published = new Course(timeline((_index, sentAt) => sentAt))
-  /** the flashblocks when the recorded node had them, by what it told its subscribers */
+  /** The flashblocks at the time when the recorded node had them: when it notified its subscribers. */
   const arrived = new Course(timeline((index, sentAt) => Math.max(sentAt, toldBlocks[index]?.t ?? sentAt)))
   const counts = new Map<string, Record<string, number>>()
   const failed: unknown[] = []
@@ -129,7 +129,7 @@ it('recorded polls of a node that followed a stream: each answer is right at som
   expect(sum((verdict) => verdict === 'equal') / sum(() => true)).toBeGreaterThan(0.9)
 })
 
-it('recorded stream: when nothing more comes, pending is latest as soon as the last flashblock is not fresh any more', async () => {
+it('flashblocks: serves latest as pending once the last flashblock of the recorded stream is too old', async () => {
   const maxAgeMs = 4_000
   const node = createReplay(maxAgeMs)
   for (const happening of timeline((_index, sentAt) => sentAt)) await node.happen(happening)
@@ -157,7 +157,7 @@ it('recorded stream: when nothing more comes, pending is latest as soon as the l
 const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 const sender = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const mint = { from: sender, to: token, data: `0x40c10f19${sender.slice(2).toLowerCase().padStart(64, '0')}${'2a'.padStart(64, '0')}` }
-/** Questions about a block that have the same answer before and after it is sealed; `pending` is its place in them. */
+/** Requests about a block whose result is the same before and after it is sealed; `pending` is the block parameter. */
 const questions: readonly (readonly [string, ...unknown[]])[] = [
   ['eth_getBalance', sender, 'pending'],
   ['eth_getTransactionCount', sender, { blockNumber: 'pending' }],
@@ -203,7 +203,7 @@ const at = (place: unknown, number: string): unknown => {
   return Object.fromEntries(Object.entries(place).map(([key, each]) => [key, at(each, number)]))
 }
 
-/** Without what only a sealed block has, or what the makers of a stream leave out of it. */
+/** Removes the fields that only a sealed block has, or that publishers omit from a stream. */
 function unsealed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unsealed)
   if (typeof value !== 'object' || value === null) return value
@@ -214,7 +214,7 @@ function unsealed(value: unknown): unknown {
 }
 
 it.each([0, 1])(
-  'recorded stream: a block with all its flashblocks answers as the sealed one, %i unsealed blocks below it',
+  'flashblocks: serves a recorded pending block with all its flashblocks like the sealed one, above %i pending blocks',
   async (below) => {
     const number = 20
     const node = createReplay()
@@ -245,7 +245,7 @@ it.each([0, 1])(
     const hashes = (of: string): readonly string[] => of.match(/0x[0-9a-f]{64}(?=")/g) ?? []
     const known = new Set(hashes(JSON.stringify(after)))
     const own = new Set(hashes(text).filter((hash) => hash !== zeroHash && !known.has(hash)))
-    expect(own.size).toBe(1) // of the simulated block, whose parent has no hash: nobody is told an id
+    expect(own.size).toBe(1) // id of the simulated block, which clients do not see since its parent has no hash
   },
 )
 
@@ -256,7 +256,7 @@ const subscriptions: readonly (readonly [kind: number, ...params: unknown[]])[] 
   [5, 'newFlashblockTransactions', true],
 ]
 
-it('recorded subscriptions of flashblocks: the same events in the same order', async () => {
+it('flashblocks: emits the recorded events of subscriptions in the same order', async () => {
   const node = createReplay()
   const events = await Promise.all(subscriptions.map(([, ...params]) => node.subscribe(...params)))
   for (const happening of timeline((_index, sentAt) => sentAt)) await node.happen(happening)
@@ -269,7 +269,7 @@ it('recorded subscriptions of flashblocks: the same events in the same order', a
   }
 })
 
-it('recorded stream: logs of a pending block that is given up are told again, removed, to who was told of them', async () => {
+it('flashblocks: emits the logs of a dropped pending block as removed to the subscribers that received them', async () => {
   const number = 33
   const node = createReplay()
   for (let head = 1; head < number; head++) await node.happen({ t: 0, kind: 'head', number: head })

@@ -1,4 +1,4 @@
-// The recorded stream, frame by frame over sockets, into a node's feed and real execution.
+// Sends the recorded stream frame by frame over sockets to a node's feed and real execution.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
@@ -57,7 +57,7 @@ async function startPublisher() {
 
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 1 })
 
-it('flashblocks: the recorded stream out of two publishers that each lose every third frame: each frame is shown, each block is sealed out of what was executed', async () => {
+it('flashblocks: shows every flashblock of two publishers that each lose every third one, and seals blocks without executing them again', async () => {
   await using plain = await startPublisher()
   await using packed = await startPublisher()
   const clock = createManualClock()
@@ -91,7 +91,7 @@ it('flashblocks: the recorded stream out of two publishers that each lose every 
       diff,
       metadata: { block_number: number },
     } = JSON.parse(text) as Message
-    // a block becomes canonical when the next one has begun
+    // a block becomes canonical when the second flashblock of the next one arrives
     if (index === 1 && number > 11) await seal(number - 1)
     if (at % 3 !== 0) plain.send(text)
     if (at % 3 !== 1) packed.send(brotliCompressSync(Buffer.from(text)))

@@ -37,7 +37,7 @@ const open = (): Execution => createExecution({ ...deps, kv: createMemoryKv(), g
 
 const isSame = (a: StateDiff, b: StateDiff): boolean => equalBytes(new Uint8Array(a.bytes), new Uint8Array(b.bytes))
 
-/** What a publisher sends of a block that is built flashblock by flashblock, what it shows itself, and the block. */
+/** Builds a block flashblock by flashblock. Returns the publisher's messages, its own pending states, and the block. */
 function build(on: ParentBlock, attributes: PayloadAttributes, flashblocks: readonly (readonly Uint8Array[])[]) {
   const messages: string[] = []
   const shown: PendingBlock[] = []
@@ -61,7 +61,7 @@ function build(on: ParentBlock, attributes: PayloadAttributes, flashblocks: read
   return { messages, shown, payload: payloadOfBlock({ header, transactions }, hash) }
 }
 
-/** What the first transactions of a block do to the state, executed from scratch. */
+/** State diff of the first transactions of a block, executed from scratch. */
 function scratch(on: ParentBlock, attributes: PayloadAttributes, transactions: readonly Uint8Array[]): StateDiff {
   const opened = createBlockExecutor(deps, on, inputOfAttributes(config, { ...attributes, transactions }))
   using block = opened.kind === 'open' ? opened.block : expect.fail(opened.reason)
@@ -75,7 +75,7 @@ function flashblockOf(message: string): Flashblock {
   return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
 }
 
-it(`publisher → consumer, ${blocks} blocks: each flashblock leaves the state of its prefix from scratch, each sealed block is the union of its flashblocks`, async () => {
+it(`flashblocks: publisher and consumer, ${blocks} blocks: each flashblock gives the state of its prefix, each sealed block is the union of its flashblocks`, async () => {
   const roll = dice(7)
   const pool = randomTransactions(roll)
   const [sequencer, follower] = [open(), open()]
@@ -96,7 +96,7 @@ it(`publisher → consumer, ${blocks} blocks: each flashblock leaves the state o
       const flashblock = flashblockOf(message)
       union.push(...flashblock.transactions)
       expect(await follower.pending.take(flashblock, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
-      const followed = follower.published.pending?.blocks.at(-1) ?? expect.fail('nothing is pending')
+      const followed = follower.published.pending?.blocks.at(-1) ?? expect.fail('no pending block')
       expect(isSame(followed.diff, scratch(on, attributes, union))).toBe(true)
       expect(isSame(followed.diff, (shown[i] as PendingBlock).diff)).toBe(true)
       expect({ ...followed.header }).toEqual({ ...shown[i]?.header })

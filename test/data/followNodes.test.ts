@@ -64,7 +64,7 @@ const heads = (node: Node): (string | undefined)[] => {
 }
 
 it.each(['http', 'ws'] as const)(
-  'follow: a node follows a node over %s, with its labels, each block executed once',
+  'consensus/follow: follows a node and its labels over %s, and executes each block once',
   { timeout: 120_000 },
   async (how) => {
     await using l1 = await serveRecordedL1(6)
@@ -90,7 +90,7 @@ it.each(['http', 'ws'] as const)(
   },
 )
 
-it('follow: with an L1 of its own, which is behind, the followed blocks are unsafe, then consolidated without being built', {
+it('consensus/follow: imports blocks ahead of its own L1 as unsafe, then consolidates them without building', {
   timeout: 120_000,
 }, async () => {
   await using ahead = await serveRecordedL1(lastL1)

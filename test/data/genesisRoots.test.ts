@@ -27,7 +27,7 @@ function rootOf(storage: Record<Hex, Hex> = {}): Hash {
 }
 
 describe('trie/buildTrie', () => {
-  it.each(['mainnet', 'sepolia'])("trie/buildTrie: Base %s's genesis allocation has its chain's state root", (network) => {
+  it.each(['mainnet', 'sepolia'])("trie/buildTrie: computes the state root of Base %s's genesis allocation", (network) => {
     const genesis = readSharedJson<Genesis>(`chain/base-${network}.genesis.json`)
     const entries = genesis.accounts.map(({ address, balance = '0', nonce = '0', code, storage }) => {
       const codeHash = keccak256(code === undefined ? new Uint8Array() : fromHex(genesis.codes[code] as Hex))
@@ -40,7 +40,7 @@ describe('trie/buildTrie', () => {
 
 describe('state/genesisState', () => {
   it.each(networkNames)(
-    'state/genesisState: the allocation of %s has its state root, and so has the store it is written to',
+    'state/genesisState: computes the state root of %s's allocation, in memory and in a store',
     async (name) => {
       const expected = readSharedJson<Genesis>(`chain/${name.replace(/^base$/, 'base-mainnet')}.genesis.json`).expected.stateRoot
       const { diff, result } = genesisState(networkOf(name).genesis().accounts)

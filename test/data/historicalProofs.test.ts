@@ -22,7 +22,7 @@ type Recorded = { readonly blocks: readonly { readonly raw: Hex; readonly stateR
 type Proof = { address: Hex; accountProof: Hex[]; storageProof: { key: string; proof: Hex[] }[] }
 type Exchange = { readonly number: number; readonly proof: Proof }
 
-/** The recorded `eth_getProof` exchanges that have a result, with the block they ask of. */
+/** Recorded `eth_getProof` exchanges with a result, with their block numbers. */
 function exchangesOf(folder: string): Exchange[] {
   const lines = readShared(`${folder}/rpc/eth_getProof.io.zst`).toString('utf8').split('\n')
   const parsed = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => JSON.parse(line.slice(3)))
@@ -44,7 +44,7 @@ async function importChain(kv: Kv, folder: string): Promise<readonly Hash[]> {
   return recorded.blocks.map(({ stateRoot }) => stateRoot)
 }
 
-/** Compares every recorded proof of the blocks up to `head` with ours. @returns how many */
+/** Compares every recorded proof of the blocks up to `head`. @returns their number */
 function compareProofs(kv: Kv, roots: readonly Hash[], exchanges: readonly Exchange[], head: number): number {
   using snapshot = kv.snapshot()
   let compared = 0
@@ -57,7 +57,7 @@ function compareProofs(kv: Kv, roots: readonly Hash[], exchanges: readonly Excha
     const storageRoot = view.account(addressKey)?.storageRoot ?? emptyRoot
     for (const { key, proof: recorded } of proof.storageProof) {
       const slotKey = keccak256(fromHex(`0x${key.slice(2).padStart(64, '0')}`))
-      // of an empty trie one client answers nothing, the other 0x80
+      // for an empty trie one client returns no node, the other 0x80
       const expected = recorded.filter((node) => node !== '0x80')
       expect(createProof(nodes, addressKey, storageRoot, slotKey).map(toHex)).toEqual(expected)
     }
@@ -67,7 +67,7 @@ function compareProofs(kv: Kv, roots: readonly Hash[], exchanges: readonly Excha
 }
 
 describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian'])('%s', (folder) => {
-  it('state/chainState: proofs at any block are those that another client gave, node for node, also after an unwind', async () => {
+  it('state/chainState: gives another client's proofs at any block, node for node, before and after an unwind', async () => {
     await using kv = createMemoryKv()
     const roots = await importChain(kv, folder)
     const exchanges = exchangesOf(folder)

@@ -29,7 +29,7 @@ type RollupFile = {
 
 const configUpdate = '0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be'
 
-/** What the batcher of each moment sent to the inbox, in the order of L1. Blob transactions occur after Ecotone only, so their blobs count. */
+/** Data that each current batcher sent to the inbox, in L1 order. Blob transactions occur only after Ecotone, so their blobs always count. */
 function sentByBatcher({ blocks, blobs }: L1File, rollup: RollupFile): Carried[] {
   let batcher = rollup.genesis.system_config.batcherAddr.toLowerCase()
   return blocks.flatMap(({ block, receipts }) => {
@@ -53,7 +53,7 @@ function padded(data: string): Uint8Array {
   return blob
 }
 
-/** "channel 3: blocks 28-33 span zlib calldata frames=4 bytes=3560" */
+/** Line such as "channel 3: blocks 28-33 span zlib calldata frames=4 bytes=3560". */
 function historyLine(
   nth: number,
   { batches, compression, carrier, frames, compressedBytes }: InboxChannel,
@@ -64,7 +64,7 @@ function historyLine(
   return `channel ${nth}: blocks ${blocks[0]}-${blocks.at(-1)} ${what} frames=${frames.length} bytes=${compressedBytes}`
 }
 
-/** What a batch says of a block, in the same words as the block. */
+/** Fields of a block in a batch, in the format of the sealed block. */
 function saidOf(block: SeenBlock, sealed: SealedBlock): object {
   return {
     timestamp: sealed.timestamp,
@@ -76,13 +76,13 @@ function saidOf(block: SeenBlock, sealed: SealedBlock): object {
 }
 
 describe.each([
-  // 0x… of version 1, a frame that is cut, no bytes: each twice
+  // 0x… of version 1, a frame that is cut off, no bytes: each twice
   ['op-bedrock-to-holocene', 20, 6, ['creation', 'eip1559', 'eip2930', 'legacy']],
   ['op-ecotone-to-jovian', 28, 0, ['creation', 'eip1559', 'eip2930', 'eip7702', 'legacy']],
 ])('%s', (name, channelCount, refusedCount, spanKinds) => {
   const rollup = readSharedJson<RollupFile>(`chains/${name}/rollup.json`)
   const l2 = readSharedJson<L2File>(`chains/${name}/l2.json.zst`)
-  const sealed = l2.blocks.slice(1).map(({ raw }) => sealedBlockOf(raw)) // genesis says nothing
+  const sealed = l2.blocks.slice(1).map(({ raw }) => sealedBlockOf(raw)) // genesis is in no batch
   const chain: ChainFacts = {
     chainId: rollup.l2_chain_id,
     genesisTime: BigInt(rollup.genesis.l2_time),
@@ -92,13 +92,13 @@ describe.each([
   const contents = readInbox(sentByBatcher(readSharedJson<L1File>(`chains/${name}/l1.json.zst`), rollup))
   const channels = contents.channels.map((channel) => ({ channel, blocks: channel.batches.flatMap((batch) => blocksOf(batch, chain)) }))
 
-  it('independent: every channel that was posted is read, and what was meant to be refused is', () => {
+  it('independent: reads every posted channel and rejects the intended invalid data', () => {
     expect(contents.incomplete).toEqual([])
     expect(contents.refused).toHaveLength(refusedCount)
     expect(channels).toHaveLength(channelCount)
   })
 
-  it('independent: each channel is what the recording says that it posted', () => {
+  it('independent: reads each channel as the recording describes it', () => {
     const lines = channels.map(({ channel, blocks }, nth) =>
       historyLine(
         nth,
@@ -109,12 +109,12 @@ describe.each([
     expect(lines).toEqual(l2.history.filter((line) => line.startsWith('channel ')))
   })
 
-  it('independent: every block of every batch is the sealed one: times, origins, parents, transactions byte by byte', () => {
+  it('independent: reads every block of every batch as it was sealed: times, origins, parents, transactions byte by byte', () => {
     const numbers = new Set<number>()
     for (const { blocks } of channels) {
       for (const block of blocks) {
         const other = sealed[numberOf(block) - 1]
-        if (other === undefined) throw new Error(`no block at ${block.timestamp}`)
+        if (other === undefined) throw new Error(`block at ${block.timestamp} not found`)
         expect(block, `block ${other.number}`).toEqual(saidOf(block, other))
         numbers.add(numberOf(block))
       }
@@ -122,7 +122,7 @@ describe.each([
     expect(numbers.size).toBe(sealed.length)
   })
 
-  it('independent: the spans that were read have these kinds of transactions in them', () => {
+  it('independent: finds the expected kinds of transactions in spans', () => {
     const all = channels.flatMap(({ channel }) => channel.batches.flatMap((one) => (one.batchVersion === 1 ? one.transactions : [])))
     const kindOf = (tx: SeenTransaction): string => (tx.type !== 'legacy' || tx.isProtected ? tx.type : 'unprotected legacy')
     const kinds = new Set(all.flatMap((tx) => (tx.to === undefined ? [kindOf(tx), 'creation'] : [kindOf(tx)])))
@@ -131,12 +131,12 @@ describe.each([
 })
 
 describe('OP Mainnet', () => {
-  it('independent: the channel of the batcher is one span batch with these fields', () => {
+  it('independent: reads the batcher's channel as one span batch with the expected fields', () => {
     const channel = bytesOf(readShared('derive/op-mainnet-span-batch-channel.hex').toString('utf8').trim())
     const read = readChannel(channel)
     expect([channel.length, read.compression, read.rlpBytes, read.batches.length]).toEqual([615_361, 'zlib', 1_409_463, 1])
     const [span] = read.batches
-    if (span?.batchVersion !== 1) throw new Error('no span batch')
+    if (span?.batchVersion !== 1) throw new Error('not a span batch')
     expect(span).toMatchObject({
       relTimestamp: 32_295_734n,
       l1OriginNum: 20_089_770n,
@@ -151,7 +151,7 @@ describe('OP Mainnet', () => {
     expect(raws.filter((raw) => Transaction.from(raw).serialized !== raw)).toEqual([])
   })
 
-  it('independent: the calldata of a batcher transaction is one frame', () => {
+  it('independent: reads the calldata of a batcher transaction as one frame', () => {
     const raw = bytesOf(readShared('derive/op-mainnet-batcher-transaction.hex').toString('utf8').trim())
     const fields = listOf(rlpOf(raw.subarray(1), 'transaction'), 12, 'transaction')
     const frames = framesOfPayload(bytesOf(stringOf(fields[7], 'any', 'data')))

@@ -8,7 +8,7 @@ import { notificationOf } from '../../src/rpc/subscriptions/notification.ts'
 
 type Told = { readonly method?: string; readonly params?: { readonly subscription: string; readonly result: Record<string, unknown> } }
 
-it('rpc/subscriptions: newHeads of a recorded chain are those that another client told, field by field', () => {
+it('rpc/subscriptions: emits the newHeads of a recorded chain as another client did, field by field', () => {
   const { blocks } = readSharedJson<{ blocks: { hash: Hash; raw: string }[] }>('flashblocks/l2.json.zst')
   const byHash = new Map(blocks.map(({ hash, raw }) => [hash, { hash, block: decodeBlock(fromHex(raw)) }]))
   const lines = readShared('flashblocks/subscriptions.jsonl.zst').toString('utf8').trim().split('\n')
@@ -18,7 +18,7 @@ it('rpc/subscriptions: newHeads of a recorded chain are those that another clien
   expect(told.length).toBeGreaterThan(40)
   for (const message of told) {
     const block = byHash.get(message.params?.result['hash'] as Hash)
-    if (block === undefined) throw new Error('a block that was not recorded')
+    if (block === undefined) throw new Error('block was not recorded')
     expect(JSON.parse(notificationOf(headResult.encode(block))(subscription))).toEqual(message)
   }
 })

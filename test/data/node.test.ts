@@ -14,7 +14,7 @@ import { encodeReceipt } from '#types/receipt'
 const folder = mkdtempSync(join(tmpdir(), 'basalt-node-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The recorded L1 as a process of its own; it writes the chain's genesis file, in geth's format, when it starts. */
+/** Starts the recorded L1 as a process. It also writes the chain's genesis file in geth's format. */
 async function serveRecordedL1(chainDir: string, port: number, genesisPath: string): Promise<ChildProcess> {
   const server = spawn(process.execPath, [resolve(sharedDataDir, '../tools/recorded-l1.mjs'), chainDir, String(port)], {
     env: { ...process.env, OUT: genesisPath },
@@ -24,12 +24,12 @@ async function serveRecordedL1(chainDir: string, port: number, genesisPath: stri
     if (existsSync(genesisPath) && (await fetch(`http://127.0.0.1:${port}/stats`).catch(() => undefined))) return server
     await delay(100)
   }
-  throw new Error('the recorded L1 does not start')
+  throw new Error('recorded L1 did not start')
 }
 
 type RecordedBlock = { number: number; hash: string; rawReceipts: string[] }
 
-/** A receipt's bytes, from what the node answers. */
+/** Encodes a receipt from its JSON. */
 function rawReceiptOf(json: Record<string, string>): string {
   const { depositNonce, depositReceiptVersion } = json
   return toHex(
@@ -46,7 +46,7 @@ type Status = { current_l1: { number: number }; safe_l2: { number: number; hash:
 it.each([
   ['op-bedrock-to-holocene', 19_601, 115, 595],
   ['op-ecotone-to-jovian', 19_602, 163, 632],
-])('node: %s from its rollup config, genesis and an L1 alone, as a process', async (name, port, finalized, exchanges) => {
+])('node: derives and serves %s as a process, from rollup config, genesis and L1', async (name, port, finalized, exchanges) => {
   const chainDir = join(sharedDataDir, 'chains', name)
   const [rollupPath, genesisPath] = [join(folder, `${name}.rollup.json`), join(folder, `${name}.genesis.json`)]
   copyFileSync(join(chainDir, 'rollup.json'), rollupPath)

@@ -16,7 +16,7 @@ function flagOf(variable: string): FlagName | undefined {
   return flagNames.find((name) => flags[name].aliases.some((alias) => alias.name === meant))
 }
 
-/** What becomes of a variable: `--flag`, or the reason why it means nothing; undefined: nobody knows it. */
+/** Meaning of a variable: `--flag`, or the reason why it has none; undefined for an unknown variable. */
 function fateOf(variable: string): string | undefined {
   if (variable.endsWith('*')) {
     const start = withoutNeutralPrefix(variable.slice(0, -1))
@@ -28,7 +28,7 @@ function fateOf(variable: string): string | undefined {
   return flag === undefined ? foreignOf(variable)?.why : `--${flag}`
 }
 
-it('operators: the page names the variables that we think it names', () => {
+it('cli/otherClientEnv: finds the variables that the page for operators names', () => {
   expect(named.length).toBeGreaterThan(150)
   expect(named).toEqual(
     expect.arrayContaining([
@@ -52,12 +52,12 @@ it('operators: the page names the variables that we think it names', () => {
   )
 })
 
-it('operators: every variable of the page is a flag, or is listed as without meaning, with the reason', () => {
+it('cli/otherClientEnv: maps every variable of the page to a flag or to a reason why it has no meaning', () => {
   const fates = named.map((variable) => [variable, fateOf(variable)] as const)
   expect(fates.filter(([, fate]) => fate === undefined || fate === '')).toEqual([])
 })
 
-it('operators: so is its neutral spelling', () => {
+it('cli/otherClientEnv: maps the neutral spelling of every variable too', () => {
   const neutral = named
     .filter((name) => /^(BASE_NODE|RETH)_/.test(name))
     .map((name) => name.replace(/^BASE_NODE/, 'SVC_NODE').replace(/^RETH/, 'CLIENT'))
@@ -65,7 +65,7 @@ it('operators: so is its neutral spelling', () => {
   expect(neutral.filter((variable) => fateOf(variable) === undefined)).toEqual([])
 })
 
-it('operators: what is mapped is read: it gives a value with a note, or a fault that names it', () => {
+it('cli/otherClientEnv: reads a mapped variable as a value with a note, or reports a fault that names it', () => {
   const mapped = named.flatMap((variable) => {
     const flag = variable.endsWith('*') ? undefined : flagOf(variable)
     return flag === undefined ? [] : [[variable, flag] as const]
@@ -94,7 +94,7 @@ it.each([
     'Denim',
     'RETH_CHAIN=base-sepolia BASE_NODE_NETWORK=base-sepolia RETH_SEQUENCER_HTTP=https://s BASE_NODE_L1_ETH_RPC=http://l1 BASE_NODE_L1_BEACON=http://b BASE_NODE_L1_TRUST_RPC=false BASE_NODE_L2_ENGINE_RPC=http://execution:8551 BASE_NODE_L2_ENGINE_AUTH=/tmp/jwt RETH_HTTP_API=web3,eth RETH_PRUNING_ARGS=--prune.bodies.distance=50000',
   ],
-])('operators: the environment file of %s prevents the start of neither half', (_version, file) => {
+])('cli/otherClientEnv: starts both halves with the environment file of %s', (_version, file) => {
   const env = Object.fromEntries(file.split(' ').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
   const consensus = readFlagsOfMode(flagNames, 'consensus', {}, env).values
   expect(consensus).toMatchObject({ 'l1.rpc': ['http://l1'], engine: 'http://execution:8551', 'metrics.port': 7_300, 'log.level': 'info' })

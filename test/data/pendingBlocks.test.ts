@@ -49,7 +49,7 @@ async function openAt(number: number) {
   })
   const seal = async (at: number): Promise<void> => {
     const payload = payloads[at]
-    if (payload === undefined) throw new Error(`no block ${at}`)
+    if (payload === undefined) throw new Error(`block ${at} not found`)
     expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   }
@@ -57,9 +57,9 @@ async function openAt(number: number) {
   return { execution, seal }
 }
 
-/** How far the sealed chain is behind the stream: the blocks that are pending at a time. */
+/** Number of pending blocks: the distance of the sealed chain from the stream. */
 it.each([1, 2, 3])(
-  'a recorded stream, %i blocks pending: every flashblock is taken, and each block is sealed out of its flashblocks',
+  'pending: executes every flashblock of a recorded stream with %i pending blocks, and seals each block from its flashblocks',
   async (depth) => {
     const first = flashblocks[0]?.blockNumber ?? 0
     const { execution, seal } = await openAt(first - 1)
@@ -84,7 +84,7 @@ it.each([1, 2, 3])(
   },
 )
 
-it('a recorded stream: receipts, root and state of a block with all its flashblocks are those of the sealed one', async () => {
+it('pending: gives a recorded block with all its flashblocks the receipts, root and state of the sealed one', async () => {
   const { execution, seal } = await openAt((flashblocks[0]?.blockNumber ?? 0) - 1)
   for (const [i, flashblock] of flashblocks.entries()) {
     const { blockNumber } = flashblock
@@ -92,7 +92,7 @@ it('a recorded stream: receipts, root and state of a block with all its flashblo
     await execution.pending.take(flashblock, freshUntilMs)
     if (flashblocks[i + 1]?.blockNumber === blockNumber) continue
     using view = execution.view()
-    const id = view.heads.pending ?? expect.fail('nothing is pending')
+    const id = view.heads.pending ?? expect.fail('no pending block')
     const { raw, rawReceipts } = recorded.blocks[blockNumber] ?? expect.fail('no block')
     const { header, transactions } = decodeBlock(fromHex(raw))
     expect(view.receipts(id.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)

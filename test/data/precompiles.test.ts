@@ -7,11 +7,11 @@ const files = [...readSharedTar('spec/precompile-vectors.tar.zst')].map(([name, 
   vectors: JSON.parse(json.toString('utf8')) as PrecompileVector[],
 }))
 
-it('evm/precompiles: all 29 files of public vectors are there', () => {
+it('evm/precompiles: finds all 29 files of public vectors', () => {
   expect(files).toHaveLength(29)
 })
 
-it.each(files)('evm/precompiles: every vector of $file has its output and price', ({ file, vectors }) => {
+it.each(files)('evm/precompiles: computes output and price of every vector of $file', ({ file, vectors }) => {
   expect(vectors.length).toBeGreaterThan(0)
   expect(wrongVectors(file, vectors)).toEqual([])
 })

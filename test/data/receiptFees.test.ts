@@ -38,11 +38,11 @@ function recordedReceipts(chain: string): readonly Recorded[] {
   )
 }
 
-/** op-geth says nothing of the fees of deposits. */
+/** op-geth's receipts of deposits have no fees. */
 it.each([
   ['op-bedrock-to-holocene', 'user', 159],
   ['op-ecotone-to-jovian', 'all', 195],
-])('block/fees/l1FeeFacts: %s, %s transactions: L1 and operator fees as in the recorded receipts', (name, which, count) => {
+])('block/fees/l1FeeFacts: %s: computes L1 and operator fees of %s transactions as in the recorded receipts', (name, which, count) => {
   const { config } = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
   const { blocks } = readSharedJson<{ blocks: { raw: string }[] }>(`chains/${name}/l2.json.zst`)
   const receipts = recordedReceipts(name).filter(({ type }) => which === 'all' || type !== '0x7e')

@@ -26,19 +26,16 @@ describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian', '
   const open = (evm: Evm) =>
     createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
-  it.each(interpreters)(
-    'execution: every block executes to its recorded hash, its receipts are the recorded bytes, $name',
-    async ({ create }) => {
-      const execution = open(create())
-      for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
-        const block = decodeBlock(fromHex(raw))
-        const payload = payloadOfBlock(block)
-        expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
-        await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
-        using view = execution.view()
-        expect(view.heads.latest.hash).toBe(hash)
-        expect(view.receipts(view.heads.latest.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
-      }
-    },
-  )
+  it.each(interpreters)('block/execution: executes every block to its recorded hash and receipts, $name', async ({ create }) => {
+    const execution = open(create())
+    for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
+      const block = decodeBlock(fromHex(raw))
+      const payload = payloadOfBlock(block)
+      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+      using view = execution.view()
+      expect(view.heads.latest.hash).toBe(hash)
+      expect(view.receipts(view.heads.latest.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
+    }
+  })
 })

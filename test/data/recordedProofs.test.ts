@@ -17,7 +17,7 @@ type Proof = {
   storageProof: { key: string; value: Hex; proof: Hex[] }[]
 }
 
-/** The exchanges of a recording that were answered with a result. */
+/** Recorded exchanges that have a result. */
 function answered(path: string): { params: [Hex, string[], Hex]; result: Proof }[] {
   const lines = readShared(path).toString('utf8').split('\n')
   const parsed = (sign: string): { params: [Hex, string[], Hex]; result?: Proof }[] =>
@@ -35,7 +35,7 @@ const fieldOf = (verdict: ProofVerdict, index?: number): bigint => {
 describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (chain) => {
   const { blocks } = readSharedJson<Chain>(`chains/${chain}/l2.json.zst`)
 
-  it('trie/proof: every recorded proof verifies and says what the answer says', () => {
+  it('trie/proof: verifies every recorded proof with the recorded values', () => {
     const exchanges = answered(`chains/${chain}/rpc/eth_getProof.io.zst`)
     const roots = new Map(blocks.map(({ number, stateRoot }) => [number, stateRoot]))
     let proofs = 0
@@ -45,7 +45,7 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (chain) 
       const account = verifyProof(root, keccak256(fromHex(result.address)), result.accountProof.map(fromHex))
       expect(account.kind).not.toBe('invalid')
       expect(fieldOf(account, 1)).toBe(BigInt(result.balance))
-      // for an account that is not there one client answers a zero hash and no proofs
+      // for an absent account one client returns a zero hash and no proofs
       for (const { key, value, proof } of account.kind === 'absent' ? [] : result.storageProof) {
         const slot = verifyProof(result.storageHash, keccak256(fromHex(`0x${key.slice(2).padStart(64, '0')}`)), proof.map(fromHex))
         expect(slot.kind).not.toBe('invalid')
@@ -56,7 +56,7 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (chain) 
     expect(proofs).toBeGreaterThan(10)
   })
 
-  it('trie/orderedRoot: the transactions root of every recorded block', () => {
+  it('trie/orderedRoot: computes the transactions root of every recorded block', () => {
     for (const { raw } of blocks) {
       const { header, transactions } = decodeBlock(fromHex(raw))
       expect(orderedRoot(transactions)).toBe(header.transactionsRoot)

@@ -6,19 +6,19 @@ import { type CompatCase, readCompatCases, runCompatCases } from '#test/harness/
 import { compatDir, compatHead, importCompatChain, serveCompatChain } from '#test/harness/rpc/compatChain'
 import { encodeBlock } from '#types/block'
 
-/** What of the suite cannot apply to a node of an OP chain, and why. Nothing else is left out. */
+/** Cases of the suite that do not apply to a node of an OP chain, with the reason. All others must pass. */
 const notApplicable: Readonly<Record<string, string>> = {
   'testing_buildBlockV1/build-block-empty-transactions.io':
-    'a testing interface of Ethereum’s clients: our blocks are built by the sequencer, with L1 attributes',
+    'testing interface of Ethereum’s clients: the sequencer builds OP blocks, with L1 attributes',
   'testing_buildBlockV1/build-block-invalid-transaction.io': 'as above',
-  'eth_sendRawTransaction/send-blob-tx.io': 'there is no blob pool: OP chains have no blob transactions',
+  'eth_sendRawTransaction/send-blob-tx.io': 'no blob pool: OP chains have no blob transactions',
 }
 
 const made = importCompatChain()
 const server = await serveCompatChain(made)
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** where the compiled interpreter's rules begin, which is the one that can be traced */
+/** First block with the rules of the compiled interpreter, which can be traced. */
 const paris = 36
 const numbers = Array.from({ length: 54 }, (_, i) => i + 1)
 
@@ -38,11 +38,11 @@ beforeAll(async () => {
   )
 })
 
-it('blockchain/ethereumChain: the chain of the conformance suite, from Homestead to its second BPO, ends in the head that it names', () => {
+it('blockchain/ethereumChain: imports the conformance suite's chain, from Homestead to its second BPO fork, to the given head', () => {
   expect(made.chain.head).toEqual({ number: 54, hash: compatHead() })
 })
 
-it('types/block: the imported blocks, with ommers and withdrawals, come out of the store byte for byte', () => {
+it('types/block: reads the imported blocks, with ommers and withdrawals, from the store byte for byte', () => {
   using view = made.chain.view()
   const encoded = numbers.map((number) => {
     const hash = view.canonicalHash(number)
@@ -53,7 +53,7 @@ it('types/block: the imported blocks, with ommers and withdrawals, come out of t
 })
 
 it.each(numbers.filter((number) => number >= paris))(
-  'debug: block %i, traced again, uses the gas that its receipts say',
+  'debug: traces block %i with the gas of its receipts',
   async (number) => {
     const block = toQuantity(number)
     const traces = (await ask('debug_traceBlockByNumber', [block, { tracer: 'callTracer' }])) as { result: { gasUsed: string } }[]
@@ -62,7 +62,7 @@ it.each(numbers.filter((number) => number >= paris))(
   },
 )
 
-it('rpc-compat: the suite is whole', () => {
+it('rpc-compat: finds all cases of the suite', () => {
   expect([byFile.size, cases.length]).toEqual([186, 188])
   for (const file of Object.keys(notApplicable)) expect(byFile.has(file)).toBe(true)
 })

@@ -20,7 +20,7 @@ import { decodeBlock } from '#types/block'
 import { decodeHeader, hashHeader } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
 
-/** Chain, dialect of its client, number of its finalized block, equal answers by method. */
+/** Chain, dialect of its client, number of its finalized block, number of equal results by method. */
 const chains = [
   ['op-bedrock-to-holocene', 'op-geth', 115],
   ['op-ecotone-to-jovian', 'reth', 163],
@@ -31,7 +31,7 @@ type TracedBlock = readonly { readonly txHash: string; readonly result: Json }[]
 
 const resultOf = (outcome: Outcome): Json => ('result' in outcome ? outcome.result : { failed: outcome.error.message })
 
-/** One trace of a transaction against ours; deposits that fail before they run are told differently by everybody (traceDialects). */
+/** Compares one trace of a transaction. Clients differ in deposits that fail before they run (traceDialects). */
 function traceDifference(dialect: Dialect, request: TraceRequest, theirs: Json, ours: Json): unknown {
   if (request.tracer === 'callTracer' && isFailedDeposit(dialect, theirs)) return undefined
   const pair = comparableTraces(dialect, request, { theirs, ours })
@@ -43,7 +43,7 @@ const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange
   debug_traceCall: (dialect, { params }, theirs, ours) => traceDifference(dialect, (params[2] ?? {}) as TraceRequest, theirs, ours),
   debug_traceBlockByNumber(dialect, { params }, theirs, ours) {
     const [told, found] = [theirs, ours] as unknown as [TracedBlock, TracedBlock]
-    if (told.length !== found.length) return 'another number of transactions'
+    if (told.length !== found.length) return 'number of transactions differs'
     return told
       .map(({ txHash, result }, i) =>
         txHash === found[i]?.txHash ? traceDifference(dialect, params[1] as TraceRequest, result, found[i].result) : 'another order',
@@ -51,7 +51,7 @@ const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange
       .find((difference) => difference !== undefined)
   },
   debug_chainConfig(dialect, _exchange, theirs, ours) {
-    // op-geth knows no Delta, which is the consensus half's, and writes fields that no chain of the OP Stack has
+    // op-geth has no Delta, which belongs to the consensus half, and writes fields that no chain of the OP Stack has
     const { depositContractAddress: _contract, ...told } = theirs as Fields
     const { deltaTime, daoForkSupport, ...found } = ours as Fields
     return firstDifference(
@@ -63,7 +63,7 @@ const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange
 
 const without = (some: ReadonlySet<Json>, others: ReadonlySet<Json>): readonly Json[] => [...some].filter((each) => !others.has(each))
 
-/** op-geth answers by hash, and headers as objects. */
+/** op-geth returns maps by hash, and headers as objects. */
 function witnessParts({ state, codes, keys, headers }: Fields): Readonly<Record<string, readonly Json[]>> {
   const values = (of: Json | undefined): readonly Json[] => Object.values((of ?? []) as Fields)
   return { state: values(state), codes: values(codes), keys: values(keys), headers: values(headers) }
@@ -89,7 +89,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     'debug_traceTransaction',
     'debug_traceBlockByNumber',
     'debug_traceCall',
-  ])('%s answers as it was recorded', async (method) => {
+  ])('returns the recorded results of %s', async (method) => {
     const exchanges = recordedExchanges(name, method)
     const different: unknown[] = []
     for (const exchange of exchanges) {
@@ -103,8 +103,8 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     expect(exchanges.length).toBeGreaterThan(0)
   })
 
-  /** Ours proves too that the caller of system calls is not there, and precompiles that are called: its own interpreter reads them. */
-  it('debug_executionWitness has all that it was recorded with, and little more', async () => {
+  /** This node also proves that the caller of system calls is absent, and called precompiles: its interpreter reads them. */
+  it('includes all parts of the recorded debug_executionWitness, and few more', async () => {
     for (const { params, outcome } of recordedExchanges(name, 'debug_executionWitness')) {
       const theirs = witnessParts(resultOf(outcome) as Fields)
       const witness = await ask('debug_executionWitness', params)
@@ -119,7 +119,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('debug_storageRangeAt lists what eth_getStorageAt tells, before and after the transactions of a block', async () => {
+  it('lists the slots of eth_getStorageAt in debug_storageRangeAt, before and after the transactions of a block', async () => {
     const contract = '0x4200000000000000000000000000000000000015'
     const slots = Array.from({ length: 9 }, (_, slot) => slot)
     const { hash, transactions } = (await ask('eth_getBlockByNumber', ['0x14', false])) as unknown as {
@@ -145,7 +145,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('debug_executePayload of a block’s own attributes needs what the block needs', async () => {
+  it('returns the block’s witness from debug_executePayload with the block’s attributes', async () => {
     for (const number of [0x14, 0x32, 0x60]) {
       const tag = toQuantity(number)
       const block = (await ask('eth_getBlockByNumber', [tag, false])) as unknown as Readonly<Record<string, string>>
@@ -170,18 +170,18 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('a call before a transaction that there is not is refused', async () => {
+  it('rejects a call before a transaction that does not exist', async () => {
     const outcome = await callRpc(servers.eth.url, 'debug_traceCall', [{}, '0x14', { txIndex: '0xff' }])
     expect(outcome).toEqual({ error: { code: -32000, message: 'transaction index 255 out of range' } })
   })
 
-  it('debug_codeByHash gives a code that is there, and null for one that is not', async () => {
+  it('returns known code from debug_codeByHash, and null for unknown code', async () => {
     const code = (await ask('eth_getCode', ['0x4200000000000000000000000000000000000015', 'latest'])) as Hex
     expect(await ask('debug_codeByHash', [hashFromBytes(keccak256(fromHex(code)))])).toBe(code)
     expect(await ask('debug_codeByHash', [`0x${'11'.repeat(32)}`])).toBeNull()
   })
 
-  it('a block runs on its witness alone', async () => {
+  it('executes a block on its witness only', async () => {
     const config = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)).config
     const { blocks } = readSharedJson<{ blocks: readonly { raw: Hex }[] }>(`chains/${name}/l2.json.zst`)
     for (let number = 1; number < blocks.length; number += 7) {
@@ -200,7 +200,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('what cannot be traced is an error, with the codes and words of rpc-compat', async () => {
+  it('rejects requests that cannot be traced, with the codes and texts of rpc-compat', async () => {
     const unknown = `0x${'11'.repeat(32)}`
     expect(await callRpc(servers.eth.url, 'debug_traceTransaction', [unknown])).toEqual({
       error: { code: -32000, message: 'transaction not found' }, // −32001 in the recording of the newer client

@@ -4,11 +4,11 @@ import { compareExchanges, describeDifference } from '#test/harness/rpc/exchange
 import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
 
-/** The recorded chains without derivation: what differs here is a mistake of the methods or of execution. */
+/** The recorded chains without derivation: a difference is an error of a method or of execution. */
 it.each([
   ['op-bedrock-to-holocene', 115, 595],
   ['op-ecotone-to-jovian', 163, 632],
-])('rpc/methods: %s: every offered method answers as it was recorded', async (chainName, finalized, exchanges) => {
+])('rpc/methods: %s: returns the recorded result of every offered method', async (chainName, finalized, exchanges) => {
   const { eth, rollup } = await serveRecordedChain(chainName, finalized)
   await using _eth = eth
   await using _rollup = rollup

@@ -8,7 +8,7 @@ import { sharedDataDir } from '#test/harness/sharedData'
 
 const methods = new Map<string, Documented>([...socketRegistry, ...engineRegistry, ...adminRegistry])
 
-/** What the schemas of a method find wrong with what was asked and answered. */
+/** Violations of a method's schemas by recorded params and a recorded result. */
 function mismatchesOf({ params, result }: Documented, asked: readonly unknown[], answer: unknown): readonly string[] {
   const wrongParams = params.flatMap(({ name, codec, fallback }, index) => {
     const value = asked[index]
@@ -23,7 +23,7 @@ function mismatchesOf({ params, result }: Documented, asked: readonly unknown[],
 it.each([
   ['op-bedrock-to-holocene', 52],
   ['op-ecotone-to-jovian', 53],
-])('rpc/schemas: %s: what other clients were asked and answered fits the schemas of %i methods', (chainName, count) => {
+])('rpc/schemas: %s: accepts recorded params and results of other clients, for %i methods', (chainName, count) => {
   const judged = new Set<string>()
   const wrong: string[] = []
   for (const { method, params, outcome } of readExchanges(resolve(sharedDataDir, 'chains', chainName))) {

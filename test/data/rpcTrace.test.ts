@@ -43,7 +43,7 @@ const chains = [
 const isPrecompile = ({ type, to = '' }: Frame): boolean =>
   /^(STATIC)?CALL$/.test(type) && /^0x0{36}(0[0-9a-f]{3})$/.test(to) && Number(to) <= 0x100
 
-/** What a recorded tree of calls says, in the words of OpenEthereum; gas of the outermost call aside. */
+/** Converts a recorded call tree to OpenEthereum's format, without the gas of the outermost call. */
 function flattened(frame: Frame, traceAddress: readonly number[] = []): readonly unknown[] {
   const { type, from, to, value = '0x0', input, output = '0x', error } = frame
   const calls = (frame.calls ?? []).filter((call) => !isPrecompile(call))
@@ -94,7 +94,7 @@ function told({ type, action, error, result, subtraces, traceAddress }: Call): u
 const zeroWord = `0x${'00'.repeat(32)}`
 const changed = (from: string, to: string): Json => (from === to ? '=' : { '*': { from, to } })
 
-/** The differences that a prestateTracer has told, in the words of OpenEthereum. */
+/** Converts the differences of a prestateTracer to OpenEthereum's format. */
 function diffOf({ pre, post }: { readonly pre: Accounts; readonly post: Accounts }): Record<string, Json> {
   const diffs = Object.keys({ ...pre, ...post }).map((address): [string, Json] => {
     const [was, is] = [pre[address], post[address]]
@@ -143,7 +143,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     await servers.rollup[Symbol.asyncDispose]()
   })
 
-  it('the calls of a transaction are those of its recorded call trace', async () => {
+  it('returns the calls of a transaction as in its recorded call trace', async () => {
     let compared = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       const [hash, request] = params as [string, { tracer?: string } | undefined]
@@ -158,7 +158,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     expect(compared).toBeGreaterThan(50)
   })
 
-  it('what a transaction changed is what its recorded state trace says', async () => {
+  it('returns the state changes of a transaction as in its recorded state trace', async () => {
     let compared = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       const [hash, request] = params as [string, { tracer?: string; tracerConfig?: { diffMode?: boolean } } | undefined]
@@ -171,7 +171,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     expect(compared).toBeGreaterThan(50)
   })
 
-  it('a block says what its transactions say', async () => {
+  it('returns the traces of a block's transactions for the block', async () => {
     for (const number of ['0x14', '0x24', '0x32']) {
       const { transactions } = (await ask('eth_getBlockByNumber', [number, false])) as unknown as { transactions: readonly string[] }
       const calls = await Promise.all(transactions.map((hash) => ask('trace_transaction', [hash])))
@@ -184,7 +184,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('the gas of the opcodes of a transaction is that of its steps', async () => {
+  it('returns the gas of a transaction's opcodes as the sum of its steps', async () => {
     const exchanges = recordedExchanges(name, 'debug_traceTransaction').filter(
       ({ params }) => params.length === 1 || !JSON.stringify(params[1]).includes('tracer'),
     )
@@ -205,7 +205,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('a call says what debug_traceCall says of it', async () => {
+  it('returns the calls of trace_call as debug_traceCall does', async () => {
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceCall')) {
       const [call, number, request] = params as [Json, string, { tracer?: string }]
       if (!('result' in outcome) || request.tracer !== 'callTracer') continue

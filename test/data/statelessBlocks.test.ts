@@ -8,7 +8,7 @@ import { readSharedJson, sharedDataDir } from '#test/harness/sharedData'
 const blocks = readdirSync(join(sharedDataDir, 'blocks'))
 
 it.each(interpreters.flatMap(({ name, create }) => blocks.map((block) => ({ name, create, block }))))(
-  'block/stateless: $block executes to its hash, $name',
+  'block/stateless: executes $block to its hash, $name',
   ({ create, block }) => {
     const result = executeStateless(create(), readSharedJson(`blocks/${block}`))
     expect(result.hash).toBe(result.expected)

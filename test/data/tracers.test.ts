@@ -11,7 +11,7 @@ import type { Dialect } from '#test/harness/rpc/dialects'
 import type { Json } from '#test/harness/rpc/json'
 import { type Hash, parseAddress } from '#types/ids'
 
-/** How many answers of each tracer there are. */
+/** Number of results of each tracer. */
 type Counts = Readonly<Record<string, number>>
 type Recording = {
   readonly name: string
@@ -53,7 +53,7 @@ type FlatCall = {
   readonly traceAddress: readonly number[]
 }
 
-/** The gas that a call has when it names none. */
+/** Default gas of a call. */
 const gasCap = 50_000_000n
 
 const messageOf = ({ from, to, data }: CallJson): CallMessage => ({
@@ -61,7 +61,7 @@ const messageOf = ({ from, to, data }: CallJson): CallMessage => ({
   ...{ accessList: [], authorizationList: [] },
 })
 
-/** What a call is, whichever of the two formats says it. */
+/** Fields of a call that both formats have. */
 type Short = Readonly<Record<string, unknown>>
 
 function shortOfFlat({ type, action, result, error, subtraces, traceAddress }: FlatCall): Short {
@@ -93,13 +93,13 @@ function shortOfTree(call: TreeCall, traceAddress: readonly number[], dialect: D
 
 const answerOf = (tracer: Tracer): Json => JSON.parse(JSON.stringify(tracer.result())) as Json
 
-/** Without the refund of an SSTORE at its own step: the other interpreter counts it before it stores. */
+/** Steps without the refund of an SSTORE at its own step: the other interpreter counts it before the write. */
 function stepsIn(tracer: Tracer): readonly StructLog[] {
   const { structLogs } = tracer.result() as unknown as { readonly structLogs: readonly StructLog[] }
   return structLogs.map(({ refund, ...step }) => (step.op === 'SSTORE' || refund === undefined ? step : { ...step, refund }))
 }
 
-/** Who tells the tracers what happens. */
+/** Sources of the events that tracers receive. */
 const sources: readonly { readonly source: string; readonly traced: TracedEvm | undefined }[] = [
   { source: 'the traced build', traced: createTracedWasmEvm() },
   { source: 'another interpreter', traced: undefined },
@@ -115,7 +115,7 @@ describe.each(cases)('evm/tracing: $name on the events of $source', ({ name, dia
     return answerOf(tracer)
   }
 
-  it('every recorded trace of a transaction', async () => {
+  it('gives every recorded trace of a transaction', async () => {
     const compared: Record<string, number> = {}
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       if (!('result' in outcome)) continue
@@ -135,7 +135,7 @@ describe.each(cases)('evm/tracing: $name on the events of $source', ({ name, dia
     expect(compared).toEqual(transactions)
   })
 
-  it('every recorded trace of a block', async () => {
+  it('gives every recorded trace of a block', async () => {
     let compared = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceBlockByNumber')) {
       if (!('result' in outcome)) continue
@@ -152,7 +152,7 @@ describe.each(cases)('evm/tracing: $name on the events of $source', ({ name, dia
     expect(compared).toBe(blocks.callTracer)
   })
 
-  it('every recorded trace of a call', async () => {
+  it('gives every recorded trace of a call', async () => {
     const compared: string[] = []
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceCall')) {
       const [call, number, request] = params as unknown as [CallJson, string, TraceRequest]
@@ -160,12 +160,12 @@ describe.each(cases)('evm/tracing: $name on the events of $source', ({ name, dia
       await chain.traceCall(Number(number), messageOf(call), tracer)
       compared.push(request.tracer ?? 'struct logs')
       if ('result' in outcome) expect(answerOf(tracer)).toEqual(outcome.result)
-      else expect([request.tracer, dialect]).toEqual(['muxTracer', 'reth']) // it takes no empty config for the 4byteTracer; go-ethereum's words count
+      else expect([request.tracer, dialect]).toEqual(['muxTracer', 'reth']) // reth rejects an empty config for the 4byteTracer; go-ethereum's result counts
     }
     expect(compared).toEqual(['callTracer', '4byteTracer', 'muxTracer'])
   })
 
-  it('what a muxTracer says is what its tracers say alone', async () => {
+  it('gives the same results in a muxTracer as with single tracers', async () => {
     for (const [number, index] of [
       [20, 1],
       [21, 2],
@@ -179,7 +179,7 @@ describe.each(cases)('evm/tracing: $name on the events of $source', ({ name, dia
     }
   })
 
-  it('the flat list of calls is the tree of the recorded answers, flattened', async () => {
+  it('gives the flat list of calls as the recorded tree, flattened', async () => {
     let calls = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       const [hash, request] = params as unknown as [Hash, TraceRequest | undefined]
@@ -198,7 +198,7 @@ describe.each(recordings)('evm/tracing: $name', ({ name }) => {
   const here = new TracedChain(`chains/${name}`, createTracedWasmEvm())
   const there = new TracedChain(`chains/${name}`)
 
-  it('steps, stacks, memories and prices are those of another interpreter', async () => {
+  it('gives another interpreter's steps, stacks, memories and prices', async () => {
     let steps = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       const [hash, request] = params as unknown as [Hash, TraceRequest | undefined]
@@ -212,7 +212,7 @@ describe.each(recordings)('evm/tracing: $name', ({ name }) => {
       const prices = await there.trace(number, index, theirs)
       const structLogs = stepsIn(ours)
       expect(stepsIn(ours), hash).toEqual(stepsIn(theirs))
-      // What a call gives away is no price in its words.
+      // the gas that a call passes on is not part of the oracle's price
       expect(
         structLogs.map(({ op, gasCost }, i) => (/CALL$|CALLCODE/.test(op) ? prices[i] : gasCost)),
         hash,

@@ -15,7 +15,7 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const)('foll
   const last = payloads.at(-1) ?? expect.fail()
 
   it.each(['over HTTP', 'over WebSocket'])(
-    'a node follows a node %s: same heads, every block executed once',
+    'follows a node %s with the same heads, and executes every block once',
     { timeout: 120_000 },
     async (how) => {
       await using a = await serveExecution({ config, genesis })

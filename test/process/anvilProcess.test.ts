@@ -28,29 +28,29 @@ const start = (options: Partial<AnvilL1Options> = {}): Promise<DevnetL1> =>
 const portOf = (url: string): string => new URL(url).port
 const send = (l1: DevnetL1, raw: Uint8Array) => viemReader(l1).request({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })
 
-/** The processes, guard and anvil, of the L1 on a port. */
+/** Processes of the L1 on a port: guard and anvil. */
 function processesOf(port: string): readonly { pid: number; args: string }[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,args=']).toString().split('\n')
   const own = lines.filter((line) => line.includes(`--port ${port} `) && !line.includes('<defunct>'))
   return own.map((line) => ({ pid: Number.parseInt(line, 10), args: line.trim() }))
 }
 
-/** Waits for what other processes do. */
+/** Waits until other processes have reached a state. */
 async function until(isSo: () => boolean, what: string): Promise<void> {
   const endMs = systemClock.elapsedMs() + 10_000
   while (!isSo()) {
-    if (systemClock.elapsedMs() > endMs) expect.fail(`not within 10 s: ${what}`)
+    if (systemClock.elapsedMs() > endMs) expect.fail(`not reached within 10 s: ${what}`)
     await systemClock.delay(20)
   }
 }
 
-/** The pid of anvil, or of the shell that guards it. */
+/** Process id of anvil, or of the shell that guards it. */
 function pidOf(l1: DevnetL1, which: 'anvil' | 'guard'): number {
   const found = processesOf(portOf(l1.rpcUrl)).find(({ args }) => args.includes('basalt-guard') === (which === 'guard'))
   return found?.pid ?? expect.fail(`no ${which}`)
 }
 
-it('anvil: a parent that is killed (SIGKILL) leaves nothing behind', async () => {
+it('devnet/anvil: ends anvil and its guard when the parent is killed (SIGKILL)', async () => {
   const parent = spawn(process.execPath, [join(import.meta.dirname, '../harness/process/anvilParent.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -62,7 +62,7 @@ it('anvil: a parent that is killed (SIGKILL) leaves nothing behind', async () =>
   await expect(fetch(url)).rejects.toThrow()
 })
 
-it('anvil: it stops within two seconds, and leaves nothing behind', async () => {
+it('devnet/anvil: stops anvil and its guard within two seconds', async () => {
   const l1 = await start()
   const port = portOf(l1.rpcUrl)
   const fromMs = systemClock.elapsedMs()
@@ -72,9 +72,9 @@ it('anvil: it stops within two seconds, and leaves nothing behind', async () => 
 })
 
 it.each([
-  ['where it is told to', (own: string) => ({ scratch: join(own, 'scratch') })],
+  ['in the given directory', (own: string) => ({ scratch: join(own, 'scratch') })],
   ['in the directory of its chain', (own: string) => ({ datadir: own })],
-])('anvil: what it leaves is %s, and goes with the next start', async (where, optionsOf) => {
+])('devnet/anvil: keeps temporary files %s, and deletes them at the next start', async (where, optionsOf) => {
   const own = join(folder, where)
   mkdirSync(join(own, 'scratch', 'of-before'), { recursive: true })
   await using l1 = await start(optionsOf(own))
@@ -83,7 +83,7 @@ it.each([
   expect(readdirSync(join(own, 'scratch'))).toEqual([expect.stringMatching(/^anvil-state-/)])
 })
 
-it('anvil: that it ended though nobody asked is told, and every later call says so (DEVNET_L1_ENDED)', async () => {
+it('devnet/anvil: reports an unexpected exit, also from every later call (DEVNET_L1_ENDED)', async () => {
   await using l1 = await start()
   const port = portOf(l1.rpcUrl)
   process.kill(pidOf(l1, 'anvil'), 'SIGKILL')
@@ -93,14 +93,14 @@ it('anvil: that it ended though nobody asked is told, and every later call says 
   await until(() => processesOf(port).length === 0, 'the guard ends')
 })
 
-it('anvil: it does not outlive its guard', async () => {
+it('devnet/anvil: ends anvil when its guard ends', async () => {
   await using l1 = await start()
   process.kill(pidOf(l1, 'guard'), 'SIGKILL')
   expect(await l1.ended).toMatchObject({ code: 'DEVNET_L1_ENDED' })
   await until(() => processesOf(portOf(l1.rpcUrl)).length === 0, 'anvil ends')
 })
 
-it('anvil: with a directory blocks, receipts, nonces, balances and contracts are there after a restart', async () => {
+it('devnet/anvil: keeps blocks, receipts, nonces, balances and contracts in a directory over a restart', async () => {
   const datadir = join(folder, 'kept')
   const first = signed(user, 0n, { to: portalAddress, value: 5n })
   const blob = signedBlob(0n)
@@ -123,7 +123,7 @@ it('anvil: with a directory blocks, receipts, nonces, balances and contracts are
     return await told(l1)
   })()
   expect(before).toMatchObject({ balance: 5n, nonce: 1, head: { number: 3 } })
-  // what is asked of a chain that is there already: another time of genesis does not move it
+  // the options of an existing chain have no effect: its genesis time stays the same
   await using l1 = await start({ datadir, genesisTimeSec: devnetL1Options.genesisTimeSec + 1_000 })
   expect(await told(l1)).toEqual(before)
   expect(l1.genesisTimeSec).toBe(devnetL1Options.genesisTimeSec)
@@ -142,7 +142,7 @@ it('anvil: with a directory blocks, receipts, nonces, balances and contracts are
   expect((await source.block(4, signal))?.ref.parentHash).toBe(before.head.hash)
 }, 90_000)
 
-it('anvil: a chain that was made with something else is refused (DEVNET_L1_STATE)', async () => {
+it('devnet/anvil: rejects a directory whose chain has other options, or is unreadable (DEVNET_L1_STATE)', async () => {
   const datadir = join(folder, 'others')
   {
     await using l1 = await start({ datadir })
@@ -160,7 +160,7 @@ it('anvil: a chain that was made with something else is refused (DEVNET_L1_STATE
   await expect(start({ datadir })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(/it is unreadable/) })
 })
 
-it('anvil: a torn file is one line that says what to do (DEVNET_L1_STATE)', async () => {
+it('devnet/anvil: reports a truncated state file in one line with a remedy (DEVNET_L1_STATE)', async () => {
   const datadir = join(folder, 'torn')
   {
     await using l1 = await start({ datadir })
@@ -174,7 +174,7 @@ it('anvil: a torn file is one line that says what to do (DEVNET_L1_STATE)', asyn
   expect(String((refused as Error).message)).not.toContain('\n')
 })
 
-it('anvil: a port that somebody has is said (DEVNET_L1_PORT)', async () => {
+it('devnet/anvil: reports a port in use (DEVNET_L1_PORT)', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
@@ -182,7 +182,7 @@ it('anvil: a port that somebody has is said (DEVNET_L1_PORT)', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-it('anvil: a machine without anvil is told so (DEVNET_L1_MISSING), a program that is none too (DEVNET_L1_START)', async () => {
+it('devnet/anvil: reports a platform without anvil (DEVNET_L1_MISSING) and a binary that does not start (DEVNET_L1_START)', async () => {
   expect(() => anvilBinary('sunos', 'mips')).toThrow(expect.objectContaining({ code: 'DEVNET_L1_MISSING', severity: 'fatal' }))
   await expect(start({ binary: '/nowhere/anvil' })).rejects.toMatchObject({ code: 'DEVNET_L1_START' })
   await expect(start({ binary: '/bin/false' })).rejects.toMatchObject({ code: 'DEVNET_L1_START' })

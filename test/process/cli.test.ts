@@ -32,45 +32,37 @@ const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--me
 const datadir = (name: string): string[] => ['--datadir', join(dir, name)]
 
 it.each<[string, string[], RegExp]>([
-  ['a flag that does not exist', ['node', '--nosuch'], /unknown option '--nosuch'/],
-  ['a command that does not exist', ['nosuch'], /unknown command 'nosuch'/],
+  ['an unknown flag', ['node', '--nosuch'], /unknown option '--nosuch'/],
+  ['an unknown command', ['nosuch'], /unknown command 'nosuch'/],
   [
-    'a port that is none',
+    'an invalid port',
     ['node', ...files, ...l1Flags, '--http.port', '70000'],
     /--http.port: "70000" is not an integer from 0 to 65535, or off/,
   ],
-  ['an L1 that is no URL', ['node', ...files, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
-  ['a feature that is not there', ['node', ...files, ...l1Flags, '--p2p.port', '9222'], /--p2p.port is not supported yet/],
-  [
-    'a sequencer that is no URL',
-    ['node', ...files, ...l1Flags, '--sequencer.http', 'ws://a'],
-    /--sequencer.http: "\(secret\)" is not a URL/,
-  ],
+  ['an invalid L1 URL', ['node', ...files, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
+  ['an unsupported feature', ['node', ...files, ...l1Flags, '--p2p.port', '9222'], /--p2p.port is not supported yet/],
+  ['an invalid sequencer URL', ['node', ...files, ...l1Flags, '--sequencer.http', 'ws://a'], /--sequencer.http: "\(secret\)" is not a URL/],
   [
     'a flag of another mode',
     ['node', ...files, ...l1Flags, '--engine', 'http://a'],
     /--engine has no effect with --mode all, only with consensus/,
   ],
-  ['half a node without the other', ['node', ...files, ...l1Flags, '--mode', 'consensus'], /--engine is needed/],
+  ['a consensus half without --engine', ['node', ...files, ...l1Flags, '--mode', 'consensus'], /--engine is needed/],
   [
-    'a secret that is none',
+    'an invalid secret',
     ['node', ...files, '--mode', 'execution', '--jwt', file('short.hex', 'abcd')],
     /short.hex holds no secret.*JWT_FILE_BAD/,
   ],
   ['no L1', ['node', ...files], /--l1.rpc is needed/],
   ['no chain', ['node', ...l1Flags], /--network is needed/],
   [
-    'a built-in chain and files',
+    'a built-in chain together with files',
     ['node', '--network', 'base', ...files, ...l1Flags],
     /--network, --rollup.config, --genesis: a built-in chain has its own/,
   ],
+  ['a missing rollup config', ['node', '--rollup.config', join(dir, 'none'), '--genesis', genesis, ...l1Flags], /cannot read .*none/],
   [
-    'a rollup config that is not there',
-    ['node', '--rollup.config', join(dir, 'none'), '--genesis', genesis, ...l1Flags],
-    /cannot read .*none/,
-  ],
-  [
-    'a rollup config that is no JSON',
+    'a rollup config that is not JSON',
     ['node', '--rollup.config', file('bad.json', '{"genesis":'), '--genesis', genesis, ...l1Flags],
     /bad.json is not JSON/,
   ],
@@ -92,11 +84,11 @@ it.each<[string, string[], RegExp]>([
     ['node', ...files, ...l1Flags, ...ports, '--datadir', join(rollup, 'sub')],
     /cannot write|not a directory|ENOTDIR/i,
   ],
-  ['a file to import that is not there', ['import', join(dir, 'none'), '--genesis', genesis, ...datadir('b')], /cannot read/],
-  ['a file to import that is none', ['import', file('bad.jsonl', 'nonsense\n'), '--genesis', genesis, ...datadir('c')], /line 1/],
-  ['a file to execute that is none', ['execute', file('block.json', '{}')], /fixture/],
+  ['a missing file to import', ['import', join(dir, 'none'), '--genesis', genesis, ...datadir('b')], /cannot read/],
+  ['an invalid file to import', ['import', file('bad.jsonl', 'nonsense\n'), '--genesis', genesis, ...datadir('c')], /line 1/],
+  ['an invalid file to execute', ['execute', file('block.json', '{}')], /fixture/],
 ])(
-  'cli: %s is one line that names it, exit code 2',
+  'cli: reports %s in one line, exit code 2',
   async (_what, args, line) => {
     const { code, stderr, stdout } = await runCliProcess(args)
     expect(stderr).toMatch(line)
@@ -105,7 +97,7 @@ it.each<[string, string[], RegExp]>([
   60_000,
 )
 
-it('cli/node: a port in use is named (PORT_IN_USE)', async () => {
+it('cli/node: reports a port in use by its flag (PORT_IN_USE)', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
@@ -123,7 +115,7 @@ it('cli/node: a port in use is named (PORT_IN_USE)', async () => {
   expect(code).toBe(2)
 }, 60_000)
 
-it('cli/node: one data directory, one chain, one process', async () => {
+it('cli/node: rejects a data directory of another chain or another process', async () => {
   const l1 = createRecordedL1(chain.l1, { head: 20 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   const where = ['--l1.rpc', served.url, '--l1.beacon', served.url, ...ports, ...datadir('shared')]
@@ -141,7 +133,7 @@ it('cli/node: one data directory, one chain, one process', async () => {
   expect(wrong.code).toBe(2)
 }, 60_000)
 
-it('cli/execute: a real block gives its hash; one changed byte of a preimage, exit code 1', async () => {
+it('cli/execute: prints the hash of a real block, and exits with code 1 for a changed preimage', async () => {
   const path = 'test/fixtures/op-sepolia-26207960.json.zst'
   const { code, stdout } = await runCliProcess(['execute', path, '--json'])
   expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, block: 26_207_960, equal: true })

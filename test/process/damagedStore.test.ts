@@ -29,7 +29,7 @@ function startChild() {
   return { process, ended }
 }
 
-/** What a start on a damaged file comes to: a head, the code of a fault, or the signal that ended the process. */
+/** Outcome of a start on a damaged file: a head, the code of a fault, or the signal that ended the process. */
 async function startOn(damage: Damage): Promise<string> {
   child ??= startChild()
   const { process, ended } = child
@@ -46,16 +46,16 @@ async function startOn(damage: Damage): Promise<string> {
   return outcome
 }
 
-it('process/damagedStore: a file that is cut off is a fault, wherever it is cut (DATADIR_DAMAGED)', async () => {
+it('process/damagedStore: reports a file that is cut off at any position (DATADIR_DAMAGED)', async () => {
   const lengths = [1, 100, 4_096, 8_192, 8_193, ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part) => Math.floor(bytes * part))]
   for (const length of lengths) expect([length, await startOn({ kind: 'cut', length })]).toEqual([length, 'DATADIR_DAMAGED'])
 }, 180_000)
 
-it('process/damagedStore: after a flip anywhere in the file a start shows one of the last two heads, is a fault, or ends by a signal that the parent reports', async () => {
+it('process/damagedStore: with a flipped bit anywhere, a start shows one of the last two heads, reports a fault, or ends by a signal that the parent reports', async () => {
   const below = dice(7)
   const pages = [0, 1].flatMap((page) => Array.from({ length: 48 }, (_, i) => page * 4_096 + 24 + 3 * i))
   const anywhere = Array.from({ length: 200 }, () => below(bytes))
-  // a damaged meta page gives way to that of the transaction before
+  // LMDB replaces a damaged meta page by that of the transaction before
   const sound = [...hashes.slice(0, 2), expect.stringMatching(/^[A-Z]+(?:_[A-Z]+)+$|^ended SIG(?:BUS|SEGV|ABRT)$/)]
   for (const byte of [...pages, ...anywhere]) {
     const bit = below(8)

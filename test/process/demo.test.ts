@@ -13,11 +13,11 @@ type Report = {
   examples: { url: string; method: string; params: unknown[] }[]
 }
 
-/** Where the demo may put its data directory, and nobody else does. */
+/** Parent folder of the demo's data directory, used by this test only. */
 const folder = mkdtempSync(join(tmpdir(), 'basalt-demo-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('cli/demo: derives the recorded chain, serves the requests that it prints, and leaves nothing behind', async () => {
+it('cli/demo: derives the recorded chain, serves the requests that it prints, and deletes its files', async () => {
   await using cli = startCli(['demo', '--json', '--http.port', '0', '--rollup.port', '0'], { TMPDIR: folder })
   const [text] = await cli.until(/\{.*\}\n/)
   const report = JSON.parse(text) as Report

@@ -9,7 +9,7 @@ import { runCli } from '../../src/cli/run.ts'
 import { startDevnet } from '../../src/devnet/startDevnet.ts'
 import { scriptedIo } from '../harness/l1/scriptedIo.ts'
 
-it('devnet: a transfer gets into a block, becomes safe on the verifier, and both nodes have the same bytes', async () => {
+it('devnet: includes a transfer in a block, makes it safe on the verifier, and both nodes have the same bytes', async () => {
   await using devnet = await startDevnet({ blockTimeSec: 1, l1BlockTimeSec: 1, chainId: 77_001 })
   const { urls, accounts, chainId } = devnet
   const [sender] = accounts
@@ -53,7 +53,7 @@ const portFlags = [
 ] as const
 
 it.each(portFlags)(
-  'cli/commands/devnet: a port in use is told by its own flag, and nothing is left (--%s)',
+  'cli/commands/devnet: reports a port in use by its flag and leaves no process or file (--%s)',
   async (flag) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')

@@ -30,7 +30,7 @@ async function untilHead(url: string, number: number): Promise<Block> {
   }
 }
 
-/** A node on the first half of the chain, whose execution thread fails at the next commit once it is armed. */
+/** Node on the first half of the chain. Once armed, its execution thread fails at the next commit. */
 async function startFailing(at: string) {
   await using starting = new AsyncDisposableStack()
   const folder = mkdtempSync(join(base, `${at}-`))
@@ -57,7 +57,7 @@ async function startFailing(at: string) {
       l1.l1.reveal(lastL1(chain))
       while (existsSync(armed)) await delay(20)
     },
-    /** Starts a sound node on the same data directory. @throws when it lacks what was shown, or does not come to the end of the chain */
+    /** Starts an undamaged node on the same data directory. @throws when a block that was served is missing or the chain is not completed */
     async checkRestart(): Promise<void> {
       await using again = startCli(flags)
       const url = await urlOf(again)
@@ -70,7 +70,7 @@ async function startFailing(at: string) {
 }
 
 it.each(['transaction', 'rows'])(
-  'process/executionDeath: one line and an end within seconds when the heap is exhausted at the %s of a commit, and a restart has all that was shown',
+  'process/executionDeath: reports a heap exhausted at the %s of a commit in one line, exits within seconds, and a restart has every served block',
   async (at) => {
     await using node = await startFailing(at)
     await node.fail()
@@ -84,7 +84,7 @@ it.each(['transaction', 'rows'])(
   180_000,
 )
 
-it('process/executionDeath: stops cleanly when SIGTERM comes during a long commit, and a restart has all that was shown', async () => {
+it('process/executionDeath: stops cleanly on SIGTERM during a long commit, and a restart has every served block', async () => {
   await using node = await startFailing('slow')
   await node.fail()
   node.cli.child.kill('SIGTERM')

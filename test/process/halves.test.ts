@@ -12,14 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'basalt-halves-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const chain = recordedProcessChain('op-bedrock-to-holocene')
-/** What a round draws, in order: how far L1 moves, the instant, the victim, no pause before the restart, no second hit. */
+/** Random numbers of a round, in order: L1 blocks to show, instant of the kill, process to kill, no pause before the restart, no second kill. */
 function drawsOf(instant: number, victim: number): () => number {
   const draws = [0.3, instant, victim, 0.9, 0.9]
   return () => draws.shift() ?? 0.9
 }
 const instants = [0.5, 0.3, 0.8]
 
-it('process/halves: killed one after the other, then both, while L1 moves on: the recorded heads, nothing shown is lost or executed from far back', async () => {
+it('process/halves: keeps the recorded heads through kills of one half, the other and both while L1 advances, without losing a served block or a long re-execution', async () => {
   await using setup = await setups.apart(chain, join(folder, 'apart'))
   for (const node of setup.nodes) node.spawn()
   await Promise.all(setup.nodes.map((node) => node.up()))
@@ -31,10 +31,14 @@ it('process/halves: killed one after the other, then both, while L1 moves on: th
     victims.push(...hits.map(({ victim }) => victim))
   }
   setup.l1.l1.reveal(lastL1(chain))
-  await eventually('the whole chain', 60_000, setup.together)
+  await eventually('whole chain derived', 60_000, setup.together)
   expect(victims).toEqual(['execution', 'consensus', 'both'])
-  // a watch asks every few milliseconds: what all have is not yet what it has seen
+  // the watches poll every few milliseconds, so they may be behind the nodes
   const seen = (): readonly number[] => watched.map(({ head }) => head)
-  await eventually('the whole chain is seen', 10_000, async () => seen().every((head) => head === chain.safeHeads.at(-1)) || String(seen()))
+  await eventually(
+    'whole chain seen by the watches',
+    10_000,
+    async () => seen().every((head) => head === chain.safeHeads.at(-1)) || String(seen()),
+  )
   for (const watch of watched) watch.check()
 }, 240_000)

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
-/** Where the demo may put its data directory, and nobody else does. */
+/** Parent folder of the demo's data directory, used by this test only. */
 const folder = mkdtempSync(join(tmpdir(), 'basalt-signals-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The machine's own Node, which may be older than the sources need: then the launcher starts a child. */
+/** Node of the machine. When it is too old for the sources, the launcher starts a child process. */
 const ownNode = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
 
 it.each<[string, NodeJS.Signals, 'group' | 'launcher']>([
@@ -19,7 +19,7 @@ it.each<[string, NodeJS.Signals, 'group' | 'launcher']>([
   ['SIGINT to the launcher alone', 'SIGINT', 'launcher'],
   ['SIGTERM to the launcher alone', 'SIGTERM', 'launcher'],
 ])(
-  'bin: %s stops the demo cleanly and leaves nothing behind',
+  'bin: stops the demo cleanly on %s and leaves no process or file',
   async (_what, signal, to) => {
     const child = spawn(ownNode, ['bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'], {
       cwd: root,

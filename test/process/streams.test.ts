@@ -9,7 +9,7 @@ import { startCli } from '#test/harness/process/cliProcess'
 const dir = mkdtempSync(join(tmpdir(), 'basalt-streams-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-it('cli: stops as it does at Ctrl-C when nobody reads what it writes any more', async () => {
+it('cli: stops as on Ctrl-C when the reader of its output has closed the stream', async () => {
   const chain = readRecordedChain('op-bedrock-to-holocene')
   const [rollup, genesis] = [join(dir, 'rollup.json'), join(dir, 'genesis.json')]
   writeFileSync(rollup, JSON.stringify(chain.rollupJson))

@@ -13,7 +13,7 @@ const chain = recordedProcessChain('op-bedrock-to-holocene')
 const ports = ['http', 'ws', 'engine', 'metrics'].flatMap((name) => [`--${name}.port`, name === 'http' || name === 'engine' ? '0' : 'off'])
 let dirs = 0
 
-/** A node whose parent process is `cli.child`, and its own process. */
+/** Starts a node. Its parent process is `cli.child`; `pid` is the node's own process. */
 async function startNode(): Promise<{ cli: CliProcess; pid: number; datadir: string }> {
   const folder = mkdtempSync(join(base, `${dirs++}-`))
   const datadir = join(folder, 'data')
@@ -27,7 +27,7 @@ const childOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/
 
 async function untilGone(pid: number): Promise<void> {
   for (let waitedMs = 0; existsSync(`/proc/${pid}`); waitedMs += 20) {
-    if (waitedMs > 5_000) throw new Error(`process ${pid} is still there`)
+    if (waitedMs > 5_000) throw new Error(`process ${pid} has not exited`)
     await delay(20)
   }
 }
@@ -54,14 +54,14 @@ it.each([
   60_000,
 )
 
-it('bin/supervise: leaves no node behind when it is killed', async () => {
+it('bin/supervise: ends the node when the parent process is killed', async () => {
   const { cli, pid } = await startNode()
   await using _cli = cli
   cli.child.kill('SIGKILL')
   await untilGone(pid)
 }, 60_000)
 
-it('bin/supervise: kills a node that is to stop at once by a second signal, without a line', async () => {
+it('bin/supervise: kills the node on a second signal, without an error line', async () => {
   const { cli, pid } = await startNode()
   await using _cli = cli
   process.kill(pid, 'SIGSTOP')
