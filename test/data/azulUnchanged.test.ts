@@ -27,7 +27,7 @@ type Recorded = { readonly blocks: readonly { readonly raw: string }[] }
 it.each([
   ['chains/op-ecotone-to-jovian', 79, 5],
   ['flashblocks', 44, 1],
-])('block/execution: gives %s's Jovian blocks the same hash under Azul, in %i cases', async (folder, same, other) => {
+])("block/execution: gives %s's Jovian blocks the same hash under Azul, in %i cases", async (folder, same, other) => {
   const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)

@@ -64,7 +64,7 @@ describe.each(recordedChains)('chain: %s', (name) => {
     expect(seen.updates).toBeGreaterThan(3)
   })
 
-  it('formats the rollup config as Base's client does, and parses it back to the same config', () => {
+  it("formats the rollup config as Base's client does, and parses it back to the same config", () => {
     const parsed = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
     expect(parsed.warnings).toEqual([])
     const [, recorded] = readShared(`chains/${name}/rpc/optimism_rollupConfig.io`).toString().split('<< ')

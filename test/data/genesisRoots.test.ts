@@ -39,16 +39,13 @@ describe('trie/buildTrie', () => {
 })
 
 describe('state/genesisState', () => {
-  it.each(networkNames)(
-    'state/genesisState: computes the state root of %s's allocation, in memory and in a store',
-    async (name) => {
-      const expected = readSharedJson<Genesis>(`chain/${name.replace(/^base$/, 'base-mainnet')}.genesis.json`).expected.stateRoot
-      const { diff, result } = genesisState(networkOf(name).genesis().accounts)
-      expect(result.root).toBe(expected)
-      await using kv = createMemoryKv()
-      kv.write((tx) => writeGenesis(tx, diff, result))
-      using snapshot = kv.snapshot()
-      expect(latestStateRoot(snapshot)).toBe(expected)
-    },
-  )
+  it.each(networkNames)("state/genesisState: computes the state root of %s's allocation, in memory and in a store", async (name) => {
+    const expected = readSharedJson<Genesis>(`chain/${name.replace(/^base$/, 'base-mainnet')}.genesis.json`).expected.stateRoot
+    const { diff, result } = genesisState(networkOf(name).genesis().accounts)
+    expect(result.root).toBe(expected)
+    await using kv = createMemoryKv()
+    kv.write((tx) => writeGenesis(tx, diff, result))
+    using snapshot = kv.snapshot()
+    expect(latestStateRoot(snapshot)).toBe(expected)
+  })
 })

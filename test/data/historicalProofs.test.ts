@@ -67,7 +67,7 @@ function compareProofs(kv: Kv, roots: readonly Hash[], exchanges: readonly Excha
 }
 
 describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian'])('%s', (folder) => {
-  it('state/chainState: gives another client's proofs at any block, node for node, before and after an unwind', async () => {
+  it("state/chainState: gives another client's proofs at any block, node for node, before and after an unwind", async () => {
     await using kv = createMemoryKv()
     const roots = await importChain(kv, folder)
     const exchanges = exchangesOf(folder)

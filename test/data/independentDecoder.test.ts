@@ -131,7 +131,7 @@ describe.each([
 })
 
 describe('OP Mainnet', () => {
-  it('independent: reads the batcher's channel as one span batch with the expected fields', () => {
+  it("independent: reads the batcher's channel as one span batch with the expected fields", () => {
     const channel = bytesOf(readShared('derive/op-mainnet-span-batch-channel.hex').toString('utf8').trim())
     const read = readChannel(channel)
     expect([channel.length, read.compression, read.rlpBytes, read.batches.length]).toEqual([615_361, 'zlib', 1_409_463, 1])

@@ -38,7 +38,7 @@ beforeAll(async () => {
   )
 })
 
-it('blockchain/ethereumChain: imports the conformance suite's chain, from Homestead to its second BPO fork, to the given head', () => {
+it("blockchain/ethereumChain: imports the conformance suite's chain, from Homestead to its second BPO fork, to the given head", () => {
   expect(made.chain.head).toEqual({ number: 54, hash: compatHead() })
 })
 
@@ -52,15 +52,12 @@ it('types/block: reads the imported blocks, with ommers and withdrawals, from th
   expect(Buffer.concat(encoded).equals(readFileSync(resolve(compatDir, 'chain.rlp')))).toBe(true)
 })
 
-it.each(numbers.filter((number) => number >= paris))(
-  'debug: traces block %i with the gas of its receipts',
-  async (number) => {
-    const block = toQuantity(number)
-    const traces = (await ask('debug_traceBlockByNumber', [block, { tracer: 'callTracer' }])) as { result: { gasUsed: string } }[]
-    const receipts = (await ask('eth_getBlockReceipts', [block])) as { gasUsed: string }[]
-    expect(traces.map(({ result }) => result.gasUsed)).toEqual(receipts.map(({ gasUsed }) => gasUsed))
-  },
-)
+it.each(numbers.filter((number) => number >= paris))('debug: traces block %i with the gas of its receipts', async (number) => {
+  const block = toQuantity(number)
+  const traces = (await ask('debug_traceBlockByNumber', [block, { tracer: 'callTracer' }])) as { result: { gasUsed: string } }[]
+  const receipts = (await ask('eth_getBlockReceipts', [block])) as { gasUsed: string }[]
+  expect(traces.map(({ result }) => result.gasUsed)).toEqual(receipts.map(({ gasUsed }) => gasUsed))
+})
 
 it('rpc-compat: finds all cases of the suite', () => {
   expect([byFile.size, cases.length]).toEqual([186, 188])

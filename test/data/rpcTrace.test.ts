@@ -171,7 +171,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     expect(compared).toBeGreaterThan(50)
   })
 
-  it('returns the traces of a block's transactions for the block', async () => {
+  it("returns the traces of a block's transactions for the block", async () => {
     for (const number of ['0x14', '0x24', '0x32']) {
       const { transactions } = (await ask('eth_getBlockByNumber', [number, false])) as unknown as { transactions: readonly string[] }
       const calls = await Promise.all(transactions.map((hash) => ask('trace_transaction', [hash])))
@@ -184,7 +184,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
     }
   })
 
-  it('returns the gas of a transaction's opcodes as the sum of its steps', async () => {
+  it("returns the gas of a transaction's opcodes as the sum of its steps", async () => {
     const exchanges = recordedExchanges(name, 'debug_traceTransaction').filter(
       ({ params }) => params.length === 1 || !JSON.stringify(params[1]).includes('tracer'),
     )

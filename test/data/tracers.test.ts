@@ -198,7 +198,7 @@ describe.each(recordings)('evm/tracing: $name', ({ name }) => {
   const here = new TracedChain(`chains/${name}`, createTracedWasmEvm())
   const there = new TracedChain(`chains/${name}`)
 
-  it('gives another interpreter's steps, stacks, memories and prices', async () => {
+  it("gives another interpreter's steps, stacks, memories and prices", async () => {
     let steps = 0
     for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
       const [hash, request] = params as unknown as [Hash, TraceRequest | undefined]
