@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Whether a text is an IP address, or a network as `10.0.0.0/8`. */
+/** Returns whether a text is an IP address, or a network such as `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const family = isIP(address)

@@ -21,7 +21,7 @@ function watched(text: string) {
   return { path, clock, lines, told, watch }
 }
 
-it('cli/apiKeys: keys that are added to the file or taken out of it are told of, each change once', async () => {
+it('cli/apiKeys: reports each added or removed key once', async () => {
   const { path, clock, told, lines } = watched('alice-123 5\n')
   await clock.advanceMs(20_000)
   expect(told).toEqual([])
@@ -34,7 +34,7 @@ it('cli/apiKeys: keys that are added to the file or taken out of it are told of,
   expect(lines.join('')).not.toMatch(/alice|bobby/)
 })
 
-it('cli/apiKeys: a file that cannot be used changes nothing, which is said once; a good one counts again', async () => {
+it('cli/apiKeys: keeps the keys and logs once when the file is unusable; reads it again when it is valid', async () => {
   const { path, clock, told, lines } = watched('alice-123 5\n')
   writeFileSync(path, 'alice-123 much\n')
   await clock.advanceMs(20_000)
@@ -47,7 +47,7 @@ it('cli/apiKeys: a file that cannot be used changes nothing, which is said once;
   expect(told).toEqual([['alice-123']])
 })
 
-it('cli/apiKeys: no looks after the watch is over', async () => {
+it('cli/apiKeys: does not check the file after the watch is disposed', async () => {
   const { path, clock, told, watch } = watched('alice-123 5\n')
   writeFileSync(path, 'bobby-456 7\n')
   watch[Symbol.dispose]()

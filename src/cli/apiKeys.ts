@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import type { ApiKey } from '#node/serving/rateLimits'
 import { cliFault } from './faults.ts'
 
-/** What a client may have saved up, where nothing else is said: so many seconds of its rate. */
+/** Default burst of a client, in seconds of its rate. */
 export const burstSec = 10
 
 const maxUnits = 1_000_000_000
@@ -13,7 +13,7 @@ function unitsIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,10}$/.test(text) && number >= 1 && number <= maxUnits ? number : undefined
 }
 
-/** A line of the file: KEY UNITS [BURST]; empty ones and those that begin with # say nothing. */
+/** Parses a line of the file, `KEY UNITS [BURST]`; undefined: malformed. */
 function keyIn(line: string): ApiKey | undefined {
   const [key = '', perSec, burst, ...more] = line.split(/\s+/)
   const unitsPerSec = unitsIn(perSec)
@@ -23,7 +23,7 @@ function keyIn(line: string): ApiKey | undefined {
 }
 
 /**
- * The keys of a file.
+ * Reads the keys of a file; empty lines and lines that begin with # are ignored.
  * @throws Fault UNREADABLE_FILE, BAD_FLAG (fatal), which never shows a key
  */
 export function readApiKeys(path: string): readonly ApiKey[] {
@@ -43,19 +43,18 @@ export function readApiKeys(path: string): readonly ApiKey[] {
   })
 }
 
-/** Between two looks at the file. */
-const lookEveryMs = 5_000
+/** Interval between checks of the file. */
+const checkEveryMs = 5_000
 
-/** What differs when somebody has written the file, or put another one in its place. */
+/** Identifies the version of a file: differs after a write, and after a replacement by another file. */
 function markOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? 'missing' : [stat.ino, stat.size, stat.mtimeMs].join()
 }
 
 /**
- * Looks every five seconds whether the file of keys has changed; disposing of it ends that. A file that cannot be used changes nothing: the log
- * says why, once.
- * @param keys those that are known already
+ * Checks every five seconds whether the file of keys has changed, until disposed. An unusable file changes nothing: the log has the reason, once.
+ * @param keys the keys in use
  */
 export function watchApiKeys(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -65,8 +64,8 @@ export function watchApiKeys(
 ): Disposable {
   let seen = ''
   let known = JSON.stringify(keys)
-  function look(): void {
-    timer = clock.after(lookEveryMs, look)
+  function check(): void {
+    timer = clock.after(checkEveryMs, check)
     try {
       const mark = markOf(path)
       if (mark === seen) return
@@ -75,11 +74,11 @@ export function watchApiKeys(
       if (JSON.stringify(now) === known) return
       known = JSON.stringify(now)
       onChange(now)
-      log.info('API keys have changed', { path, keys: now.length })
+      log.info('API keys changed', { path, keys: now.length })
     } catch (error) {
-      log.error('the file of API keys cannot be used, the keys stay as they were', { path, error })
+      log.error('file of API keys unusable, keeping the previous keys', { path, error })
     }
   }
-  let timer = clock.after(lookEveryMs, look)
+  let timer = clock.after(checkEveryMs, check)
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
 }

@@ -18,20 +18,20 @@ const rollup = file('rollup.json', recorded.rollupJson)
 const genesis = file('genesis.json', recorded.genesisJson)
 const none = { network: undefined, 'rollup.config': undefined, genesis: undefined }
 
-it('cli/chosenChain: a built-in chain brings its config and genesis', () => {
+it('cli/chosenChain: returns config and genesis of a built-in chain', () => {
   const chain = chooseChain({ ...none, network: 'base-sepolia' })
   expect(chain).toMatchObject({ name: 'base-sepolia', warnings: [], config: { l2ChainId: 84_532, l1ChainId: 11_155_111 } })
   expect(chain.genesis.header.timestamp).toBe(chain.config.genesis.l2TimeSec)
 })
 
-it("cli/chosenChain: a chain of one's own comes from two files", () => {
+it('cli/chosenChain: reads a custom chain from two files', () => {
   const chain = chooseChain({ ...none, 'rollup.config': rollup, genesis })
   expect(chain.name).toBe(`chain ${recorded.config.l2ChainId}`)
   expect(toRollupJson(chain.config)).toEqual(toRollupJson(recorded.config))
   expect(chain.genesis).toEqual(recorded.genesis)
 })
 
-it('cli/chosenChain: what in either file is not understood is a warning that names it', () => {
+it('cli/chosenChain: warns of each unknown entry in either file, by name', () => {
   const odd = file('odd.json', { ...(recorded.rollupJson as object), strange_key: 99 })
   const { config } = recorded.genesisJson as { config: object }
   const oddGenesis = file('oddGenesis.json', { ...(recorded.genesisJson as object), config: { ...config, strangeKey: 7 } })
@@ -44,7 +44,7 @@ it.each([
     what: 'no chain',
     given: none,
     code: 'MISSING_FLAG',
-    text: 'base or base-sepolia; for a chain of your own give --rollup.config FILE and --genesis FILE',
+    text: 'base or base-sepolia; for a custom chain give --rollup.config FILE and --genesis FILE',
   },
   { what: 'a rollup config alone', given: { ...none, 'rollup.config': rollup }, code: 'MISSING_FLAG', text: '--genesis is needed' },
   { what: 'a genesis alone', given: { ...none, genesis }, code: 'MISSING_FLAG', text: '--rollup.config is needed' },
@@ -55,11 +55,11 @@ it.each([
     text: '--network, --rollup.',
   },
   { what: 'swapped files', given: { ...none, 'rollup.config': genesis, genesis: rollup }, code: 'INVALID_CONFIG', text: 'rollup config' },
-] as const)('cli/chosenChain: $what is refused ($code)', ({ given, code, text }) => {
+] as const)('cli/chosenChain: refuses $what ($code)', ({ given, code, text }) => {
   expect(() => chooseChain(given)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(text) }))
 })
 
-it("cli/chosenChain: a genesis may be told by its difference from Base's", () => {
+it("cli/chosenChain: accepts a genesis as the difference from Base's", () => {
   const account = `0x${'11'.repeat(20)}`
   const { config } = recorded.genesisJson as { config: object }
   const note = file('note.json', { config, genesisTimestamp: 1_800_000_000, extraAlloc: { [account]: { balance: '0x7' } } })

@@ -11,25 +11,28 @@ export type ChosenChain = {
   readonly name: string
   readonly config: RollupConfig
   readonly genesis: Genesis
-  /** what in the files is not understood */
+  /** one for each entry of the files that is not understood */
   readonly warnings: readonly string[]
 }
 
 /**
- * The chain that --network, or --rollup.config with --genesis, names.
+ * Returns the chain of --network, or of --rollup.config with --genesis.
  * @throws Fault CONFLICTING_FLAGS, MISSING_FLAG, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (all fatal)
  */
 export function chooseChain(given: FlagValues<'network' | 'rollup.config' | 'genesis'>): ChosenChain {
   const { network, 'rollup.config': rollupPath, genesis: genesisPath } = given
   if (network !== undefined) {
     if (rollupPath !== undefined || genesisPath !== undefined) {
-      throw cliFault('CONFLICTING_FLAGS', { flags: ['network', 'rollup.config', 'genesis'], rule: 'a built-in chain has its own' })
+      throw cliFault('CONFLICTING_FLAGS', {
+        flags: ['network', 'rollup.config', 'genesis'],
+        rule: 'a built-in chain has its own config and genesis',
+      })
     }
     const known = networkOf(network)
     return { name: network, config: known.config, genesis: known.genesis(), warnings: [] }
   }
   if (rollupPath === undefined && genesisPath === undefined)
-    throw missing('network', `${networkNames.join(' or ')}; for a chain of your own give --rollup.config FILE and --genesis FILE instead`)
+    throw missing('network', `${networkNames.join(' or ')}; for a custom chain give --rollup.config FILE and --genesis FILE instead`)
   if (rollupPath === undefined) throw missing('rollup.config')
   if (genesisPath === undefined) throw missing('genesis')
   const rollup = parseRollupConfig(readJsonFile(rollupPath))
@@ -39,7 +42,7 @@ export function chooseChain(given: FlagValues<'network' | 'rollup.config' | 'gen
 }
 
 /**
- * A genesis file, in geth's format or as the difference from Base's.
+ * Reads a genesis file, in geth's format or as the difference from Base's.
  * @throws Fault UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
  */
 export function readGenesisFile(path: string): ParsedGenesis {

@@ -2,7 +2,7 @@ import type { Clock } from '#lib/clock'
 import type { Supervisor } from '#lib/supervisor'
 import type { FlagName, RawFlags } from './flags.ts'
 
-/** What a command may touch of the process it runs in. */
+/** The part of its process that a command may use. */
 export type Io = {
   readonly out: { write(text: string): void }
   readonly err: { write(text: string): void; readonly isTerminal: boolean }
@@ -10,7 +10,7 @@ export type Io = {
   readonly clock: Clock
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
-  /** The parent process, when it watches this one. */
+  /** The parent process, if it watches this one. */
   readonly supervisor?: Supervisor
 }
 
@@ -19,7 +19,7 @@ export type Command = {
   readonly doc: string
   readonly argument?: { readonly name: string; readonly doc: string }
   readonly flags: readonly FlagName[]
-  /** commands under this one: `basalt devnet tx` */
+  /** subcommands, as in `basalt devnet tx` */
   readonly commands?: readonly Command[]
   /** @returns the exit code; faults that it throws become one line and exit code 2 */
   run(io: Io, raw: RawFlags, argument: string): Promise<number>

@@ -7,6 +7,6 @@ it.each<[string, number, string]>([
   ['/data/{network}/of/{network}', 901, '/data/chain-901/of/chain-901'],
   ['/data/basalt', 8_453, '/data/basalt'],
   ['/data/{other}', 8_453, '/data/{other}'],
-])('cli/datadir: %s of chain %i is %s', (text, chainId, dir) => {
+])('cli/datadir: %s with chain %i becomes %s', (text, chainId, dir) => {
   expect(datadirOf(text, chainId)).toBe(dir)
 })

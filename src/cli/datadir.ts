@@ -3,7 +3,7 @@ import { networkNames, networkOf } from '#chainspec/networks'
 const placeholder = '{network}'
 
 /**
- * The data directory that --datadir means for a chain: `{network}` in it stands for the name of the built-in network of that chain ID, or for
+ * Returns the data directory of a chain: `{network}` in --datadir is replaced by the name of the built-in network of that chain id, or by
  * `chain-ID`. So one setting keeps the chains apart.
  */
 export function datadirOf(text: string, chainId: number): string {

@@ -21,7 +21,7 @@ it.each<[FlagName, string, unknown]>([
   ['data', '0xAB01', '0xab01'],
   ['l1', 'memory', 'memory'],
   ['accounts', '100', 100],
-])('cli/devnetFlags: --%s %s', (flag, text, value) => {
+])('cli/devnetFlags: parses --%s %s', (flag, text, value) => {
   expect(read(flag, text)).toBe(value)
 })
 
@@ -45,11 +45,11 @@ it.each<[FlagName, string]>([
   ['accounts', '101'],
   ['chain-id', '0'],
   ['chain-id', '0x385'],
-])('cli/devnetFlags: --%s %s is refused by name (BAD_FLAG)', (flag, text) => {
+])('cli/devnetFlags: refuses --%s %s by name (BAD_FLAG)', (flag, text) => {
   expect(() => read(flag, text)).toThrow(expect.objectContaining({ code: 'BAD_FLAG', message: expect.stringContaining(`--${flag}`) }))
 })
 
-it('cli/devnetFlags: the words of a mnemonic are not shown (BAD_FLAG)', () => {
+it('cli/devnetFlags: does not show the words of a mnemonic (BAD_FLAG)', () => {
   expect(() => read('mnemonic', '')).toThrow(expect.objectContaining({ code: 'BAD_FLAG', message: expect.not.stringContaining('""') }))
 })
 
@@ -59,6 +59,6 @@ it.each([
   [10n ** 18n, '1'],
   [1_500_000_000_000_000_000n, '1.5'],
   [10_000n * 10n ** 18n - 1n, '9999.999999999999999999'],
-])('cli/devnetCommands: %d wei are %s ether', (wei, text) => {
+])('cli/commands/devnetCommands: formats %d wei as %s ether', (wei, text) => {
   expect(inEther(wei)).toBe(text)
 })

@@ -1,7 +1,7 @@
 import { dataAvailabilities } from '#devnet/options'
 import { addressText, amount, choice, defaulted, duration, hexText, integer, onOff, port, text } from './flagSpec.ts'
 
-/** Flags of `basalt devnet` and the commands under it. One without a fallback is, when left out, what the chain in --datadir was made with. */
+/** Flags of `basalt devnet` and its subcommands. A flag without a fallback defaults to the value that the chain in --datadir was created with. */
 export const devnetFlags = {
   'chain-id': integer(
     { env: 'BASALT_DEVNET_CHAIN_ID', group: 'Devnet', doc: 'chain id of L2; default 901, or that of the chain in --datadir' },
@@ -10,17 +10,17 @@ export const devnetFlags = {
     999_999_999_999_999,
   ),
   'block-time': duration(
-    { env: 'BASALT_DEVNET_BLOCK_TIME', group: 'Devnet', doc: 'between two L2 blocks: 1s or 2s; default 2s' },
+    { env: 'BASALT_DEVNET_BLOCK_TIME', group: 'Devnet', doc: 'interval between L2 blocks: 1s or 2s; default 2s' },
     '1s or 2s',
     (ms) => [200, 1_000, 2_000].includes(ms),
   ),
   'l1-block-time': duration(
-    { env: 'BASALT_DEVNET_L1_BLOCK_TIME', group: 'Devnet', doc: 'between two L1 blocks: 1s to 60s; default 2s' },
+    { env: 'BASALT_DEVNET_L1_BLOCK_TIME', group: 'Devnet', doc: 'interval between L1 blocks: 1s to 60s; default 2s' },
     'a whole number of seconds from 1s to 60s',
     (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
   ),
   accounts: integer(
-    { env: 'BASALT_DEVNET_ACCOUNTS', group: 'Devnet', doc: 'how many accounts get 10,000 ETH on both chains; default 10' },
+    { env: 'BASALT_DEVNET_ACCOUNTS', group: 'Devnet', doc: 'number of accounts that get 10,000 ETH on both chains; default 10' },
     'N',
     1,
     100,
@@ -33,7 +33,7 @@ export const devnetFlags = {
     {
       env: 'BASALT_DEVNET_FORK',
       group: 'Devnet',
-      doc: 'canyon to azul: active in block 1 with all before it; or a JSON file of seconds after genesis by fork; default jovian',
+      doc: 'canyon to azul: active in block 1 with all earlier forks; or a JSON file with seconds after genesis by fork; default jovian',
     },
     'NAME|FILE',
   ),
@@ -41,7 +41,7 @@ export const devnetFlags = {
     {
       env: 'BASALT_DEVNET_L1',
       group: 'Devnet',
-      doc: 'the L1: anvil in a process of its own, or memory, of which nothing is kept; default anvil',
+      doc: 'the L1: anvil in its own process, or memory, which cannot be kept; default anvil',
     },
     ['anvil', 'memory'],
   ),
@@ -49,7 +49,7 @@ export const devnetFlags = {
     {
       env: 'BASALT_DEVNET_DATA_AVAILABILITY',
       group: 'Devnet',
-      doc: 'how the batcher posts blocks to L1; auto: as what costs less there; default calldata',
+      doc: 'form in which the batcher posts blocks to L1; auto: the cheaper form; default calldata',
     },
     dataAvailabilities,
   ),
@@ -70,7 +70,7 @@ export const devnetFlags = {
     port({
       env: 'BASALT_DEVNET_PUBLISHER_PORT',
       group: 'Devnet',
-      doc: 'WebSocket of the sequencer for blocks that it is building, which the verifier shows as pending; 0: any free port; off: none',
+      doc: "WebSocket with the sequencer's flashblocks, which the verifier serves as `pending`; 0: any free port; off: none",
     }),
     1111,
   ),
@@ -78,12 +78,9 @@ export const devnetFlags = {
     port({ env: 'BASALT_DEVNET_CONTROL_PORT', group: 'Devnet', doc: 'devnet_* methods, on loopback; 0: any free port' }),
     8549,
   ),
-  quiet: onOff({ env: 'BASALT_DEVNET_QUIET', group: 'Devnet', doc: 'no status after the start' }),
-  from: text(
-    { env: 'BASALT_DEVNET_FROM', group: 'Devnet', doc: 'the account that sends: its number or its address; default 0' },
-    'N|ADDRESS',
-  ),
-  to: addressText({ env: 'BASALT_DEVNET_TO', group: 'Devnet', doc: 'who receives; default: of a deposit or a withdrawal the sender' }),
-  value: amount({ env: 'BASALT_DEVNET_VALUE', group: 'Devnet', doc: '1.5ether, 20gwei, or wei; default: nothing' }),
-  data: hexText({ env: 'BASALT_DEVNET_DATA', group: 'Devnet', doc: 'calldata; without --to the code that creates a contract' }),
+  quiet: onOff({ env: 'BASALT_DEVNET_QUIET', group: 'Devnet', doc: 'write no status lines after the start' }),
+  from: text({ env: 'BASALT_DEVNET_FROM', group: 'Devnet', doc: 'the sender: number or address of an account; default 0' }, 'N|ADDRESS'),
+  to: addressText({ env: 'BASALT_DEVNET_TO', group: 'Devnet', doc: 'the receiver; default for a deposit or a withdrawal: the sender' }),
+  value: amount({ env: 'BASALT_DEVNET_VALUE', group: 'Devnet', doc: 'amount: 1.5ether, 20gwei, or wei; default 0' }),
+  data: hexText({ env: 'BASALT_DEVNET_DATA', group: 'Devnet', doc: 'calldata; without --to the init code of a contract' }),
 } as const

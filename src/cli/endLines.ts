@@ -5,10 +5,10 @@ import type { NodeOptions } from '#node/nodeOptions'
 import { cliFault } from './faults.ts'
 import { fatalLine } from './output.ts'
 
-/** Signals by which the system or the runtime ends a process that made an error. */
+/** Signals by which the system or the runtime ends a faulty process. */
 const crashes = ['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGTRAP', 'SIGFPE'] as const
 
-/** What the parent process writes about an end of the node that the node cannot report itself. */
+/** Lines that the parent process writes about an end of the node that the node cannot report itself. */
 export function endLines({ mode, datadir }: Pick<NodeOptions, 'mode' | 'datadir'>, format: LogFormat): EndLines {
   const stores = { all: ['chain', 'consensus'], execution: ['chain'], consensus: ['consensus'] }[mode]
   const files = stores.map((store) => join(datadir, store, 'data.mdb'))

@@ -15,7 +15,7 @@ export const cliFault = defineFaults({
   BAD_USAGE: {
     severity: 'fatal',
     says: (d: { problem: string }) => d.problem,
-    fix: 'basalt help COMMAND lists what the command takes',
+    fix: 'basalt help COMMAND lists its arguments and flags',
   },
   UNSUPPORTED: {
     severity: 'fatal',
@@ -25,28 +25,27 @@ export const cliFault = defineFaults({
   CONFLICTING_FLAGS: {
     severity: 'fatal',
     says: (d: { flags: readonly string[]; rule: string }) => `${d.flags.map((flag) => `--${flag}`).join(', ')}: ${d.rule}`,
-    fix: 'give one or the other; basalt help node tells what each is for',
+    fix: 'give only one of them; basalt help node explains each',
   },
   CONFLICTING_VARIABLES: {
     severity: 'fatal',
-    says: (d: { flag: string; variables: readonly string[] }) =>
-      `${d.variables.join(' and ')} both stand for --${d.flag} and say different things`,
+    says: (d: { flag: string; variables: readonly string[] }) => `${d.variables.join(' and ')} both set --${d.flag}, to different values`,
     fix: 'remove one of them, or give the flag on the command line, which wins',
   },
   WRONG_MODE: {
     severity: 'fatal',
     says: (d: { flag: string; mode: string; modes: readonly string[] }) =>
       `--${d.flag} has no effect with --mode ${d.mode}, only with ${d.modes.join(' or ')}`,
-    fix: 'leave the flag out, or choose the mode it is for',
+    fix: 'leave the flag out, or choose a mode in which it has an effect',
   },
   JWT_FILE_BAD: {
     severity: 'fatal',
-    says: (d: { path: string; problem: string }) => `${d.path} holds no secret of the Engine API: ${d.problem}`,
-    fix: 'it must hold 64 hex digits and be readable by its owner alone (chmod 600); remove it to have a new one made',
+    says: (d: { path: string; problem: string }) => `${d.path} is not a valid secret file of the Engine API: ${d.problem}`,
+    fix: 'it must hold 64 hex digits and be readable by its owner only (chmod 600); remove it, and the next start creates a new one',
   },
   JWT_FILE_UNWRITABLE: {
     severity: 'fatal',
-    says: (d: { path: string; reason: string }) => `cannot make the secret ${d.path}: ${d.reason}`,
+    says: (d: { path: string; reason: string }) => `cannot create the secret file ${d.path}: ${d.reason}`,
     fix: 'make its folder writable, or name another file with --jwt',
   },
   JWT_CONFLICT: {
@@ -56,29 +55,29 @@ export const cliFault = defineFaults({
   },
   NODE_KILLED: {
     severity: 'fatal',
-    says: () => 'the node was killed (SIGKILL), most often by the system for want of memory',
-    fix: 'start it again, nothing that was acknowledged is lost; when the log of the system names this process, give it more memory',
+    says: () => 'the node was killed (SIGKILL), most often by the system for lack of memory',
+    fix: 'start it again, no acknowledged data is lost; if the system log names this process, give it more memory',
   },
   NODE_CRASHED: {
     severity: 'fatal',
     says: (d: { signal: string }) => `the node crashed (${d.signal}): its heap was exhausted, or native code failed`,
-    fix: 'start it again, nothing that was acknowledged is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB; if it happens again, report it with the lines above',
+    fix: 'start it again, no acknowledged data is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB; if it happens again, report it with the lines above',
   },
   STORE_UNREADABLE: {
     severity: 'fatal',
     says: (d: { files: readonly string[] }) => `the node ended (SIGBUS): a page of ${d.files.join(' or ')} could not be read`,
-    fix: 'check the disk and the log of the system; if the file was cut off, start again with an empty data directory or a snapshot',
+    fix: 'check the disk and the system log; if the file was cut off, start again with an empty data directory or a snapshot',
   },
   EXECUTION_STUCK: {
     severity: 'fatal',
     says: () =>
-      'the execution thread gives no sign of life: its heap was exhausted while it wrote, or it waits for ever; the node is killed',
-    fix: 'start it again, nothing that was acknowledged is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB',
+      'the execution thread gives no sign of life: its heap was exhausted during a write, or it is deadlocked; the node is killed',
+    fix: 'start it again, no acknowledged data is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB',
   },
   STOP_TIMED_OUT: {
     severity: 'fatal',
     says: () => 'the node did not stop within 50 s and is killed',
-    fix: 'start it again when it is wanted, nothing that was acknowledged is lost; check whether the disk is slow',
+    fix: 'no acknowledged data is lost; check whether the disk is slow',
   },
   UNREADABLE_FILE: {
     severity: 'fatal',
@@ -88,6 +87,6 @@ export const cliFault = defineFaults({
   BAD_FILE: {
     severity: 'fatal',
     says: (d: { path: string; expected: string; reason: string }) => `${d.path} is not ${d.expected}: ${d.reason}`,
-    fix: 'check that it is the right file and that it is whole',
+    fix: 'check that it is the right file and complete',
   },
 })

@@ -3,11 +3,11 @@ import { zstdDecompressSync } from 'node:zlib'
 import { errorMessage } from '#lib/fault'
 import { cliFault } from './faults.ts'
 
-/** zstd output beyond this is refused: no file that we read comes near. */
+/** Bound of zstd output; expected files are far below it. */
 const maxOutputBytes = 2 ** 31 - 1
 
 /**
- * A whole file; one named .zst is decompressed.
+ * Reads a whole file; a file named .zst is decompressed.
  * @throws Fault UNREADABLE_FILE, BAD_FILE (fatal)
  */
 export function readFileBytes(path: string): Uint8Array {
@@ -25,7 +25,7 @@ export function readFileBytes(path: string): Uint8Array {
   }
 }
 
-/** As text. @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
+/** Reads a file as UTF-8. @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
 export function readFileText(path: string): string {
   return Buffer.from(readFileBytes(path)).toString('utf8')
 }

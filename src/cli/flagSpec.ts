@@ -4,14 +4,14 @@ import type { Translation } from './translations.ts'
 
 export const modes = ['all', 'execution', 'consensus'] as const satisfies readonly NodeMode[]
 
-/** A name that an operator's environment may hold already. */
+/** An older name of a variable, or another client's. */
 export type Alias = {
   readonly name: string
-  /** from the older form of the value to that of the flag; none: the forms are the same */
+  /** from the older form of the value to that of the flag; absent: the forms are the same */
   readonly translation?: Translation
-  /** modes in which it means this flag: one environment file feeds both services */
+  /** modes in which the name applies to this flag: one environment file serves both halves */
   readonly modes: readonly NodeMode[]
-  /** its items come after those of the other names instead of contradicting them */
+  /** its items are appended to those of the other names instead of contradicting them */
   readonly isAddition: boolean
 }
 
@@ -28,21 +28,21 @@ export const flagGroups = [
   'Not supported yet',
 ] as const
 
-/** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
+/** One flag, for command line, environment, help and reference. `parse` does not throw: it returns undefined for a bad value. */
 export type Flag<T> = {
   readonly env: string
   readonly aliases: readonly Alias[]
   readonly doc: string
   readonly group: (typeof flagGroups)[number]
-  /** of `node`, in which it has an effect */
+  /** modes of `node` in which the flag has an effect */
   readonly modes: readonly NodeMode[]
   /** Written `--flag <placeholder>`; a switch has none. */
   readonly placeholder?: string
-  /** What a good value is, for the error: `a port (0–65535)`. */
+  /** Description of a valid value, for the error: `a port (0–65535)`. */
   readonly expected: string
   /** Never logged, never printed. */
   readonly secret: boolean
-  /** Set: a fault, until the feature is there; of an alias in the environment, a warning. */
+  /** The feature is missing: the flag is a fault, an alias of it in the environment a warning. */
   readonly unsupported: boolean
   readonly parse: (text: string) => T | undefined
 }
@@ -106,7 +106,7 @@ export const url = (options: FlagOptions, protocols: readonly string[]): Flag<st
     isUrl(value, new RegExp(`^(?:${protocols.join('|')}):$`)) ? value : undefined,
   )
 
-/** One URL of a node, or its HTTP URL and after a comma its WebSocket URL. */
+/** One URL of a node, or its HTTP URL, a comma and its WebSocket URL. */
 export const nodeUrl = (options: FlagOptions): Flag<string> =>
   flag(
     options,
@@ -119,7 +119,7 @@ export const nodeUrl = (options: FlagOptions): Flag<string> =>
     },
   )
 
-/** @param scheme of each; the same with an `s` is as good */
+/** @param scheme of each URL; the scheme with an `s` is accepted too */
 export const urls = (options: FlagOptions, scheme: 'http' | 'ws' = 'http'): Flag<readonly string[]> =>
   flag(options, 'URL[,URL]', `a list of ${scheme} or ${scheme}s URLs`, (value) => {
     const list = value.split(',').map((one) => one.trim())
@@ -132,7 +132,7 @@ export const hostNames = (options: FlagOptions): Flag<readonly string[]> =>
     return list.every((one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)) ? list : undefined
   })
 
-/** What stands between commas, where each is good. */
+/** Splits a value at commas; undefined: an item is not valid. */
 function parseList(value: string, isGood: (one: string) => boolean): readonly string[] | undefined {
   const list = value.split(',').map((one) => one.trim())
   return list.every(isGood) ? list : undefined
@@ -156,7 +156,7 @@ export const origins = (options: FlagOptions): Flag<readonly string[] | 'any'> =
 export const addressRanges = (options: FlagOptions): Flag<readonly string[]> =>
   flag(options, 'ADDRESS[,ADDRESS]', 'a list of IP addresses, or networks such as 10.0.0.0/8', (value) => parseList(value, isAddressRange))
 
-/** A stretch of the chain: in seconds, or in blocks where an older configuration says blocks. */
+/** A distance on the chain: in seconds, or in blocks as in older configurations. */
 export type Stretch = { readonly sec: number } | { readonly blocks: number }
 
 export const stretch = (options: FlagOptions): Flag<Stretch> =>
@@ -218,6 +218,6 @@ export const hexText = (options: FlagOptions): Flag<string> =>
     /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined,
   )
 
-/** A flag of a feature to come: no value of it is good. */
+/** A flag of a missing feature: every value is refused. */
 export const notYet = (options: Omit<FlagOptions, 'unsupported' | 'group'>, placeholder?: string): Flag<string> =>
   flag({ ...options, group: 'Not supported yet', unsupported: true }, placeholder, 'a text', (value) => value)

@@ -32,8 +32,8 @@ const consensusOnly = ['consensus'] as const
 const loopback = '127.0.0.1'
 
 /**
- * Every flag of every command: its name, its variable, the older names that operators of Base and OP-Stack nodes have in their environment.
- * `SVC_NODE_X` is read as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables that mean nothing here are in `otherClientEnv.ts`.
+ * Every flag of every command: its name, its variable, and older names from the environments of Base and OP-Stack nodes. `SVC_NODE_X` is read as
+ * `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables without a meaning here are in `otherClientEnv.ts`.
  */
 export const flags = {
   network: choice(
@@ -43,7 +43,7 @@ export const flags = {
       aliases: older(['BASE_NODE_NETWORK', 'OP_NODE_NETWORK', 'RETH_CHAIN', 'OP_RETH_OP_NETWORK', 'OP_GETH_OP_NETWORK'], {
         translation: form.networkName,
       }),
-      doc: 'a chain whose facts are built in',
+      doc: 'name of a built-in chain',
     },
     networkNames,
   ),
@@ -52,17 +52,17 @@ export const flags = {
       env: 'BASALT_ROLLUP_CONFIG',
       group: 'Chain',
       aliases: older(['BASE_NODE_ROLLUP_CONFIG', 'OP_NODE_ROLLUP_CONFIG']),
-      doc: "rollup config of a chain of one's own, in op-node's format; with --genesis",
+      doc: "rollup config of a custom chain, in op-node's format; requires --genesis",
     },
     'FILE',
   ),
-  genesis: text({ env: 'BASALT_GENESIS', group: 'Chain', doc: "genesis of a chain of one's own, in geth's format" }, 'FILE'),
+  genesis: text({ env: 'BASALT_GENESIS', group: 'Chain', doc: "genesis of a custom chain, in geth's format" }, 'FILE'),
 
   ...l1Flags,
 
   mode: defaulted(
     choice(
-      { env: 'BASALT_MODE', group: 'Halves', doc: 'both halves in one process, or one of them with the other elsewhere (Engine API)' },
+      { env: 'BASALT_MODE', group: 'Halves', doc: 'both halves in one process, or one half that uses another process over the Engine API' },
       modes,
     ),
     'all',
@@ -83,7 +83,7 @@ export const flags = {
       group: 'Halves',
       modes: ['execution', 'consensus'],
       aliases: older(['BASE_NODE_L2_ENGINE_AUTH', 'OP_NODE_L2_ENGINE_AUTH']),
-      doc: 'file of the secret that both halves share; made when absent; default DATADIR/jwt.hex',
+      doc: 'file of the secret that both halves share; created when absent; default DATADIR/jwt.hex',
     },
     'FILE',
   ),
@@ -92,7 +92,7 @@ export const flags = {
     group: 'Halves',
     modes: ['execution', 'consensus'],
     aliases: older(['BASE_NODE_L2_ENGINE_AUTH_RAW', 'BASE_NODE_L2_ENGINE_AUTH_ENCODED', 'OP_NODE_L2_ENGINE_AUTH_RAW']),
-    doc: 'the secret itself; its file is then not used',
+    doc: 'the secret itself; overrides the file of --jwt',
   }),
   'engine.addr': defaulted(
     text({ env: 'BASALT_ENGINE_ADDR', group: 'Halves', modes: executionOnly, doc: 'address of the Engine API' }, 'ADDRESS'),
@@ -104,7 +104,7 @@ export const flags = {
       group: 'Halves',
       modes: executionOnly,
       aliases: older('AUTHRPC_PORT', { modes: executionOnly }),
-      doc: 'Engine API for a consensus half elsewhere; 0: any free port',
+      doc: 'Engine API for a separate consensus half; 0: any free port',
     }),
     8551,
   ),
@@ -115,7 +115,7 @@ export const flags = {
         env: 'BASALT_PAYLOAD_MAX_TIME',
         group: 'Halves',
         modes: withExecution,
-        doc: 'time for executing a payload that another half or node offers; one that takes longer is refused for ten times as long, then has twice the time; 0: no bound',
+        doc: 'execution time of a payload from the other half or another node; a slower payload is refused for ten times as long, then has twice the time; 0: no limit',
       },
       '1s to 3600s, or 0',
       (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),
@@ -130,14 +130,14 @@ export const flags = {
     modes: withConsensus,
     aliases: older('BASE_NODE_SOURCE_L2_RPC'),
     secret: true,
-    doc: 'follow this node of the same chain; every block is executed again. Its WebSocket tells of heads, else they are polled',
+    doc: 'follow this node of the same chain; every block is executed again. A WebSocket URL announces heads; without one they are polled',
   }),
   'source.proofs': onOff({
     env: 'BASALT_SOURCE_PROOFS',
     group: 'Follow mode',
     modes: withConsensus,
     aliases: older('BASE_NODE_PROOFS', { translation: form.trueOrFalse }),
-    doc: 'the execution half records proofs: go no further ahead of them than --source.max-ahead',
+    doc: 'the execution half records proofs: do not run ahead of them by more than --source.max-ahead',
   }),
   'source.max-ahead': defaulted(
     stretch({
@@ -145,7 +145,7 @@ export const flags = {
       group: 'Follow mode',
       modes: withConsensus,
       aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
-      doc: 'how far ahead of recorded proofs, in seconds, or in blocks as 512b',
+      doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b',
     }),
     { blocks: 512 },
     '512b',
@@ -156,7 +156,7 @@ export const flags = {
         env: 'BASALT_READY_MAX_LAG',
         group: 'Follow mode',
         modes: withConsensus,
-        doc: 'seconds that the head may be behind the wall clock and /readyz still say yes; counts with --source.l2.rpc only',
+        doc: 'maximal age of the head in seconds at which /readyz is 200; applies with --source.l2.rpc only',
       },
       'SEC',
       1,
@@ -224,7 +224,7 @@ export const flags = {
     group: 'Servers',
     modes: withConsensus,
     aliases: older('BASE_NODE_RPC_ENABLE_ADMIN', { modes: withConsensus, translation: form.trueOrFalse }),
-    doc: 'admin_* methods on the rollup port, for whoever reaches it',
+    doc: 'admin_* methods on the rollup port, for every client that reaches it',
   }),
   'metrics.addr': defaulted(
     text(
@@ -259,15 +259,15 @@ export const flags = {
         env: 'BASALT_DATADIR',
         group: 'Storage',
         doc:
-          'where the chain is kept; one node at a time; {network} in it is the name of the built-in network, or chain-ID of another one; ' +
-          'a devnet keeps nothing unless the command line names one',
+          'directory of the chain data; one node at a time; {network} in it is the name of the built-in network, or chain-ID for a custom chain; ' +
+          'a devnet keeps no data unless this flag is on the command line',
       },
       'DIR',
     ),
     './basalt-data',
   ),
   'db.min-free': defaulted(
-    bytes({ env: 'BASALT_DB_MIN_FREE', group: 'Storage', doc: 'free space of the disk below which nothing more is written' }),
+    bytes({ env: 'BASALT_DB_MIN_FREE', group: 'Storage', doc: 'free disk space below which nothing is written' }),
     2_000_000_000,
     '2GB',
   ),
@@ -284,7 +284,7 @@ export const flags = {
           ...older('BASE_NODE_LOG_VERBOSITY', { modes: withConsensus, translation: form.verbosity }),
           ...older('OP_NODE_LOG_LEVEL', { modes: withConsensus, translation: form.levelName }),
         ],
-        doc: 'the least severe lines to write',
+        doc: 'lowest severity of log lines to write',
       },
       logLevels,
     ),
@@ -296,7 +296,7 @@ export const flags = {
         env: 'BASALT_LOG_FORMAT',
         group: 'Output',
         aliases: older(['BASE_NODE_LOG_FORMAT', 'OP_NODE_LOG_FORMAT'], { translation: form.lineFormat }),
-        doc: 'lines for people or for machines',
+        doc: 'format of log lines: pretty for people, json or logfmt for programs',
       },
       logFormats,
     ),
@@ -307,7 +307,7 @@ export const flags = {
   'p2p.disable': onOff({
     env: 'BASALT_P2P_DISABLE',
     group: 'Servers',
-    doc: 'no peer-to-peer network; there is none yet, so this changes nothing',
+    doc: 'no peer-to-peer network; no effect yet, since there is none',
   }),
   'sequencer.http': url(
     {
@@ -316,13 +316,13 @@ export const flags = {
       modes: withExecution,
       aliases: older(['RETH_SEQUENCER_HTTP', 'OP_RETH_SEQUENCER_HTTP', 'OP_SEQUENCER_HTTP', 'OP_GETH_SEQUENCER_HTTP']),
       secret: true,
-      doc: 'JSON-RPC of the sequencer: transactions are passed on to it, and its answers are passed on as they are',
+      doc: 'JSON-RPC of the sequencer: transactions are forwarded to it, and its responses are returned unchanged',
     },
     ['http', 'https'],
   ),
   ...flashblocksFlags,
   'retain.history': notYet(
-    { env: 'BASALT_RETAIN_HISTORY', aliases: older('RETH_PRUNING_ARGS'), doc: 'how long old state is kept; all of it is' },
+    { env: 'BASALT_RETAIN_HISTORY', aliases: older('RETH_PRUNING_ARGS'), doc: 'retention of old state; all of it is kept' },
     'TIME',
   ),
   'proofs.history': notYet({
@@ -333,7 +333,7 @@ export const flags = {
       }),
       ...older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
     ],
-    doc: 'a longer record of proofs',
+    doc: 'a longer history of proofs',
   }),
   'p2p.port': notYet({ env: 'BASALT_P2P_PORT', doc: 'unsafe blocks from peers' }, 'PORT'),
 } as const
@@ -341,8 +341,8 @@ export const flags = {
 export type FlagName = keyof typeof flags
 type ValueOf<N extends FlagName> =
   (typeof flags)[N] extends DefaultedFlag<infer T> ? T : (typeof flags)[N] extends Flag<infer T> ? T | undefined : never
-/** Values by flag name; undefined only where the table has no fallback. */
+/** Values by flag name; undefined only for a flag without a fallback. */
 export type FlagValues<N extends FlagName> = { readonly [K in N]: ValueOf<K> }
 
-/** What the command line said, by flag name: text, or true for a switch. */
+/** Values of the command line, by flag name: text, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | boolean | undefined>>

@@ -2,7 +2,7 @@ import { choice, defaulted, duration, older, port, text, urls } from './flagSpec
 
 const withExecution = ['all', 'execution'] as const
 
-/** Blocks before they are sealed: those of others, followed, and those that are built here, published. */
+/** Flags of flashblocks: streams to follow, and the publisher of blocks under construction. */
 export const flashblocksFlags = {
   'flashblocks.url': urls(
     {
@@ -11,7 +11,7 @@ export const flashblocksFlags = {
       modes: withExecution,
       aliases: older('RETH_FB_WEBSOCKET_URL', { modes: withExecution }),
       secret: true,
-      doc: 'publishers of this chain, all listened to at once: their blocks are pending before they are sealed',
+      doc: 'publishers of flashblocks of this chain, followed all at once; `pending` is answered from them',
     },
     'ws',
   ),
@@ -20,7 +20,7 @@ export const flashblocksFlags = {
       env: 'BASALT_FLASHBLOCKS_MAX_AGE',
       group: 'Flashblocks',
       modes: withExecution,
-      doc: 'without a flashblock that fits for so long, pending is what is sealed: 200ms to 60s; default two block times',
+      doc: 'time without a fitting flashblock after which `pending` is a sealed block: 200ms to 60s; default two block times',
     },
     '200ms to 60s',
     (ms) => ms >= 200 && ms <= 60_000,
@@ -30,7 +30,7 @@ export const flashblocksFlags = {
       env: 'BASALT_FLASHBLOCKS_MAX_TIME',
       group: 'Flashblocks',
       modes: withExecution,
-      doc: 'time for executing one block that is not sealed, all its flashblocks; a block that takes longer is given up: 200ms to 60s; default two block times',
+      doc: 'execution time of one pending block, all its flashblocks; a block that takes longer is dropped: 200ms to 60s; default two block times',
     },
     '200ms to 60s',
     (ms) => ms >= 200 && ms <= 60_000,
@@ -41,7 +41,7 @@ export const flashblocksFlags = {
         env: 'BASALT_PENDING_FALLBACK',
         group: 'Flashblocks',
         modes: withExecution,
-        doc: 'the sealed block that pending means while nothing newer is known',
+        doc: 'the sealed block that `pending` means without a fresh pending block',
       },
       ['latest', 'finalized'],
     ),
@@ -54,7 +54,7 @@ export const flashblocksFlags = {
         group: 'Flashblocks',
         modes: withExecution,
         aliases: older('FLASHBLOCKS_WS_ADDR', { modes: withExecution }),
-        doc: 'address where blocks that are built here are published',
+        doc: 'address of the publisher of flashblocks',
       },
       'ADDRESS',
     ),
@@ -66,7 +66,7 @@ export const flashblocksFlags = {
       group: 'Flashblocks',
       modes: withExecution,
       aliases: older('FLASHBLOCKS_WS_PORT', { modes: withExecution }),
-      doc: 'WebSocket that publishes blocks that are built here while they are built; 0: any free port; off: none',
+      doc: 'WebSocket that publishes flashblocks of blocks under construction; 0: any free port; off: none',
     }),
     'off',
   ),
@@ -76,7 +76,7 @@ export const flashblocksFlags = {
         env: 'BASALT_FLASHBLOCKS_INTERVAL',
         group: 'Flashblocks',
         modes: withExecution,
-        doc: 'between two published slices of a block: 50ms to 2s',
+        doc: 'interval between published flashblocks: 50ms to 2s',
       },
       '50ms to 2s',
       (ms) => ms >= 50 && ms <= 2_000,

@@ -17,7 +17,7 @@ function file(name: string, content: string, mode = 0o600): string {
   return path
 }
 
-it('cli/jwtFile: a secret is made once, for its owner alone, folder included, and is the same ever after', () => {
+it('cli/jwtFile: creates a secret once, with its folder, readable by its owner only, and reads the same one later', () => {
   const path = join(dir, 'new/folder/jwt.hex')
   const made = sharedSecret(path)
   expect(made).toHaveLength(32)
@@ -29,7 +29,7 @@ it('cli/jwtFile: a secret is made once, for its owner alone, folder included, an
   expect(sharedSecret(join(dir, 'other.hex'))).not.toEqual(made)
 })
 
-it('cli/jwtFile: processes that start at once agree', async () => {
+it('cli/jwtFile: gives all processes that start at once the same secret', async () => {
   const path = join(dir, 'race.hex')
   const module = resolve(import.meta.dirname, 'jwtFile.ts')
   const script = `import { sharedSecret } from ${JSON.stringify(module)}; process.stdout.write(Buffer.from(sharedSecret(process.argv[1])).toString('hex'))`
@@ -43,7 +43,7 @@ it('cli/jwtFile: processes that start at once agree', async () => {
 it.each([
   ['0x and a line end', `0x${hex}\n`],
   ['capitals', hex.toUpperCase()],
-])('cli/jwtFile: a file with %s is as good', (what, content) => {
+])('cli/jwtFile: accepts a file with %s', (what, content) => {
   expect(Buffer.from(sharedSecret(file(what, content))).toString('hex')).toBe(hex)
 })
 
@@ -54,14 +54,14 @@ it.each<[string, string, number, RegExp]>([
   ['empty', '', 0o600, /0 characters are not 64 hex digits$/],
   ['huge', hex.repeat(100_000), 0o600, /1024 characters are not 64 hex digits$/],
   ['readable by all', hex, 0o644, /others may read it \(mode 644\)$/],
-])('cli/jwtFile: a file that is %s is named, its content is not (JWT_FILE_BAD)', (what, content, mode, says) => {
+])('cli/jwtFile: names a file that is %s without its content (JWT_FILE_BAD)', (what, content, mode, says) => {
   const path = file(`bad ${what}`, content, mode)
   expect(() => sharedSecret(path)).toThrow(expect.objectContaining({ code: 'JWT_FILE_BAD', message: expect.stringMatching(says) }))
   expect(readFileSync(path, 'utf8')).toBe(content)
   expect(() => sharedSecret(path)).not.toThrow(/c0c0|gggg|abcd/)
 })
 
-it('cli/jwtFile: where no file can be made or read, the path is named (JWT_FILE_UNWRITABLE, UNREADABLE_FILE)', () => {
+it('cli/jwtFile: names the path when the file cannot be created or read (JWT_FILE_UNWRITABLE, UNREADABLE_FILE)', () => {
   const below = join(file('plain', 'x'), 'jwt.hex')
   expect(() => sharedSecret(below)).toThrow(
     expect.objectContaining({ code: expect.stringMatching(/UNWRITABLE|UNREADABLE/), message: expect.stringContaining(below) }),
@@ -71,7 +71,7 @@ it('cli/jwtFile: where no file can be made or read, the path is named (JWT_FILE_
   expect(() => sharedSecret(folder)).toThrow(expect.objectContaining({ code: 'UNREADABLE_FILE' }))
 })
 
-/** of the fault that it ends with; 'none': it ends well */
+/** Returns the code of the fault that a function throws; 'none': it succeeds. */
 function codeOf(run: () => void): string {
   try {
     run()
@@ -86,7 +86,7 @@ it.each<[string, string | undefined, boolean, string]>([
   ['the same', hex, false, 'none'],
   ['another', 'd1'.repeat(32), true, 'JWT_CONFLICT'],
   ['no secret', 'abcd', true, 'JWT_FILE_BAD'],
-])('cli/jwtFile: beside a secret that is given a file that is %s', (what, content, isUnused, code) => {
+])('cli/jwtFile: compares a given secret with a file that is %s', (what, content, isUnused, code) => {
   const path = content === undefined ? join(dir, 'absent.hex') : file(`beside ${what}`, content)
   expect(isSecretFileUnused(hex, path)).toBe(isUnused)
   expect(codeOf(() => agreeWithSecretFile(hex, path))).toBe(code)

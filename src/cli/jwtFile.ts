@@ -5,11 +5,11 @@ import { errorMessage, isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { cliFault } from './faults.ts'
 
-/** Longer than any good file: what is behind is not read. */
+/** Longer than any valid file; the rest is not read. */
 const maxFileBytes = 1_024
 
 const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
-/** undefined: there is no such file. */
+/** Reads the secret; undefined: the file does not exist. */
 function readSecret(path: string): Uint8Array | undefined {
   let file: number
   try {
@@ -37,8 +37,8 @@ function readSecret(path: string): Uint8Array | undefined {
 }
 
 /**
- * Effects, in order: 1 a whole file under a name of its own, on disk, 2 its link under the wanted name, which only one of several processes gets,
- * 3 the first name goes. A crash leaves at most a file with a name that nobody asks for.
+ * Creates the file. Effects, in order: 1 a complete file under a temporary name, flushed to disk, 2 a link under the final name, which only one of
+ * several processes gets, 3 removal of the temporary name. A crash leaves at most a file under a temporary name, which is never read.
  */
 function makeSecret(path: string): void {
   const own = `${path}.${randomBytes(8).toString('hex')}`
@@ -54,7 +54,7 @@ function makeSecret(path: string): void {
     try {
       linkSync(own, path)
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error // another process was first: its secret is the one
+      if (codeOf(error) !== 'EEXIST') throw error // another process was first: its secret is used
     } finally {
       unlinkSync(own)
     }
@@ -64,28 +64,28 @@ function makeSecret(path: string): void {
 }
 
 /**
- * The secret of the Engine API out of its file, which is made (mode 0600) when there is none; of two processes that start at once both get the
- * same.
+ * Reads the secret of the Engine API from its file, which is created (mode 0600) if it does not exist. Processes that start at once all get the same
+ * secret.
  * @returns 32 bytes
- * @throws Fault JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE (fatal); none tells the secret
+ * @throws Fault JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE (fatal); none contains the secret
  */
 export function sharedSecret(path: string): Uint8Array {
   const there = readSecret(path)
   if (there) return there
   makeSecret(path)
   const made = readSecret(path)
-  if (!made) throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: 'it went away again' })
+  if (!made) throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: 'it disappeared after it was created' })
   return made
 }
 
-/** Whether the file is there and holds another secret than the one of these 64 hex digits. @throws Fault JWT_FILE_BAD, UNREADABLE_FILE (fatal) */
+/** Returns whether the file exists and holds a secret other than these 64 hex digits. @throws Fault JWT_FILE_BAD, UNREADABLE_FILE (fatal) */
 function holdsAnother(path: string, digits: string): boolean {
   const there = readSecret(path)
   return there !== undefined && Buffer.compare(there, fromHex(`0x${digits}`)) !== 0
 }
 
 /**
- * A file that is named beside a secret given as such must agree with it.
+ * Checks that the file of --jwt agrees with the secret of --jwt.secret.
  * @param digits 64 hex digits
  * @throws Fault JWT_CONFLICT, JWT_FILE_BAD, UNREADABLE_FILE (fatal)
  */
@@ -93,7 +93,7 @@ export function agreeWithSecretFile(digits: string, path: string): void {
   if (holdsAnother(path, digits)) throw cliFault('JWT_CONFLICT', { path })
 }
 
-/** Whether a file is passed over in favour of a secret given as such: it is there, and holds another one, or none. */
+/** Returns whether --jwt.secret overrides a file: it exists, and holds another secret or no valid one. */
 export function isSecretFileUnused(digits: string, path: string): boolean {
   try {
     return holdsAnother(path, digits)

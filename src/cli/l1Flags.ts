@@ -25,7 +25,7 @@ export const l1Flags = {
   }),
   'l1.poll-interval': defaulted(
     integer(
-      { env: 'BASALT_L1_POLL_INTERVAL', group: 'L1', modes: withConsensus, doc: 'milliseconds between two looks at the head of L1' },
+      { env: 'BASALT_L1_POLL_INTERVAL', group: 'L1', modes: withConsensus, doc: 'milliseconds between polls of the L1 head' },
       'MS',
       50,
       600_000,
@@ -33,7 +33,7 @@ export const l1Flags = {
     4_000,
   ),
   'l1.max-rps': integer(
-    { env: 'BASALT_L1_MAX_RPS', group: 'L1', modes: withConsensus, doc: 'requests a second that L1 endpoints get at most, all together' },
+    { env: 'BASALT_L1_MAX_RPS', group: 'L1', modes: withConsensus, doc: 'maximum of requests a second to all L1 endpoints together' },
     'N',
     1,
     100_000,
@@ -52,14 +52,14 @@ export const l1Flags = {
     env: 'BASALT_L1_TRUST_TRANSACTIONS',
     group: 'L1',
     modes: withConsensus,
-    doc: 'for a devnet with anvil only: believe L1 which transactions a block with blobs has, though their root does not fit; each hash is checked',
+    doc: 'for a devnet with anvil only: accept the transactions of an L1 block with blobs although their root does not match; each hash is still checked',
   }),
   'l1.slot-seconds': integer(
     {
       env: 'BASALT_L1_SLOT_SECONDS',
       group: 'L1',
       modes: withConsensus,
-      doc: 'seconds between L1 slots, for a beacon API that does not say (no /eth/v1/config/spec)',
+      doc: 'seconds between L1 slots, for a beacon API without /eth/v1/config/spec',
     },
     'SEC',
     1,

@@ -1,11 +1,11 @@
 import type { LogFormat } from '#lib/log'
 
-/** Line ends and control characters become spaces: texts of files and endpoints stand in one line, and steer no terminal. */
+/** Replaces line ends and control characters by spaces: texts of files and endpoints stay in one line and cannot control a terminal. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
 
 const colours: Readonly<Record<string, string>> = { trace: '90', debug: '36', info: '32', warn: '33', error: '31' }
 
-/** An error is what it says; its stack and causes are in the JSON format. */
+/** Shows an error as its message and code; the JSON format has its stack and causes. */
 function shownValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if ('message' in value && ('stack' in value || 'fix' in value)) {
@@ -14,7 +14,7 @@ function shownValue(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** What to do about an error stands beside it, in a field of its own. */
+/** Adds a field `fix` with the remedy after a field that holds a fault. */
 function withFixes(fields: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
     const hasFix = typeof value === 'object' && value !== null && 'fix' in value && !('fix' in fields)
@@ -27,13 +27,13 @@ function withFixes(fields: Readonly<Record<string, unknown>>): [string, unknown]
   })
 }
 
-/** A text with blanks in it, or with nothing, is quoted, so that it is seen where it ends. */
+/** Quotes an empty text and a text with blanks, so that its end is visible. */
 function prettyValue(value: unknown): string {
   const text = inOneLine(shownValue(value))
   return typeof value === 'object' && text.startsWith('{') ? text : /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** `12:04:36 info  block imported number=7 txs=3`: a JSON log line for people. */
+/** Formats a JSON log line for people: `12:04:36 info  block imported number=7 txs=3`. */
 export function prettyLine(json: string, coloured: boolean): string {
   const { level, time, msg, module, ...fields } = JSON.parse(json) as Record<string, unknown>
   const label = String(level).padEnd(5)
@@ -43,13 +43,13 @@ export function prettyLine(json: string, coloured: boolean): string {
   return [String(time).slice(11, 19), paint(label), ...from, inOneLine(String(msg)), ...shown].join(' ')
 }
 
-/** Values with blanks, quotes, `=` or nothing in them are quoted. */
+/** Quotes empty values and values with blanks, quotes or `=`. */
 function logfmtValue(value: unknown): string {
   const text = inOneLine(shownValue(value))
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** `time=2026-11-21T12:04:36.000Z level=info msg="block imported" number=7`: a JSON log line as logfmt. */
+/** Formats a JSON log line as logfmt: `time=2026-11-21T12:04:36.000Z level=info msg="block imported" number=7`. */
 export function logfmtLine(json: string): string {
   const { level, time, msg, module, ...fields } = JSON.parse(json) as Record<string, unknown>
   const from = module === undefined ? {} : { module }
@@ -58,7 +58,7 @@ export function logfmtLine(json: string): string {
     .join(' ')
 }
 
-/** Turns a JSON line, its end included, into a line of the format. */
+/** Returns a function that turns a JSON line, its end included, into a line of the format. */
 export function lineOf(format: LogFormat, isTerminal: boolean): (json: string) => string {
   switch (format) {
     case 'json':

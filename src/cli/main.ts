@@ -3,10 +3,10 @@ import { Supervisor } from '#lib/supervisor'
 import type { Io } from './command.ts'
 import { runCli } from './run.ts'
 
-/** A process group gets a signal as a whole, and the launcher passes it on: what comes this soon is the same one. */
+/** A process group gets a signal as a whole, and the launcher forwards it: a second signal this soon is the same one. */
 const sameSignalMs = 1_000
 
-/** Set by bin/supervise.js, and of no concern to the commands, which look for variables that they do not know. */
+/** Set by bin/supervise.js. Removed before the commands run, because they warn of unknown variables. */
 const reportFdVariable = 'BASALT_REPORT_FD'
 
 function takeSupervisor(): Supervisor | undefined {
@@ -15,7 +15,7 @@ function takeSupervisor(): Supervisor | undefined {
   return fd === undefined ? undefined : new Supervisor(Number(fd))
 }
 
-/** Not `process.exit` alone: it waits for threads, and one that ends inside a transaction of lmdb waits for ever. */
+/** Kills the process: `process.exit` waits for threads, and a thread that ends inside an lmdb transaction never finishes. */
 function endNow(): never {
   process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
   process.exit(130)
@@ -30,7 +30,7 @@ function processIo(): Io {
     if (!stop.signal.aborted) firstMs = nowMs
     stop.abort()
   }
-  // nobody reads any more (`| head`): the end, as a signal is; a full disk is another matter
+  // the reader has closed the pipe (`| head`): ends like a signal; other errors, such as a full disk, are thrown
   const onBroken = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error
     stop.abort()
@@ -52,6 +52,6 @@ function processIo(): Io {
 }
 
 process.exitCode = await runCli(process.argv.slice(2), processIo())
-// the channel to the parent keeps this process; its end is not the parent's
+// the channel to the parent keeps this process alive; closing it is no signal of the parent's end
 process.removeAllListeners('disconnect')
 if (process.connected) process.disconnect()

@@ -18,7 +18,7 @@ function options(mode: 'all' | 'execution' | 'consensus', raw: Record<string, st
   return nodeOptionsOf(values, chain, '1.2.3')
 }
 
-it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address on loopback', () => {
+it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in mode all', () => {
   const { config, genesis } = chain
   expect(options('all', l1)).toEqual({
     config,
@@ -45,7 +45,7 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
 })
 
 it.each(['BASALT_L1_CHAIN_CONFIG', 'BASE_NODE_L1_CHAIN_CONFIG', 'OP_NODE_ROLLUP_L1_CHAIN_CONFIG'])(
-  'cli/nodeOptions: the blob schedule of L1 from the file of --l1.chain-config or %s, without one the built-in schedule',
+  'cli/nodeOptions: reads the blob schedule of L1 from the file of --l1.chain-config or %s, else uses the built-in schedule',
   (variable) => {
     const path = join(dir, 'l1.json')
     const config = { chainId: 1, bpo3Time: 5, blobSchedule: { bpo3: { target: 21, max: 32, baseFeeUpdateFraction: 20_609_697 } } }
@@ -59,7 +59,7 @@ it.each(['BASALT_L1_CHAIN_CONFIG', 'BASE_NODE_L1_CHAIN_CONFIG', 'OP_NODE_ROLLUP_
   },
 )
 
-it('cli/nodeOptions: execution: the Engine API with a secret, no L1, even if the environment has one', () => {
+it('cli/nodeOptions: serves the Engine API with a secret and ignores L1 variables in mode execution', () => {
   const {
     listen,
     jwtSecret,
@@ -72,7 +72,7 @@ it('cli/nodeOptions: execution: the Engine API with a secret, no L1, even if the
   expect(Buffer.from(jwtSecret?.() ?? []).toString('hex')).toBe(readFileSync(join(dir, 'jwt.hex'), 'utf8'))
 })
 
-it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () => {
+it('cli/nodeOptions: uses the other half by URL, serves rollup and metrics in mode consensus', () => {
   const path = join(dir, 'given.hex')
   writeFileSync(path, '07'.repeat(32), { mode: 0o600 })
   const given = options('consensus', { ...l1, ...engine, jwt: path, 'l1.max-rps': '20', 'rollup.admin': 'true' })
@@ -81,14 +81,14 @@ it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () =
   expect(Object.keys(given.listen)).toEqual(['rollup', 'metrics'])
 })
 
-it('cli/nodeOptions: what a devnet needs of its L1 is said, never assumed', () => {
+it('cli/nodeOptions: trusts transactions of L1 and sets a slot time only when the flags do', () => {
   expect(Object.keys(options('all', l1).l1 ?? {})).toEqual(['rpcUrls', 'beaconUrls', 'pollMs'])
   const given = options('all', { ...l1, 'l1.trust-transactions': 'true', 'l1.slot-seconds': '2' })
   expect(given.l1).toMatchObject({ trustTransactions: true, slotSec: 2 })
   expect(() => options('all', { ...l1, 'l1.slot-seconds': '0' })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
 })
 
-it('cli/nodeOptions: a secret that the environment gives wins over the file, which is named; both on the command line must agree', () => {
+it('cli/nodeOptions: prefers a secret of the environment to the file, which it names; requires both on the command line to agree', () => {
   const path = join(dir, 'made.hex')
   writeFileSync(path, '07'.repeat(32), { mode: 0o600 })
   const env = { BASE_NODE_L2_ENGINE_AUTH_RAW: '09'.repeat(32) }
@@ -102,19 +102,19 @@ it('cli/nodeOptions: a secret that the environment gives wins over the file, whi
   expect(unusedSecretFile(readFlagsOfMode(optionFlags, 'consensus', raw, {}).values, raw)).toBeUndefined()
 })
 
-it('cli/nodeOptions: each network has its own folder where the data directory says {network}, the secret too', () => {
+it('cli/nodeOptions: gives each network its own folder and secret when the data directory contains {network}', () => {
   const datadir = join(dir, 'of/{network}')
   expect(options('execution', { datadir }).datadir).toBe(join(dir, 'of/base'))
   expect(readFileSync(join(dir, 'of/base/jwt.hex'), 'utf8')).toHaveLength(64)
 })
 
-it('cli/nodeOptions: a source: what is counted in blocks becomes seconds of the chain', () => {
+it('cli/nodeOptions: converts --source.max-ahead from blocks to seconds of the chain', () => {
   const source = { 'source.l2.rpc': 'ws://s', 'source.proofs': 'true' }
   expect(options('all', source).source).toEqual({ url: 'ws://s', hasProofs: true, maxAheadSec: 1_024 })
   expect(options('all', { ...source, 'source.max-ahead': '60' }).source).toMatchObject({ maxAheadSec: 60 })
 })
 
-it('cli/nodeOptions: a feed of unsealed blocks, under the names of other clients too; a consensus half has none', () => {
+it("cli/nodeOptions: follows flashblocks, also under other clients' names; not in a consensus half", () => {
   const env = { CLIENT_FB_WEBSOCKET_URL: 'wss://a/ws,ws://b' }
   expect(options('execution', {}, env).flashblocks).toEqual({ urls: ['wss://a/ws', 'ws://b'] })
   expect(options('execution', {}, { RETH_FB_WEBSOCKET_URL: '' }).flashblocks).toBeUndefined()
@@ -136,19 +136,19 @@ it('cli/nodeOptions: a feed of unsealed blocks, under the names of other clients
   }
 })
 
-it('cli/nodeOptions: time for a payload: of the half that executes, with or without a bound', () => {
+it('cli/nodeOptions: limits the time of a payload in the execution half; 0 is no limit', () => {
   expect(options('execution', { 'payload.max-time': '90s' }).maxPayloadMs).toBe(90_000)
   expect(options('all', { ...l1, 'payload.max-time': '0' }).maxPayloadMs).toBe(0)
   expect(options('consensus', { ...l1, ...engine }).maxPayloadMs).toBeUndefined()
 })
 
-it('cli/nodeOptions: servers that are off, elsewhere, or known by names', () => {
+it('cli/nodeOptions: sets ports to off, other addresses and host names of servers', () => {
   const raw = { ...l1, 'http.port': 'off', 'metrics.port': 'off', 'rollup.addr': '0.0.0.0', 'rpc.hosts': 'node,execution' }
   expect(options('all', raw).listen).toMatchObject({ rollup: { host: '0.0.0.0', port: 7545, hostNames: ['node', 'execution'] } })
   expect(options('all', raw).listen.http).toBeUndefined()
 })
 
-it('cli/nodeOptions: namespaces, origins and the local socket, under the names of other clients too', () => {
+it("cli/nodeOptions: sets namespaces, origins and the local socket, also under other clients' names", () => {
   const env = { RETH_HTTP_API: 'web3,eth,net,txpool', CLIENT_WS_API: 'all' }
   const raw = { 'http.cors': '*', 'ws.origins': 'https://a.example,http://b.example:80', 'ipc.path': '/tmp/x.ipc' }
   const bad = (flag: string, value: string) => () => options('execution', { [flag]: value })
@@ -160,10 +160,10 @@ it('cli/nodeOptions: namespaces, origins and the local socket, under the names o
   expect(options('execution', {}, env).listen.ws).not.toHaveProperty('api')
   expect(options('execution', { 'http.api': 'none' }).listen).toMatchObject({ http: { api: [] } })
   expect(bad('http.api', 'eth,nonsense')).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
-  expect(bad('ws.origins', raw['ws.origins'])).toThrow(expect.objectContaining({ code: 'BAD_FLAG' })) // no browser says :80
+  expect(bad('ws.origins', raw['ws.origins'])).toThrow(expect.objectContaining({ code: 'BAD_FLAG' })) // browsers omit :80
 })
 
-it('cli/nodeOptions: rate limits of all servers draw on one table; keys have their own', () => {
+it('cli/nodeOptions: shares one table of rate limits among all servers; keys have their own limits', () => {
   const path = join(dir, 'keys')
   writeFileSync(path, '# ours\nalice-123 500\n\nbob-45678 20 30\n')
   const raw = { 'rpc.rate-limit': '100', 'rpc.api-keys': path, 'rpc.trusted-proxies': '10.0.0.0/8, ::1' }
@@ -187,17 +187,20 @@ it('cli/nodeOptions: rate limits of all servers draw on one table; keys have the
 })
 
 it.each<[string, 'all' | 'execution' | 'consensus', Record<string, string>, string, RegExp]>([
-  ['no L1 and nobody to follow', 'all', {}, 'MISSING_FLAG', /^--l1\.rpc is needed/],
+  ['no L1 and no node to follow', 'all', {}, 'MISSING_FLAG', /^--l1\.rpc is needed/],
   ['a beacon without L1', 'all', { 'source.l2.rpc': 'http://s', 'l1.beacon': 'http://b' }, 'MISSING_FLAG', /^--l1\.rpc is needed/],
   ['no other half', 'consensus', l1, 'MISSING_FLAG', /^--engine is needed: .*choose --mode all/],
   ['no Engine API', 'execution', { 'engine.port': 'off' }, 'BAD_FLAG', /^--engine\.port: "off"/],
-])('cli/nodeOptions: %s is a fault that says what to give ($3)', (_what, mode, raw, code, says) => {
+])('cli/nodeOptions: throws a fault that names the missing flag for %s ($3)', (_what, mode, raw, code, says) => {
   expect(() => options(mode, raw)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }))
 })
 
-it.each(['all', 'execution'] as const)('cli/nodeOptions: --sequencer.http is passed on, under its older names too (mode %s)', (mode) => {
-  const raw = mode === 'all' ? l1 : {}
-  expect(options(mode, { ...raw, 'sequencer.http': 'http://s' }).sequencerUrl).toBe('http://s')
-  expect(options(mode, raw, { RETH_SEQUENCER_HTTP: 'https://s/key' }).sequencerUrl).toBe('https://s/key')
-  expect(options(mode, raw).sequencerUrl).toBeUndefined()
-})
+it.each(['all', 'execution'] as const)(
+  'cli/nodeOptions: sets the sequencer from --sequencer.http and its older names (mode %s)',
+  (mode) => {
+    const raw = mode === 'all' ? l1 : {}
+    expect(options(mode, { ...raw, 'sequencer.http': 'http://s' }).sequencerUrl).toBe('http://s')
+    expect(options(mode, raw, { RETH_SEQUENCER_HTTP: 'https://s/key' }).sequencerUrl).toBe('https://s/key')
+    expect(options(mode, raw).sequencerUrl).toBeUndefined()
+  },
+)

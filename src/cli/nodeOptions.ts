@@ -80,7 +80,7 @@ const servers = {
   health: flags['health.port'].modes,
 } as const
 
-/** Whom a public server answers, and how much. */
+/** Namespaces, origins and rate limit of a public server. */
 function admissionOf(given: OptionValues, server: 'http' | 'ws', rateLimit: PageListen['rateLimit']): Partial<PageListen> {
   const api = given[`${server}.api`]
   const origins = server === 'http' ? given['http.cors'] : given['ws.origins']
@@ -119,17 +119,17 @@ function publisherOf(given: OptionValues): Pick<NodeOptions['listen'], 'flashblo
   return { flashblocks: { host: given['flashblocks.addr'], port, intervalMs: given['flashblocks.interval'] } }
 }
 
-/** What the mode cannot do without. @throws Fault MISSING_FLAG (fatal) */
+/** Checks that the flags which the mode requires are set. @throws Fault MISSING_FLAG (fatal) */
 function checkMode(given: OptionValues): void {
   if (given.mode !== 'execution' && given['l1.rpc'] === undefined && given['source.l2.rpc'] === undefined) {
-    throw missing('l1.rpc', `${flags['l1.rpc'].doc}; a node that only follows another has --source.l2.rpc instead`)
+    throw missing('l1.rpc', `${flags['l1.rpc'].doc}; a node that only follows another one needs --source.l2.rpc instead`)
   }
   if (given['l1.rpc'] === undefined && given['l1.beacon'] !== undefined) throw missing('l1.rpc', flags['l1.rpc'].doc)
   if (given.mode === 'consensus' && given.engine === undefined) {
     throw missing('engine', `${flags.engine.doc}, such as http://127.0.0.1:8551; without one choose --mode all`)
   }
   if (given.mode === 'execution' && given['engine.port'] === 'off') {
-    throw cliFault('BAD_FLAG', { flag: 'engine.port', value: 'off', expected: 'a port: without one nobody moves this half' })
+    throw cliFault('BAD_FLAG', { flag: 'engine.port', value: 'off', expected: 'a port, over which a consensus half drives this half' })
   }
 }
 
@@ -138,13 +138,13 @@ function withL1ChainConfig(config: RollupConfig, path: string | undefined): Roll
   return path === undefined ? config : { ...config, l1BlobSchedule: parseBlobSchedule(readJsonFile(path), config.l1ChainId) }
 }
 
-/** What is given as a value wins over a file, which an environment or compose.yaml may name for everybody. */
+/** A secret given as a value overrides the file, which compose.yaml may name for every operator. */
 function secretOf({ jwt, 'jwt.secret': digits }: OptionValues, datadir: string): Uint8Array {
   return digits === undefined ? sharedSecret(jwt ?? join(datadir, 'jwt.hex')) : fromHex(`0x${digits}`)
 }
 
 /**
- * The file of --jwt that is not used because the secret itself is given; undefined: no file, or one that agrees.
+ * Returns the file of --jwt that --jwt.secret overrides; undefined: no file, or a file with the same secret.
  * @throws Fault JWT_CONFLICT, JWT_FILE_BAD, UNREADABLE_FILE (fatal) when both are on the command line and do not agree
  */
 export function unusedSecretFile(
@@ -157,7 +157,7 @@ export function unusedSecretFile(
 }
 
 /**
- * Options of the node out of its flags. Reads the secret of the Engine API, or makes it, where one is needed.
+ * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
  * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
  */
 export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'config' | 'genesis'>, version: string): NodeOptions {

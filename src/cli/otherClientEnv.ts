@@ -1,10 +1,10 @@
 /**
- * Variables of other clients that mean nothing to this program, with the reason. A name may end in `*`. Those of the shape `BASE_NODE_…` and
- * `RETH_…` stand for the neutral prefixes `SVC_NODE_…` and `CLIENT_…` too.
+ * Variables of other clients without a meaning here, with the reason. A name may end in `*`. Names of the form `BASE_NODE_…` and `RETH_…` include the
+ * neutral prefixes `SVC_NODE_…` and `CLIENT_…`.
  */
 export type Foreign = {
   readonly names: readonly string[]
-  /** no-meaning: nothing here does that; not-yet: a later version will; elsewhere: another program reads it, no word is said about it */
+  /** no-meaning: no counterpart here; not-yet: planned for a later version; elsewhere: read by another program, no warning */
   readonly kind: 'no-meaning' | 'not-yet' | 'elsewhere'
   readonly why: string
 }
@@ -20,36 +20,36 @@ export const otherClientEnv: readonly Foreign[] = [
     kind: 'elsewhere',
     why: "pins the source that another client's image is built from",
   },
-  { names: ['BASECTL_*', 'TIPS_*', 'BBHC_*'], kind: 'elsewhere', why: 'of tools and services beside the node' },
+  { names: ['BASECTL_*', 'TIPS_*', 'BBHC_*'], kind: 'elsewhere', why: 'read by tools and services outside the node' },
   {
     names: ['NODE_URL', 'DD_AGENT_HOST', 'GETH_MEMPOOL_ENDPOINT', 'RETH_MEMPOOL_ENDPOINT', 'RUST_BACKTRACE'],
     kind: 'elsewhere',
-    why: 'of tools and services beside the node',
+    why: 'read by tools and services outside the node',
   },
   { names: ['L2_BASE_DENIM_BLOCK', 'OP_DEV_*'], kind: 'elsewhere', why: "of another client's devnet" },
   {
     names: ['CLIENT', 'USE_BASE_CONSENSUS', 'NODE_TYPE'],
     kind: 'no-meaning',
-    why: 'there is one client to choose from; --mode chooses its halves',
+    why: 'there is only one client; --mode chooses its halves',
   },
   { names: ['GETH_HOST_DATA_DIR'], kind: 'no-meaning', why: 'compose.yaml reads HOST_DATA_DIR' },
   {
     names: ['RETH_DATA_DIR', 'GETH_DATA_DIR', 'NETHERMIND_DATA_DIR'],
     kind: 'no-meaning',
-    why: 'the files of other clients cannot be read: --datadir names a directory of our own',
+    why: "other clients' files cannot be read; --datadir names Basalt's directory",
   },
-  { names: ['ADDITIONAL_ARGS', 'IPC_PATH', 'HOST_IP', 'CHAIN_ID'], kind: 'no-meaning', why: 'used inside scripts that are not here' },
-  { names: ['STATSD_ADDRESS'], kind: 'no-meaning', why: 'metrics are fetched, not sent: --metrics.port' },
-  { names: ['JWT_SECRET_FILE'], kind: 'no-meaning', why: 'of nethermind: --jwt names the file of the secret' },
+  { names: ['ADDITIONAL_ARGS', 'IPC_PATH', 'HOST_IP', 'CHAIN_ID'], kind: 'no-meaning', why: 'used by scripts of other images only' },
+  { names: ['STATSD_ADDRESS'], kind: 'no-meaning', why: 'metrics are served, not sent: --metrics.port' },
+  { names: ['JWT_SECRET_FILE'], kind: 'no-meaning', why: 'specific to nethermind: --jwt names the file of the secret' },
   {
     names: ['BASE_NODE_L1_TRUST_RPC', 'OP_NODE_L1_TRUST_RPC', 'BASE_NODE_L2_TRUST_RPC'],
     kind: 'no-meaning',
-    why: 'every hash is recomputed, whoever gives the block',
+    why: 'every hash is recomputed, for every source',
   },
   {
     names: ['BASE_NODE_L1_SLOT_DURATION_OVERRIDE'],
     kind: 'no-meaning',
-    why: 'the length of a slot is asked of the beacon endpoint',
+    why: 'the beacon endpoint provides the slot duration',
   },
   {
     names: ['OP_NODE_L1_BEACON_FETCH_ALL_SIDECARS', 'OP_NODE_L1_RPC_KIND', 'OP_NODE_L2_ENGINE_KIND'],
@@ -61,7 +61,7 @@ export const otherClientEnv: readonly Foreign[] = [
     kind: 'no-meaning',
     why: 'each request of the Engine API has the time-out of its specification',
   },
-  { names: ['BASE_NODE_L2_RPC_URL'], kind: 'no-meaning', why: 'the Engine API port serves what follow mode asks the execution half' },
+  { names: ['BASE_NODE_L2_RPC_URL'], kind: 'no-meaning', why: 'the Engine API port also serves the reads of follow mode' },
   {
     names: ['BASE_NODE_MODE', 'BASE_NODE_SEQUENCER_*', 'BASE_NODE_CONDUCTOR_*'],
     kind: 'not-yet',
@@ -77,7 +77,7 @@ export const otherClientEnv: readonly Foreign[] = [
     kind: 'no-meaning',
     why: 'the rollup RPC has no such part',
   },
-  { names: ['BASE_NODE_METRICS_INTERVAL'], kind: 'no-meaning', why: 'metrics are of the moment they are fetched' },
+  { names: ['BASE_NODE_METRICS_INTERVAL'], kind: 'no-meaning', why: 'metrics are collected at each request' },
   { names: ['BASE_NODE_LOG_DIR'], kind: 'no-meaning', why: 'logs go to standard error: direct it to a file' },
   {
     names: ['BASE_NODE_P2P_*', 'OP_NODE_P2P_*', 'OP_NODE_INTERNAL_IP'],
@@ -97,12 +97,12 @@ export const otherClientEnv: readonly Foreign[] = [
   {
     names: ['OP_NODE_SYNCMODE', 'OP_GETH_SYNCMODE'],
     kind: 'no-meaning',
-    why: 'there is one way: derive from L1 and execute every block',
+    why: 'there is one sync mode: derive from L1 and execute every block',
   },
   {
     names: ['OP_NODE_SNAPSHOT_LOG', 'OP_NODE_ROLLUP_LOAD_PROTOCOL_VERSIONS', 'OP_NODE_BETA_EXTRA_NETWORKS'],
     kind: 'no-meaning',
-    why: 'of op-node alone',
+    why: 'specific to op-node',
   },
   {
     names: [
@@ -118,9 +118,9 @@ export const otherClientEnv: readonly Foreign[] = [
       'TXPOOL_PRICE_LIMIT',
     ],
     kind: 'no-meaning',
-    why: 'of op-geth alone',
+    why: 'specific to op-geth',
   },
-  { names: ['OP_NETHERMIND_*', 'NETHERMIND_LOG_LEVEL'], kind: 'no-meaning', why: 'of nethermind alone' },
+  { names: ['OP_NETHERMIND_*', 'NETHERMIND_LOG_LEVEL'], kind: 'no-meaning', why: 'specific to nethermind' },
 ]
 
 const neutral: readonly (readonly [string, string])[] = [
@@ -128,19 +128,19 @@ const neutral: readonly (readonly [string, string])[] = [
   ['CLIENT_', 'RETH_'],
 ]
 
-/** `SVC_NODE_X` as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`, any other name as it is. */
+/** Maps `SVC_NODE_X` to `BASE_NODE_X`, `CLIENT_X` to `RETH_X`, any other name to itself. */
 export function withoutNeutralPrefix(name: string): string {
   for (const [prefix, meant] of neutral) if (name.startsWith(prefix)) return meant + name.slice(prefix.length)
   return name
 }
 
-/** The neutral spelling of a name, if it has one. */
+/** Returns the neutral spelling of a name, if it has one. */
 export function neutralNameOf(name: string): string | undefined {
   for (const [prefix, meant] of neutral) if (name.startsWith(meant)) return prefix + name.slice(meant.length)
   return undefined
 }
 
-/** What the table says of a variable; undefined: nothing. */
+/** Returns the table's entry for a variable, if any. */
 export function foreignOf(variable: string): Foreign | undefined {
   const meant = withoutNeutralPrefix(variable)
   return otherClientEnv.find(({ names }) =>
@@ -148,5 +148,5 @@ export function foreignOf(variable: string): Foreign | undefined {
   )
 }
 
-/** Prefixes that no other program has: an unknown name behind one is a slip, and said so. `CLIENT_` is not among them. */
+/** Prefixes that no unrelated program uses: an unknown name with one is reported as a typing error. `CLIENT_` is not among them. */
 export const ownedPrefixes: readonly string[] = ['BASALT_', 'BASE_NODE_', 'SVC_NODE_', 'OP_NODE_', 'OP_RETH_', 'RETH_']

@@ -4,17 +4,17 @@ import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { logfmtLine, prettyLine } from './logLines.ts'
 import { createLiveLine, fatalLine, faultLine, openLog, printResult } from './output.ts'
 
-it('cli/output: a fault is one line with what to do and its code, whatever text of others is in it', () => {
+it('cli/output: writes a fault as one line with remedy and code, whatever foreign text it contains', () => {
   const fault = new Fault('BAD_FILE', 'fatal', 'a.json is not JSON: Unexpected token, "{\n  "a":\r\n\u001b[2Jx"', 'check the file', {})
   expect(faultLine(fault)).toBe('basalt: a.json is not JSON: Unexpected token, "{ "a": [2Jx". check the file (BAD_FILE)\n')
 })
 
-it('cli/output: an error that is no fault comes with its stack', () => {
+it('cli/output: writes any other error with its stack', () => {
   expect(faultLine(new TypeError('x is undefined'))).toMatch(/^basalt: TypeError: x is undefined\n {4}at .*output\.test\.ts/)
   expect(faultLine('a text')).toBe('basalt: a text\n')
 })
 
-it("cli/output: what ends a command is a line of the log's format, with code and fix as fields", () => {
+it("cli/output: writes the error that ends a command in the log's format, with code and fix as fields", () => {
   const fault = new Fault('BAD_FILE', 'fatal', 'a.json is\nnot JSON', 'check the file', {})
   expect(fatalLine(fault, 'pretty')).toBe(faultLine(fault))
   const { time, ...fields } = JSON.parse(fatalLine(fault, 'json')) as { time: string }
@@ -27,7 +27,7 @@ it("cli/output: what ends a command is a line of the log's format, with code and
   })
 })
 
-it('cli/output: a fault in a line is its text and code, what to do stands beside it, in every format', () => {
+it('cli/output: writes a fault in a log line as text and code, with the remedy in a field fix, in every format', () => {
   const error = new Fault('L1_DOWN', 'retry', 'a.example does not answer', 'check that it runs', {})
   const shown = (format: 'pretty' | 'logfmt', fields: Record<string, unknown>): string => {
     const io = scriptedIo()
@@ -39,7 +39,7 @@ it('cli/output: a fault in a line is its text and code, what to do stands beside
   expect(shown('pretty', { error, fix: 'mine' })).toMatch(/\(L1_DOWN\)" fix=mine\n$/)
 })
 
-it('cli/output: a result is one line of JSON for machines, a line for each field for people', () => {
+it('cli/output: prints a result as one line of JSON, or as a line for each field', () => {
   const io = scriptedIo()
   printResult(io, true, { block: 7, hash: '0xab', equal: true })
   printResult(io, false, { block: 7, equal: true })
@@ -48,7 +48,7 @@ it('cli/output: a result is one line of JSON for machines, a line for each field
 
 const line = { level: 'warn', time: '2026-05-28T17:20:01.234Z', module: 'l1', msg: 'endpoint rests', host: 'a.example', ms: 500 }
 
-it('cli/output: a log line for people has time, level, module, message, fields in order', () => {
+it('cli/output: formats a pretty log line as time, level, module, message, fields in order', () => {
   expect(prettyLine(JSON.stringify(line), false)).toBe('17:20:01 warn  [l1] endpoint rests host=a.example ms=500')
   expect(prettyLine(JSON.stringify(line), true)).toBe('17:20:01 \u001b[33mwarn \u001b[0m [l1] endpoint rests host=a.example ms=500')
   const { module: _, ...rest } = line
@@ -57,19 +57,19 @@ it('cli/output: a log line for people has time, level, module, message, fields i
   )
 })
 
-it('cli/output: a log line as logfmt quotes what a reader would break at', () => {
+it('cli/output: quotes logfmt values with blanks, quotes or =', () => {
   const odd = { ...line, empty: '', pair: 'a=b', heads: { safe: 3 }, 'a b': 1, said: 'x\ny' }
   expect(logfmtLine(JSON.stringify(odd))).toBe(
     'time=2026-05-28T17:20:01.234Z level=warn module=l1 msg="endpoint rests" host=a.example ms=500 empty="" pair="a=b" heads="{\\"safe\\":3}" a_b=1 said="x y"',
   )
 })
 
-it('cli/output: a log line stays one line and steers no terminal, whatever an endpoint said', () => {
+it('cli/output: keeps a log line to one line without control characters, whatever text an endpoint sent', () => {
   const hostile = { ...line, msg: 'bad\nanswer', host: 'a\r\n00:00:00 error forged\u001b[31m\u009b2J' }
   expect(prettyLine(JSON.stringify(hostile), false)).toBe('17:20:01 warn  [l1] bad answer host="a 00:00:00 error forged [31m 2J" ms=500')
 })
 
-it('cli/output: the log goes to standard error: lines for people, or as they are for machines; colours on a terminal only', () => {
+it('cli/output: writes the log to standard error, pretty or as JSON, with colours on a terminal only', () => {
   for (const [format, isTerminal, expected] of [
     ['pretty', false, /^\d\d:\d\d:\d\d info {2}block imported number=7\n$/],
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
@@ -85,7 +85,7 @@ it('cli/output: the log goes to standard error: lines for people, or as they are
   }
 })
 
-/** What a terminal of 20 columns shows. Knows what a live line needs: return, line feed, clearing a line, wrapping on and off. */
+/** Returns the screen of a terminal with 20 columns. Interprets return, line feed, clear line, wrapping on and off. */
 function screenOf(text: string): string[] {
   const rows = ['']
   let [column, wraps] = [0, true]
@@ -102,7 +102,7 @@ function screenOf(text: string): string[] {
   return rows
 }
 
-it('cli/output: the live line is rewritten in place and stays the last one', () => {
+it('cli/output: rewrites the live line in place and keeps it last', () => {
   const io = scriptedIo({ isTerminal: true })
   const live = createLiveLine(io, true)
   live.above('first\n')
@@ -118,7 +118,7 @@ it('cli/output: the live line is rewritten in place and stays the last one', () 
   expect(screenOf(io.written.err)).toEqual(['first', 'a warning', 'another', 'L2 9/100', 'the end', ''])
 })
 
-it('cli/output: a live line longer than the terminal is cut, not left behind', () => {
+it('cli/output: cuts a live line that is longer than the terminal', () => {
   const io = scriptedIo({ isTerminal: true })
   const live = createLiveLine(io, true)
   for (const at of [1, 2, 3]) live.show(`L1 ${at}/17,000,000  L2 1/100`)
@@ -129,7 +129,7 @@ it('cli/output: a live line longer than the terminal is cut, not left behind', (
   expect(screenOf(io.written.err)).toEqual(['a warning', 'L1 4/17,000,000  L2 ', 'wrapped as ever: thi', 's', ''])
 })
 
-it('cli/output: the same text is not written twice', () => {
+it('cli/output: does not write the same text twice', () => {
   const io = scriptedIo({ isTerminal: true })
   const live = createLiveLine(io, true)
   live.show('L2 1/100')
@@ -138,7 +138,7 @@ it('cli/output: the same text is not written twice', () => {
   expect(io.written.err).toBe(err)
 })
 
-it('cli/output: there is no live line without a terminal, or when it is not wanted', () => {
+it('cli/output: writes no live line without a terminal, or when it is disabled', () => {
   for (const [isTerminal, isWanted] of [
     [false, true],
     [true, false],
@@ -152,7 +152,7 @@ it('cli/output: there is no live line without a terminal, or when it is not want
   }
 })
 
-it('cli/output: a live line ends when a fault leaves its command, so that the fault stands on a line of its own', () => {
+it('cli/output: ends the live line when a fault leaves its command, so the fault has its own line', () => {
   const io = scriptedIo({ isTerminal: true })
   {
     using live = createLiveLine(io, true)

@@ -3,13 +3,13 @@ import { createLog, type LogFormat, type LogLevel, type RootLog } from '#lib/log
 import type { Io } from './command.ts'
 import { inOneLine, lineOf } from './logLines.ts'
 
-/** One line that names what is wrong and what to do; of an error that is no fault, all there is. */
+/** Formats a fault as one line: problem, remedy, code. Any other error is written with its stack. */
 export function faultLine(error: unknown): string {
   if (isFault(error)) return `basalt: ${inOneLine(error.message)}. ${error.fix} (${error.code})\n`
   return `basalt: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
 }
 
-/** What ends a command, as a line of the log's format; for people as `faultLine` has it. */
+/** Formats the error that ends a command as a line of the log's format; `pretty` is `faultLine`. */
 export function fatalLine(error: unknown, format: LogFormat): string {
   if (format === 'pretty') return faultLine(error)
   const show = lineOf(format, false)
@@ -20,28 +20,28 @@ export function fatalLine(error: unknown, format: LogFormat): string {
     },
   })
   if (isFault(error)) log.error(error.message, { code: error.code, fix: error.fix })
-  else log.error('a mistake in the program', { error: error instanceof Error ? error : String(error) })
+  else log.error('internal error', { error: error instanceof Error ? error : String(error) })
   return text
 }
 
-/** A result: for people as lines `name: value`, for machines as one line of JSON. */
+/** Prints a result as lines `name: value`, or as one line of JSON. */
 export function printResult(io: Io, asJson: boolean, fields: Readonly<Record<string, string | number | boolean>>): void {
   if (asJson) io.out.write(`${JSON.stringify(fields)}\n`)
   else for (const [name, value] of Object.entries(fields)) io.out.write(`${`${name}:`.padEnd(18)} ${value}\n`)
 }
 
-/** A log on standard error; the live line, when there is one, stays the last line of the terminal. */
+/** Opens a log on standard error; the live line, if any, stays the last line of the terminal. */
 export function openLog(io: Io, level: LogLevel, format: LogFormat, line: LiveLine): RootLog {
   const show = lineOf(format, io.err.isTerminal)
   return createLog(level, { write: (json) => line.above(show(json)) })
 }
 
-/** The last line of a terminal, rewritten in place; nothing of it where there is no terminal. Disposing of it ends it. */
+/** The last line of a terminal, rewritten in place; without a terminal it is not written. Disposing of it ends it. */
 export interface LiveLine extends Disposable {
   show(text: string): void
-  /** A whole line, its end included, that stays above. */
+  /** Writes a whole line, its end included, above the live line. */
   above(text: string): void
-  /** The line stays as it is; what is written next stands below it. */
+  /** Leaves the line as it is; later output is below it. */
   end(): void
 }
 

@@ -10,23 +10,23 @@ it.each<[string, Partial<Sample>, string]>([
     { timeMs: 2_000, l1Block: 20, l2Block: 1_000, gas: 50_000_000n },
     'L1 20/100  L2 1,000/10,000  500 blocks/s  25.0 Mgas/s  18 s left',
   ],
-  ['a long way', { timeMs: 1_000, l2Block: 1, gas: 0n }, 'L1 10/100  L2 1/10,000  1 blocks/s  0.0 Mgas/s  2.8 h left'],
+  ['far from the target', { timeMs: 1_000, l2Block: 1, gas: 0n }, 'L1 10/100  L2 1/10,000  1 blocks/s  0.0 Mgas/s  2.8 h left'],
   [
     'at the tip',
     { timeMs: 1_000, l1Block: 100, l2Block: 10_000, gas: 0n },
     'L1 100/100  L2 10,000/10,000  10,000 blocks/s  0.0 Mgas/s  following',
   ],
   [
-    'at the tip of L1, whose last slots made no L2 block safe yet',
+    'at the tip of L1 before its last slots have made an L2 block safe',
     { timeMs: 1_000, l1Block: 100, l2Block: 9_990, gas: 0n },
     'L1 100/100  L2 9,990/10,000  9,990 blocks/s  0.0 Mgas/s  following',
   ],
   ['without progress', { timeMs: 1_000 }, 'L1 10/100  L2 0/10,000  0 blocks/s  0.0 Mgas/s  waiting'],
-])('cli/progress: %s', (_what, to, text) => {
+])('cli/progress: formats a sample that is %s', (_what, to, text) => {
   expect(progressText(start, { ...start, ...to })).toBe(text)
 })
 
-it('cli/progress: shows the pace of the last ten seconds, twice a second, until it is disposed of', async () => {
+it('cli/progress: shows the rate of the last ten seconds, twice a second, until disposed', async () => {
   const clock = createManualClock()
   const shown: string[] = []
   const line = { show: (text: string) => void shown.push(text), above: () => {}, end: () => {}, [Symbol.dispose]: () => {} }
@@ -51,7 +51,7 @@ it('cli/progress: shows the pace of the last ten seconds, twice a second, until 
   expect(clock.waiting).toBe(0)
 })
 
-it('cli/progress: before L1 has answered the node waits, and does not follow', async () => {
+it('cli/progress: shows waiting, not following, before the first response of L1', async () => {
   const clock = createManualClock()
   const shown: string[] = []
   const line = { show: (text: string) => void shown.push(text), above: () => {}, end: () => {}, [Symbol.dispose]: () => {} }

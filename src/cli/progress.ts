@@ -4,7 +4,7 @@ import type { LiveLine } from './output.ts'
 
 const everyMs = 500
 
-/** What a progress line is made of: how far, and how much ran since the start. */
+/** Input of a progress line: positions, targets, and the gas executed since the start. */
 export type Sample = {
   readonly timeMs: number
   readonly l1Block: number
@@ -22,7 +22,7 @@ const duration = (seconds: number): string => {
 
 const thousands = (value: number): string => value.toLocaleString('en-US')
 
-/** `L1 66/92  L2 120/171  350 blocks/s  12.3 Mgas/s  1 s left`, by the pace between two samples. Pure. */
+/** Formats a progress line from the rate between two samples: `L1 66/92  L2 120/171  350 blocks/s  12.3 Mgas/s  1 s left`. Pure. */
 export function progressText(from: Sample, to: Sample): string {
   const seconds = Math.max(0.001, (to.timeMs - from.timeMs) / 1000)
   const pace = (to.l2Block - from.l2Block) / seconds
@@ -39,7 +39,7 @@ function sampleOf(clock: Clock, node: Pick<Node, 'progress' | 'executedGas'>): S
   return { timeMs: clock.nowMs(), l1Block, l1Target, l2Block, l2Target: Math.max(l2Block, l2Target), gas: node.executedGas() }
 }
 
-/** Keeps the live line up to date, by the pace of the last ten seconds, until disposed. */
+/** Updates the live line, with the rate of the last ten seconds, until disposed. */
 export function showProgress(clock: Clock, line: LiveLine, node: Pick<Node, 'progress' | 'executedGas'>): Disposable {
   const samples: Sample[] = [sampleOf(clock, node)]
   let timer: Disposable | undefined

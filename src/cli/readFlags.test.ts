@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type FlagName, flags } from './flags.ts'
 import { readFlags, readFlagsOfMode, strangeVariables } from './readFlags.ts'
 
-it('cli/readFlags: the command line wins over the environment, that over the fallback', () => {
+it('cli/readFlags: prefers the command line to the environment, and that to the fallback', () => {
   const env = { BASALT_HTTP_PORT: '9000', BASALT_ROLLUP_PORT: '9001' }
   expect(readFlags(['http.port', 'rollup.port', 'datadir'], { 'http.port': '1' }, env)).toEqual({
     'http.port': 1,
@@ -29,7 +29,7 @@ it.each<[FlagName, string, string]>([
   ['db.min-free', '2 gigabytes', 'a number of bytes, such as 500MB or 2GB'],
   ['db.min-free', '999999999999TB', 'a number of bytes, such as 500MB or 2GB'],
   ['rpc.hosts', 'execution:8545', 'a list of host names without ports'],
-])('cli/readFlags: --%s %j is refused, naming what is expected (BAD_FLAG)', (name, value, expected) => {
+])('cli/readFlags: refuses --%s %j and names the expected form (BAD_FLAG)', (name, value, expected) => {
   const shown = flags[name].secret ? '(secret)' : value
   expect(() => readFlags([name], { [name]: value }, {})).toThrow(`--${name}: ${JSON.stringify(shown)} is not ${expected}`)
 })
@@ -43,13 +43,13 @@ it.each<[FlagName, string, unknown]>([
   ['db.min-free', '12', 12],
   ['rpc.hosts', 'Execution, node', ['execution', 'node']],
   ['jwt.secret', `0x${'AB'.repeat(32)}`, 'ab'.repeat(32)],
-])('cli/readFlags: --%s %j is understood', (name, value, meant) => {
+])('cli/readFlags: parses --%s %j', (name, value, meant) => {
   const [mode = 'all'] = flags[name].modes
   expect(readFlagsOfMode([name], mode, {}, { [flags[name].env]: value }).values[name]).toEqual(meant)
   expect(readFlagsOfMode([name], mode, { [name]: value }, {}).values[name]).toEqual(meant)
 })
 
-it('cli/readFlags: a secret is not in the fault (BAD_FLAG)', () => {
+it('cli/readFlags: does not show a secret in the fault (BAD_FLAG)', () => {
   expect(() => readFlags(['l1.rpc'], { 'l1.rpc': 'ftp://key@host' }, {})).toThrow(
     '--l1.rpc: "(secret)" is not a list of http or https URLs',
   )
@@ -61,7 +61,7 @@ it('cli/readFlags: a secret is not in the fault (BAD_FLAG)', () => {
 
 const unsupported = (Object.keys(flags) as FlagName[]).filter((name) => flags[name].unsupported)
 
-it.each(unsupported)('cli/readFlags: --%s, whose feature is not there, is refused, by its older names warned of (UNSUPPORTED)', (name) => {
+it.each(unsupported)('cli/readFlags: refuses --%s, whose feature is missing, and warns of its older names (UNSUPPORTED)', (name) => {
   const { env, aliases } = flags[name]
   expect(() => readFlags([name], { [name]: 'x' }, {})).toThrow(`--${name} is not supported yet`)
   expect(() => readFlags([name], {}, { [env]: 'x' })).toThrow(`--${name} (${env}) is not supported yet`)
@@ -71,18 +71,18 @@ it.each(unsupported)('cli/readFlags: --%s, whose feature is not there, is refuse
     expect(notes).toEqual([
       {
         level: 'warn',
-        message: 'a variable has no effect yet',
+        message: 'variable has no effect yet',
         fields: { variable: alias.name, why: expect.stringContaining('not supported') },
       },
     ])
   }
 })
 
-it('cli/readFlags: historical proofs that are off are what there is: nothing to say', () => {
+it('cli/readFlags: does not warn when historical proofs are off', () => {
   expect(readFlagsOfMode(['proofs.history'], 'all', {}, { RETH_HISTORICAL_PROOFS: 'false' }).notes).toEqual([])
 })
 
-it('cli/readFlags: every flag has its own variable that begins with BASALT_, every alias one flag in a mode', () => {
+it('cli/readFlags: has one variable with the prefix BASALT_ for each flag, and one flag for each alias in a mode', () => {
   const names = Object.values(flags).map((flag) => flag.env)
   expect(new Set(names).size).toBe(names.length)
   expect(names.filter((name) => !name.startsWith('BASALT_'))).toEqual([])
@@ -119,18 +119,18 @@ it.each<[string, FlagName, Record<string, string>, unknown]>([
   ['a server that is not off', 'rollup.port', { BASE_NODE_RPC_DISABLED: 'false', BASE_NODE_RPC_PORT: '9545' }, 9545],
   ['metrics that are off', 'metrics.port', { BASE_NODE_METRICS_ENABLED: '"false"' }, 'off'],
   ['an empty value, which is none', 'l1.max-rps', { BASALT_L1_MAX_RPS: '' }, undefined],
-])('cli/readFlags: %s', (_what, name, env, meant) => {
+])('cli/readFlags: reads %s', (_what, name, env, meant) => {
   expect(readFlags([name], {}, env)[name]).toEqual(meant)
 })
 
-it('cli/readFlags: an Engine API URL over WebSocket is the same over HTTP', () => {
+it('cli/readFlags: translates a WebSocket URL of the Engine API to HTTP', () => {
   const engineOf = (env: NodeJS.ProcessEnv) => readFlagsOfMode(['engine'], 'consensus', {}, env).values.engine
   expect(engineOf({ BASE_NODE_L2_ENGINE_RPC: 'ws://execution:8551' })).toBe('http://execution:8551')
   expect(engineOf({ OP_NODE_L2_ENGINE_RPC: 'wss://execution' })).toBe('https://execution')
   expect(() => engineOf({ BASE_NODE_L2_ENGINE_RPC: 'ipc:///x' })).toThrow('--engine (BASE_NODE_L2_ENGINE_RPC): "ipc:///x" is not')
 })
 
-it('cli/readFlags: one environment feeds both halves: each reads its own ports', () => {
+it('cli/readFlags: reads the ports of each half from one environment', () => {
   const env = {
     RPC_PORT: '1000',
     AUTHRPC_PORT: '1001',
@@ -157,10 +157,10 @@ it('cli/readFlags: one environment feeds both halves: each reads its own ports',
   })
 })
 
-it('cli/readFlags: two names of one flag that say different things are both named (CONFLICTING_VARIABLES)', () => {
+it('cli/readFlags: names both variables of one flag when they disagree (CONFLICTING_VARIABLES)', () => {
   const env = { BASE_NODE_L1_ETH_RPC: 'http://key@a', OP_NODE_L1_ETH_RPC: 'http://key@b' }
   expect(() => readFlags(['l1.rpc'], {}, env)).toThrow(
-    /^BASE_NODE_L1_ETH_RPC and OP_NODE_L1_ETH_RPC both stand for --l1\.rpc and say different things$/,
+    /^BASE_NODE_L1_ETH_RPC and OP_NODE_L1_ETH_RPC both set --l1\.rpc, to different values$/,
   )
   expect(() => readFlags(['network'], {}, { BASALT_NETWORK: 'base', CLIENT_CHAIN: 'base-sepolia' })).toThrow(
     'BASALT_NETWORK and CLIENT_CHAIN',
@@ -168,14 +168,14 @@ it('cli/readFlags: two names of one flag that say different things are both name
   expect(readFlags(['l1.rpc'], { 'l1.rpc': 'http://c' }, env)['l1.rpc']).toEqual(['http://c'])
 })
 
-it('cli/readFlags: a bad value of an older name names both (BAD_FLAG)', () => {
+it('cli/readFlags: names the flag and the older variable of a bad value (BAD_FLAG)', () => {
   expect(() => readFlags(['log.level'], {}, { BASE_NODE_LOG_VERBOSITY: '6' })).toThrow(
     '--log.level (BASE_NODE_LOG_VERBOSITY): "6" is not one of 1, 2, 3, 4, 5',
   )
   expect(() => readFlags(['log.level'], {}, { LOG_LEVEL: 'constructor' })).toThrow('--log.level (LOG_LEVEL): "constructor" is not')
 })
 
-it('cli/readFlags: a flag without effect in the mode is refused on the command line, passed over in the environment (WRONG_MODE)', () => {
+it('cli/readFlags: refuses a flag without effect in the mode on the command line, ignores it in the environment (WRONG_MODE)', () => {
   expect(() => readFlagsOfMode(['engine'], 'all', { engine: 'http://a' }, {})).toThrow(
     '--engine has no effect with --mode all, only with consensus',
   )
@@ -185,7 +185,7 @@ it('cli/readFlags: a flag without effect in the mode is refused on the command l
   })
 })
 
-it('cli/readFlags: each older name is noted once, with the new one', () => {
+it('cli/readFlags: notes each older name once, with the new one', () => {
   const env = { BASE_NODE_L1_ETH_RPC: 'http://a', SVC_NODE_L1_BEACON: 'http://b', BASALT_LOG_LEVEL: 'warn' }
   expect(readFlagsOfMode(['l1.rpc', 'l1.beacon', 'log.level'], 'all', {}, env).notes.map(({ fields }) => fields)).toEqual([
     { variable: 'BASE_NODE_L1_ETH_RPC', now: 'BASALT_L1_RPC', flag: '--l1.rpc' },
@@ -193,7 +193,7 @@ it('cli/readFlags: each older name is noted once, with the new one', () => {
   ])
 })
 
-it('cli/readFlags: what means nothing here is said with the reason; what nobody knows too', () => {
+it('cli/readFlags: warns of variables without a meaning, with the reason, and of unknown ones', () => {
   const env = {
     PATH: '/bin',
     STATSD_ADDRESS: '"172.17.0.1"',
@@ -206,9 +206,9 @@ it('cli/readFlags: what means nothing here is said with the reason; what nobody 
     BASE_NODE_LOG_DIR: '',
   }
   expect(strangeVariables(env).map(({ message, fields }) => [message, fields['variable']])).toEqual([
-    ['a variable is unknown', 'BASE_NODE_L1_ETH_RCP'],
-    ['a variable has no meaning here', 'BASE_NODE_L1_TRUST_RPC'],
-    ['a variable has no meaning here', 'STATSD_ADDRESS'],
-    ['a variable has no effect yet', 'SVC_NODE_P2P_LISTEN_IP'],
+    ['unknown variable', 'BASE_NODE_L1_ETH_RCP'],
+    ['variable has no meaning here', 'BASE_NODE_L1_TRUST_RPC'],
+    ['variable has no meaning here', 'STATSD_ADDRESS'],
+    ['variable has no effect yet', 'SVC_NODE_P2P_LISTEN_IP'],
   ])
 })

@@ -5,7 +5,7 @@ import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts
 import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './otherClientEnv.ts'
 import { mostSimilar } from './similar.ts'
 
-/** What an operator should know of the names that were read: one log line each. */
+/** A log line for the operator about a variable that was read. */
 export type Note = {
   readonly level: 'info' | 'warn'
   readonly message: string
@@ -13,10 +13,10 @@ export type Note = {
 }
 
 type AnyFlag = Flag<unknown> & { readonly fallback?: unknown }
-/** A value of the flag's own form, and the variable that it came from. */
+/** A value in the flag's own form, and the variable that holds it. */
 type Said = { readonly variable: string; readonly text: string; readonly isAddition: boolean; readonly isAlias: boolean }
 
-/** Env files are read by shells, by Docker and by hand: a pair of quotes around a value is none of it. */
+/** Removes a pair of quotes around a value: shells remove them from env files, Docker does not. */
 const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value.trim())?.[2] ?? value.trim()
 
 const textOf = (env: NodeJS.ProcessEnv, name: string): string | undefined => {
@@ -24,7 +24,7 @@ const textOf = (env: NodeJS.ProcessEnv, name: string): string | undefined => {
   return value === '' ? undefined : value
 }
 
-/** Names of the flag in order of precedence: its own, the older ones, their neutral spellings. */
+/** Returns the names of a flag in order of precedence: its own, the older ones, their neutral spellings. */
 function namesOf(spec: AnyFlag, mode: NodeMode): readonly Pick<Alias, 'name' | 'translation' | 'isAddition'>[] {
   const aliases = spec.aliases.filter((alias) => alias.modes.includes(mode))
   const neutral = aliases.flatMap((alias) => {
@@ -39,7 +39,7 @@ function badValue(flag: FlagName, value: string, expected: string, variable?: st
   return cliFault('BAD_FLAG', { flag, value: shown, expected, ...(variable !== undefined && { variable }) })
 }
 
-/** Every variable that says something of the flag, translated. */
+/** Returns every variable that sets the flag, with its value translated. */
 function saidIn(flag: FlagName, mode: NodeMode, env: NodeJS.ProcessEnv): readonly Said[] {
   const spec: AnyFlag = flags[flag]
   return namesOf(spec, mode).flatMap(({ name, translation, isAddition }) => {
@@ -76,13 +76,13 @@ function agreedValue(flag: FlagName, said: readonly Said[]): unknown {
 
 const noteOfAlias = (flag: FlagName, { variable }: Said): Note => ({
   level: 'info',
-  message: 'an older name of a variable is used',
+  message: 'older name of a variable in use',
   fields: { variable, now: flags[flag].env, flag: `--${flag}` },
 })
 
 const noteOfUnsupported = (flag: FlagName, { variable }: Said): Note => ({
   level: 'warn',
-  message: 'a variable has no effect yet',
+  message: 'variable has no effect yet',
   fields: { variable, why: `not supported yet: ${flags[flag].doc}` },
 })
 
@@ -104,7 +104,7 @@ function readOne(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.Proc
   return { value: agreedValue(flag, said) ?? spec.fallback, notes }
 }
 
-/** Older names of any flag in any mode: what one half does not read, the other does. */
+/** Names of every flag in every mode: one environment serves both halves. */
 const knownNames: ReadonlySet<string> = new Set(
   Object.values(flags).flatMap((spec: AnyFlag) => [spec.env, ...spec.aliases.map(({ name }) => name)]),
 )
@@ -115,10 +115,10 @@ function noteOfUnknown(variable: string): Note {
     [...knownNames].flatMap((name) => [name, neutralNameOf(name) ?? name]),
   )
   const why = `no flag has this name${meant === undefined ? '' : `, did you mean ${meant}?`}: basalt help node lists them`
-  return { level: 'warn', message: 'a variable is unknown', fields: { variable, why } }
+  return { level: 'warn', message: 'unknown variable', fields: { variable, why } }
 }
 
-/** What is set and means nothing here, and what looks like ours and is unknown. */
+/** Returns a note for each variable of another client without effect here, and for each unknown name with a prefix of ours. */
 export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
   return Object.keys(env)
     .sort()
@@ -127,7 +127,7 @@ export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
       const foreign = foreignOf(variable)
       if (foreign?.kind === 'elsewhere') return []
       if (foreign) {
-        const message = foreign.kind === 'not-yet' ? 'a variable has no effect yet' : 'a variable has no meaning here'
+        const message = foreign.kind === 'not-yet' ? 'variable has no effect yet' : 'variable has no meaning here'
         return [{ level: 'warn', message, fields: { variable, why: foreign.why } }]
       }
       return ownedPrefixes.some((prefix) => variable.startsWith(prefix)) ? [noteOfUnknown(variable)] : []
@@ -137,8 +137,8 @@ export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
 export type GivenFlags<N extends FlagName> = { readonly values: FlagValues<N>; readonly notes: readonly Note[] }
 
 /**
- * Flags of one mode: the command line wins over the environment, that over the fallback. Of several variables of one flag all must say the
- * same. A flag that has no effect in the mode is refused on the command line and passed over in the environment, which may feed both halves.
+ * Reads the flags of one mode: the command line overrides the environment, the environment overrides the fallback. All variables of one flag must
+ * agree. A flag without effect in the mode is refused on the command line and ignored in the environment, which may serve both halves.
  * @throws Fault BAD_FLAG, CONFLICTING_VARIABLES, WRONG_MODE, UNSUPPORTED (fatal)
  */
 export function readFlagsOfMode<N extends FlagName>(
@@ -158,8 +158,8 @@ export function readFlagsOfMode<N extends FlagName>(
 }
 
 /**
- * Flags of a command without modes.
- * @throws Fault BAD_FLAG naming flag, value and form; CONFLICTING_VARIABLES; UNSUPPORTED for a flag whose feature is not there
+ * Reads the flags of a command without modes.
+ * @throws Fault BAD_FLAG naming flag, value and form; CONFLICTING_VARIABLES; UNSUPPORTED for a flag whose feature is missing
  */
 export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
   return readFlagsOfMode(names, 'all', raw, env).values

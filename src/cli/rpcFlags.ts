@@ -3,14 +3,14 @@ import { addressRanges, defaulted, duration, hostNames, integer, namespaces, old
 
 const withExecution = ['all', 'execution'] as const
 
-/** What may be asked by whom, and how much: flags of the servers besides where they listen. */
+/** Flags of the servers: namespaces, origins, hosts, limits, threads. */
 export const rpcFlags = {
   'health.addr': defaulted(text({ env: 'BASALT_HEALTH_ADDR', group: 'Servers', doc: 'address of --health.port' }, 'ADDRESS'), '127.0.0.1'),
   'health.port': defaulted(
     port({
       env: 'BASALT_HEALTH_PORT',
       group: 'Servers',
-      doc: '/healthz and /readyz on a port and in a thread of their own, answered while other ports are flooded; 0: any free port; off: none',
+      doc: '/healthz and /readyz on a separate port and thread, available while other ports are flooded; 0: any free port; off: none',
     }),
     'off',
   ),
@@ -20,7 +20,7 @@ export const rpcFlags = {
       group: 'Servers',
       modes: withExecution,
       aliases: older('RETH_HTTP_API', { modes: withExecution }),
-      doc: 'namespaces of methods over HTTP; all: every one there is; none: not one. What changes the node is in admin and miner',
+      doc: 'namespaces of methods over HTTP; or all, or none. The methods that change the node are in admin and miner',
     }),
     ['eth', 'net', 'web3', 'rpc'],
     'eth,net,web3,rpc',
@@ -40,27 +40,27 @@ export const rpcFlags = {
     env: 'BASALT_HTTP_CORS',
     group: 'Servers',
     modes: withExecution,
-    doc: 'origins whose web pages may ask over HTTP; *: any; default: none',
+    doc: 'origins of web pages that may use HTTP; *: any; default: none',
   }),
   'ws.origins': origins({
     env: 'BASALT_WS_ORIGINS',
     group: 'Servers',
     modes: withExecution,
-    doc: 'origins whose web pages may connect over WebSocket; *: any; default: none. Programs that are no browsers send no origin',
+    doc: 'origins of web pages that may use WebSocket; *: any; default: none. Programs other than browsers send no origin',
   }),
   'ipc.path': text(
     {
       env: 'BASALT_IPC_PATH',
       group: 'Servers',
       modes: withExecution,
-      doc: 'a Unix socket with every method there is, for this user alone; default: none',
+      doc: 'Unix socket with every method, open to this user only; default: none',
     },
     'FILE',
   ),
   'rpc.hosts': hostNames({
     env: 'BASALT_RPC_HOSTS',
     group: 'Servers',
-    doc: 'names, besides localhost and IP addresses, that requests may call this node by; default on a loopback address: none, elsewhere: any',
+    doc: 'host names that requests may use, besides localhost and IP addresses; default on a loopback address: none, elsewhere: any',
   }),
   'rpc.rate-limit': integer(
     {
@@ -78,7 +78,7 @@ export const rpcFlags = {
       env: 'BASALT_RPC_RATE_BURST',
       group: 'Servers',
       modes: withExecution,
-      doc: 'units that a client may have saved up; default: ten seconds of --rpc.rate-limit',
+      doc: 'compute units that a client may accumulate; default: ten seconds of --rpc.rate-limit',
     },
     'UNITS',
     1,
@@ -89,7 +89,7 @@ export const rpcFlags = {
       env: 'BASALT_RPC_API_KEYS',
       group: 'Servers',
       modes: withExecution,
-      doc: 'file of clients with a limit of their own, a line each: KEY UNITS [BURST]; they send X-Api-Key or ask at /KEY; read again when it changes',
+      doc: 'file of clients with their own limit, a line each: KEY UNITS [BURST]; a client sends X-Api-Key or uses the path /KEY; read again when it changes',
     },
     'FILE',
   ),
@@ -97,11 +97,11 @@ export const rpcFlags = {
     env: 'BASALT_RPC_TRUSTED_PROXIES',
     group: 'Servers',
     modes: withExecution,
-    doc: 'addresses and networks of proxies that say in X-Forwarded-For who asks',
+    doc: 'addresses and networks of proxies whose X-Forwarded-For names the client',
   }),
   'rpc.evm-timeout': defaulted(
     duration(
-      { env: 'BASALT_RPC_EVM_TIMEOUT', group: 'Servers', modes: withExecution, doc: 'how long an eth_call may run code; 0: for ever' },
+      { env: 'BASALT_RPC_EVM_TIMEOUT', group: 'Servers', modes: withExecution, doc: 'maximal execution time of an eth_call; 0: no limit' },
       'a time such as 5s or 500ms',
     ),
     5_000,
@@ -113,13 +113,13 @@ export const rpcFlags = {
         env: 'BASALT_RPC_WORKERS',
         group: 'Servers',
         modes: withExecution,
-        doc: 'threads that answer JSON-RPC over HTTP and WebSocket, all on the same ports; 0: the main thread does, as where the system cannot share a port',
+        doc: 'threads that serve JSON-RPC over HTTP and WebSocket, all on the same ports; 0: the main thread serves it, as on systems that cannot share a port',
       },
       'N',
       0,
       maxRpcThreads,
     ),
     usualRpcThreads(),
-    'one less than there are cores',
+    'one less than the cores',
   ),
 } as const

@@ -24,14 +24,14 @@ async function run(args: readonly string[], io = scriptedIo()) {
   return { code, ...io.written }
 }
 
-it('cli/run: version prints both versions and ends with 0', async () => {
+it('cli/run: prints both versions and ends with 0', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
   const { code, out, err } = await run(['version', '--json'])
   expect([code, JSON.parse(out), err]).toEqual([0, { basalt: version, node: process.versions.node }, ''])
   expect((await run(['version'])).out).toMatch(/^basalt: +\d+\.\d+\.\d+\nnode: +\d+\.\d+\.\d+\n$/)
 })
 
-it('cli/run: the help names every command, that of a command every flag with its variable and fallback', async () => {
+it('cli/run: lists every command in the help, and every flag with variable and fallback in the help of a command', async () => {
   const { code, out, err } = await run(['--help'])
   expect([code, err]).toEqual([0, ''])
   for (const { name, doc } of commands) {
@@ -70,10 +70,10 @@ it.each<[string, string[], RegExp]>([
     /^basalt: --http\.port: "http" is not an integer from 0 to 65535, or off\. .*\(BAD_FLAG\)\n$/,
   ],
   ['an empty value', ['node', '--datadir='], /^basalt: --datadir: "" is not a text\. .*\(BAD_FLAG\)\n$/],
-  ['a feature that is not there', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
+  ['a missing feature', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
-  ['a file that is not there', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],
+  ['a file that does not exist', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],
   [
     'JSON that is none, of several lines',
     ['execute', file('a.json', '{\n"a":\nx}\n')],
@@ -81,13 +81,13 @@ it.each<[string, string[], RegExp]>([
   ],
   ['a block that is a list', ['execute', file('b.json', '[]')], /^basalt: .*\(\w+\)\n$/],
   ['a block that is null', ['execute', file('c.json', 'null')], /^basalt: .*\(\w+\)\n$/],
-])('cli/run: %s is exit code 2', async (_what, args, said) => {
+])('cli/run: ends with exit code 2 for %s', async (_what, args, said) => {
   const { code, out, err } = await run(args)
   expect(err).toMatch(said)
   expect([code, out]).toEqual([2, ''])
 })
 
-it('cli/run: a bad value in a variable is named as its flag, a secret one not shown (BAD_FLAG)', async () => {
+it('cli/run: names the flag of a bad variable, and does not show a secret (BAD_FLAG)', async () => {
   const { code, err } = await run(['node'], scriptedIo({ env: { BASALT_L1_RPC: 'wss://user:key@host' } }))
   expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc \(BASALT_L1_RPC\): "\(secret\)" is not /)])
 })
@@ -99,18 +99,18 @@ it.each<[string, string[], NodeJS.ProcessEnv, string]>([
   ['a variable', ['node', '--http.port', 'x'], jsonEnv, 'BAD_FLAG'],
   ['an older variable', ['node'], { BASE_NODE_LOG_FORMAT: 'json' }, 'MISSING_FLAG'],
   ['a variable, the flag of another command line', ['node', '--nosuch'], jsonEnv, 'BAD_USAGE'],
-])('cli/run: with the JSON format by %s what ends a command is a line of JSON', async (_what, args, env, code) => {
+])('cli/run: writes the error that ends a command as a line of JSON with the JSON format by %s', async (_what, args, env, code) => {
   const { code: exit, err } = await run(args, scriptedIo({ env }))
   expect(err.match(/\n/g)).toHaveLength(1)
   expect([exit, JSON.parse(err)]).toEqual([2, expect.objectContaining({ level: 'error', code, fix: expect.stringMatching(/./) })])
 })
 
-it('cli/run: with a format that is none the fault is for people', async () => {
+it('cli/run: writes a pretty fault when the format is invalid', async () => {
   const { err } = await run(['node', '--log.format', 'jsno'])
   expect(err).toMatch(/^basalt: --log\.format: "jsno" is not/)
 })
 
-it('cli/run: a slip in the name of a variable is told before the flag that is missing for it', async () => {
+it('cli/run: warns of a misspelt variable before the fault of the flag that is missing for it', async () => {
   const env = { BASALT_L1_RCP: 'http://a', BASALT_NETWORK: 'base', BASALT_LOG_FORMAT: 'json' }
   const { err } = await run(['node'], scriptedIo({ env }))
   const [warning, fatal] = err
@@ -121,7 +121,7 @@ it('cli/run: a slip in the name of a variable is told before the flag that is mi
   expect(fatal).toMatchObject({ level: 'error', code: 'MISSING_FLAG' })
 })
 
-it('cli/node: an address that is none is named by its own flag (BAD_FLAG)', async () => {
+it('cli/commands/node: names the flag of an address that is invalid (BAD_FLAG)', async () => {
   const ports = ['rollup', 'ws', 'metrics'].flatMap((name) => [`--${name}.port`, 'off'])
   const args = ['--network', 'base-sepolia', '--l1.rpc', 'http://127.0.0.1:9', '--datadir', join(dir, 'address')]
   const { code, err } = await run(
@@ -134,7 +134,7 @@ it('cli/node: an address that is none is named by its own flag (BAD_FLAG)', asyn
   ])
 }, 20_000)
 
-it('cli/run: an error that no module foresaw is exit code 70, with its stack', async () => {
+it('cli/run: ends with exit code 70 and a stack after an unexpected error', async () => {
   const io = { ...scriptedIo(), out: { write: () => fail() } }
   const fail = (): never => {
     throw new TypeError('no such stream')
@@ -143,7 +143,7 @@ it('cli/run: an error that no module foresaw is exit code 70, with its stack', a
   expect(io.written.err).toMatch(/^basalt: TypeError: no such stream\n {4}at /)
 })
 
-it('cli/run: an import that was interrupted ends with 130', async () => {
+it('cli/run: ends an interrupted import with 130', async () => {
   const { genesisJson } = readRecordedChain('op-bedrock-to-holocene')
   const io = scriptedIo()
   io.interrupt()
@@ -155,7 +155,7 @@ it('cli/run: an import that was interrupted ends with 130', async () => {
   expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
 })
 
-it('cli/run: blocks of Ethereum are imported with the genesis of their chain, and not twice', async () => {
+it('cli/run: imports blocks of Ethereum with the genesis of their chain, and not twice', async () => {
   const vector = JSON.parse(readFileSync(new URL('../../test/vectors/ethereumChain.json', import.meta.url), 'utf8')) as Record<
     string,
     unknown
@@ -170,7 +170,7 @@ it('cli/run: blocks of Ethereum are imported with the genesis of their chain, an
   }
 })
 
-/** A config without any fork after Regolith but Beryl: the chain is not the recorded one from Beryl on. */
+/** A config with Beryl as the only fork after Regolith: the recorded chain fits it up to Beryl. */
 function berylAt(json: object, base: { readonly beryl: number }): object {
   return {
     ...Object.fromEntries(
@@ -180,7 +180,7 @@ function berylAt(json: object, base: { readonly beryl: number }): object {
   }
 }
 
-it('cli/node: says the new names of older variables, goes on serving when a fork has stopped it, ends with 0 (UNSUPPORTED_FORK)', async () => {
+it('cli/commands/node: notes new names of older variables, keeps serving after a fork has stopped it, ends with 0 (UNSUPPORTED_FORK)', async () => {
   const { l1: recorded, config, rollupJson, genesisJson } = readRecordedChain('op-bedrock-to-holocene')
   const l1 = createRecordedL1(recorded, { head: 14 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
@@ -210,7 +210,7 @@ it('cli/node: says the new names of older variables, goes on serving when a fork
     .split('\n')
     .map((line) => JSON.parse(line) as { msg: string; variable?: string; now?: string })
   expect(lines.filter(({ variable }) => variable !== undefined).map(({ msg, variable, now }) => [variable, now ?? msg])).toEqual([
-    ['STATSD_ADDRESS', 'a variable has no meaning here'],
+    ['STATSD_ADDRESS', 'variable has no meaning here'],
     ['SVC_NODE_L1_ETH_RPC', 'BASALT_L1_RPC'],
     ['BASE_NODE_L1_BEACON', 'BASALT_L1_BEACON'],
     ['BASE_NODE_LOG_FORMAT', 'BASALT_LOG_FORMAT'],

@@ -10,7 +10,7 @@ import { type FlagName, flags, type RawFlags } from './flags.ts'
 import { fatalLine } from './output.ts'
 import { readFlags } from './readFlags.ts'
 
-/** One flag for commander; one whose feature is missing is understood, so that it can be refused by name, and not shown. */
+/** Makes commander's option of a flag. A flag whose feature is missing is parsed, so that it can be refused by name, and hidden in the help. */
 function optionOf(name: FlagName): Option {
   const { placeholder, doc, env, group, unsupported } = flags[name]
   const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
@@ -18,11 +18,11 @@ function optionOf(name: FlagName): Option {
   return option.helpGroup(`${group}:`).hideHelp(unsupported)
 }
 
-/** commander names `--http.port` "http.port" only when told so: values are kept by the flag's own name. */
+/** Adds a command with its flags and subcommands to commander. */
 function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
   for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)
-  // a flag behind the name of an inner command is that command's, though both have one of its name
+  // a flag after the name of a subcommand belongs to the subcommand, even if both commands have a flag of that name
   if (command.commands) sub.enablePositionalOptions()
   if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
   for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
@@ -41,7 +41,7 @@ function optionsByName(sub: Program, command: Command): RawFlags {
   return values
 }
 
-/** The format that the command line or a variable asks for, whatever else is wrong with them. */
+/** Returns the log format of the command line or the environment, even if other flags are wrong. */
 function formatOf(argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
   const command = commands.find(({ name }) => name === argv[0])
   if (!command?.flags.includes('log.format')) return 'pretty'
@@ -55,17 +55,17 @@ function formatOf(argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
   }
 }
 
-/** Wrong use, as commander words it for people. */
+/** Wrong use, with commander's text. */
 const usageFault = (text: string): Error => cliFault('BAD_USAGE', { problem: text.trim().replace(/^error: /, '') })
 
-/** Of help for a command that there is none of, commander says nothing: it is told of the command alone. */
+/** Removes `help` before an unknown command: commander prints nothing for it, and an error for the command without it. */
 function withKnownHelp(argv: readonly string[]): string[] {
   const [first, topic = 'help'] = argv
   const isKnown = topic === 'help' || topic.startsWith('-') || commands.some(({ name }) => name === topic)
   return first === 'help' && !isKnown ? [topic] : [...argv]
 }
 
-/** Runs one command line; never throws. @returns the exit code: 0 done, 1 the answer is no, 2 wrong use or a fault, 130 interrupted */
+/** Runs one command line; never throws. @returns the exit code: 0 done, 1 a failed check, 2 wrong use or a fault, 130 interrupted */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let code = 0
   const program = new Program('basalt')

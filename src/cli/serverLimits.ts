@@ -9,7 +9,7 @@ type Given = FlagValues<(typeof limitFlags)[number]>
 type RateLimit = NonNullable<PageListen['rateLimit']>
 
 /**
- * The rate limits of the servers, if there are any.
+ * Returns the rate limits of the servers; undefined: none.
  * @throws Fault MISSING_FLAG, UNREADABLE_FILE, BAD_FLAG (fatal)
  */
 export function rateLimitOf(given: Given): RateLimit | undefined {

@@ -10,6 +10,6 @@ it.each([
   ['BASALT_MOED', 'BASALT_MODE'],
   ['BASALT_SOMETHING_ELSE', undefined],
   ['', undefined],
-])('cli/similar: %s is meant as %s', (given, meant) => {
+])('cli/similar: suggests for %s the name %s', (given, meant) => {
   expect(mostSimilar(given, known)).toBe(meant)
 })

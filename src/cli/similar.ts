@@ -1,4 +1,4 @@
-/** How many letters to add, drop or change, or neighbours to swap, turn one text into the other. */
+/** Number of letters to add, drop or change, or neighbours to swap, that turns one text into the other. */
 function distance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
   const cell = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY
@@ -14,7 +14,7 @@ function distance(one: string, other: string): number {
   return cell(one.length, other.length)
 }
 
-/** The name that was probably meant; undefined: none is within three slips. */
+/** Returns the most similar known name; undefined: none is within three edits. */
 export function mostSimilar(name: string, known: Iterable<string>): string | undefined {
   const near = [...known].map((one) => ({ one, away: distance(name, one) })).filter(({ away }) => away <= 3)
   return near.sort((a, b) => a.away - b.away)[0]?.one

@@ -1,12 +1,12 @@
-/** How a value that other clients' operators write becomes one of ours. */
+/** Translates a value in another client's form into ours. */
 export type Translation = {
-  /** What the older form is, for the error. */
+  /** Description of the older form, for the error. */
   readonly expected: string
-  /** undefined: not of the older form; null: of that form, and says nothing */
+  /** undefined: not in the older form; null: in that form, and the flag is not set */
   readonly to: (value: string) => string | null | undefined
 }
 
-/** Reads a table, whatever the case of the value. */
+/** Looks up a value in a table, ignoring its case. */
 const byTable = (table: Readonly<Record<string, string | null>>): Translation => ({
   expected: `one of ${Object.keys(table).join(', ')}`,
   to: (value): string | null | undefined => {
@@ -15,7 +15,7 @@ const byTable = (table: Readonly<Record<string, string | null>>): Translation =>
   },
 })
 
-/** Names and numbers of the chains, as `--network` calls them. */
+/** Names and ids of chains → names of `--network`. */
 export const networkName: Translation = byTable({
   base: 'base',
   'base-mainnet': 'base',
@@ -28,7 +28,7 @@ export const networkName: Translation = byTable({
 /** 1 error … 5 trace. */
 export const verbosity: Translation = byTable({ '1': 'error', '2': 'warn', '3': 'info', '4': 'debug', '5': 'trace' })
 
-/** Names of levels, those of op-node too. */
+/** Names of log levels, including op-node's. */
 export const levelName: Translation = byTable({
   crit: 'error',
   eror: 'error',
@@ -41,7 +41,7 @@ export const levelName: Translation = byTable({
   trace: 'trace',
 })
 
-/** Formats of log lines: ours are json, logfmt and one for people. */
+/** Names of log formats → json, logfmt, pretty. */
 export const lineFormat: Translation = byTable({
   full: 'pretty',
   compact: 'pretty',
@@ -56,7 +56,7 @@ export const lineFormat: Translation = byTable({
 
 const wsToHttp: Readonly<Record<string, string>> = { 'ws:': 'http:', 'wss:': 'https:', 'http:': 'http:', 'https:': 'https:' }
 
-/** An Engine API URL: over WebSocket in older files, the same port answers HTTP. */
+/** An Engine API URL: a WebSocket URL of an older file becomes HTTP, which the same port serves. */
 export const engineUrl: Translation = {
   expected: 'a URL that begins with http, https, ws or wss',
   to: (value): string | undefined => {
@@ -65,14 +65,14 @@ export const engineUrl: Translation = {
   },
 }
 
-/** true and false, whatever the case. */
+/** true and false, ignoring case. */
 export const trueOrFalse: Translation = byTable({ true: 'true', false: 'false', '1': 'true', '0': 'false' })
 
-/** A server that is switched on by its own variable: off means no port. */
+/** Variables that switch a server on or off, translated to its port flag. */
 export const offUnlessTrue: Translation = byTable({ true: null, false: 'off', '1': null, '0': 'off' })
 export const offIfTrue: Translation = byTable({ true: 'off', false: null, '1': 'off', '0': null })
 
-/** A distance that older configurations count in blocks. */
+/** A distance in blocks, the form of older configurations. */
 export const inBlocks: Translation = {
   expected: 'a number of blocks',
   to: (value) => (/^[1-9]\d{0,8}$/.test(value) ? `${value}b` : undefined),

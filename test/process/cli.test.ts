@@ -51,7 +51,7 @@ it.each<[string, string[], RegExp]>([
   [
     'an invalid secret',
     ['node', ...files, '--mode', 'execution', '--jwt', file('short.hex', 'abcd')],
-    /short.hex holds no secret.*JWT_FILE_BAD/,
+    /short.hex is not a valid secret file.*JWT_FILE_BAD/,
   ],
   ['no L1', ['node', ...files], /--l1.rpc is needed/],
   ['no chain', ['node', ...l1Flags], /--network is needed/],

@@ -8,7 +8,7 @@ import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
-/** The recorded L1 is full of batches that must be refused: a line for each only when asked for. */
+/** The recorded L1 has many invalid batches: the default level hides the line for each. */
 const quietLevel = 'error'
 
 const names = ['http.port', 'rollup.port', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
@@ -38,7 +38,7 @@ export function exampleRequests({ chain, urls }: Pick<Demo, 'chain' | 'urls'>): 
       method: 'eth_call',
       params: [{ to: token, data: `0x70a08231${'70997970C51812dc3A010C7d01b50e0d17dc79C8'.padStart(64, '0')}` }, 'latest'],
     },
-    { about: 'what L1 made safe', url: urls.rollup, method: 'optimism_syncStatus', params: [] },
+    { about: 'the heads derived from L1', url: urls.rollup, method: 'optimism_syncStatus', params: [] },
   ]
 }
 
@@ -54,12 +54,12 @@ function report(io: Io, asJson: boolean, demo: Demo, blocks: number, seconds: nu
   io.out.write(`\n${blocks} blocks derived, all hashes equal those of ${chain.clients} (${seconds.toFixed(1)} s)\n\n`)
   io.out.write(`JSON-RPC  ${urls.http}\nrollup    ${urls.rollup}\n\n`)
   for (const example of exampleRequests(demo)) io.out.write(asCurl(example))
-  io.out.write('\nCtrl-C stops and leaves nothing behind.\n')
+  io.out.write('\nCtrl-C stops; no data is kept.\n')
 }
 
 type PortFlag = 'http.port' | 'rollup.port'
 
-/** A demo that is not served would show nothing. @throws Fault BAD_FLAG (fatal) */
+/** Returns a port other than `off`: the demo needs both servers. @throws Fault BAD_FLAG (fatal) */
 function servedPort(flag: PortFlag, given: FlagValues<PortFlag>): number {
   const port = given[flag]
   if (port === 'off') throw cliFault('BAD_FLAG', { flag, value: port, expected: 'an integer from 0 to 65535' })
@@ -70,7 +70,7 @@ const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(r
 
 export const demo: Command = {
   name: 'demo',
-  doc: 'derive a recorded chain from its L1, compare it with the clients that made it, serve it',
+  doc: 'derive a recorded chain from its L1, compare it with the results of the clients that made it, serve it',
   flags: names,
   async run(io, raw): Promise<number> {
     const given = readFlags(names, { 'log.level': io.env['BASALT_LOG_LEVEL'] ?? quietLevel, ...defined(raw) }, io.env)

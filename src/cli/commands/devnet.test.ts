@@ -31,7 +31,7 @@ it.each<[string[], string, string]>([
   [['accounts', '--control.port', 'off'], 'BAD_FLAG', '--control.port'],
   [['deposit', '--value', 'much'], 'BAD_FLAG', '--value: "much"'],
   [['withdraw', '--to', '0x12'], 'BAD_FLAG', '--to'],
-])('cli/commands/devnet: %j is one line on standard error (%s)', async (args, code, says) => {
+])('cli/commands/devnet: writes one line on standard error for %j (%s)', async (args, code, says) => {
   const io = scriptedIo()
   expect(await runCli(['devnet', ...args], io)).toBe(2)
   expect(io.written.out).toBe('')
@@ -39,7 +39,7 @@ it.each<[string[], string, string]>([
   expect(io.written.err).toContain(says)
 })
 
-it('cli/commands/devnet: a flag behind an inner command is that command’s, one before it is refused there', async () => {
+it('cli/commands/devnet: gives a flag after a subcommand to the subcommand, refuses it before', async () => {
   const io = scriptedIo()
   expect(await runCli(['devnet', 'tx', '--json', '--control.port', '1', '--to', `0x${'ab'.repeat(20)}`], io)).toBe(2)
   expect(io.written.err).toContain('DEVNET_NOT_RUNNING')
@@ -48,7 +48,7 @@ it('cli/commands/devnet: a flag behind an inner command is that command’s, one
   expect(other.written.err).toBe("error: unknown option '--chain-id'\n")
 })
 
-it('cli/commands/devnet: a directory out of the environment is a node’s: it is not touched', async () => {
+it('cli/commands/devnet: does not touch a data directory of the environment', async () => {
   const datadir = join(dir, 'node')
   const io = scriptedIo({ env: { BASALT_DATADIR: datadir } })
   expect(await runCli(['devnet', '--chain-id', '900'], io)).toBe(2)

@@ -15,9 +15,9 @@ import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { devnetCommands } from './devnetCommands.ts'
 
-/** The parts tell of everything that is done to a devnet on purpose: their lines are for those who ask for them. */
+/** The components log every deliberate fault of a devnet: the default level hides those lines. */
 const quietLevel = 'error'
-/** The nodes of a devnet disagree. */
+/** Exit code when the nodes disagree. */
 const disagreementCode = 3
 const defaultChainId = 901
 
@@ -56,7 +56,7 @@ const portFlags = {
   control: 'control.port',
 } as const satisfies Readonly<Record<Exclude<keyof DevnetPorts, 'flashblocks'>, FlagName>>
 
-/** @throws Fault BAD_FLAG (fatal): a part that is not served is no use here */
+/** @throws Fault BAD_FLAG (fatal) when a port other than the publisher's is off */
 function portsOf(given: Given): DevnetPorts {
   const entries = Object.entries(portFlags).map(([part, flag]) => {
     const port = given[flag]
@@ -73,13 +73,13 @@ function blockTimeSec(ms: number): number {
   return ms / 1_000
 }
 
-/** A name that is no fork and no file is meant as a name. */
+/** Returns the fork's name, or the content of a file. A word that is neither a fork nor a file counts as a name. */
 function forkOf(text: string): NonNullable<DevnetOptions['fork']> {
   if ((devnetForks as readonly string[]).includes(text) || (/^\w+$/.test(text) && !existsSync(text))) return text
   return readJsonFile(text) as Readonly<Record<string, number>>
 }
 
-/** Only the command line counts: the directory that an environment names is a node's. */
+/** Returns the directory of --datadir on the command line only: a directory of the environment belongs to a node. */
 const keptIn = (given: Given, raw: RawFlags): string | undefined =>
   raw['datadir'] === undefined ? undefined : datadirOf(given.datadir, given['chain-id'] ?? defaultChainId)
 
@@ -103,14 +103,14 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
 
 const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined))
 
-function tellDisagreement(io: Io, asJson: boolean, difference: Difference): void {
+function reportDisagreement(io: Io, asJson: boolean, difference: Difference): void {
   if (asJson) io.out.write(`${JSON.stringify({ event: 'disagreement', ...difference })}\n`)
   const { number, sequencer, verifier } = difference
   io.err.write(`basalt: the verifier disagrees at block ${number}: sequencer ${sequencer}, verifier ${verifier}\n`)
 }
 
 /**
- * Until it is interrupted or ends by itself. A disagreement ends it where nobody looks; on a terminal it can be looked into until Ctrl-C.
+ * Runs until it is interrupted or ends by itself. A disagreement ends it without a terminal; on a terminal it keeps serving until Ctrl-C.
  * @returns the exit code
  * @throws the fault of a part that failed
  */
@@ -119,14 +119,14 @@ async function untilEnd(io: Io, asJson: boolean, devnet: Devnet): Promise<number
   const end = await Promise.race([devnet.ended, isToStop])
   if (end === undefined) return 0
   if (end.kind === 'fault') throw end.fault
-  tellDisagreement(io, asJson, end.difference)
+  reportDisagreement(io, asJson, end.difference)
   if (io.err.isTerminal) await isToStop
   return disagreementCode
 }
 
 export const devnet: Command = {
   name: 'devnet',
-  doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree',
+  doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree with the sequencer',
   flags: names,
   commands: devnetCommands,
   async run(io, raw): Promise<number> {

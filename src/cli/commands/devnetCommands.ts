@@ -34,7 +34,7 @@ const wishOf = ({ value = 0n, data = '0x' }: Sending): { value: bigint; data: Ui
 const receiver = ({ given, account }: Ready): Address => parseAddress(given.to ?? account.address)
 
 const etherDigits = 18
-/** Ether with all its digits, none in excess. */
+/** Formats wei as ether, exactly and without trailing zeros. */
 export function inEther(wei: bigint): string {
   const digits = wei.toString().padStart(etherDigits + 1, '0')
   const fraction = digits.slice(-etherDigits).replace(/0+$/, '')
@@ -69,7 +69,7 @@ const tx: Command = {
   async run(io, raw): Promise<number> {
     const { devnet, account, given } = await ready(io, raw)
     if (given.to === undefined && given.data === undefined) {
-      throw cliFault('MISSING_FLAG', { flag: 'to', variable: flags.to.env, doc: 'who receives it; --data alone creates a contract' })
+      throw cliFault('MISSING_FLAG', { flag: 'to', variable: flags.to.env, doc: 'the receiver; --data without --to creates a contract' })
     }
     const to = given.to === undefined ? null : parseAddress(given.to)
     const { hash, block, gasUsed, contract } = await sendOnL2(devnet, account, { to, ...wishOf(given) })
@@ -115,7 +115,7 @@ const withdraw: Command = {
       printResult(io, false, facts)
       const nodes = (title: string, proof: readonly string[]): string => `${title}:\n${proof.map((node) => `  ${node}\n`).join('')}`
       io.out.write(nodes('accountProof', accountProof) + nodes('storageProof', storageProof))
-      io.out.write('checked here: the proofs lead from the output root to the withdrawal\n')
+      io.out.write('verified: the proofs lead from the output root to the withdrawal\n')
     }
     return 0
   },
@@ -125,7 +125,7 @@ const listing = ['control.port', 'json'] as const satisfies readonly FlagName[]
 
 const accounts: Command = {
   name: 'accounts',
-  doc: 'what the accounts have on both chains',
+  doc: 'print the balances of the accounts on both chains',
   flags: listing,
   async run(io, raw): Promise<number> {
     const given = readFlags(listing, raw, io.env)
@@ -143,5 +143,5 @@ const accounts: Command = {
   },
 }
 
-/** Commands that talk to a devnet which runs elsewhere. */
+/** Commands for a devnet that runs in another process. */
 export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts]

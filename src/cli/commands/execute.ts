@@ -8,12 +8,12 @@ import { readFlags } from '../readFlags.ts'
 
 const names = ['json'] as const satisfies readonly FlagName[]
 
-/** What says that the block in the file is not the block it claims to be; anything else is wrong use. */
+/** Codes of faults that mean that the block is not the claimed block; any other fault is wrong use. */
 const verdicts: readonly string[] = ['WITNESS_INVALID', 'WITNESS_INCOMPLETE', 'INVALID_BLOCK']
 
 export const execute: Command = {
   name: 'execute',
-  doc: 'execute one block out of a file, without state, and compare its hash; exit code 1 when it differs',
+  doc: 'execute one block from a file, without state, and compare its hash; exit code 1 when it differs',
   argument: { name: 'FILE', doc: 'stateless block file (JSON, or JSON.zst)' },
   flags: names,
   run(io, raw, path): Promise<number> {

@@ -34,7 +34,7 @@ export const importBlocks: Command = {
     const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
-    for (const warning of warnings) log.warn('the genesis file holds what is not understood', { warning })
+    for (const warning of warnings) log.warn('unknown entry in the genesis file', { warning })
 
     const startMs = io.clock.nowMs()
     const show = (text: string): void => line.show(text)

@@ -29,20 +29,20 @@ const names = [
   'p2p.port',
 ] as const satisfies readonly FlagName[]
 
-/** The sample in the environment files of base/node, which many operators never changed. */
+/** The sample secret in the env files of base/node, which many operators have not changed. */
 const publishedSecret = '688f5d737bad920bdfb2fc2f488d6b6209eebda1dae949a8de91398d932c517a'
 
 function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
   if (mode === 'execution') return
   if (l1 && l1.beaconUrls.length === 0) log.warn('no --l1.beacon: the node stops at the first L1 block whose blobs it needs')
-  if (!l1 && source) log.warn('no --l1.rpc: what is safe and finalized is what the followed node says')
+  if (!l1 && source) log.warn('no --l1.rpc: the followed node determines the safe and finalized heads')
 }
 
-function sayAll(notes: readonly Note[], log: Log): void {
+function logNotes(notes: readonly Note[], log: Log): void {
   for (const { level, message, fields } of notes) log[level](message, fields)
 }
 
-/** A server that could not listen names its port; where the address is at fault, its flag is named instead. */
+/** Rethrows an error of a server that could not listen; a bad address is reported with its own flag. */
 function blameAddress(error: unknown): never {
   if (!isFault(error, 'LISTEN_FAILED')) throw error
   const { flag, host, reason } = error.data
@@ -51,7 +51,7 @@ function blameAddress(error: unknown): never {
   throw cliFault('BAD_FLAG', { flag: String(flag).replace(/\.port$/, '.addr'), value: String(host), expected }, error)
 }
 
-/** Keys that are given out or taken back while the node runs. */
+/** Watches the file of API keys while the node runs. */
 function watchedKeys(
   deps: { readonly clock: Clock; readonly log: Log },
   { listen: { http, ws } }: NodeOptions,
@@ -71,18 +71,18 @@ export const node: Command = {
     const { values: output } = readFlagsOfMode(['log.level', 'log.format'], mode, raw, io.env)
     using line = createLiveLine(io, output['log.format'] === 'pretty')
     const log = openLog(io, output['log.level'], output['log.format'], line)
-    // before any flag may be refused: a slip in a name is why another one is missing
-    sayAll(strangeVariables(io.env), log)
+    // before any flag can be refused: a typing error in a variable explains a missing flag
+    logNotes(strangeVariables(io.env), log)
     const { values: given, notes } = readFlagsOfMode(names, mode, raw, io.env)
     const chain = chooseChain(given)
     const options = nodeOptionsOf(given, { config: chain.config, genesis: () => chain.genesis }, packageVersion())
     const unusedFile = unusedSecretFile(given, raw)
-    sayAll(notes, log)
-    for (const warning of chain.warnings) log.warn('a file of the chain holds what is not understood', { warning })
+    logNotes(notes, log)
+    for (const warning of chain.warnings) log.warn('unknown entry in a file of the chain', { warning })
     warnOf(options, log)
-    if (unusedFile !== undefined) log.warn('the secret of the Engine API is given as a value: its file is not used', { file: unusedFile })
+    if (unusedFile !== undefined) log.warn('secret of the Engine API given as a value, its file is not used', { file: unusedFile })
     if (mode !== 'all' && given['jwt.secret'] === publishedSecret) {
-      log.warn('the secret of the Engine API is one that was published: remove it, and one is made', { flag: '--jwt.secret' })
+      log.warn('secret of the Engine API is a public sample: remove it, and the node creates one', { flag: '--jwt.secret' })
     }
 
     const { clock, supervisor } = io
@@ -97,7 +97,7 @@ export const node: Command = {
     const isToStop = aborted(io.signal)
     await Promise.race([running.stopped.then(() => isToStop), isToStop])
     line.end()
-    log.info('node stops', {})
+    log.info('node stopping', {})
     return 0
   },
 }

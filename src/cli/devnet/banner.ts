@@ -2,7 +2,7 @@ import type { Devnet } from '#devnet/startDevnet'
 
 type Shown = Pick<Devnet, 'facts' | 'accounts' | 'owner'>
 
-/** A script that sends a transaction with viem, as it can be pasted into a file: `node try.mjs`. */
+/** Returns a script that sends a transaction with viem, ready to paste into a file: `node try.mjs`. */
 export function viemSnippet({ facts, accounts }: Shown): string {
   const [first, second] = accounts
   const to = second?.address ?? `0x${'11'.repeat(20)}`
@@ -32,7 +32,7 @@ function urlLines({ urls }: Shown['facts']): string {
     ['L1', urls.l1],
     ...(urls.flashblocks === undefined
       ? []
-      : [['flashblocks', `${urls.flashblocks}  every 200 ms what is new in the block that is being built`]]),
+      : [['flashblocks', `${urls.flashblocks}  flashblocks of the block under construction, every 200 ms`]]),
     ['control', `${urls.control}  devnet_status, devnet_reorgL1, …`],
   ]
     .map(([name = '', text]) => `  ${name.padEnd(12)} ${text}\n`)
@@ -42,14 +42,14 @@ function urlLines({ urls }: Shown['facts']): string {
 const accountLines = ({ accounts }: Shown): string =>
   accounts.map(({ address, privateKey }, index) => `  ${String(index).padStart(2)}  ${address}  ${privateKey}\n`).join('')
 
-/** What a person sees when the devnet is up. */
+/** Returns the text for a person after the start of the devnet. */
 export function banner(devnet: Shown): string {
   const { facts, owner } = devnet
   return `
 Chain ${facts.chainId} on L1 ${facts.l1ChainId}, a block every ${facts.blockTimeSec} s
 
 ${urlLines(facts)}
-Accounts with 10,000 ETH on both chains. Everybody can know these keys: use them here alone.
+Accounts with 10,000 ETH on both chains. These keys are public. Use them on this devnet only.
 ${accountLines(devnet)}
 On L1: portal ${facts.contracts.portal}, system config ${facts.contracts.systemConfig}
   owner ${owner.address}  ${owner.privateKey}
@@ -62,7 +62,7 @@ Ctrl-C stops everything.
 `
 }
 
-/** The same for a program: the event \`started\`. */
+/** Returns the same for a program: the event `started`. */
 export function startedEvent({ facts, accounts, owner }: Shown): Readonly<Record<string, unknown>> {
   return { event: 'started', ...facts, accounts, owner }
 }

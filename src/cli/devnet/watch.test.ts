@@ -26,7 +26,7 @@ function watched(style: WatchStyle, isTerminal: boolean, shown: DevnetStatus = s
   return { clock, io, watch }
 }
 
-it('cli/devnet/watch: in place on a terminal, twice a second, red when the nodes disagree', async () => {
+it('cli/devnet/watch: rewrites the line on a terminal twice a second, in red when the nodes disagree', async () => {
   const { clock, io } = watched('line', true)
   await clock.advanceMs(600)
   expect(io.written.err).toContain('unsafe 120 · safe 112 (−8)')
@@ -37,7 +37,7 @@ it('cli/devnet/watch: in place on a terminal, twice a second, red when the nodes
   expect(bad.io.written.out).toBe('')
 })
 
-it('cli/devnet/watch: without a terminal a plain line every ten seconds', async () => {
+it('cli/devnet/watch: writes a plain line every ten seconds without a terminal', async () => {
   const { clock, io } = watched('line', false)
   await clock.advanceMs(9_999)
   expect(io.written.err).toBe('')
@@ -46,7 +46,7 @@ it('cli/devnet/watch: without a terminal a plain line every ten seconds', async 
   expect(io.written.err).not.toContain('\u001b')
 })
 
-it('cli/devnet/watch: as events one line of JSON each', async () => {
+it('cli/devnet/watch: writes events as one line of JSON each', async () => {
   const { clock, io } = watched('events', true)
   await clock.advanceMs(20_000)
   const events = io.written.out
@@ -60,7 +60,7 @@ it('cli/devnet/watch: as events one line of JSON each', async () => {
   expect(io.written.err).toBe('')
 })
 
-it('cli/devnet/watch: quiet says nothing, and nothing is said after the end', async () => {
+it('cli/devnet/watch: writes nothing when quiet, and nothing after the end', async () => {
   const quiet = watched('quiet', true)
   await quiet.clock.advanceMs(60_000)
   expect(quiet.io.written).toEqual({ out: '', err: '' })

@@ -3,7 +3,7 @@ import { type DevnetStatus, statusLine } from '#devnet/status'
 import type { Io } from '../command.ts'
 import type { LiveLine } from '../output.ts'
 
-/** How the status is told: in place on a terminal, else a line now and then; as events; or not at all. */
+/** Form of the status: a line (rewritten in place on a terminal, else every ten seconds), events, or none. */
 export type WatchStyle = 'line' | 'events' | 'quiet'
 
 const liveEveryMs = 500
@@ -12,12 +12,12 @@ const lineEveryMs = 10_000
 const red = (text: string): string => `\u001b[31m${text}\u001b[0m`
 const isBad = ({ agreement }: DevnetStatus): boolean => agreement.kind === 'disagrees'
 
-/** Tells the status until disposed. */
+/** Writes the status until disposed. */
 export function watchStatus(io: Io, line: LiveLine, devnet: Pick<Devnet, 'status'>, style: WatchStyle): Disposable {
   let timer: Disposable | undefined
   const everyMs = style === 'line' && io.err.isTerminal ? liveEveryMs : lineEveryMs
 
-  function tell(): void {
+  function write(): void {
     const status = devnet.status()
     const text = statusLine(status)
     if (style === 'events') io.out.write(`${JSON.stringify({ event: 'status', ...status })}\n`)
@@ -26,7 +26,7 @@ export function watchStatus(io: Io, line: LiveLine, devnet: Pick<Devnet, 'status
   }
   function again(): void {
     timer = io.clock.after(everyMs, () => {
-      tell()
+      write()
       again()
     })
   }
