@@ -18,7 +18,7 @@ const accountOps: readonly number[] = [0x31, 0x3b, 0x3c, 0x3f, 0xff] // BALANCE,
 const untraceable = { kind: 'override', reason: 'a precompile at an address above 0x3ff is not traced' } as const
 const addressMask = (1n << 160n) - 1n
 
-/** Collects what a message reaches for; what is warm in any case only where it has slots. */
+/** Collects the accounts and slots that a message accesses. An account that is always warm is listed only if it has slots. */
 class Reached implements TraceListener {
   readonly needs: TraceListener['needs'] = {
     frames: true,
@@ -28,7 +28,7 @@ class Reached implements TraceListener {
   }
   readonly #slots: Map<Address, Set<Hash>>
   readonly #warm: Set<Address>
-  /** of the open frames */
+  /** addresses of the open frames, by depth */
   readonly #selves: Address[] = []
 
   constructor(message: CallMessage, rules: EvmRules) {
@@ -71,8 +71,8 @@ class Reached implements TraceListener {
 }
 
 /**
- * Runs a message for what it reaches for, then, if it succeeds, again with all of that in its access list, for what it costs so.
- * @param deps `evm` tells nothing, `traced` tells its steps
+ * Runs a message and lists the accounts and slots that it accesses. If it succeeds, runs it again with this access list, to measure its gas.
+ * @param deps `traced` emits the steps of the first run; `evm` makes the second run
  */
 export function listCall(
   deps: CallDeps & { readonly traced: TracedEvm },

@@ -27,7 +27,7 @@ const balanceOfCaller = testAddress(0xc7)
 const nobody = testAddress(0xdd)
 
 const push2 = (value: number): string => `61${value.toString(16).padStart(4, '0')}`
-/** Stores each opcode's word in memory and returns them all. */
+/** Returns code that stores the word of each opcode in memory and returns all words. */
 const returnWords = (...ops: string[]): string =>
   `0x${ops.map((op, at) => `${op}${push2(at * 32)}52`).join('')}${push2(ops.length * 32)}6000f3`
 
@@ -37,14 +37,14 @@ const accounts = [
   testAccount(rich, { balance: 10n ** 18n, nonce: 3n }),
   testAccount(spent, { balance: 10n ** 18n, nonce: 2n ** 64n - 1n }),
   testAccount(env, { code: returnWords(...environment) }),
-  // SLOAD(0) + 1, stored again and returned
+  // SLOAD(0) + 1, stored and returned
   testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(reverts, { code: '0x61beef6000526002601efd' }),
   testAccount(halts, { code: '0xfe' }),
   testAccount(balanceOfCaller, { code: returnWords('3331') }),
   testAccount(clears, { code: '0x6000600055', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(gas, { code: returnWords('5a') }),
-  // GAS, SLOAD(5), POP, GAS; the difference
+  // returns the difference of GAS before and after SLOAD(5)
   testAccount(slotCost, { code: '0x5a600554505a900360005260206000f3' }),
 ]
 
@@ -68,7 +68,7 @@ function wordsOf(outcome: CallOutcome): bigint[] {
   return Array.from({ length: outcome.output.length / 32 }, (_, i) => bigintFromBytes(outcome.output.subarray(i * 32, i * 32 + 32)))
 }
 
-it('simulation/call/callExecutor: a message sees the environment of the block, its own sender and price, and value and gas as paid', () => {
+it('simulation/call/callExecutor: gives a message the environment of the block and its own sender, price, value and gas', () => {
   expect(wordsOf(call({ value: 5n, gasPrice: 2_000n }))).toEqual([
     10n ** 18n - 1_000_000n * 2_000n - 5n,
     ...[BigInt(rich), 2_000n, 5n, BigInt(testAddress(0xbe)), 1_900_000_000n, 77n, BigInt(`0x${'77'.repeat(32)}`)],
@@ -76,23 +76,23 @@ it('simulation/call/callExecutor: a message sees the environment of the block, i
   ])
 })
 
-it('simulation/call/callExecutor: without a price nothing is paid, so a sender that has nothing may ask too', () => {
+it('simulation/call/callExecutor: charges nothing without a price, so that a sender without balance can call', () => {
   expect(wordsOf(call({})).slice(0, 3)).toEqual([10n ** 18n, BigInt(rich), 0n])
   expect(wordsOf(call({ from: nobody })).slice(0, 3)).toEqual([0n, BigInt(nobody), 0n])
   expect(wordsOf(call({ from: zeroAddress }))[1]).toBe(0n)
 })
 
-it('simulation/call/callExecutor: nothing is kept from one call to the next', () => {
+it('simulation/call/callExecutor: discards the changes of each call', () => {
   expect([wordsOf(call({ to: counter })), wordsOf(call({ to: counter }))]).toEqual([[42n], [42n]])
 })
 
-it('simulation/call/callExecutor: intrinsic gas is taken before the first instruction', () => {
+it('simulation/call/callExecutor: charges intrinsic gas before the first instruction', () => {
   expect(wordsOf(call({ to: gas }))).toEqual([1_000_000n - 21_000n - 2n])
   const data = Uint8Array.of(0, 0, 0, 1)
   expect(wordsOf(call({ to: gas, data }))).toEqual([1_000_000n - 21_000n - 3n * 4n - 16n - 2n])
 })
 
-it('simulation/call/callExecutor: a slot of the access list is warm (EIP-2930), and paid for beforehand', () => {
+it('simulation/call/callExecutor: charges for a slot of the access list, which is warm (EIP-2930)', () => {
   const slot = `0x${'00'.repeat(31)}05` as Hash
   const [cold = 0n] = wordsOf(call({ to: slotCost }))
   const [warm = 0n] = wordsOf(call({ to: slotCost, accessList: [{ address: slotCost, slots: [slot] }] }))
@@ -101,7 +101,7 @@ it('simulation/call/callExecutor: a slot of the access list is warm (EIP-2930), 
   expect(wordsOf(listed)).toEqual([1_000_000n - 21_000n - 2_400n - 1_900n - 2n])
 })
 
-it("node/executor: a creation answers with the code of the new contract, made at the address of the sender's nonce", () => {
+it('simulation/call/callExecutor: returns the code of a created contract, at the address of the nonce of the sender', () => {
   // returns ADDRESS as the code
   const outcome = call({ to: null, data: fromHex('0x3060005260206000f3') })
   expect(outcome).toEqual({
@@ -110,13 +110,13 @@ it("node/executor: a creation answers with the code of the new contract, made at
   })
 })
 
-it('simulation/call/callExecutor: a creation that reverts answers with the reason, one that breaks the rules halts', () => {
+it('simulation/call/callExecutor: returns the reason of a creation that reverts, and a halt for invalid code', () => {
   expect(call({ to: null, data: fromHex('0x61beef6000526002601efd') })).toEqual({ kind: 'revert', output: fromHex('0xbeef') })
   // code that begins with 0xef (EIP-3541)
   expect(call({ to: null, data: fromHex('0x60ef60005360016000f3') })).toEqual({ kind: 'halt', reason: 'invalid code' })
 })
 
-it('simulation/call/callExecutor: a revert has its data, a halt its reason', () => {
+it('simulation/call/callExecutor: returns the data of a revert and the reason of a halt', () => {
   expect(call({ to: reverts })).toEqual({ kind: 'revert', output: fromHex('0xbeef') })
   expect(call({ to: halts })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
   expect(call({ to: counter, gasLimit: 21_000n + 2_200n })).toEqual({ kind: 'halt', reason: 'out of gas' })
@@ -124,34 +124,34 @@ it('simulation/call/callExecutor: a revert has its data, a halt its reason', () 
 
 const long = new Uint8Array(49_153)
 it.each<[string, Partial<CallMessage>, CallOutcome]>([
-  ['less gas than a transaction costs', { gasLimit: 20_999n }, { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 21_000n } }],
+  ['a gas limit below the intrinsic gas', { gasLimit: 20_999n }, { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 21_000n } }],
   [
-    'less gas than the floor for its data (EIP-7623)',
+    'a gas limit below the floor of its data (EIP-7623)',
     { data: new Uint8Array(100).fill(1), gasLimit: 24_999n },
     { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 25_000n } },
   ],
   [
-    'gas that the sender cannot pay',
+    'a gas cost above the balance',
     { gasPrice: 10n ** 13n },
     { kind: 'refused', refusal: { kind: 'insufficient-funds', have: 10n ** 18n, want: 10n ** 19n } },
   ],
   [
-    'a value that the sender does not have',
+    'a value above the balance',
     { from: nobody, value: 1n },
     { kind: 'refused', refusal: { kind: 'insufficient-funds', have: 0n, want: 1n } },
   ],
-  ['a sender without a nonce left', { from: spent }, { kind: 'refused', refusal: { kind: 'nonce-overflow' } }],
+  ['a sender with the maximum nonce', { from: spent }, { kind: 'refused', refusal: { kind: 'nonce-overflow' } }],
   ['initcode over the limit', { to: null, data: long, gasLimit: 30_000_000n }, { kind: 'refused', refusal: { kind: 'initcode-size' } }],
 ])('simulation/call/callExecutor: refuses %s', (_what, fields, expected) => {
   expect(call(fields)).toEqual(expected)
 })
 
-it('simulation/call/callExecutor: exactly the gas that is needed is enough', () => {
+it('simulation/call/callExecutor: accepts exactly the required gas', () => {
   expect(call({ to: nobody, gasLimit: 21_000n })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   expect(call({ to: nobody, data: new Uint8Array(100).fill(1), gasLimit: 25_000n }).kind).toBe('success')
 })
 
-it("node/executor: the rules are those of the block's time: before Canyon no PUSH0 and no limit on initcode", () => {
+it('simulation/call/callExecutor: applies the rules of the time of the block: before Canyon no PUSH0 and no limit on initcode', () => {
   const old = { ...config, schedule: scheduleTo('regolith', { canyon: header.timestamp + 1 }) }
   const run = (fields: Partial<CallMessage>) => runCall({ evm, config: old }, at, { ...message, ...fields })
   expect(run({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
@@ -159,7 +159,7 @@ it("node/executor: the rules are those of the block's time: before Canyon no PUS
   expect(run({ to: null, data: long, gasLimit: 30_000_000n }).kind).toBe('success')
 })
 
-it('simulation/call/callExecutor: a delegation takes effect before the message runs, in the call alone (EIP-7702)', async () => {
+it('simulation/call/callExecutor: applies a delegation before the message runs, in this call only (EIP-7702)', async () => {
   const authority = privateKeyToAccount(`0x${'42'.repeat(32)}`)
   const signed = await authority.signAuthorization({ chainId: 901, address: counter, nonce: 0 })
   const authorizationList = [
@@ -177,12 +177,12 @@ it('simulation/call/callExecutor: a delegation takes effect before the message r
   expect(refused).toEqual({ kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 46_000n } })
 })
 
-it('simulation/call/callExecutor: gas is what a transaction of the message pays for, and what its refund took back', () => {
+it('simulation/call/callExecutor: reports the gas that a transaction pays for and its refund', () => {
   const measure = (fields: Partial<CallMessage>) => measureCall({ evm, config }, at, { ...message, ...fields })
   expect(measure({ to: nobody })).toMatchObject({ gasUsed: 21_000n, gasRefunded: 0n })
-  // 100 bytes at the floor of EIP-7623: 40 each
+  // 100 bytes at the floor of EIP-7623, 40 each
   expect(measure({ to: nobody, data: new Uint8Array(100).fill(1) })).toMatchObject({ gasUsed: 25_000n, gasRefunded: 0n })
-  // clears a slot: 21,000 + PUSH1 PUSH1 SSTORE (2,100 cold, 2,900), less 4,800 of which a fifth of the whole is the bound
+  // clears a slot: 21,000 + PUSH1 PUSH1 SSTORE (2,100 cold, 2,900), less a refund of 4,800, which is below a fifth of the sum
   expect(measure({ to: clears })).toMatchObject({ gasUsed: 26_006n - 4_800n, gasRefunded: 4_800n })
   expect(measure({ to: halts })).toMatchObject({ gasUsed: 1_000_000n, gasRefunded: 0n })
   expect(measure({ to: nobody, gasLimit: 1n })).toMatchObject({ gasUsed: 0n, outcome: { kind: 'refused' } })
@@ -191,36 +191,39 @@ it('simulation/call/callExecutor: gas is what a transaction of the message pays 
 it.each([
   ['before Azul', 1_900_000_001],
   ['under Azul', 1_900_000_000],
-])('simulation/call/callExecutor: %s a call may have more gas than a transaction (EIP-7825 caps those alone)', (_what, azul) => {
-  const planned = { ...config, schedule: { ...config.schedule, azul } }
-  const outcome = runCall({ evm, config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
-  expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
-})
+])(
+  'simulation/call/callExecutor: allows a call more gas than a transaction, because EIP-7825 caps only transactions: %s',
+  (_what, azul) => {
+    const planned = { ...config, schedule: { ...config.schedule, azul } }
+    const outcome = runCall({ evm, config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
+    expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
+  },
+)
 
 const readFive = fromHex('0x60055460005260206000f3')
 const five = `0x${'00'.repeat(31)}05` as Hash
 const accounts1 = (address: Address, override: AccountOverride): CallOverrides => ({ state: new Map([[address, override]]) })
 it.each<[string, Partial<CallMessage>, CallOverrides, readonly bigint[]]>([
   ['a balance', { to: balanceOfCaller, from: nobody }, accounts1(nobody, { balance: 7n }), [7n]],
-  ['code, where there was none', { to: nobody }, accounts1(nobody, { code: fromHex(returnWords('6007')) }), [7n]],
-  ['code, where there was other', { to: counter }, accounts1(counter, { code: fromHex(returnWords('600054')) }), [41n]],
+  ['code, of an account without code', { to: nobody }, accounts1(nobody, { code: fromHex(returnWords('6007')) }), [7n]],
+  ['code, of an account with code', { to: counter }, accounts1(counter, { code: fromHex(returnWords('600054')) }), [41n]],
   ['a slot', { to: counter }, accounts1(counter, { stateDiff: new Map([[zeroHash, 9n]]) }), [10n]],
   ['another slot of the account', { to: counter }, accounts1(counter, { stateDiff: new Map([[five, 9n]]) }), [42n]],
   ['the whole storage', { to: counter }, accounts1(counter, { state: new Map([[five, 9n]]) }), [1n]],
   ['the whole storage with nothing', { to: counter }, accounts1(counter, { state: new Map() }), [1n]],
   ['a slot of an account without storage', { to: env }, accounts1(env, { code: readFive, stateDiff: new Map([[five, 9n]]) }), [9n]],
-  ['nothing of an account', { to: counter }, accounts1(counter, {}), [42n]],
+  ['no field of an account', { to: counter }, accounts1(counter, {}), [42n]],
 ])('simulation/call/callExecutor: overrides %s', (_what, fields, overrides, expected) => {
   expect(wordsOf(call(fields, at, overrides)).slice(-expected.length)).toEqual(expected)
 })
 
-it('simulation/call/callExecutor: an overridden nonce is where a creation goes', () => {
+it('simulation/call/callExecutor: creates a contract at the address of the overridden nonce', () => {
   const created = (nonce: bigint) => concatBytes(new Uint8Array(12), fromHex(getContractAddress({ from: rich, nonce })))
   const creation = { to: null, data: fromHex('0x3060005260206000f3') }
   expect(call(creation, at, accounts1(rich, { nonce: 9n }))).toEqual({ kind: 'success', output: created(9n) })
 })
 
-it('simulation/call/callExecutor: a message sees the overridden environment, under the rules of its block', () => {
+it('simulation/call/callExecutor: gives a message the overridden environment, under the rules of its block', () => {
   const block: BlockOverrides = {
     number: 5,
     timestamp: 6,
@@ -236,7 +239,7 @@ it('simulation/call/callExecutor: a message sees the overridden environment, und
   expect(wordsOf(call({ to: nobody }, at, { block, ...accounts1(nobody, { code }) }))).toEqual([10n, 42n, 0n])
 })
 
-it('simulation/call/callExecutor: an override is gone with its call', () => {
+it('simulation/call/callExecutor: discards an override with its call', () => {
   expect(wordsOf(call({ to: counter }, at, accounts1(counter, { stateDiff: new Map([[zeroHash, 9n]]) })))).toEqual([10n])
   expect(wordsOf(call({ to: counter }))).toEqual([42n])
 })

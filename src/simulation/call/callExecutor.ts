@@ -12,19 +12,19 @@ import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.
 export type CallDeps = {
   readonly evm: Evm
   readonly config: RollupConfig
-  /** ends messages by throwing OutOfTime; absent: they run to their end */
+  /** ends messages by throwing OutOfTime; absent: they run to completion */
   readonly timer?: RunTimer
 }
 
 /**
- * Runs a message in the environment of a block on the state after it. No nonce, sender-code, L1 fee and block-gas-limit checks; the sender
- * pays for gas only when the message has a price. Nothing is kept.
+ * Runs a message in the environment of a block, on the state after it. Does not check nonce, sender code, L1 fee or block gas limit. The sender
+ * pays for gas only when the message has a price. Changes are discarded.
  */
 export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): CallOutcome {
   return measureCall(deps, at, message, overrides).outcome
 }
 
-/** As `runCall`, with the gas that a transaction of this message would be charged for. */
+/** `runCall` with the gas that a transaction of this message would be charged for. */
 export function measureCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): MeasuredCall {
   return inTime(() => measure(deps, at, message, overrides), endedLate)
 }
@@ -37,12 +37,12 @@ function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, override
   return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
 }
 
-/** Where messages run. */
+/** Environment of a message, or why an override is refused. */
 export type CallContext =
   | { readonly kind: 'place'; readonly view: StateView; readonly env: BlockEnv; readonly rules: EvmRules }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
-/** Where messages run that are asked at a block. The rules are those of the block, whatever time is asked for instead of its own. */
+/** Returns the environment of messages at a block. The rules are those of the block's own time, even when the time is overridden. */
 export function callContext(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallContext {
   const { state: accounts, block = {} } = overrides
   const plain = evmRulesAt(config.schedule, header.timestamp, header.number)

@@ -5,13 +5,13 @@ import { type CallDeps, callContext } from './callExecutor.ts'
 import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
 import { endedLate, inTime, type MessageContext, measuredOf, runMessage } from './runMessage.ts'
 
-/** Ends the transaction that a message was; what it paid for gas is nobody's. */
+/** Ends a message's transaction and returns its unused gas. No account receives the gas fee. */
 function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
   session.addBalance(message.from, (message.gasLimit - gasUsed) * message.gasPrice)
   session.endTransaction()
 }
 
-/** Runs messages one after the other on one session; none after one that ran out of time. */
+/** Runs messages in order on one session. Stops after a message that timed out. */
 function runAll(place: MessageContext, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
   const { session } = place
   const outcomes: CallOutcome[] = []
@@ -24,7 +24,7 @@ function runAll(place: MessageContext, messages: readonly CallMessage[], timer: 
   return outcomes
 }
 
-/** Runs bundles of messages in the environment of a block, each message on the state that those before it have left. */
+/** Runs bundles of messages in the environment of a block. Each message runs on the state after the previous one. */
 export function callMany(
   deps: CallDeps,
   at: ParentBlock,

@@ -23,7 +23,7 @@ const clock = testAddress(0xc4)
 const word = (value: number): Hash => `0x${value.toString(16).padStart(64, '0')}` as Hash
 const accounts = [
   testAccount(rich, { balance: 10n ** 18n }),
-  // SLOAD(0) + 1, stored again and returned
+  // SLOAD(0) + 1, stored and returned
   testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
   // SLOAD(3), BALANCE(other), BALANCE(1), BALANCE(caller), then a call of the counter
   testAccount(reaches, { code: `0x60035473${other.slice(2)}31600131333160008080808073${counter.slice(2)}61fffff100` }),
@@ -40,7 +40,7 @@ const message = (fields: Partial<CallMessage>): CallMessage => callMessage({ fro
 const list = (fields: Partial<CallMessage>) => listCall({ ...deps, traced: createTracedWasmEvm() }, at, message(fields), {})
 const numberOf = (outcome: CallOutcome | undefined) => outcome?.kind === 'success' && bigintFromBytes(outcome.output)
 
-it('simulation/call/accessList: accounts and slots reached for, in order, without what is warm anyway', () => {
+it('simulation/call/accessList: lists accessed accounts and slots in order, without the always warm ones', () => {
   const { accessList, measured } = list({ to: reaches })
   expect(accessList).toEqual([
     { address: counter, slots: [word(0)] },
@@ -50,12 +50,12 @@ it('simulation/call/accessList: accounts and slots reached for, in order, withou
   expect(measured.outcome.kind).toBe('success')
 })
 
-it('simulation/call/accessList: the gas is that of the message with the list', () => {
-  // 21,000 and the list (2,400 + 1,900), nine opcodes of 3 gas and a word of memory, SLOAD and SSTORE of a warm slot
+it('simulation/call/accessList: reports the gas of the message with the list', () => {
+  // 21,000 and the list (2,400 + 1,900), nine opcodes of 3 gas, one word of memory, SLOAD and SSTORE of a warm slot
   expect(list({}).measured.gasUsed).toBe(21_000n + 2_400n + 1_900n + 30n + 100n + 2_900n)
 })
 
-it('simulation/call/accessList: what was listed already stays, and a message that fails has a list too', () => {
+it('simulation/call/accessList: keeps the given list, and returns one for a message that fails', () => {
   const given = [{ address: other, slots: [word(9)] }]
   const { accessList, measured } = list({ to: halts, accessList: given })
   expect(accessList).toEqual([{ address: halts, slots: [word(1)] }, ...given])
@@ -63,13 +63,13 @@ it('simulation/call/accessList: what was listed already stays, and a message tha
   expect(list({ gasLimit: 1n })).toMatchObject({ accessList: [], measured: { outcome: { kind: 'refused' } } })
 })
 
-it('simulation/call/accessList: a transfer reaches for nothing, a creation for what its code does', () => {
+it('simulation/call/accessList: lists nothing for a transfer, and the accesses of the code for a creation', () => {
   expect(list({ to: other, value: 1n })).toMatchObject({ accessList: [], measured: { gasUsed: 21_000n } })
   const { accessList } = list({ to: null, data: fromHex('0x60075450') })
   expect(accessList.map(({ slots }) => slots)).toEqual([[word(7)]])
 })
 
-it('simulation/call/callMany: each message runs on what those before it have left, over bundles too', () => {
+it('simulation/call/callMany: runs each message on the state after the previous one, also across bundles', () => {
   const bundles = [
     { messages: [message({}), message({})], block: {} },
     { messages: [message({})], block: {} },
@@ -78,7 +78,7 @@ it('simulation/call/callMany: each message runs on what those before it have lef
   expect(callMany(deps, at, bundles.slice(1), undefined).map((outcomes) => outcomes.map(numberOf))).toEqual([[42n]])
 })
 
-it('simulation/call/callMany: overrides of the state hold from the first message on, those of the environment for their bundle', () => {
+it('simulation/call/callMany: applies state overrides to all messages, and environment overrides to their bundle', () => {
   const state = new Map([[counter, { stateDiff: new Map([[zeroHash, 9n]]) }]])
   const bundles = [
     { messages: [message({}), message({ to: clock })], block: { timestamp: 5 } },
@@ -91,7 +91,7 @@ it('simulation/call/callMany: overrides of the state hold from the first message
   expect(callMany(deps, at, bundles, state).map((outcomes) => outcomes.map(numberOf))).toEqual(expected)
 })
 
-it('simulation/call/callMany: a message that fails leaves nothing and does not end the others; gas that is paid for is gone', () => {
+it('simulation/call/callMany: reverts a failed message, runs the next ones, and keeps the gas fee', () => {
   const price = { gasPrice: 10n ** 9n, gasLimit: 100_000n }
   const failing = callMany(deps, at, [{ messages: [message({ to: halts, ...price }), message({})], block: {} }], undefined)
   expect(failing.map((outcomes) => outcomes.map(({ kind }) => kind))).toEqual([['halt', 'success']])

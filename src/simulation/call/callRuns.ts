@@ -20,7 +20,7 @@ export type CallRunsDeps = {
   readonly config: RollupConfig
 }
 
-/** What runs more than one message for a request, over views of the chain. */
+/** Creates the runner of requests with more than one message, over views of the chain. */
 export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
   const { ethereum } = config.schedule
   const transferring = lazy(() => createReferenceEvm({ logOfTransfer: transferLog }))
@@ -41,7 +41,7 @@ export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps)
       const parent = view.parent(at.hash)
       if (parent === undefined) return undefined
       const isSealed = view.known.executed(at.hash) !== undefined || view.known.committed(at.hash) !== undefined
-      const on = isSealed ? parent : { ...parent, hash: zeroHash } // its id is for views alone
+      const on = isSealed ? parent : { ...parent, hash: zeroHash } // the id of a pending block is valid in views only
       return simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, on, request, gasCap)
     },
   }

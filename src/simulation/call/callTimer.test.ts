@@ -14,7 +14,7 @@ import { createCallTimer, OutOfTime } from './callTimer.ts'
 
 const megagas = 1_000_000
 
-it('simulation/call/callTimer: a piece that ends in time, or ten milliseconds late by 30 ns per gas, is begun', async () => {
+it('simulation/call/callTimer: begins a piece that ends in time, or at most ten milliseconds late at 30 ns per gas', async () => {
   const clock = createManualClock()
   const timer = createCallTimer(clock, 5_000)
   await clock.advanceMs(4_979)
@@ -22,17 +22,17 @@ it('simulation/call/callTimer: a piece that ends in time, or ten milliseconds la
 })
 
 it.each([
-  ['of the interpreter', 4_981, megagas],
-  ['of a precompile, however long before the end,', 600, 147.1 * megagas],
-  ['that costs nothing, once the time is over,', 5_000, 0],
-])('simulation/call/callTimer: a piece %s that would end later is not', async (_what, ms, gas) => {
+  ['of the interpreter that would end too late', 4_981, megagas],
+  ['of a precompile that would end too late, long before the end', 600, 147.1 * megagas],
+  ['without gas after the end', 5_000, 0],
+])('simulation/call/callTimer: does not begin a piece %s', async (_what, ms, gas) => {
   const clock = createManualClock()
   const timer = createCallTimer(clock, 5_000)
   await clock.advanceMs(ms)
   expect(() => timer()(gas)).toThrow(OutOfTime)
 })
 
-it('simulation/call/callTimer: where a piece was slower than expected, so are those after it', async () => {
+it('simulation/call/callTimer: expects later pieces to be as slow as an earlier one', async () => {
   const clock = createManualClock()
   const timer = createCallTimer(clock, 5_000)
   const first = timer()
@@ -45,7 +45,7 @@ it('simulation/call/callTimer: where a piece was slower than expected, so are th
   expect(() => timer()(megagas)).toThrow(OutOfTime)
 })
 
-it('simulation/call/callTimer: the messages of a request share its time, and what lies between them counts for no piece', async () => {
+it('simulation/call/callTimer: shares the time of a request among its messages, and counts no time between them as a piece', async () => {
   const clock = createManualClock()
   const timer = createCallTimer(clock, 5_000)
   timer()(megagas)
@@ -55,7 +55,7 @@ it('simulation/call/callTimer: the messages of a request share its time, and wha
   expect(() => timer()(0)).toThrow(OutOfTime)
 })
 
-it('simulation/call/callTimer: with a time-out of 0 nothing is too long', async () => {
+it('simulation/call/callTimer: has no limit with a time-out of 0', async () => {
   const clock = createManualClock()
   const pace = createCallTimer(clock, 0)()
   await clock.advanceMs(1e9)
@@ -66,7 +66,7 @@ const endless = testAddress(0xc0)
 const small = testAddress(0xc1)
 const config = { ...smallChain(scheduleTo('jovian')).config, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
 const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n })
-// JUMPDEST, PUSH0, JUMP; and what returns its own slot 0 after it has written it
+// JUMPDEST, PUSH0, JUMP; and code that writes its slot 0 and returns it
 const accounts = [
   testAccount(endless, { code: '0x60076000555b600556' }),
   testAccount(small, { code: '0x60005460005260016000556020 6000f3'.replace(' ', '') }),
@@ -81,11 +81,11 @@ it.each([
   ['reference', createReferenceEvm],
   ['wasm', () => createWasmEvm()],
 ] as const)(
-  'simulation/call/callExecutor: a message without time left is a time-out on the %s interpreter, and the next one finds nothing of it',
+  'simulation/call/callExecutor: times out a message without time left on the %s interpreter, without effect on the next message',
   (_name, create) => {
     const evm = create()
     let pieces = 0
-    // each look at the clock takes a millisecond: one before the request, one before each piece
+    // each reading of the clock takes a millisecond: one before the request, one before each piece
     const timer = createCallTimer({ elapsedMs: () => pieces++ }, 40)
     const outcome = measureCall({ evm, config, timer }, at, message)
     expect(outcome).toEqual({ outcome: { kind: 'timeout', timeoutMs: 40 }, gasUsed: 0n, gasRefunded: 0n })
@@ -96,7 +96,7 @@ it.each([
   },
 )
 
-it('simulation/call/callExecutor: what a view throws is no time-out', () => {
+it('simulation/call/callExecutor: does not report an error of the state view as a time-out', () => {
   const missing = new MissingState({ kind: 'blockHash', number: 1 })
   const evm: Evm = {
     open() {

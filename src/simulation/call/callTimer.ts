@@ -2,7 +2,7 @@ import type { InterruptCheck } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { RunTimer } from '#rpc/callPorts'
 
-/** Thrown out of a message for which there is no time left. */
+/** Thrown by the pace of a message when there is no time left. */
 export class OutOfTime extends Error {
   readonly timeoutMs: number
 
@@ -13,20 +13,20 @@ export class OutOfTime extends Error {
 }
 
 /**
- * What a piece of work takes at most, about, in ns per gas: a KECCAK256 of a page or a MODEXP of the worst shape comes to 30 on a machine of two
- * shared cores. A request in which a piece took longer counts with that from then on.
+ * Approximate maximum time of a piece of work, in ns per gas: a KECCAK256 of a page or the slowest MODEXP takes 30 on a machine with two shared
+ * cores. When a piece of a request takes longer, its later pieces are estimated with that time.
  */
 const slowNsPerGas = 30
-/** Smaller pieces say little about the time of a gas. */
+/** Minimum gas of a piece whose time is used for the estimate. */
 const tellingGas = 100_000
-/** A piece may end so much after the time-out. */
+/** A piece may end this many milliseconds after the time-out. */
 const graceMs = 10
 
 /**
- * The time for all messages of one request, from now on. Pieces (up to a megagas in the interpreter, or a whole precompile) cannot be interrupted,
- * so one that would probably end more than ten milliseconds late is not begun.
- * @param timeoutMs 0: as much as they want
- * @returns what gives each message its pace, which throws OutOfTime
+ * Creates the timer for all messages of one request; the time starts now. A piece of work (up to a megagas in the interpreter, or a whole precompile)
+ * cannot be interrupted, so a piece that would probably end more than ten milliseconds late is not begun.
+ * @param timeoutMs 0: no limit
+ * @returns a function that creates the pace of a message, which throws OutOfTime
  */
 export function createCallTimer(clock: Pick<Clock, 'elapsedMs'>, timeoutMs: number): RunTimer {
   if (timeoutMs === 0) return () => () => {}

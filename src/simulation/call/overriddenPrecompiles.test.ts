@@ -18,7 +18,7 @@ const near = at0x(0x3ff)
 const far = testAddress(0xee)
 const sizes = testAddress(0xc1)
 
-// GAS, EXTCODESIZE(sha), GAS; the difference
+// returns the difference of GAS before and after EXTCODESIZE(sha)
 const account = testAccount(sizes, { code: `0x5a73${sha.slice(2)}3b505a900360005260206000f3` })
 const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as CallDeps['config']
@@ -36,9 +36,9 @@ const outputOf = (outcome: CallOutcome): string => ('output' in outcome ? toHex(
 const digest = toHex(sha256(data))
 
 it.each([
-  ['near', near],
-  ['far, where the compiled interpreter has none', far],
-])('simulation/call/overriddenPrecompiles: a precompile that was moved %s runs there and nowhere else', (_where, to) => {
+  ['within the range of the compiled interpreter', near],
+  ['beyond the range of the compiled interpreter', far],
+])('simulation/call/overriddenPrecompiles: runs a moved precompile only at its new address, %s', (_where, to) => {
   const moved: StateOverrides = new Map([[sha, { movePrecompileTo: to }]])
   const plain = run(sha, new Map())
   expect(outputOf(plain.outcome)).toBe(digest)
@@ -47,19 +47,19 @@ it.each([
   expect(outputOf(run(to, new Map()).outcome)).toBe('0x')
 })
 
-it('simulation/call/overriddenPrecompiles: code in the place of a precompile runs, and its account is warm as before', () => {
+it('simulation/call/overriddenPrecompiles: runs code that replaces a precompile, with a warm account', () => {
   const code = fromHex('0x60aa60005260206000f3')
   expect(outputOf(run(sha, new Map([[sha, { code }]])).outcome)).toBe(`0x${'aa'.padStart(64, '0')}`)
   const cost = run(sizes, new Map([[sha, { code }]])).outcome
   expect(cost).toEqual(run(sizes, new Map()).outcome)
 })
 
-it('simulation/call/overriddenPrecompiles: any override of its account takes a precompile away, one of another account does not', () => {
+it('simulation/call/overriddenPrecompiles: disables a precompile by any override of its account, but not by one of another account', () => {
   expect(outputOf(run(sha, new Map([[sha, { balance: 1n }]])).outcome)).toBe('0x')
   expect(outputOf(run(sha, new Map([[near, { balance: 1n }]])).outcome)).toBe(digest)
 })
 
-it('simulation/call/overriddenPrecompiles: both ways of moving one go by the same rules', () => {
+it('simulation/call/overriddenPrecompiles: keeps the rules without a precompile in the overrides, and is beyond the compiled range only at far addresses', () => {
   const { rules } = rulesOf(new Map())
   expect(rulesOf(new Map([[far, { balance: 1n }]])).rules).toBe(rules)
   expect(isBeyondCompiled(rulesOf(new Map([[sha, { movePrecompileTo: near }]])).rules)).toBe(false)
@@ -74,10 +74,10 @@ function rulesOf(overrides: StateOverrides) {
 }
 
 it.each<[string, StateOverrides, string]>([
-  ['what is none', new Map([[far, { movePrecompileTo: near }]]), `account ${far} is not a precompile`],
-  ['onto itself', new Map([[sha, { movePrecompileTo: sha }]]), `account ${sha} is already overridden`],
+  ['an account that is not a precompile', new Map([[far, { movePrecompileTo: near }]]), `account ${far} is not a precompile`],
+  ['a precompile to its own address', new Map([[sha, { movePrecompileTo: sha }]]), `account ${sha} is already overridden`],
   [
-    'onto an account that is overridden',
+    'a precompile to an overridden account',
     new Map([
       [sha, { movePrecompileTo: far }],
       [far, { balance: 1n }],

@@ -6,14 +6,14 @@ import { lazy } from '#lib/lazy'
 import type { StateOverrides } from '#rpc/callPorts'
 import type { Address } from '#types/ids'
 
-/** The compiled interpreter has precompiles below. */
+/** The compiled interpreter has precompiles only below this address. */
 const precompileLimit = 0x400n
 
-/** Rules, or why the overrides contradict them. */
+/** EVM rules, or why the overrides contradict them. */
 export type OverriddenRules = { readonly kind: 'rules'; readonly rules: EvmRules } | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Rules under which accounts are overridden: a precompile whose account is, is none any more, and stands where it was moved to.
+ * Returns EVM rules with overridden accounts. An override of a precompile's account disables the precompile, or moves it to another address.
  * @see go-ethereum documentation, "State override set"
  */
 export function overriddenRules(rules: EvmRules, overrides: StateOverrides | undefined): OverriddenRules {
@@ -28,19 +28,19 @@ export function overriddenRules(rules: EvmRules, overrides: StateOverrides | und
   return { kind: 'rules', rules: precompilesAt.size === 0 ? rules : { ...rules, precompilesAt } }
 }
 
-/** Whether a precompile stands where the compiled interpreter can have none. */
+/** Whether a precompile was moved to an address that the compiled interpreter does not support. */
 export function isBeyondCompiled({ precompilesAt }: EvmRules): boolean {
   if (precompilesAt === undefined) return false
   return [...precompilesAt].some(([address, from]) => from !== undefined && BigInt(address) >= precompileLimit)
 }
 
-/** The interpreter given, and where that cannot have a precompile that was moved, the reference interpreter, which is slower. */
+/** Returns an interpreter that falls back to the slower reference interpreter for precompiles at unsupported addresses. */
 export function createOverridableEvm(evm: Evm): Evm {
   const reference = lazy(createReferenceEvm)
   return { open: (view, env, rules): EvmSession => (isBeyondCompiled(rules) ? reference() : evm).open(view, env, rules) }
 }
 
-/** What is warm from the start though no precompile stands there any more: the fork's set counts. */
+/** Returns disabled precompiles as warm addresses: the fork's whole precompile set is warm. */
 export function warmOverridden({ precompilesAt }: EvmRules): TransactionEnv['warm'] {
   if (precompilesAt === undefined) return []
   return [...precompilesAt].flatMap(([address, from]) => (from === undefined ? [{ address, slots: [] }] : []))

@@ -9,7 +9,7 @@ import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes, parse
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 
-/** Stands for the root of a storage that nobody has made a trie of: all that is asked is whether it is empty. */
+/** Placeholder for the root of a non-empty storage without a trie. Callers only compare it with the empty root. */
 const someStorage: Hash = parseHash(`0x${'5a'.repeat(32)}`)
 
 type Entry = StateDiffParts['accounts'][number] & { readonly code: Uint8Array | undefined; readonly slots: SlotValues }
@@ -38,14 +38,14 @@ function diffOf(entries: readonly Entry[]): StateDiff {
   return createStateDiff({ accounts: entries, slots, codes: Array.from(codes, ([hash, code]) => ({ hash, code })) })
 }
 
-/** The overrides as what a block has changed. Accounts that they name exist then, unless nothing is said of them. */
+/** Returns state overrides as a state diff. An account with at least one overridden field exists afterwards. */
 export function overrideDiff(view: StateView, overrides: StateOverrides): StateDiff {
   return diffOf(entriesOf(view, overrides))
 }
 
 /**
- * A state with changes on top, for running messages: its storage roots say no more than whether there is storage. An account that has lost its
- * last slot counts as one that has storage.
+ * Returns a state with changes on top, for running messages. Its storage roots only show whether an account has storage. An account that has lost
+ * its last slot still counts as having storage.
  */
 export function viewAbove(view: StateView, diff: StateDiff): StateView {
   const storageRoots = new Map<string, Hash>()
@@ -59,13 +59,13 @@ export function viewAbove(view: StateView, diff: StateDiff): StateView {
   return overlay({ view, nodes: noNodes }, diff, { nodes: [], storageRoots }).view
 }
 
-/** A state with overrides on top, as `viewAbove`. */
+/** Returns a state with overrides on top, by `viewAbove`. */
 export function overriddenView(view: StateView, overrides: StateOverrides): StateView {
   const entries = entriesOf(view, overrides)
   return entries.length === 0 ? view : viewAbove(view, diffOf(entries))
 }
 
-/** A state in which BLOCKHASH answers otherwise for these numbers. */
+/** Returns a state whose block hashes are replaced for some numbers. */
 export function withBlockHashes(view: StateView, hashes: ReadonlyMap<number, Hash> | undefined): StateView {
   if (hashes === undefined || hashes.size === 0) return view
   return {
@@ -76,7 +76,7 @@ export function withBlockHashes(view: StateView, hashes: ReadonlyMap<number, Has
   }
 }
 
-/** The environment with overrides in it. */
+/** Returns a block environment with overrides. */
 export function overriddenEnv(env: BlockEnv, overrides: BlockOverrides): BlockEnv {
   return {
     chainId: env.chainId,

@@ -7,19 +7,19 @@ import { maxNonce } from '#types/account'
 import { OutOfTime } from './callTimer.ts'
 import { warmOverridden } from './overriddenPrecompiles.ts'
 
-/** Where a message runs. */
+/** Environment of a message. */
 export type MessageContext = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }
 
-/** What became of a message; the transaction that it is stays open, unused gas unreturned. */
+/** Result of a message. Its transaction is still open, and unused gas is not returned yet. */
 export type MessageRun =
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
   /** gas as in `MeasuredCall` */
   | { readonly kind: 'ran'; readonly outcome: Outcome; readonly gasUsed: bigint; readonly gasRefunded: bigint }
 
 /**
- * Runs one message as a transaction would be run: the sender pays for all its gas when it has a price, its nonce rises, delegations take effect.
- * No checks of nonce, sender's code and block gas limit; no fee of L1 or of the operator.
- * @throws what `pace` throws
+ * Runs one message as a transaction: the sender pays for its gas if it has a price, the nonce is incremented, delegations are applied.
+ * Does not check nonce, sender code and block gas limit, and charges no L1 or operator fee.
+ * @throws errors of `pace`
  */
 export function runMessage({ session, env, rules }: MessageContext, message: CallMessage, pace?: InterruptCheck): MessageRun {
   if (message.authorizationList.length > 0 && !hasFork(rules, 'prague')) return { kind: 'refused', refusal: { kind: 'transaction-type' } }
@@ -48,7 +48,7 @@ export function runMessage({ session, env, rules }: MessageContext, message: Cal
 
 export const notRun = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
 
-/** The run as RPC sees it; asked before the transaction ends. */
+/** Returns the result for RPC. Call it before the transaction ends. */
 export function measuredOf(session: EvmSession, run: MessageRun): MeasuredCall {
   if (run.kind === 'refused') return notRun(run.refusal)
   const { gasUsed, gasRefunded } = run
@@ -61,7 +61,7 @@ function callOutcomeOf(session: EvmSession, outcome: Outcome): CallOutcome {
   return { kind: outcome.kind, output: created === undefined ? outcome.output : session.code(created) }
 }
 
-/** Runs something that a timer may end. */
+/** Runs a function and handles a time-out. */
 export function inTime<T>(run: () => T, late: (timeoutMs: number) => T): T {
   try {
     return run()
@@ -71,5 +71,5 @@ export function inTime<T>(run: () => T, late: (timeoutMs: number) => T): T {
   }
 }
 
-/** What is said of a message that was ended. */
+/** Result of a message that timed out. */
 export const endedLate = (timeoutMs: number): MeasuredCall => ({ outcome: { kind: 'timeout', timeoutMs }, gasUsed: 0n, gasRefunded: 0n })

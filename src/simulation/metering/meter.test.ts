@@ -38,7 +38,7 @@ function measured<T>(work: MeterWork<T> | undefined): MeterOutcome<T> | undefine
   return run.outcome
 }
 
-it('simulation/metering/meter: a block is executed again: each of its transactions, with its gas, in the time it took', async () => {
+it('simulation/metering/meter: executes a block again and reports gas and time of each transaction', async () => {
   const transactions = [transfer(0n), transfer(1n)]
   const { metering, payload } = await start(...transactions)
   const outcome = measured(metering.block(payload.blockHash))
@@ -50,12 +50,12 @@ it('simulation/metering/meter: a block is executed again: each of its transactio
   expect(executionUs).toBeGreaterThanOrEqual(outcome.value.transactions.reduce((sum, { executionUs: us }) => sum + us, 0))
 })
 
-it('simulation/metering/meter: a block that is not known', async () => {
+it('simulation/metering/meter: returns undefined for an unknown block', async () => {
   const { metering } = await start()
   expect(metering.block(hashOf('nothing'))).toBeUndefined()
 })
 
-it('simulation/metering/meter: a bundle runs on the head, from the first nonce of each sender on, reverting ones too, and changes nothing', async () => {
+it('simulation/metering/meter: runs a bundle on the head from the first nonce of each sender on, with reverts, and changes nothing', async () => {
   const { metering, execution } = await start()
   const transactions = [transfer(7n), transfer(8n, { to: testAddress(0x66), gasLimit: 50_000n }), signedBy('bob', { nonce: 0n, value: 5n })]
   const outcome = measured(metering.bundle({ transactions, timestamp: undefined }))
@@ -73,19 +73,19 @@ it('simulation/metering/meter: a bundle runs on the head, from the first nonce o
 
 const now = undefined
 it.each<[string, readonly Uint8Array[], number | undefined, object]>([
-  ['bytes that are none', [Uint8Array.of(2, 0xc0)], now, { kind: 'unreadable', reason: expect.stringContaining('transaction 0') }],
+  ['undecodable bytes', [Uint8Array.of(2, 0xc0)], now, { kind: 'unreadable', reason: expect.stringContaining('transaction 0') }],
   ['a nonce too far ahead', [transfer(10_001n)], now, { kind: 'refused', reason: expect.stringContaining('too far above') }],
-  ['a nonce that is missing', [transfer(0n), transfer(2n)], now, { kind: 'refused', reason: expect.stringContaining('nonce too high') }],
+  ['a nonce gap', [transfer(0n), transfer(2n)], now, { kind: 'refused', reason: expect.stringContaining('nonce too high') }],
   [
-    'more than there is',
+    'a value above the balance',
     [transfer(0n, { value: 10n ** 20n })],
     now,
     { kind: 'refused', reason: expect.stringContaining('insufficient funds') },
   ],
-  ['more gas than one piece of work', [transfer(0n, { gasLimit: 50_000_001n })], now, { kind: 'unreadable' }],
+  ['a gas limit above the maximum of a call', [transfer(0n, { gasLimit: 50_000_001n })], now, { kind: 'unreadable' }],
   ['a time before the head', [transfer(0n)], 5, { kind: 'refused', reason: expect.stringContaining('timestamp') }],
-  ['a time that nobody knows the rules of', [transfer(0n)], 2 ** 40, { kind: 'refused', reason: expect.stringContaining('timestamp') }],
-])('simulation/metering/meter: a bundle with %s', async (_what, transactions, timestamp, expected) => {
+  ['a time too far ahead', [transfer(0n)], 2 ** 40, { kind: 'refused', reason: expect.stringContaining('timestamp') }],
+])('simulation/metering/meter: refuses a bundle with %s', async (_what, transactions, timestamp, expected) => {
   const { metering } = await start()
   expect(measured(metering.bundle({ transactions, timestamp }))).toMatchObject(expected)
 })

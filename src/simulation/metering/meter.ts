@@ -3,7 +3,7 @@ import { meterBlock } from './meterBlock.ts'
 import { meterBundle } from './meterBundle.ts'
 import { type MeterDeps, MeterRun } from './meterRun.ts'
 
-/** Measures on this machine, in the thread of the caller: a busy node takes longer. */
+/** Creates the metering. It measures in the calling thread, so other work on the node makes the times longer. */
 export function createMetering(deps: MeterDeps): Metering {
   return {
     block(hash): MeterWork<BlockMeter> | undefined {

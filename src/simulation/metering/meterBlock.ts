@@ -7,7 +7,7 @@ import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
 import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
 
-/** Who signed each transaction, found anew. */
+/** Recovers the senders of all signed transactions. @returns microseconds */
 function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into: Map<Hash, Address>): Generator<undefined, number> {
   let totalUs = 0
   for (const raw of raws) {
@@ -21,7 +21,7 @@ function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into
   return totalUs
 }
 
-/** Executes a block again, up to its root. */
+/** Executes a block again, including its state root. */
 export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlock, block: Block): Pieces<BlockMeter> {
   const known = new Map<Hash, Address>()
   const recoveryUs = yield* recovered(clock, block.transactions, known)
@@ -34,7 +34,7 @@ export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlo
   for (const raw of block.transactions) {
     const [refusal, executionUs] = timed(clock, () => open.take(raw))
     const executed = open.run.executed.at(-1)
-    if (refusal !== undefined || executed === undefined) return { kind: 'refused', reason: refusal ?? 'it did not run' }
+    if (refusal !== undefined || executed === undefined) return { kind: 'refused', reason: refusal ?? 'the transaction was not executed' }
     totalUs += executionUs
     transactions.push({ hash: executed.hash, gasUsed: executed.gasUsed, executionUs })
     yield

@@ -17,22 +17,22 @@ import { decodeTransaction, depositType, hashTransaction, type SignedTransaction
 import { overriddenView } from '../call/overriddenView.ts'
 import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
 
-/** A bundle is not held up by a base fee above this, in wei per gas. */
+/** Maximum base fee in the simulation, in wei per gas, so that a high base fee does not refuse a bundle. */
 const highestBaseFee = 5_000_000n
-/** The most gas of one transaction, as of an eth_call: it runs in one piece. */
+/** Maximum gas limit of a transaction, as in eth_call. A transaction cannot be interrupted. */
 const maxGas = 50_000_000n
-/** How far ahead of the head its block may be, in seconds. */
+/** Maximum distance of the bundle's timestamp from the head's, in seconds. */
 const maxAheadSec = 3_600
-/** How far the first nonce of a sender may be above his account's. */
+/** Maximum distance of a sender's first nonce above the account's. */
 const maxNonceAhead = 10_000n
 
 type Read = { readonly raw: Uint8Array; readonly tx: SignedTransaction; readonly hash: Hash; readonly from: Address }
 
-/** A transaction out of bytes from anywhere, or why it is none. */
+/** Decodes an untrusted transaction. @returns the transaction with its sender, or why it is invalid */
 function read(raw: Uint8Array): Read | string {
   try {
     const tx = decodeTransaction(raw)
-    if (tx.type === depositType) return 'a deposit is of no bundle'
+    if (tx.type === depositType) return 'a bundle cannot contain a deposit'
     const from = recoverSender(tx)
     if (tx.gasLimit > maxGas) return `gas limit ${tx.gasLimit}, at most ${maxGas}`
     return from === undefined ? 'invalid transaction signature' : { raw, tx, hash: hashTransaction(raw), from }
@@ -42,7 +42,7 @@ function read(raw: Uint8Array): Read | string {
   }
 }
 
-/** Each sender's account begins with the nonce of his first transaction, or a bundle could not be looked at before those it follows are in. */
+/** Sets each sender's nonce to that of its first transaction, so that a bundle can run before the transactions that it follows are included. */
 function nonceOverrides({ state }: ParentBlock, transactions: readonly Read[]): ReadonlyMap<Address, AccountOverride> | string {
   const overrides = new Map<Address, AccountOverride>()
   for (const { tx, from } of transactions) {
@@ -54,7 +54,7 @@ function nonceOverrides({ state }: ParentBlock, transactions: readonly Read[]): 
   return overrides
 }
 
-/** Runs the transactions of a bundle on a state, with the fees and rules of the block that would come next. Nothing is kept. */
+/** Runs the transactions of a bundle on the head's state, with the fees and rules of the next block. Changes are discarded. */
 export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundle): Pieces<BundleMeter> {
   const { clock } = deps
   const transactions: Read[] = []
@@ -88,7 +88,7 @@ export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundl
 
 type BundleSession = Disposable & { readonly evm: EvmSession; begin(): TransactionRun }
 
-/** The environment of the next block, and the session in it. */
+/** Opens a session in the environment of the next block. */
 function openSession(
   { evm, config }: MeterDeps,
   { header, hash, state }: ParentBlock,

@@ -15,30 +15,30 @@ export type MeterDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
 }
 
-/** Work in pieces; between two of them the state may be closed and opened again. */
+/** Work in pieces. Between two pieces the state may be closed and opened again. */
 export type Pieces<T> = Generator<undefined, MeterOutcome<T>, undefined>
 
-/** Work between two turns of the event loop. */
+/** Maximum time of the work in one turn of the event loop. */
 const sliceMs = 10
 
-/** Runs something. @returns what it gave, and the microseconds it took */
+/** Measures a function. @returns its result and its duration in microseconds */
 export function timed<T>(clock: MeterDeps['clock'], run: () => T): readonly [T, number] {
   const fromMs = clock.elapsedMs()
   const given = run()
   return [given, Math.round((clock.elapsedMs() - fromMs) * 1_000)]
 }
 
-/** Pieces that run on the state of one block. */
+/** Runs pieces of work on the state of one block. */
 export class MeterRun<T> implements MeterWork<T> {
   readonly #deps: MeterDeps
   readonly #current = new CurrentState()
   readonly #begin: (parent: ParentBlock) => Pieces<T>
-  /** undefined until it begins: then the head */
+  /** undefined until the work begins; for the head, its hash at that time */
   #parentHash: Hash | undefined
   #pieces: Pieces<T> | undefined
   outcome: MeterOutcome<T> | undefined
 
-  /** @param parentHash undefined: the head @param begin gets the parent with a state that is open while a piece runs */
+  /** @param parentHash undefined: the head @param begin receives the parent; its state is open while a piece runs */
   constructor(deps: MeterDeps, parentHash: Hash | undefined, begin: (parent: ParentBlock) => Pieces<T>) {
     this.#deps = deps
     this.#parentHash = parentHash
@@ -65,6 +65,6 @@ export class MeterRun<T> implements MeterWork<T> {
   }
 
   [Symbol.dispose](): void {
-    this.#pieces?.return({ kind: 'refused', reason: 'given up' })
+    this.#pieces?.return({ kind: 'refused', reason: 'abandoned' })
   }
 }

@@ -13,31 +13,31 @@ import type { Address, Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { ReplayStates } from './replayStates.ts'
 
-/** A block that is to be run again. */
+/** A block to run again. */
 export type ReplayedBlock = {
   readonly block: Block
-  /** who sent each transaction; undefined: it is recovered */
+  /** senders of the transactions; undefined: they are recovered */
   readonly senders: readonly Address[] | undefined
 }
 
-/** About what a transaction takes beside its bytes: its hash and its sender. */
+/** Approximate memory of a transaction in addition to its bytes: its hash and its sender. */
 const transactionBytes = 400
 
-/** Thrown where the block cannot be what it says it is. */
+/** Thrown when a transaction of the block is invalid, so that the block cannot be run. */
 export class NotReplayable extends Error {}
 
-/** A transaction of the block as it ran just now. The session stands after it until it is disposed. */
+/** A transaction that has run. The session holds the state after it until it is disposed. */
 export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: BlockExecutor }
 
 /**
- * The transactions of one block, each run once on what those before it have left: what they change is kept, so that any of them can be run again
- * at once. The state of the block's parent is handed in by the caller each time: it may be of another snapshot, and is the same state.
+ * Runs the transactions of one block, each once on the state after the previous one. It keeps their changes, so that any of them can be run again
+ * directly. The caller passes the parent's state each time; it may come from another snapshot, with the same values.
  */
 export class BlockReplay {
   readonly of: ReplayedBlock
   readonly #deps: BlockDeps
   readonly #input: BlockInput
-  /** the system calls are its first step */
+  /** states after each step; the system calls are the first step */
   readonly #states = new ReplayStates()
   readonly #blockBytes: number
   #running = 0
@@ -50,34 +50,34 @@ export class BlockReplay {
     this.#input = inputOfBlock(deps.config.schedule, of.block)
   }
 
-  /** Of the transactions, in order. */
+  /** Hashes of the transactions, in order. */
   get hashes(): readonly Hash[] {
     this.#hashes ??= this.of.block.transactions.map(hashTransaction)
     return this.#hashes
   }
 
-  /** Memory that it takes, about. */
+  /** Approximate memory in bytes. */
   get sizeBytes(): number {
     return this.#blockBytes + this.#states.sizeBytes
   }
 
-  /** Whether the state before a transaction, or after the last one, is there. */
+  /** Whether the state before a transaction is available. An index equal to the number of transactions means the end of the block. */
   isReady(index: number): boolean {
     return index < this.#states.steps
   }
 
-  /** The state before a transaction that is ready. */
+  /** Returns the state before a transaction that is ready. */
   before(index: number, parent: ParentBlock): StateView {
     if (!this.isReady(index)) throw new RangeError(`transaction ${index} is not ready`)
     return this.#states.after(index + 1, parent.state.view)
   }
 
-  /** What of an account's storage the block has changed before a transaction that is ready. */
+  /** Returns the changes that the block has made to an account's storage before a transaction that is ready. */
   changedSlots(index: number, addressKey: Uint8Array): ReturnType<ReplayStates['slotsOf']> {
     return this.#states.slotsOf(addressKey, index + 1)
   }
 
-  /** One step on: the system calls of the block, then the next transaction that was not run yet. @throws as `run` */
+  /** Runs one more step: the system calls of the block, or the next transaction. @throws as `run` */
   advance(parent: ParentBlock): void {
     const { steps } = this.#states
     if (steps > 0) {
@@ -90,9 +90,9 @@ export class BlockReplay {
 
   /**
    * Runs a transaction that is ready.
-   * @param evm in the place of the usual one
-   * @param beforeIt what is done when its block is open and nothing of it has run
-   * @throws NotReplayable when it cannot be in the block
+   * @param evm interpreter for this run
+   * @param beforeIt called when the block is open, before the transaction runs
+   * @throws NotReplayable when the transaction is invalid
    */
   run(index: number, parent: ParentBlock, evm: Evm, beforeIt: () => void = () => {}): ReplayedTransaction {
     const raw = this.of.block.transactions[index]
@@ -111,7 +111,7 @@ export class BlockReplay {
     }
   }
 
-  /** The block on a state of its own. */
+  /** Opens the block on the given state. */
   #open(open: typeof createBlockExecutor, view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
     let session: EvmSession | undefined
     const catching: Evm = {

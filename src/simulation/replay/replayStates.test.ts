@@ -14,7 +14,7 @@ const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n))
 const accounts = [0, 1, 2]
 const slots = [10, 11]
 
-/** What one step does to an account: nothing, takes it away, or leaves it with these slots, after a wipe or not. */
+/** Effect of a step on an account: none, deletion, or new slots, with or without a wipe. */
 const touch = fc.option(
   fc.oneof(
     fc.constant(null),
@@ -51,11 +51,11 @@ function read(view: StateView): unknown {
   })
 }
 
-/** Accounts with slots have roots that say so. */
+/** Storage roots that show which accounts have slots. */
 const rootsOf = (touches: readonly unknown[]): Map<string, typeof zeroHash> =>
   new Map(touches.flatMap((what, n) => (what ? [[toHex(keyOf(n)), zeroHash] as const] : [])))
 
-/** Throws when it is asked for the same a second time. */
+/** A state view that throws on a repeated read. */
 function readOnce(view: StateView): StateView {
   const asked = new Set<string>()
   const once = (...keys: readonly Uint8Array[]): void => {
@@ -76,7 +76,7 @@ function readOnce(view: StateView): StateView {
   }
 }
 
-it('simulation/replay/replayStates: the state after any number of steps is that of their changes, one above the other, and below is read once', () => {
+it('simulation/replay/replayStates: returns the stacked state after any number of steps and reads each value below once', () => {
   fc.assert(
     fc.property(fc.tuple(step, fc.array(step, { maxLength: 8 })), ([first, steps]) => {
       const states = new ReplayStates()
@@ -99,7 +99,7 @@ it('simulation/replay/replayStates: the state after any number of steps is that 
   )
 })
 
-it('simulation/replay/replayStates: an account with slots does not look empty, one that has lost them does', () => {
+it('simulation/replay/replayStates: returns an empty storage root only for an account without slots', () => {
   const states = new ReplayStates()
   states.add(diffOf([{ nonce: 1, wiped: false, values: [1, 0] }, undefined, undefined]))
   states.add(diffOf([{ nonce: 1, wiped: true, values: [] }, undefined, undefined]))

@@ -5,28 +5,28 @@ import { emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
 import { VersionedRows } from './versionedRows.ts'
 
-/** Of a version: flags; of an account number of the code's hash, steps (+ 1) that wiped and wrote its slots last, nonce, balance; of a slot its value. */
+// layout of a version: flags; for accounts code number, steps (+ 1) of the last wipe and the last slot write, nonce, balance; for slots the value
 const [flagsAt, codeAt, wipedAt, storedAt, nonceAt, wordAt] = [0, 1, 2, 3, 4, 6]
 const valueWords = wordAt + 8
-/** There is no such account; a slot holds zero. */
+/** The account does not exist; for a slot: the value is zero. */
 const goneFlag = 1
-/** Only the slots of the account have changed: what else it has is in the state below. */
+/** Only slots of the account have changed: its fields are those of the state below. */
 const asBelowFlag = 2
-/** Of the state below: the account has slots there. */
+/** The account has slots in the state below. */
 const storageFlag = 4
 
-/** About what a code takes beside its bytes. */
+/** Approximate memory of a code in addition to its bytes. */
 const codeBytes = 150
 
 const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
 /**
- * The state between any two steps of a run (the system calls of a block, and each of its transactions): what each step changed, by key, and what was
- * read of the state before the first one.
+ * States between the steps of a run (the system calls of a block, and each of its transactions). It keeps the changes of each step by key, and the
+ * values that were read from the state before the first step.
  */
 export class ReplayStates {
   readonly #rows = new VersionedRows(valueWords)
-  /** by row: what the state below has there, as a version; 0: not read yet */
+  /** by row: the version with the value in the state below; 0: not read yet */
   #below = new Uint32Array(64)
   readonly #codes = new Map<Hash, Uint8Array>()
   readonly #codeNumbers = new Map<Hash, number>()
@@ -34,17 +34,17 @@ export class ReplayStates {
   #steps = 0
   #codeBytes = 0
 
-  /** How many were added. */
+  /** Number of steps. */
   get steps(): number {
     return this.#steps
   }
 
-  /** Memory that it takes, about. */
+  /** Approximate memory in bytes. */
   get sizeBytes(): number {
     return this.#rows.sizeBytes + 4 * this.#below.length + this.#codeBytes
   }
 
-  /** What the next step has changed. */
+  /** Adds the changes of the next step. */
   add(diff: StateDiff): void {
     const step = this.#steps++
     for (const { key, change, wiped } of diff.accounts()) this.#addAccount(this.#rows.rowOf(key), step, change, wiped)
@@ -85,7 +85,7 @@ export class ReplayStates {
     return number
   }
 
-  /** The step has written a slot of the account, whatever else of it has changed. */
+  /** Records that the step has written a slot of the account. */
   #noteStored(row: number, step: number): void {
     const rows = this.#rows
     const last = rows.versionBefore(row, step + 1)
@@ -100,8 +100,8 @@ export class ReplayStates {
   }
 
   /**
-   * The state after so many steps.
-   * @param below the state before the first one: the same each time, though it may be read from elsewhere
+   * Returns the state after a number of steps.
+   * @param below the state before the first step: the same state each time, possibly from another snapshot
    */
   after(steps: number, below: StateView): StateView {
     return {
@@ -112,7 +112,7 @@ export class ReplayStates {
     }
   }
 
-  /** The slots of an account that so many steps have written (undefined: zero), and whether it lost those it had. */
+  /** Returns the slots of an account that the steps have written (undefined: zero), and whether they have wiped its earlier slots. */
   slotsOf(
     addressKey: Uint8Array,
     steps: number,
@@ -129,7 +129,7 @@ export class ReplayStates {
     return { wiped: wiped > 0, slots }
   }
 
-  /** The step, + 1, that has wiped an account last; 0: none. */
+  /** Returns the last step, + 1, that has wiped an account; 0: none. */
   #wipedBefore(owner: number, steps: number): number {
     const version = this.#rows.versionBefore(owner, steps)
     return this.#rows.word(version, wipedAt)
@@ -149,7 +149,7 @@ export class ReplayStates {
     return wiped === 0 && (this.#rows.word(this.#versionBelow(row, addressKey, below), flagsAt) & storageFlag) !== 0
   }
 
-  /** @param over the version that says of its slots what there is to say; 0: none */
+  /** @param over version with changes to the account's slots only; 0: none */
   #accountBelow(row: number, addressKey: Uint8Array, below: StateView, over: number): Account | undefined {
     const version = this.#versionBelow(row, addressKey, below)
     const flags = this.#rows.word(version, flagsAt)
@@ -157,7 +157,7 @@ export class ReplayStates {
     return this.#accountAt(version, () => over !== 0 || (flags & storageFlag) !== 0)
   }
 
-  /** The storage root is not the root itself, which nobody has computed: whether there is storage is all that a run asks of it. */
+  /** Returns an account. Its storage root only shows whether it has storage, because the interpreter needs no more. */
   #accountAt(version: number, hasSlots: () => boolean): Account {
     return {
       nonce: bigintFromBytes(this.#rows.bytes(version, nonceAt, 8)),

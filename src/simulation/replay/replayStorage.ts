@@ -8,7 +8,7 @@ import type { ReplayStates } from './replayStates.ts'
 
 type Slot = { readonly key: Uint8Array; readonly value: bigint }
 
-/** What of a storage stands in the state of the parent, from a key on. */
+/** Yields an account's slots in the state of the parent, from a hashed key on. */
 function* stored({ state }: ParentBlock, addressKey: Uint8Array, start: Uint8Array): Generator<Slot> {
   const root = state.view.account(addressKey)?.storageRoot ?? emptyRoot
   for (const { key, value } of leavesFrom(state.nodes, addressKey, root, start)) {
@@ -16,7 +16,7 @@ function* stored({ state }: ParentBlock, addressKey: Uint8Array, start: Uint8Arr
   }
 }
 
-/** Both in the order of their keys; where they have the same key, the second. */
+/** Merges two lists that are sorted by key. For equal keys it yields the slot of the second list. */
 function* merged(below: Iterable<Slot>, above: readonly Slot[]): Generator<Slot> {
   let next = 0
   for (const slot of below) {
@@ -28,9 +28,9 @@ function* merged(below: Iterable<Slot>, above: readonly Slot[]): Generator<Slot>
 }
 
 /**
- * The storage of an account in the midst of a block, by hashed key from `start` on.
- * @param changed what the block has changed so far
- * @param max slots at most
+ * Returns part of an account's storage at a point inside a block, by hashed key from `start` on.
+ * @param changed changes that the block has made so far
+ * @param max maximum number of slots
  */
 export function storageFrom(
   parent: ParentBlock,

@@ -9,7 +9,7 @@ type Key = { readonly key: number; readonly second: number | null }
 const halves = ({ key, second }: Key): readonly [Uint8Array, Uint8Array?] => (second === null ? [keyOf(key)] : [keyOf(key), keyOf(second)])
 const nameOf = ({ key, second }: Key): string => `${key} ${second}`
 
-it('simulation/replay/versionedRows: a row holds what the last step before any number of them has given it', () => {
+it('simulation/replay/versionedRows: returns the last version of a row before any step', () => {
   const write = fc.record({ key: fc.nat(4), second: fc.option(fc.nat(2)), value: fc.nat(1_000), isNextStep: fc.boolean() })
   fc.assert(
     fc.property(fc.array(write, { maxLength: 60 }), (writes) => {
@@ -34,7 +34,7 @@ it('simulation/replay/versionedRows: a row holds what the last step before any n
   )
 })
 
-it('simulation/replay/versionedRows: thousands of rows are found by their keys, and no other', () => {
+it('simulation/replay/versionedRows: finds each of thousands of rows by its key only', () => {
   const rows = new VersionedRows(8)
   for (let n = 0; n < 3_000; n++) rows.bytes(rows.push(rows.rowOf(keyOf(n), keyOf(n + 1)), 0), 0, 32).set(keyOf(n))
   const found = Array.from({ length: 3_000 }, (_, n) => rows.find(keyOf(n), keyOf(n + 1)))

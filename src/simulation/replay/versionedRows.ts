@@ -2,30 +2,30 @@ import { randomBytes } from 'node:crypto'
 
 const keyBytes = 32
 const rowBytes = 2 * keyBytes
-/** Step, the version before, one further back, how many there are up to it; then the value. */
+/** Words before the value of a version: step, previous version, a version further back, number of versions up to it. */
 const linkWords = 4
 const [stepAt, beforeAt, jumpAt, countAt] = [0, 1, 2, 3]
 const firstRows = 64
 
-/** Room for so much more than before. */
+/** Growth of the arrays by one half. */
 const grown = (length: number): number => Math.ceil(length * 1.5)
 
-/** No key has it: the second half of the key of a row that needs one half only. */
+/** Second half of the key in rows with a key of 32 bytes. No key has this value. */
 const noKey = new Uint8Array(keyBytes)
 
 const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)
 
 /**
- * Rows by key, each with the values that steps of a run have given it: what a row holds after any number of steps is found in the logarithm of the
- * number of its versions. Rows and versions are numbers from 1 on, 0 is none. All lies in a few arrays: there are thousands of them for each
- * block that is kept, and garbage collection looks at none.
+ * Rows by key, each with its values after the steps of a run. The value of a row after a number of steps is found in the logarithm of the number of
+ * its versions. Rows and versions are numbers from 1 on; 0 means none. All data are in a few arrays: a block has thousands of versions, and the
+ * garbage collector need not visit them.
  */
 export class VersionedRows {
   readonly #versionWords: number
   #keys = new Uint8Array((firstRows + 1) * rowBytes)
   #newest = new Uint32Array(firstRows + 1)
-  /** rows by their keys, at most half full; open addressing, by secrets, so that nobody can choose keys that meet */
+  /** hash table of the rows, at most half full, with open addressing; random factors prevent chosen collisions */
   #table = new Uint32Array(2 * firstRows)
   readonly #secrets = Uint32Array.from({ length: 4 }, () => randomBytes(4).readUInt32LE() | 1)
   #words: Uint32Array
@@ -33,7 +33,7 @@ export class VersionedRows {
   #rows = 0
   #versions = 0
 
-  /** @param valueWords of a value, 4 bytes each */
+  /** @param valueWords size of a value in words of 4 bytes */
   constructor(valueWords: number) {
     this.#versionWords = linkWords + valueWords
     this.#words = new Uint32Array((firstRows + 1) * this.#versionWords)
@@ -44,30 +44,30 @@ export class VersionedRows {
     return this.#keys.length + 4 * (this.#newest.length + this.#table.length + this.#words.length)
   }
 
-  /** How many there are. */
+  /** Number of rows. */
   get rows(): number {
     return this.#rows
   }
 
-  /** The row of a key of 32 bytes, or of two; 0: there is none. */
+  /** Returns the row of a key of one or two times 32 bytes; 0: there is none. */
   find(key: Uint8Array, second: Uint8Array = noKey): number {
     return this.#table[this.#placeOf(key, second)] as number
   }
 
-  /** The row of a key, which need not be there yet. */
+  /** Returns the row of a key, which is added if it is new. */
   rowOf(key: Uint8Array, second: Uint8Array = noKey): number {
     const place = this.#placeOf(key, second)
     const found = this.#table[place] as number
     return found === 0 ? this.#add(place, key, second) : found
   }
 
-  /** Both halves of a row's key, until the next row is made. */
+  /** Returns both halves of a row's key. They are valid until the next row is added. */
   keyOf(row: number): readonly [Uint8Array, Uint8Array] {
     const at = row * rowBytes
     return [this.#keys.subarray(at, at + keyBytes), this.#keys.subarray(at + keyBytes, at + rowBytes)]
   }
 
-  /** The last version of a row that a step before `steps` has made. */
+  /** Returns the last version of a row from a step below `steps`; 0: there is none. */
   versionBefore(row: number, steps: number): number {
     const words = this.#words
     const size = this.#versionWords
@@ -80,7 +80,7 @@ export class VersionedRows {
     return version
   }
 
-  /** A new version of a row, all zeros. @param step not below that of its last one */
+  /** Adds a version of a row, with all words zero. @param step at least the step of the row's last version */
   push(row: number, step: number): number {
     const version = this.addLoose()
     const words = this.#words
@@ -98,7 +98,7 @@ export class VersionedRows {
     return version
   }
 
-  /** A version that no row has. */
+  /** Adds a version that belongs to no row. */
   addLoose(): number {
     const version = ++this.#versions
     if ((version + 1) * this.#versionWords > this.#words.length) {
@@ -122,19 +122,19 @@ export class VersionedRows {
     this.#words[version * this.#versionWords + linkWords + at] = value
   }
 
-  /** Gives a version the value of another. */
+  /** Copies the value of a version to another. */
   copyValue(from: number, to: number): void {
     const [source, target] = [from * this.#versionWords + linkWords, to * this.#versionWords + linkWords]
     this.#words.copyWithin(target, source, source + this.#versionWords - linkWords)
   }
 
-  /** The bytes of a value from a word on, until the next version is made. */
+  /** Returns bytes of a value from a word on. They are valid until the next version is added. */
   bytes(version: number, at: number, length: number): Uint8Array {
     const from = 4 * (version * this.#versionWords + linkWords + at)
     return this.#bytes.subarray(from, from + length)
   }
 
-  /** The place of a key in the table, or the free one where it would be. */
+  /** Returns the index of a key in the table, or the free index where it belongs. */
   #placeOf(key: Uint8Array, second: Uint8Array): number {
     const mask = this.#table.length - 1
     let place = this.#firstPlace(key, 0, second, 0, mask)

@@ -23,11 +23,11 @@ const nobody = testAddress(0xdd)
 
 const accounts = [
   testAccount(rich, { balance: 10n ** 18n, nonce: 3n }),
-  // SLOAD(0) + 1, stored again and returned
+  // SLOAD(0) + 1, stored and returned
   testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
-  // NUMBER, TIMESTAMP, BLOCKHASH(NUMBER - 1), each a word
+  // NUMBER, TIMESTAMP and BLOCKHASH(NUMBER - 1), one word each
   testAccount(place, { code: '0x4360005242602052600143034060405260606000f3' }),
-  // sends 1 wei to nobody, logs nothing
+  // sends 1 wei to the account `nobody`, without a log
   testAccount(forwards, { code: `0x6000808080600173${nobody.slice(2)}5af100` }),
   testAccount(reverts, { code: '0x60006000fd' }),
 ]
@@ -54,7 +54,7 @@ function blocksOf(outcome: SimulationOutcome) {
 const word = (outcome: CallOutcome | undefined, at = 0): bigint | false =>
   outcome?.kind === 'success' && bigintFromBytes(outcome.output.subarray(32 * at, 32 * at + 32))
 
-it('simulation/simulateV1/simulate: each call runs on what those before it have left, over blocks too', () => {
+it('simulation/simulateV1/simulate: runs each call on the state after the previous one, also across blocks', () => {
   const blocks = blocksOf(run([blockOf({ to: counter }, { to: counter }), blockOf({ to: counter })]))
   expect(blocks.map(({ calls }) => calls.map(({ outcome }) => word(outcome)))).toEqual([[42n, 43n], [44n]])
   expect(blocks.map(({ block }) => block.header.gasUsed)).toEqual(
@@ -62,14 +62,14 @@ it('simulation/simulateV1/simulate: each call runs on what those before it have 
   )
 })
 
-it('simulation/simulateV1/simulate: blocks follow each other in number, time and hash, and BLOCKHASH finds the simulated ones', () => {
+it('simulation/simulateV1/simulate: links blocks by number, time and hash, and BLOCKHASH returns simulated hashes', () => {
   const [first, second] = blocksOf(run([blockOf({ to: place }), blockOf({ to: place })]))
   expect(second?.block.header).toMatchObject({ number: 79, timestamp: header.timestamp + 24, parentHash: first?.hash })
   const [call] = second?.calls ?? []
   expect([0, 1, 2].map((i) => word(call?.outcome, i))).toEqual([79n, BigInt(header.timestamp + 24), BigInt(first?.hash ?? 0)])
 })
 
-it('simulation/simulateV1/simulate: state overrides hold from their block on, environment overrides in their block', () => {
+it('simulation/simulateV1/simulate: applies state overrides from their block on, and environment overrides to their block', () => {
   const state = new Map([[counter, { stateDiff: new Map([[zeroHash, 9n]]) }]])
   const blocks = blocksOf(
     run([blockOf({ to: counter }), { ...blockOf({ to: counter }, { to: place }), block: { number: 90 }, state }, blockOf({ to: counter })]),
@@ -82,13 +82,13 @@ it('simulation/simulateV1/simulate: state overrides hold from their block on, en
   ])
 })
 
-it('simulation/simulateV1/simulate: a failed call leaves nothing but its nonce and does not end the others', () => {
+it('simulation/simulateV1/simulate: keeps only the nonce of a failed call and runs the next ones', () => {
   const [block] = blocksOf(run([blockOf({ from: rich, to: reverts }, { from: rich, to: counter })]))
   expect(block?.calls.map(({ outcome }) => outcome.kind)).toEqual(['revert', 'success'])
   expect(block?.transactions.map(({ transaction }) => 'nonce' in transaction && transaction.nonce)).toEqual([3n, 4n])
 })
 
-it('simulation/simulateV1/simulate: wei that moves is told as logs when asked for, that of failed frames not', () => {
+it('simulation/simulateV1/simulate: adds logs of ether transfers on request, without those of reverted frames', () => {
   const calls = [
     { from: rich, to: forwards, value: 5n },
     { from: rich, to: reverts, value: 5n },
@@ -108,7 +108,7 @@ it('simulation/simulateV1/simulate: wei that moves is told as logs when asked fo
   expect(silent?.calls.map(({ logs }) => logs.length)).toEqual([0, 0, 0])
 })
 
-it('simulation/simulateV1/simulate: with validation gas is paid for at the base fee and nonces count', () => {
+it('simulation/simulateV1/simulate: charges gas at the base fee and checks nonces with validation', () => {
   const call = { from: rich, to: counter, gas: 100_000n, maxFeePerGas: 10_000n, maxPriorityFeePerGas: 1n }
   const all = { from: rich, to: nobody, value: 10n ** 18n, gas: 21_000n, maxFeePerGas: 10_000n }
   const [block] = blocksOf(run([blockOf(call)], { validation: true }))
@@ -124,11 +124,11 @@ it('simulation/simulateV1/simulate: with validation gas is paid for at the base 
 it.each<[string, CallRequest, Partial<SimulationRequest>, string]>([
   ['a fee below the base fee', { from: rich, to: nobody, maxFeePerGas: 1n }, { validation: true }, 'fee-below-base-fee'],
   ['a tip above the fee', { from: rich, to: nobody, maxFeePerGas: 1n, maxPriorityFeePerGas: 2n }, {}, 'bad-request'],
-  ['value that is not there', { from: nobody, to: rich, value: 1n }, {}, 'insufficient-funds'],
-  ['less gas than a transaction costs', { to: nobody, gas: 20_999n }, {}, 'intrinsic-gas'],
-  ['more gas than the block has', { to: nobody, gas: 30_000_001n }, {}, 'block-gas-limit'],
+  ['a value above the balance', { from: nobody, to: rich, value: 1n }, {}, 'insufficient-funds'],
+  ['a gas limit below the intrinsic gas', { to: nobody, gas: 20_999n }, {}, 'intrinsic-gas'],
+  ['a gas limit above that of the block', { to: nobody, gas: 30_000_001n }, {}, 'block-gas-limit'],
   ['initcode over the limit', { from: rich, data: new Uint8Array(49_153) }, {}, 'initcode-size'],
-  ['another chain', { from: rich, to: nobody, chainId: 1n }, {}, 'bad-request'],
+  ['another chain id', { from: rich, to: nobody, chainId: 1n }, {}, 'bad-request'],
 ])('simulation/simulateV1/simulate: refuses %s', (_what, call, options, kind) => {
   expect(run([blockOf(call)], options)).toMatchObject({ kind: 'refused', refusal: { kind } })
 })
@@ -144,7 +144,7 @@ it('simulation/simulateV1/simulate: refuses an authorization list before Isthmus
   })
 })
 
-it('simulation/simulateV1/simulate: all calls together have the time of one request, and the gas of one call', () => {
+it('simulation/simulateV1/simulate: limits the time of all calls together, and their gas to that of one call', () => {
   let ms = 0
   const timer = createCallTimer({ elapsedMs: () => (ms += 400) }, 1_000)
   const request = { blocks: Array(3).fill(blockOf({ to: counter })), validation: false, traceTransfers: false }
@@ -153,11 +153,11 @@ it('simulation/simulateV1/simulate: all calls together have the time of one requ
 })
 
 it.each<[string, readonly { number?: number; timestamp?: number }[], object]>([
-  ['a number that does not rise', [{ number: 77 }], { kind: 'block-order', reason: 'block numbers must be in order: 77 <= 77' }],
-  ['a time that does not rise', [{ timestamp: 5 }], { kind: 'time-order' }],
-  ['a gap whose times reach a given one', [{ number: 80, timestamp: 1_900_000_024 }], { kind: 'time-order' }],
-  ['a block too far away', [{ number: 77 + 257 }], { kind: 'too-many-blocks' }],
-])('simulation/simulateV1/simulate: no plan has %s', (_what, blocks, expected) => {
+  ['a number that does not increase', [{ number: 77 }], { kind: 'block-order', reason: 'block numbers must be in order: 77 <= 77' }],
+  ['a time that does not increase', [{ timestamp: 5 }], { kind: 'time-order' }],
+  ['a gap whose times reach the next given time', [{ number: 80, timestamp: 1_900_000_024 }], { kind: 'time-order' }],
+  ['a block too far from the base block', [{ number: 77 + 257 }], { kind: 'too-many-blocks' }],
+])('simulation/simulateV1/simulatePlan: refuses %s', (_what, blocks, expected) => {
   expect(
     planBlocks(
       header,

@@ -33,14 +33,14 @@ import { isTransferLog, TransferLogs } from './transferLogs.ts'
 export type SimulateDeps = {
   readonly evm: Evm
   readonly traced: TracedEvm
-  /** an interpreter that tells wei that moves as logs, for rules that the others do not have */
+  /** interpreter that emits a log for each ether transfer, for rules that `traced` does not support */
   readonly transferring: () => Evm
   readonly config: RollupConfig
   readonly rules: SimulatedRules
   readonly timer: RunTimer
 }
 
-/** Thrown out of a block that cannot be. */
+/** Thrown when a simulated block is invalid. */
 class Refused extends Error {
   readonly refusal: SimulationRefusal
 
@@ -50,7 +50,7 @@ class Refused extends Error {
   }
 }
 
-/** Builds blocks of calls on a block, each on the one before; nothing is kept. */
+/** Simulates blocks of calls on top of a block, each on the previous one. Changes are discarded. */
 export function simulate(deps: SimulateDeps, at: ParentBlock, request: SimulationRequest, gasCap: bigint): SimulationOutcome {
   const plans = planBlocks(at.header, request.blocks)
   if ('kind' in plans) return { kind: 'refused', refusal: plans }
@@ -64,7 +64,7 @@ export function simulate(deps: SimulateDeps, at: ParentBlock, request: Simulatio
   }
 }
 
-/** What the calls of one block have become so far. */
+/** Results of the calls of one block. */
 class BlockRun {
   readonly transactions: SimulatedBlock['transactions'][number][] = []
   readonly raws: Uint8Array[] = []
@@ -73,7 +73,7 @@ class BlockRun {
   gasUsed = 0n
   #logs = 0
 
-  /** The next logs of the block. */
+  /** Assigns the next log indices of the block. */
   place(logs: readonly Log[]): { readonly log: Log; readonly index: number }[] {
     return logs.map((log) => ({ log, index: this.#logs++ }))
   }
@@ -85,7 +85,7 @@ class Simulation {
   readonly #states: SimulatedStates
   readonly #hashes = new Map<number, Hash>()
   #parent: { readonly header: Header; readonly hash: Hash }
-  /** gas that all calls together have left */
+  /** gas left for all calls of the request together */
   #gasLeft: bigint
 
   constructor(deps: SimulateDeps, at: ParentBlock, request: SimulationRequest, gasCap: bigint) {
@@ -129,7 +129,7 @@ class Simulation {
     return this.#deps.rules.childBaseFee(header, timestamp) ?? header.baseFeePerGas ?? 0n
   }
 
-  /** Precompiles that are moved or overridden stand so in their block alone. */
+  /** Returns the rules of a block. Moved or overridden precompiles apply to that block only. */
   #rulesOf({ state }: SimulatedPlan, { timestamp, number }: Header): EvmRules {
     const overridden = overriddenRules(evmRulesAt(this.#deps.config.schedule, timestamp, number), state)
     if (overridden.kind === 'refused') throw new Refused({ kind: 'override', reason: overridden.reason })
@@ -173,10 +173,10 @@ class Simulation {
     const { outcome, gasUsed, mostGas } = done
     const succeeded = outcome.kind === 'success'
     const logged = succeeded ? outcome.logs : []
-    const told = transfers?.take()
+    const traced = transfers?.take()
     const isBeside = rules.transferLogs === 'beside logs'
-    const shown = told?.map(({ log }) => log) ?? logged
-    const placed = told !== undefined && isBeside ? told.map(({ log, told: index }) => ({ log, index })) : run.place(shown)
+    const shown = traced?.map(({ log }) => log) ?? logged
+    const placed = traced !== undefined && isBeside ? traced.map(({ log, told: index }) => ({ log, index })) : run.place(shown)
     const logs = isBeside ? shown.filter((log) => !isTransferLog(log)) : shown
     run.receipts.push(createReceipt({ type: transaction.type, succeeded, cumulativeGasUsed: run.gasUsed, logs }))
     run.calls.push({ outcome: outcomeOf(done), gasUsed, mostGas, logs: placed })

@@ -11,19 +11,19 @@ import { type Address, zeroAddress } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import { warmOverridden } from '../call/overriddenPrecompiles.ts'
 
-/** A call of a simulated block and where it runs. */
+/** Environment of a call in a simulated block. */
 export type SimulatedContext = {
   readonly session: EvmSession
   readonly env: BlockEnv
   readonly rules: EvmRules
   readonly validation: boolean
-  /** charged with validation alone */
+  /** charged only with validation */
   readonly fees: FeeRules
 }
 
 export type SimulatedRun =
   | { readonly kind: 'refused'; readonly refusal: SimulationRefusal }
-  /** gas: after refunds, and the most that was used */
+  /** gas used after refunds, and the maximum during execution */
   | { readonly kind: 'ran'; readonly outcome: Outcome; readonly gasUsed: bigint; readonly mostGas: bigint; readonly output: Uint8Array }
 
 const refused = (kind: SimulationRefusal['kind'], reason: string): { kind: 'refused'; refusal: SimulationRefusal } => ({
@@ -31,7 +31,7 @@ const refused = (kind: SimulationRefusal['kind'], reason: string): { kind: 'refu
   refusal: { kind, reason },
 })
 
-/** The transaction that a call would be: by its fees of type 0, 2 or 4, without a signature. */
+/** Returns a call as an unsigned transaction, of type 0, 2 or 4 according to its fields. */
 export function transactionOf(request: CallRequest, chainId: bigint, nonce: bigint, gasLimit: bigint): SignedTransaction {
   const { to = null, value = 0n, data = emptyBytes, gasPrice, accessList = [], authorizationList } = request
   const common = { nonce, gasLimit, value, data, yParity: 0 as const, r: 0n, s: 0n }
@@ -43,7 +43,7 @@ export function transactionOf(request: CallRequest, chainId: bigint, nonce: bigi
     : { ...common, ...fees, type: 2, to }
 }
 
-/** Nothing is paid per gas by who names no price, whatever the base fee. */
+/** Returns the call's gas price and tip. A call without a price pays nothing, unless validation is on. */
 function pricesOf(tx: SignedTransaction, { env, validation }: SimulatedContext): { readonly price: bigint; readonly tip: bigint } {
   const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
   if (!validation && feeCap === 0n && tipCap === 0n) return { price: 0n, tip: 0n }
@@ -78,10 +78,10 @@ function refusalOf(
 }
 
 /**
- * Runs a call as a transaction from its checks to its fees. Sender's code is never looked at; nonces are with validation alone, and rise from
- * the highest to zero without.
+ * Validates and runs a call as a transaction, and pays its fees. Does not check the sender's code. Checks nonces only with validation; without it,
+ * the maximum nonce wraps to zero.
  * @param raw EIP-2718 bytes of `tx`
- * @throws what `pace` throws
+ * @throws errors of `pace`
  */
 export function simulateCall(
   place: SimulatedContext,

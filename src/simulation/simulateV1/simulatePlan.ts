@@ -1,18 +1,18 @@
 import type { SimulatedBlockRequest, SimulationRefusal } from '#rpc/callPorts'
 
-/** From the block that is simulated on. */
+/** Maximum distance of the last block from the base block. */
 const maxBlocks = 256
-/** As other clients have it on every chain. */
+/** Default time between blocks, as in other clients on every chain. */
 const secondsApart = 12
 
-/** A block to simulate and where it stands. */
+/** A block to simulate, with its number and time. */
 export type SimulatedPlan = SimulatedBlockRequest & { readonly number: number /** seconds */; readonly timestamp: number }
 
 const refuse = (kind: SimulationRefusal['kind'], reason: string): SimulationRefusal => ({ kind, reason })
 
 /**
- * The blocks asked for with their places, gaps filled with empty ones. Numbers and times that are not given follow from the block before; those
- * that are must rise. Pure.
+ * Assigns numbers and times to the requested blocks and fills gaps with empty blocks. Absent numbers and times follow from the previous block; given
+ * ones must increase. Pure.
  */
 export function planBlocks(
   base: { readonly number: number; readonly timestamp: number },

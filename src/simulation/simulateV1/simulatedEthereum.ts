@@ -13,7 +13,7 @@ import { emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { openHeader, type SimulatedRules, type SimulatedRun, type SimulatedStates } from './simulatedRules.ts'
 
-/** States with their roots. */
+/** States with computed roots. */
 class RootedStates implements SimulatedStates {
   #state: WorldState
   root: Hash
@@ -34,7 +34,7 @@ class RootedStates implements SimulatedStates {
   }
 }
 
-/** Blocks of Ethereum's own chain, as go-ethereum simulates them. */
+/** Rules for blocks of Ethereum's own chain, as go-ethereum simulates them. */
 export function ethereumSimulatedRules(schedule: EthereumSchedule): SimulatedRules {
   return {
     style: 'go-ethereum',

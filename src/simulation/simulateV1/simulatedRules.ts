@@ -16,38 +16,38 @@ import type { StateDiff } from '#types/stateDiff'
 import { viewAbove } from '../call/overriddenView.ts'
 import type { SimulatedPlan } from './simulatePlan.ts'
 
-/** States one above the other. */
+/** States stacked on each other. */
 export interface SimulatedStates {
   readonly view: StateView
   add(diff: StateDiff): void
-  /** What a header says of it. */
+  /** state root for the block header */
   readonly root: Hash
 }
 
-/** A block's transactions as they ran. */
+/** Executed transactions of a simulated block. */
 export type SimulatedRun = { readonly raws: readonly Uint8Array[]; readonly receipts: readonly Receipt[] }
 
-/** In what simulated blocks differ from chain to chain. */
+/** Rules of simulated blocks that differ between chains. */
 export type SimulatedRules = {
   readonly style: 'base' | 'go-ethereum'
-  /** Whether a log of wei that moves stands in the receipt, or only beside the logs that do, numbered with those that were lost. */
+  /** Whether receipts contain ether transfer logs. `beside logs`: only the call results do, and their indices include reverted logs. */
   readonly transferLogs: 'as logs' | 'beside logs'
   createStates(at: ParentBlock): SimulatedStates
-  /** Gas of a call that names none. @param gasLeft of the block @param calls of the block, all of them */
+  /** Gas of a call without a gas field. @param gasLeft gas left in the block @param calls all calls of the block */
   defaultGas(gasLeft: bigint, gasLimit: bigint, calls: readonly CallRequest[]): bigint
-  /** The header that the block begins with. @param baseFee wei per gas */
+  /** Creates the header that the block begins with. @param baseFee wei per gas */
   open(parent: Header, parentHash: Hash, plan: SimulatedPlan, baseFee: bigint): Header
-  /** wei per gas of a child; undefined when the parent does not tell */
+  /** Base fee of a child in wei per gas; undefined when the parent does not determine it */
   childBaseFee(parent: Header, timestamp: number): bigint | undefined
-  /** What happens before the first transaction. */
+  /** Applies the changes before the first transaction. */
   begin(session: EvmSession, header: Header, parent: Header): void
-  /** Who is paid; asked after `begin`. */
+  /** Returns the fee rules. Call it after `begin`. */
   fees(session: EvmSession, header: Header): FeeRules
-  /** What happens after the last transaction, and the fields of the header that follow. */
+  /** Applies the changes after the last transaction. @returns the header fields that result */
   end(session: EvmSession, header: Header, parent: Header, run: SimulatedRun): Partial<Header>
 }
 
-/** What all simulated headers have in common; what follows from running the block stands empty. */
+/** Creates a header with the fields that all chains share. Fields that execution computes are empty. */
 export function openHeader(parent: Header, parentHash: Hash, { block, number, timestamp }: SimulatedPlan, baseFee: bigint): Header {
   return {
     ...constantFields,
@@ -67,7 +67,7 @@ export function openHeader(parent: Header, parentHash: Hash, { block, number, ti
   }
 }
 
-/** States of which no root is computed. */
+/** States without computed roots. */
 class PlainStates implements SimulatedStates {
   view: StateView
   readonly root = zeroHash
@@ -81,14 +81,14 @@ class PlainStates implements SimulatedStates {
   }
 }
 
-/** What calls that name no gas get each of the gas that the others leave. */
+/** Returns an equal share of the gas that the calls with a gas field leave to those without one. */
 function equalShare(gasLimit: bigint, calls: readonly CallRequest[]): bigint {
   const named = calls.flatMap(({ gas }) => (gas === undefined ? [] : [gas]))
   const rest = gasLimit - named.reduce((sum, gas) => sum + gas, 0n)
   return rest > 0n ? rest / BigInt(Math.max(1, calls.length - named.length)) : 0n
 }
 
-/** Blocks of an OP chain, as Base's execution client simulates them: without L1 attributes, and with no roots of the state. */
+/** Rules for blocks of an OP chain, as Base's execution client simulates them: without L1 attributes and state roots. */
 export function opSimulatedRules(config: RollupConfig): SimulatedRules {
   const { schedule } = config
   return {

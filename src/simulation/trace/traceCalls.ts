@@ -12,10 +12,10 @@ import { ReplayStates } from '../replay/replayStates.ts'
 import { runTraced } from './tracedRun.ts'
 import type { TracingDeps } from './tracingDeps.ts'
 
-/** A block's transactions, for a call that stands between two of them. */
+/** Returns the replay of a block, for calls on the state between two of its transactions. */
 export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined
 
-/** How a call of these has ended: as its receipt would say it; of a call that has not begun, why not. */
+/** Returns the end of a traced call, or why it did not run. */
 function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refused: TraceOutcome } {
   if (outcome.kind === 'timeout') return { refused: outcome }
   if (outcome.kind === 'refused') return { refused: { kind: 'not-run', outcome } }
@@ -26,7 +26,7 @@ class ReplayCalls implements CallTracing {
   readonly #deps: TracingDeps
   readonly #place: CallContext
   readonly #replayOf: ReplayOf
-  /** what the calls before have changed */
+  /** changes of the earlier calls */
   readonly #states = new ReplayStates()
   #calls = 0
 
@@ -52,7 +52,8 @@ class ReplayCalls implements CallTracing {
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
     const found = callContext(this.#deps.config, at, overrides)
-    if (found.kind === 'place' && isBeyondCompiled(found.rules)) return { kind: 'refused', reason: 'a precompile cannot be traced there' }
+    if (found.kind === 'place' && isBeyondCompiled(found.rules))
+      return { kind: 'refused', reason: 'a precompile at an address above 0x3ff is not traced' }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
     return runTraced(this.#deps.traced, request, timer, {
@@ -69,7 +70,7 @@ class ReplayCalls implements CallTracing {
     })
   }
 
-  /** Whether the block has fewer transactions. */
+  /** Whether the transaction index is above the number of transactions of the block. */
   #isBeyond(): boolean {
     const { block, transactions = 0 } = this.#place
     return transactions > 0 && transactions > (this.#replayOf(block.hash)?.replay.of.block.transactions.length ?? 0)
@@ -79,7 +80,7 @@ class ReplayCalls implements CallTracing {
     return this.#states.after(this.#states.steps, state.view)
   }
 
-  /** The block with the state that the first call begins on. */
+  /** Returns the block, with the state that the first call begins on. */
   #base(view: ReturnType<TracingDeps['execution']['view']>): ParentBlock | undefined {
     const { block, transactions } = this.#place
     if (transactions === undefined) return view.parent(block.hash)
@@ -91,7 +92,7 @@ class ReplayCalls implements CallTracing {
   }
 }
 
-/** Calls on a state of the chain that leave what they change to those after them. */
+/** Creates a sequence of traced calls on a state of the chain. Each call sees the changes of the earlier ones. */
 export function createCallTracing(deps: TracingDeps, place: CallContext, replayOf: ReplayOf): CallTracing {
   return new ReplayCalls(deps, place, replayOf)
 }

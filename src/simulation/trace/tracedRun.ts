@@ -13,7 +13,7 @@ import type { TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import { emptyCodeHash } from '#types/ids'
 import { OutOfTime } from '../call/callTimer.ts'
 
-/** A state by address and slot number. */
+/** Returns a reader of a state by address and slot number. */
 export function readerOf(view: StateView): StateReader {
   return {
     account: (address) => view.account(keccak256(fromHex(address))),
@@ -28,7 +28,7 @@ export function readerOf(view: StateView): StateReader {
   }
 }
 
-/** The same with a pace for its messages, and whose sessions stay open: whoever runs them does not end them. */
+/** Wraps an interpreter: messages run with a pace, and sessions stay open when they are disposed. `opened` receives each session. */
 function kept(evm: Evm, pace: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
   return {
     open(view, block, rules): EvmSession {
@@ -56,22 +56,22 @@ function kept(evm: Evm, pace: () => InterruptCheck, opened: (session: EvmSession
   }
 }
 
-/** A piece of work whose last transaction is listened to. */
+/** Work whose last transaction is traced. */
 export type TracedWork = {
   readonly facts: TracedTransaction
-  /** state that the transaction begins on */
+  /** state before the transaction */
   readonly before: StateView
   /**
-   * Does it.
-   * @param listen to be called once, when the transaction is to begin
-   * @returns how it ended; or why it could not begin
+   * Runs the work.
+   * @param listen called once, when the transaction begins
+   * @returns how the transaction ended, or why it could not begin
    */
   run(evm: Evm, listen: () => void): TracedEnd | { readonly refused: TraceOutcome }
-  /** The session stands after the work; it is ended when this returns. */
+  /** Called with the session after the work. The session is closed afterwards. */
   after?(session: EvmSession): void
 }
 
-/** What the fault of a tracer means for who has asked for it; undefined: it is no such fault. */
+/** Returns the outcome that a tracer's fault means for the caller; undefined for other errors. */
 function outcomeOfFault(error: unknown): TraceOutcome | undefined {
   if (error instanceof OutOfTime) return { kind: 'timeout', timeoutMs: error.timeoutMs }
   if (!(error instanceof Fault)) return undefined
@@ -80,7 +80,7 @@ function outcomeOfFault(error: unknown): TraceOutcome | undefined {
   return error.code === 'TRACE_TOO_LARGE' || error.code === 'EVM_TOO_LARGE' ? { kind: 'refused', reason: error.message } : undefined
 }
 
-/** Runs something with the tracer that a request names. */
+/** Runs work with the tracer that a request names. */
 export function runTraced(traced: TracedEvm, request: TraceRequest, timer: RunTimer, work: TracedWork): TraceOutcome {
   const sessions: EvmSession[] = []
   try {
@@ -102,7 +102,7 @@ function traceWith(tracer: Tracer, traced: TracedEvm, timer: RunTimer, work: Tra
   listen(undefined)
   if ('refused' in end) return end.refused
   const session = sessions.at(-1)
-  if (session === undefined) throw new RangeError('nothing has run')
+  if (session === undefined) throw new RangeError('no session was opened')
   tracer.end(end, readerOf(work.before), session)
   work.after?.(session)
   return { kind: 'traced', result: tracer.result() as Json }

@@ -22,13 +22,13 @@ import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
 import type { TracingDeps } from './tracingDeps.ts'
 
-/** Senders of blocks that were handed in. */
+/** Sender cache for blocks that callers pass as RLP, in bytes. */
 const maxSenderBytes = 2 ** 20
-/** What recently replayed blocks take, all threads together; some hundred of 800 transactions each. */
+/** Memory for recently replayed blocks, in bytes, all threads together: about a hundred blocks with 800 transactions. */
 const maxReplayBytes = 128 * 2 ** 20
-/** What recently asked witnesses were made of, all threads together; some 150 of such blocks. */
+/** Memory for parts of recent witnesses, in bytes, all threads together: about 150 of such blocks. */
 const maxPartsBytes = 128 * 2 ** 20
-/** Work towards a state, between two turns of the event loop. */
+/** Maximum time of replay work in one turn of the event loop. */
 const sliceMs = 10
 
 class ReplayTracing implements BlockTracing {
@@ -37,7 +37,7 @@ class ReplayTracing implements BlockTracing {
   readonly #hash: Hash
   readonly #ran: () => void
 
-  /** @param ran told after some of it has run: the replay may have grown */
+  /** @param ran called after work on the replay, whose memory may have grown */
   constructor(deps: TracingDeps & BlockDeps, replay: BlockReplay, hash: Hash, ran: () => void) {
     this.#deps = deps
     this.#replay = replay
@@ -57,7 +57,7 @@ class ReplayTracing implements BlockTracing {
     return this.#onParent((parent) => {
       this.#advance(parent, index, Number.POSITIVE_INFINITY)
       if (this.#replay.isReady(index)) return this.#traceReady(parent, index, request, timer)
-      return { kind: 'refused', reason: 'a transaction before it cannot be run' }
+      return { kind: 'refused', reason: 'an earlier transaction of the block cannot be executed' }
     })
   }
 
@@ -80,7 +80,7 @@ class ReplayTracing implements BlockTracing {
     }
   }
 
-  /** @returns whether there is nothing more to do: the state is there, or cannot be reached */
+  /** @returns true when the work is done: the state is available, or it cannot be reached */
   #advance(parent: ParentBlock, index: number, forMs: number): boolean {
     const endMs = this.#deps.clock.elapsedMs() + forMs
     try {
@@ -143,9 +143,9 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 }
 
 /**
- * Blocks and calls of the chain, run again for whoever wants to look on. The states between the transactions of recently traced blocks stay, so
- * that a second question about such a block runs one transaction alone.
- * @param cacheShare part of what all threads keep that this one may keep
+ * Creates the tracing of blocks and calls. It keeps the states between the transactions of recently traced blocks, so that another trace of such a
+ * block runs one transaction only.
+ * @param cacheShare this thread's share of the caches of all threads
  */
 export function createTracing(given: TracingDeps, cacheShare: number): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }

@@ -16,17 +16,17 @@ import { findNeeds, type Pieces, type WitnessBlock, type WitnessNeeds } from './
 import { nameOf, type PartName, type WitnessParts } from './witnessParts.ts'
 import type { ReadSlot } from './witnessReads.ts'
 
-/** Other clients name the only node of an empty trie, and the top of each storage, whether or not they are needed. */
+/** RLP of the empty trie. Other clients include it, and the top node of each storage, even when they are not needed. */
 const emptyTrie = Uint8Array.of(0x80)
 const emptyRootBytes = fromHex(emptyRoot)
 const addressBytes = 20
 const slotBytes = 32
-/** Work between two turns of the event loop. */
+/** Maximum time of the work in one turn of the event loop. */
 const sliceMs = 10
 
 const slotLeaf = ({ key, value }: ReadSlot): WitnessKey => ({ key, value: value && encodeRlp(trimLeft(value)) })
 
-/** By hash, the nodes that prove what was read and let it change, a trie a piece. */
+/** Collects by hash the nodes that prove the reads and allow the update of the tries, one trie per piece. */
 function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: NodeSource): Pieces<ReadonlyMap<PartName, Uint8Array>> {
   const state = new Map<PartName, Uint8Array>()
   const found = (rlp: Uint8Array, hash: Uint8Array): void => {
@@ -52,11 +52,11 @@ function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: N
   return state
 }
 
-/** Byte strings of one length, out of one that has them all. */
+/** Splits concatenated byte strings of equal length. */
 const pieces = (all: Uint8Array, length: number): Uint8Array[] =>
   Array.from({ length: all.length / length }, (_, at) => all.subarray(at * length, (at + 1) * length))
 
-/** RLP of the parent and of the ancestors that BLOCKHASH was asked for. */
+/** RLP of the parent's header and of the ancestors whose hashes BLOCKHASH has read. */
 function headersFrom(view: ExecutionView, parent: Header, lowest: number): readonly Uint8Array[] {
   const headers = [parent]
   for (let first = parent; first.number > lowest; ) {
@@ -70,7 +70,7 @@ function headersFrom(view: ExecutionView, parent: Header, lowest: number): reado
 
 type Witnessed = Omit<ExecutionWitness, 'headers'> & { readonly lowestBlock: number }
 
-/** What a block needs to be run elsewhere, found by running it here, in pieces. */
+/** Computes the execution witness of a block by running the block, in pieces. */
 export class WitnessRun implements WitnessWork {
   readonly #deps: TracingDeps & BlockDeps
   readonly #block: WitnessBlock
@@ -81,7 +81,7 @@ export class WitnessRun implements WitnessWork {
   #pieces: Pieces<WitnessOutcome> | undefined
   #outcome: WitnessOutcome | undefined
 
-  /** @param hash of a block that the chain has; absent: nobody will ask for the same again */
+  /** @param hash hash of a known block, which caches the witness; absent: the witness is not cached */
   constructor(deps: TracingDeps & BlockDeps, block: WitnessBlock, parts: WitnessParts, hash?: Hash) {
     this.#deps = deps
     this.#block = block
@@ -120,7 +120,7 @@ export class WitnessRun implements WitnessWork {
     return { kind: 'found', witness: { ...parts, headers } }
   }
 
-  /** Out of parts that were kept; undefined when not all of them are. */
+  /** Builds the witness from cached parts; undefined when some of them are missing. */
   #known(): Witnessed | undefined {
     const known = this.#hash === undefined ? undefined : this.#parts.witness(this.#hash)
     const state = known && this.#parts.all(known.nodes)
@@ -155,6 +155,6 @@ export class WitnessRun implements WitnessWork {
   }
 
   [Symbol.dispose](): void {
-    this.#pieces?.return({ kind: 'refused', reason: 'given up' })
+    this.#pieces?.return({ kind: 'refused', reason: 'abandoned' })
   }
 }

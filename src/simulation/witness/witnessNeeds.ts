@@ -19,15 +19,15 @@ import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { type ReadAccount, WitnessReads } from './witnessReads.ts'
 
-/** What is asked for: a block to run on its parent. */
+/** A block to run on its parent. */
 export type WitnessBlock = {
   readonly parentHash: Hash
   readonly input: BlockInput
-  /** of the transactions; undefined: recovered */
+  /** senders of the transactions; undefined: they are recovered */
   readonly senders: readonly Address[] | undefined
 }
 
-/** Preimages of hashed keys of one block. */
+/** Maximum size of the preimages of hashed keys of one block, in bytes. */
 const maxKeyBytes = 64 * 2 ** 20
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
@@ -39,13 +39,13 @@ type Run = {
   readonly codes: readonly Uint8Array[]
 }
 
-/** What to do in many short pieces; the state may be read during each of them. */
+/** Work in short pieces. The state can be read during each of them. */
 export type Pieces<T> = Generator<undefined, T>
 
-/** What hashed keys were made of. */
+/** Preimages of hashed keys. */
 type Preimages = { readonly addresses: readonly Uint8Array[]; readonly slots: readonly Uint8Array[] }
 
-/** Of what was read. */
+/** Returns the preimages of the keys that were read. */
 function preimagesOf(reads: WitnessReads, touched: TouchedState): Preimages {
   const slots = new Map<Hash, Uint8Array>()
   const addresses: Uint8Array[] = []
@@ -59,13 +59,13 @@ function preimagesOf(reads: WitnessReads, touched: TouchedState): Preimages {
   return { addresses, slots: [...slots.values()] }
 }
 
-/** The account whose code is run in the place of this (EIP-7702). */
+/** Returns the account whose code a delegation names; undefined when the code is not a delegation (EIP-7702). */
 function delegateIn(code: Uint8Array): Uint8Array | undefined {
   const isDelegation = code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
   return isDelegation ? code.subarray(3) : undefined
 }
 
-/** Codes that were run or read, and those that the block has made; an interpreter may know a code from before and not ask for it. */
+/** Returns codes that were run or read, and codes that the block has created. An interpreter may have cached a code and not read it. */
 function codesOf(reads: WitnessReads, diff: StateDiff, coded: Iterable<Address>): readonly Uint8Array[] {
   const read = (addressKey: Uint8Array): Uint8Array => {
     const codeHash = reads.has(addressKey) ? (reads.account(addressKey)?.codeHash ?? emptyCodeHash) : emptyCodeHash
@@ -78,7 +78,7 @@ function codesOf(reads: WitnessReads, diff: StateDiff, coded: Iterable<Address>)
   return [...reads.codes.values(), ...Array.from(diff.codes(), ({ code }) => code)]
 }
 
-/** Runs the block, a transaction a piece. @returns why it cannot be run */
+/** Runs the block, one transaction per piece. @returns the run, or why the block is invalid */
 function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input, senders }: WitnessBlock): Pieces<Run | string> {
   const reads = new WitnessReads(current.view)
   const listener = createTouchedListener(maxKeyBytes)
@@ -109,7 +109,7 @@ function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input
   return { reads, diff, preimages: preimagesOf(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
 }
 
-/** Nodes that stand beside the way of what the block removes: a branch with one child left joins it. */
+/** Reads the siblings of nodes that the block deletes: a branch with one remaining child merges with it. */
 function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource): Pieces<void> {
   const byOwner = new Map<string, { readonly key: Uint8Array; readonly changes: TrieChange[]; removes: boolean }>()
   for (const { addressKey, slotKey, value } of diff.slots()) {
@@ -130,21 +130,21 @@ function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource):
   if (isGone) computeStateRoot(nodes, stateRoot, reads, diff)
 }
 
-/** What a block reads of its parent's state, and by that what its witness has in it. */
+/** Reads of a block from its parent's state, which determine its witness. */
 export type WitnessNeeds = Preimages & {
   /** ascending by key */
   readonly accounts: readonly ReadAccount[]
   readonly codes: readonly Uint8Array[]
-  /** RLP of the nodes that the update of its tries reads */
+  /** RLP of the nodes that the update of the tries reads */
   readonly updated: readonly Uint8Array[]
-  /** the lowest block whose hash was asked for; infinite: none */
+  /** lowest block whose hash was read; Infinity: none */
   readonly lowestBlock: number
 }
 
 /**
- * Runs a block for what it reads.
- * @param state the parent's, which need be readable during each piece only
- * @returns the reason when there can be no such block
+ * Runs a block to collect its reads.
+ * @param state state of the parent; it must be readable during each piece only
+ * @returns the reason when the block is invalid
  */
 export function* findNeeds(deps: Deps, parent: ParentBlock, state: WorldState, block: WitnessBlock): Pieces<WitnessNeeds | string> {
   const run = yield* runBlock(deps, parent, state, block)

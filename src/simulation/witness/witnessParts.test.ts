@@ -11,7 +11,7 @@ const witnessOf = (...numbers: readonly number[]) => ({
   ...{ nodes: numbers.map((n) => nameOf(hashOf(n))), codes: [], addresses: nothing, slots: nothing, lowestBlock: Number.POSITIVE_INFINITY },
 })
 
-it('simulation/witness/witnessParts: a witness is put together of parts that others have too, and is gone with the first of them', () => {
+it('simulation/witness/witnessParts: builds a witness from shared parts, until one of its parts is evicted', () => {
   const parts = new WitnessParts(20_000)
   for (const n of [1, 2, 3]) parts.keep(nameOf(hashOf(n)), node(n))
   parts.keepWitness(emptyRoot, witnessOf(1, 2))
@@ -24,7 +24,7 @@ it('simulation/witness/witnessParts: a witness is put together of parts that oth
   expect(found(zeroHash)).toEqual([node(2), node(3)])
 })
 
-it('simulation/witness/witnessParts: nodes that are kept are not read, others are', () => {
+it('simulation/witness/witnessParts: reads only nodes that are not cached', () => {
   const parts = new WitnessParts(20_000)
   parts.keep(nameOf(hashOf(1)), node(1))
   const read: Uint8Array[] = []

@@ -4,35 +4,35 @@ import { Lru } from '#lib/lru'
 import type { NodeSource } from '#trie/ports'
 import type { Hash } from '#types/ids'
 
-/** The keccak of a node or a code, a character a byte. */
+/** keccak of a node or code, one character per byte. */
 export type PartName = string
 
 export const nameOf = (hash: Uint8Array): PartName => latin1(hash)
 
-/** A witness by the names of its parts. */
+/** A witness as the names of its parts. */
 export type KnownWitness = {
   readonly nodes: readonly PartName[]
   readonly codes: readonly PartName[]
-  /** preimages of hashed keys: addresses, one after the other, and slots */
+  /** preimages of hashed keys: concatenated addresses, and concatenated slots */
   readonly addresses: Uint8Array
   readonly slots: Uint8Array
-  /** the lowest block whose hash was asked for; infinite: none */
+  /** lowest block whose hash was read; Infinity: none */
   readonly lowestBlock: number
 }
 
-/** About what a part takes beside its bytes, and a witness beside its names. */
+/** Approximate memory of a part in addition to its bytes, and of a witness in addition to its names. */
 const partBytes = 350
 const witnessBytes = 500
 
 /**
- * Trie nodes and codes that were wanted lately, each once: witnesses of blocks that follow each other have many in common. Of recent witnesses the
- * names of their parts are kept too.
+ * Cache of trie nodes and codes of recent witnesses, each stored once, because witnesses of consecutive blocks share many of them. It also keeps
+ * the part names of recent witnesses.
  */
 export class WitnessParts {
   readonly #parts: Lru<PartName, Uint8Array>
   readonly #witnesses: Lru<Hash, KnownWitness>
 
-  /** @param maxBytes of all together */
+  /** @param maxBytes size of the whole cache */
   constructor(maxBytes: number) {
     this.#parts = new Lru(maxBytes * 0.9)
     this.#witnesses = new Lru(maxBytes * 0.1)
@@ -48,7 +48,7 @@ export class WitnessParts {
     return name
   }
 
-  /** All parts; undefined when one is gone. */
+  /** Returns all parts; undefined when one is not cached. */
   all(names: readonly PartName[]): Uint8Array[] | undefined {
     const found: Uint8Array[] = []
     for (const name of names) {
@@ -59,12 +59,12 @@ export class WitnessParts {
     return found
   }
 
-  /** The same nodes, each read once. */
+  /** Returns a source of the same nodes that reads cached ones from memory. */
   over(nodes: NodeSource): NodeSource {
     return { get: (owner, path, hash, key): Uint8Array | undefined => this.#parts.get(nameOf(hash)) ?? nodes.get(owner, path, hash, key) }
   }
 
-  /** The witness of a block. */
+  /** Returns the cached witness of a block. */
   witness(block: Hash): KnownWitness | undefined {
     return this.#witnesses.get(block)
   }

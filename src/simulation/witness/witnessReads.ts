@@ -3,25 +3,25 @@ import { compareBytes, latin1 } from '#lib/bytes'
 import type { Account } from '#types/account'
 import type { Hash } from '#types/ids'
 
-/** A slot that was read: hashed key, and the 32 bytes that stood there; undefined: zero. */
+/** A slot that was read: hashed key, and its value of 32 bytes; undefined: zero. */
 export type ReadSlot = { readonly key: Uint8Array; readonly value: Uint8Array | undefined }
 
-/** An account that was read, and its slots that were. */
+/** An account that was read, with the slots that were read. */
 export type ReadAccount = { readonly key: Uint8Array; readonly account: Account | undefined; readonly slots: Map<string, ReadSlot> }
 
-/** A state that notes what is read of it. */
+/** A state view that records reads. */
 export class WitnessReads implements StateView {
   readonly #view: StateView
   readonly #accounts = new Map<string, ReadAccount>()
   readonly codes = new Map<Hash, Uint8Array>()
-  /** the lowest block whose hash was asked for */
+  /** lowest block whose hash was read */
   lowestBlock = Number.POSITIVE_INFINITY
 
   constructor(view: StateView) {
     this.#view = view
   }
 
-  /** Ascending by key. */
+  /** Accounts that were read, ascending by key. */
   accounts(): readonly ReadAccount[] {
     return [...this.#accounts.values()].sort((a, b) => compareBytes(a.key, b.key))
   }
