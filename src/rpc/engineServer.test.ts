@@ -55,7 +55,7 @@ describe('rpc/engineServer: who may ask', () => {
   }
 
   it.each<[string, () => Record<string, string>, string]>([
-    ['no token', () => ({}), 'a token is needed'],
+    ['no token', () => ({}), 'missing token'],
     ['another scheme', () => ({ authorization: 'Basic dTpw' }), 'no bearer token'],
     ['garbage', () => bearer('garbage'), 'not signed by HS256'],
     ['algorithm none', () => bearer(unsigned({ iat: nowSec() })), 'not signed by HS256'],

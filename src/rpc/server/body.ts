@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import { exceedsDepth } from '#lib/jsonDepth'
 import { parseError, type RpcError } from '../errors.ts'
 
-/** `cut`: the client went away before the end. `busy`: others hold too much already. */
+/** Body of a request. `cut`: the client disconnected early. `busy`: other requests hold the whole budget. */
 export type Body =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'too-big' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'cut' }
 
-/** Bounds what the bodies of all requests hold together. */
+/** Bounds the bytes that the bodies of all requests hold together. */
 export class ByteBudget {
   readonly maxBytes: number
   #left: number
@@ -20,12 +20,12 @@ export class ByteBudget {
     this.#left = maxBytes
   }
 
-  /** @param freeBytes of one hold that do not count: what holds them is bounded otherwise */
+  /** @param freeBytes of this hold that do not count; another limit must bound them */
   hold(freeBytes = 0): Hold {
     return new Hold(this, freeBytes)
   }
 
-  /** Called by a hold. @returns whether there were as many bytes left */
+  /** Called by a hold. @returns whether that many bytes were left */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false
     this.#left -= bytes
@@ -38,10 +38,10 @@ export class ByteBudget {
   }
 }
 
-/** So much of a body that arrives slowly does not count: the number of connections bounds it, and large bodies keep no small one out. */
+/** Bytes of each body that do not count: the number of connections bounds them, so large bodies cannot block small ones. */
 export const freeBodyBytes = 65_536
 
-/** What one request holds of a budget; disposing of it gives all back. */
+/** Bytes that one request holds of a budget. Disposing of it returns them. */
 export class Hold implements Disposable {
   readonly #budget: ByteBudget
   #free: number
@@ -52,7 +52,7 @@ export class Hold implements Disposable {
     this.#free = freeBytes
   }
 
-  /** @returns whether there were as many bytes left */
+  /** @returns whether that many bytes were left */
   take(bytes: number): boolean {
     const counted = Math.max(0, bytes - this.#free)
     if (!this.#budget.take(counted)) return false
@@ -68,8 +68,8 @@ export class Hold implements Disposable {
 }
 
 /**
- * Reads a request's body. One that is too big, or that there is no room for, is answered at once; what still comes is read and dropped, so that
- * the client gets to see the answer, up to twice the limit; then the connection ends.
+ * Reads a request's body. A body over `maxBytes`, or over the budget, resolves at once. The rest of it is read and dropped, up to twice the limit,
+ * so that the client can read the answer; then the connection ends.
  */
 export function readBody(request: IncomingMessage, maxBytes: number, hold: Hold): Promise<Body> {
   return new Promise((resolve) => {
@@ -96,12 +96,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, hold: Hold)
   })
 }
 
-/** No request that a method reads nests or holds more. Base's client refuses the same depth (serde_json, "recursion limit"). */
+/** Bounds of a request's nesting and values; no method needs more. Base's client has the same depth (serde_json, "recursion limit"). */
 const [maxLevels, maxValues] = [128, 1_000_000]
-/** A body of so many bytes is parsed within microseconds, whatever is in it. */
+/** A body up to this size parses within microseconds, whatever its content. */
 const unscannedBytes = 1_024
 
-/** Parses a body. Its bounds are checked before, for `JSON.parse` takes seconds for a hostile one. */
+/** Parses a body after a check of its bounds: `JSON.parse` takes seconds for a hostile body. */
 export function parseBody(bytes: Buffer): { readonly value: unknown } | { readonly refused: RpcError } {
   if (!isUtf8(bytes)) return { refused: parseError() }
   if (bytes.length > unscannedBytes && exceedsDepth(bytes, maxLevels, maxValues))

@@ -14,14 +14,14 @@ import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 export type CallSocketLimits = {
   readonly maxSockets: number
   readonly maxMessageBytes: number
-  /** of answers that a client does not read; then its connection ends */
+  /** unread bytes of answers at which a connection is ended */
   readonly maxUnreadBytes: number
 }
 
-/** Connections over which calls come as messages, each answered by one: the Engine API over WebSocket. Closing ends them all. */
+/** WebSocket connections on which each message is a call, answered by one message: the Engine API. `close` ends all of them. */
 export interface CallSockets {
   readonly isFull: boolean
-  /** Takes over the connection of an upgrade request that may come in. */
+  /** Takes over the connection of an admitted upgrade request. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
   close(): void
 }
@@ -29,12 +29,12 @@ export interface CallSockets {
 export type CallSocketDeps = {
   readonly dispatcher: Dispatcher
   readonly budget: ByteBudget
-  /** what all connections of the server have not read */
+  /** unread answers of all connections of the server */
   readonly unreadTotal: UnreadTotal
   readonly log: Log
 }
 
-/** After so long without a byte the system asks whether the other side is there. */
+/** Idle time after which TCP keep-alive probes begin. */
 const keepAliveMs = 30_000
 
 export function createCallSockets(
@@ -60,7 +60,7 @@ export function createCallSockets(
       using share = unread.share()
       const answered = await answerTo(bytes, share)
       const large = share.takeLarge()
-      share[Symbol.dispose]() // from here on it counts as what is sent
+      share[Symbol.dispose]() // from here on the sent message counts
       if (answered === undefined) return large?.[Symbol.dispose]()
       const message = typeof answered === 'string' ? answered : answered.joined()
       const sentBytes = Buffer.byteLength(message)

@@ -1,22 +1,22 @@
 import type { Bucket } from '../rateTable.ts'
 import type { AnswerShare } from './unread.ts'
 
-/** Who sent a body; once he is gone, what can stop stops and nothing more of a batch is begun. */
+/** The client that sent a body. Once it is gone, cancellable work stops and no further call of a batch starts. */
 export type Caller = {
   readonly isGone: boolean
-  /** counts what is made for him */
+  /** counts the answers made for the client */
   readonly share: Pick<AnswerShare, 'add' | 'keep' | 'takeKept'>
-  /** his calls are paid out of it; absent: there is no such limit */
+  /** rate-limit bucket that pays for the calls; absent: no limit */
   readonly bucket?: Bucket | undefined
   readonly tally: Tally
 }
 
-/** How many calls of a body were refused because somebody's rate limit was met, and how many not. */
+/** Number of calls of a body that were refused by a rate limit, and of all others. */
 export type Tally = { answered: number; overRate: number; retryAfterMs: number }
 
 export const emptyTally = (): Tally => ({ answered: 0, overRate: 0, retryAfterMs: 0 })
 
-/** Whoever asks by one body and waits as long as its share is held. A class: a getter in an object literal is dear for each request. */
+/** The client behind a share, gone when the share is. A class: a getter in an object literal costs too much per request. */
 export class ShareCaller implements Caller {
   readonly share: AnswerShare
   readonly bucket: Bucket | undefined

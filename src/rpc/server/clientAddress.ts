@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { plainAddress } from '#lib/clientName'
 
-/** @param ranges addresses, or networks as `10.0.0.0/8`; each is one */
+/** Set of addresses. @param ranges addresses, or networks such as `10.0.0.0/8` */
 export function addressList(ranges: readonly string[]): { has(address: string): boolean } {
   const list = new BlockList()
   for (const range of ranges) {
@@ -19,8 +19,8 @@ export function addressList(ranges: readonly string[]): { has(address: string): 
 }
 
 /**
- * Who asks: the last address of `X-Forwarded-For` that no proxy of ours has. Whoever connects could write what he likes there, so it is read as
- * far as each that handed it on is trusted.
+ * Address of the client: the last address of `X-Forwarded-For` that is not a trusted proxy. Clients can forge entries, so the header is read from
+ * its end only as far as each forwarding address is trusted.
  */
 export function trueAddressOf(connected: string, forwardedFor: string | undefined, proxies: { has(address: string): boolean }): string {
   let address = connected

@@ -11,7 +11,7 @@ import { UnreadTotal } from './unread.ts'
 const text: ParamCodec<string> = { doc: 'text', parse: String }
 const result = { doc: 'text', encode: (value: string) => value }
 
-/** What is submitted is answered when told to; what is read at once. */
+/** Registry in which submitted calls are answered on demand, and reads at once. */
 function desk() {
   const begun: string[] = []
   const answers = new Map<string, (value: string) => void>()
@@ -49,7 +49,7 @@ const callerOf = (maxBytes = 1_000_000) => {
 const bytesOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body))
 const call = (id: number, method: string, what: string) => ({ jsonrpc: '2.0', id, method, params: [what] })
 
-it('rpc/dispatch: what a batch submits is begun together and in order; a read after it waits for all; answers are in order', async () => {
+it('rpc/server/dispatch: starts submissions of a batch together, then runs a read after all of them, and answers in order', async () => {
   const { begun, answers, dispatcher } = desk()
   const batch = [call(1, 'submit', 'a'), call(2, 'submit', 'b'), call(3, 'read', 'c'), call(4, 'submit', 'd')]
   const answered = dispatcher.answer(bytesOf(batch), callerOf().caller)
@@ -71,7 +71,7 @@ it('rpc/dispatch: what a batch submits is begun together and in order; a read af
   ])
 })
 
-it('rpc/dispatch: answers to what was submitted count against the bound of a batch', async () => {
+it('rpc/server/dispatch: counts answers to submissions against the size limit of a batch', async () => {
   const { answers, dispatcher } = desk()
   const { caller, share } = callerOf()
   const answered = dispatcher.answer(bytesOf([call(1, 'submit', 'a'), call(2, 'submit', 'b')]), caller)
@@ -82,7 +82,7 @@ it('rpc/dispatch: answers to what was submitted count against the bound of a bat
   expect(share.takeKept()).toEqual([])
 })
 
-it('rpc/dispatch: answers count from when they are made; what a batch has so far is let go of when its connection has gone', async () => {
+it('rpc/server/dispatch: counts answers once they are made, and releases those of a batch when its connection closes', async () => {
   const { answers, dispatcher } = desk()
   const { unread, caller, share } = callerOf()
   const answered = dispatcher.answer(bytesOf([call(1, 'read', 'x'.repeat(1_000)), call(2, 'submit', 'b')]), caller)
@@ -99,7 +99,7 @@ it('rpc/dispatch: answers count from when they are made; what a batch has so far
   expect([share.takeKept(), unread.bytes]).toEqual([[], kept.length])
 })
 
-it('rpc/dispatch: notifications and what they would have been answered count nothing', async () => {
+it('rpc/server/dispatch: does not count notifications and their results', async () => {
   const { dispatcher } = desk()
   const { unread, caller } = callerOf()
   const notification = { jsonrpc: '2.0', method: 'read', params: ['x'] }
@@ -107,7 +107,7 @@ it('rpc/dispatch: notifications and what they would have been answered count not
   expect(unread.bytes).toBe(0)
 })
 
-it('rpc/dispatch: a result that is text already stands in the answer as it is', async () => {
+it('rpc/server/dispatch: copies a result that is already JSON text into the answer unchanged', async () => {
   const method = methodsOf<CallContext>()
   const written = method({
     ...{ name: 'read', doc: 'Test.', params: [], cost: 'instant', example: { params: [] } },
@@ -123,7 +123,7 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
   expect(JSON.parse(String(answer))).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
 })
 
-it('rpc/dispatch: an id comes back as it was sent; one that cannot is refused', async () => {
+it('rpc/server/dispatch: returns the id as sent, and refuses ids that cannot be sent back', async () => {
   const { dispatcher } = desk()
   const ask = async (id: string) => {
     const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"read","params":["x"]}`)
@@ -138,7 +138,7 @@ it.each([
   ['15 MB of lists', Buffer.alloc(15_000_000, '[')],
   ['a call that nests', bytesOf({ ...call(1, 'read', 'x'), more: JSON.parse(`${'['.repeat(2_000)}${']'.repeat(2_000)}`) as unknown })],
   ['15 MB of objects', Buffer.from(`[${'{},'.repeat(4_999_999)}1]`)],
-])('rpc/dispatch: refuses %s before it parses them', async (_what, body) => {
+])('rpc/server/dispatch: refuses %s before parsing', async (_what, body) => {
   const data = 'nested deeper than 128 levels, or more than 1000000 values'
   const parse = vi.spyOn(JSON, 'parse')
   const answer = String(await desk().dispatcher.answer(body, callerOf().caller))
@@ -147,7 +147,7 @@ it.each([
   expect(JSON.parse(answer)).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error', data } })
 })
 
-it('rpc/dispatch: charges for the bytes of a body before it parses them, and for a body that is no JSON', async () => {
+it('rpc/server/dispatch: charges for the bytes of a body before parsing, and for a body that is not JSON', async () => {
   const taken: number[] = []
   const bucket = {
     take(units: number) {

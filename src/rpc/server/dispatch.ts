@@ -27,9 +27,9 @@ import type { Caller } from './caller.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
-  /** The context of one call, and of whoever makes it. */
+  /** Creates the context of one call. */
   readonly contextOf: (cancellation: CancellationToken, caller: By) => Context
-  /** shared with the other servers of the thread; absent: the server's own */
+  /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
   readonly metrics?: Pick<RpcMetrics, 'limitHits'> | undefined
   readonly log: Log
@@ -38,19 +38,19 @@ export type DispatchDeps<Context, By extends Caller = Caller> = {
 
 export type DispatchLimits = {
   readonly maxBatch: number
-  /** bytes of one answer; in a batch, of all together */
+  /** bytes of one answer; of a batch, of all its answers together */
   readonly maxResponseBytes: number
 }
 
-/** JSON, as text or in UTF-8. */
+/** JSON, as a string or as UTF-8 bytes. */
 export type Answer = string | ByteList
 
-/** undefined when there were notifications only, or nobody waits for it */
+/** undefined for notifications only, or when the client is gone */
 type MaybeAnswer = Answer | undefined
 
 /** Answers JSON-RPC bodies. */
 export type Dispatcher<By extends Caller = Caller> = {
-  /** A promise only where something is waited for. */
+  /** Returns a promise only when a call is asynchronous or has to wait. */
   answer(body: Buffer, caller: By): MaybeAnswer | Promise<MaybeAnswer>
 }
 
@@ -69,7 +69,7 @@ function answerWith(id: RequestId, result: Result): Answer {
   return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
 }
 
-/** The answers to a batch. */
+/** Joins the answers to a batch. */
 function listOf(answers: readonly Answer[]): Answer {
   if (answers.every((one) => typeof one === 'string')) return `[${answers.join(',')}]`
   const pieces = answers.flatMap((one, at) => [
@@ -79,7 +79,7 @@ function listOf(answers: readonly Answer[]): Answer {
   return new ByteList([...pieces, Buffer.from(']')])
 }
 
-/** A number beyond what can be told back (1e999) is none. */
+/** Whether a value can be sent back as an id. Numbers such as 1e999 cannot. */
 const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || Number.isFinite(value)
 
 /** @see JSON-RPC 2.0, "Request object" */
@@ -93,20 +93,20 @@ function parseRequest(item: unknown): Request | { readonly id: RequestId | undef
   return { id, method, params }
 }
 
-/** A body costs a compute unit for so many bytes of it, besides its calls. */
+/** Bytes of a body that cost one compute unit, in addition to its calls. */
 const bytesPerUnit = 65_536
 
-/** Costs after which others get a turn of the event loop before the next call of a batch. */
+/** Cost classes after which a batch yields to the event loop before its next call. */
 const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution', 'trace'])
 
-/** The limit that an error tells of. */
+/** The limit that an error reports. */
 function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | undefined {
   if (code === overRateLimitCode) return 'rate'
   const limit = isJsonObject(data) ? data['limit'] : undefined
   return limit === 'queue' || limit === 'time' || limit === 'bytes' ? limit : undefined
 }
 
-/** One call under way. A class: a getter in an object literal is dear for each request. */
+/** One running call. A class: a getter in an object literal costs too much per request. */
 class RunningCall implements CancellationToken {
   readonly #caller: Caller
   isLate = false
@@ -126,7 +126,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
 ): Dispatcher<By> {
   const { registry, contextOf, log, clock, metrics, gates = createGates() } = deps
 
-  /** What ends when its class has run out of time, whether its turn has come or not. */
+  /** Rejects when the time-out of the cost class expires, including the time spent waiting for a turn. */
   async function inTime(call: RunningCall, cost: CostClass, work: () => Promise<Result>): Promise<Result> {
     const { timeoutMs } = costClasses[cost]
     const late = Promise.withResolvers<never>()
@@ -137,7 +137,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return await Promise.race([work(), late.promise])
   }
 
-  /** Runs a call that has its place, and gives the place back when it is done: late or not. */
+  /** Waits for a call that entered its gate, and leaves the gate when the call ends, even after its time-out. */
   async function finish(result: Promise<Result>, cost: CostClass): Promise<Result> {
     try {
       return await result
@@ -146,7 +146,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     }
   }
 
-  /** A method that waits for nothing is run without a promise: many times in a millisecond. */
+  /** Runs a method, without a promise when it is synchronous: thousands of calls per second. */
   function runNow(method: Method<Context>, params: readonly unknown[], caller: By, call: RunningCall): Result | Promise<Result> {
     let result: Result | Promise<Result> | undefined
     try {
@@ -173,7 +173,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return result instanceof Promise ? inTime(call, cost, () => result) : result
   }
 
-  /** What the caller did wrong is his to know, and what is away for a while; anything else is ours, and only the log tells. */
+  /** Returns caller errors and temporary outages to the client. Any other error is logged and becomes −32603. */
   function errorOf(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error
     if (error instanceof Fault && error.severity === 'retry') return unavailable(error)
@@ -181,7 +181,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return internalError()
   }
 
-  /** RpcError −32016: the bucket is empty. */
+  /** @throws RpcError −32016 when the bucket is empty */
   function pay({ bucket }: By, units: number): void {
     const refusal = bucket?.take(units)
     if (refusal !== undefined) throw overRateLimit(refusal)
@@ -244,7 +244,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return cost !== undefined && heavy.has(cost)
   }
 
-  /** What a batch hands over is begun together, in order; anything else has its turn alone. */
+  /** Groups of items that start together: consecutive `submit` calls form one group, in order; any other item is alone. */
   function* groupsOf(items: readonly unknown[]): Iterable<readonly unknown[]> {
     let submitted: unknown[] = []
     for (const item of items) {

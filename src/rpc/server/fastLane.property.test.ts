@@ -15,7 +15,7 @@ const registry = createRegistry<CallContext>([
   method({ ...common, name: 'test_later', cost: 'execution', run: async (_context, value) => value }),
 ])
 
-/** What a connection is sent, and the ids of the answers it must get: the last request ends it. */
+/** Bytes sent over a connection and the ids of the expected answers. The last request ends the connection. */
 const body = fc.record({
   name: fc.constantFrom('test_now', 'test_later', 'test_none'),
   text: fc.string({ maxLength: 300, unit: 'binary' }),
@@ -35,7 +35,7 @@ function write([{ name, text: value }, how]: typeof request extends fc.Arbitrary
   return Buffer.concat([head(how === 'other header' ? `X-Other: 1\r\n${length}` : length), json])
 }
 
-it('rpc/fastLane: whatever comes in whatever pieces, each request gets its own answer, in order', async () => {
+it('rpc/server/fastLane: answers each request in order, however the bytes are split', async () => {
   const deps = {
     registry,
     contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }),

@@ -35,7 +35,7 @@ const call = (name: string, id: unknown, ...params: unknown[]) => JSON.stringify
 const posted = (body: string, headers = '', target = '/'): string =>
   `POST ${target} HTTP/1.1\r\nhost: localhost\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-/** One connection whose bytes the test writes itself. */
+/** A connection whose bytes the test writes itself. */
 async function dial(server: RpcServer) {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
   let received = ''
@@ -69,7 +69,7 @@ it.each([
   ['no JSON', '{'],
   ['no UTF-8', '"\xff'],
   ['nothing', ''],
-])('rpc/fastLane: %s is answered as it is to a client that node itself reads', async (_what, body) => {
+])('rpc/server/fastLane: answers %s as the HTTP server of node does', async (_what, body) => {
   await using server = await serve()
   using plain = await dial(server)
   using other = await dial(server)
@@ -88,7 +88,7 @@ it.each([
   expect(plain.received()).toMatch(/\r\ndate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/i)
 })
 
-it('rpc/fastLane: requests sent ahead are answered in order, a late one and one that is not plain among them', async () => {
+it('rpc/server/fastLane: answers pipelined requests in order, also with a slow call and a request that is not plain among them', async () => {
   await using server = await serve()
   using client = await dial(server)
   const [plain, chunked] = [call('test_echo', 'plain'), call('test_echo', 'chunked')]
@@ -101,7 +101,7 @@ it('rpc/fastLane: requests sent ahead are answered in order, a late one and one 
   expect(ids(await client.answers(5))).toEqual(['plain', 'late', 'plain', 'chunked', 'after'])
 })
 
-it('rpc/fastLane: a request that comes byte by byte is answered, and the next one', async () => {
+it('rpc/server/fastLane: answers a request that arrives byte by byte, and the next one', async () => {
   await using server = await serve()
   for (const headers of ['', 'x-other: 1\r\n']) {
     using client = await dial(server)
@@ -129,14 +129,14 @@ it.each([
   ['no host', 'POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}', 400],
   ['a head without end', `POST / HTTP/1.1\r\nhost: a\r\naccept: ${'x'.repeat(20_000)}`, 431],
   ['a method of its own', 'BREW / HTTP/1.1\r\nhost: a\r\n\r\n', 400],
-])('rpc/fastLane: a request with %s is refused as node refuses it, with status %3$i', async (_what, text, status) => {
+])('rpc/server/fastLane: refuses a request with %s as node does, with status %3$i', async (_what, text, status) => {
   await using server = await serve({ hostNames: 'any' })
   using client = await dial(server)
   client.write(text)
   expect(await client.closed).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
 })
 
-it('rpc/fastLane: a client that waits for leave to send its body gets it', async () => {
+it('rpc/server/fastLane: answers Expect: 100-continue', async () => {
   await using server = await serve()
   using client = await dial(server)
   const [head, body] = posted(call('test_echo', 1), 'expect: 100-continue\r\n').split('\r\n\r\n')
@@ -146,7 +146,7 @@ it('rpc/fastLane: a client that waits for leave to send its body gets it', async
   await vi.waitFor(() => expect(client.received()).toMatch(/HTTP\/1.1 200 OK[\s\S]*"id":1/))
 })
 
-it('rpc/fastLane: a client that never sends the rest of its body is ended', async () => {
+it('rpc/server/fastLane: ends a connection whose body never arrives completely', async () => {
   const clock = createManualClock()
   await using server = await serve({}, clock)
   using client = await dial(server)
@@ -157,20 +157,20 @@ it('rpc/fastLane: a client that never sends the rest of its body is ended', asyn
   expect(server.lines).toEqual([])
 })
 
-it('rpc/fastLane: a connection without a request is ended after a while', async () => {
+it('rpc/server/fastLane: ends a connection without a request after the time-out', async () => {
   await using server = await serve({ limits: { requestTimeoutMs: 30 } })
   using client = await dial(server)
   expect(await client.closed).toBe('')
 })
 
-it('rpc/fastLane: who has said all it wants to say still gets its answer', async () => {
+it('rpc/server/fastLane: answers a client that has half-closed its connection', async () => {
   await using server = await serve()
   using client = await dial(server)
   client.socket.end(posted(call('test_echo', 1)))
   expect(await client.closed).toMatch(/^HTTP\/1.1 200 OK[\s\S]*"id":1/)
 })
 
-it('rpc/fastLane: a server that closes ends idle connections, and says goodbye with the last answer of others', async () => {
+it('rpc/server/fastLane: on close, ends idle connections at once and others after their last answer', async () => {
   const server = await serve()
   using idle = await dial(server)
   using waits = await dial(server)
@@ -186,7 +186,7 @@ it('rpc/fastLane: a server that closes ends idle connections, and says goodbye w
   await closed
 })
 
-it('rpc/fastLane: a big answer is packed for a client that takes it so, and for no other', async () => {
+it('rpc/server/fastLane: compresses a large answer only for a client that accepts gzip', async () => {
   await using server = await serve()
   const big = call('test_echo', 1, 'é'.repeat(40_000))
   const ask = async (encoding: string, other: Record<string, string> = {}) => {

@@ -9,7 +9,7 @@ import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
 import type { Reply, ReplyHeads } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 
-/** A request whose head is read, as the lane hands it over. */
+/** A request with its head parsed and its body complete. */
 export type PlainRequest = {
   readonly head: PlainHead
   readonly body: Buffer
@@ -18,13 +18,13 @@ export type PlainRequest = {
 }
 
 export type FastLaneDeps = {
-  /** Whether the lane may answer a request with this head; else it is handed over. */
+  /** Whether the lane may answer a request with this head. Otherwise node's HTTP server takes over the connection. */
   readonly admits: (head: PlainHead) => boolean
-  /** undefined: nobody waits for it. May not throw. */
+  /** Answers a request; undefined when the client is gone. Must not throw. */
   readonly reply: (request: PlainRequest) => Reply | undefined | Promise<Reply | undefined>
-  /** Out of which the calls with this head are paid. */
+  /** The rate-limit bucket of requests with this head; undefined without a limit. */
   readonly bucketOf: (head: PlainHead, socket: Socket) => Bucket | undefined
-  /** Takes a connection over for good: with all bytes of it that are not answered yet, once it reads. */
+  /** Takes over a connection for good. The socket first emits all bytes that are not answered yet. */
   readonly handOver: (socket: Socket) => void
   readonly heads: ReplyHeads
   readonly budget: ByteBudget
@@ -35,30 +35,30 @@ export type FastLaneDeps = {
 
 export type FastLaneLimits = {
   readonly maxBodyBytes: number
-  /** for the whole of a request to arrive */
+  /** for a whole request to arrive */
   readonly requestTimeoutMs: number
-  /** between two requests, and without a byte in either direction */
+  /** between two requests, and without traffic in either direction */
   readonly idleTimeoutMs: number
 }
 
-/** What a client may send ahead while a call of it runs; then nothing more is read. */
+/** Bytes that a client may send ahead while one of its calls runs; beyond it the lane stops reading. */
 const maxAheadBytes = 65_536
-/** Of answers that a client has not taken; then no further one is made for it. */
+/** Unsent answer bytes of one connection; beyond it the lane starts no further request of that connection. */
 const maxUnsentBytes = 16_000_000
-/** After so long the requests that a client has sent ahead wait until others had their turn. */
+/** Time after which the pipelined requests of one connection yield to other connections. */
 const turnMs = 5
 
-/** The connections of a server that are in its fast lane. */
+/** The connections that a server serves in its fast lane. */
 export interface FastLane {
   accept(socket: Socket, place: Place): void
-  /** Ends those where nothing is asked; the others end with their answer. */
+  /** Ends idle connections; the others end with their current answer. */
   close(): void
   closeAll(): void
 }
 
 /**
- * Answers plain requests straight from the socket's bytes, a few times as fast as an HTTP server that knows everything. The first request of a
- * connection that is not plain moves the connection to such a server, with its bytes: what is correct there is correct here.
+ * Answers plain requests straight from the socket's bytes, several times faster than node's HTTP server. The first request of a connection
+ * that is not plain moves the connection, with its unanswered bytes, to that server, which implements all of HTTP.
  */
 export function createFastLane(deps: FastLaneDeps, limits: FastLaneLimits): FastLane {
   const connections = new Set<LaneConnection>()
@@ -91,7 +91,7 @@ type Lane = {
   readonly left: (connection: LaneConnection) => void
 }
 
-/** A request whose body is not all there. */
+/** A request whose body has not arrived completely. */
 type Partial = { readonly deadline: Disposable; readonly hold: Hold }
 
 class LaneConnection {
@@ -101,10 +101,10 @@ class LaneConnection {
   readonly #unread: Unread
   #known: KnownHead | undefined
   #bucket: Bucket | undefined
-  /** came and is not looked at yet */
+  /** bytes received and not parsed yet */
   #rest: Buffer = Buffer.alloc(0)
   #partial: Partial | undefined
-  /** nothing more is looked at until a call has ended, a client has read, or others had their turn */
+  /** true while a call runs, the client has to read first, or other connections have their turn */
   #isBusy = false
   #isRunning = false
   #unsentBytes = 0
@@ -150,7 +150,7 @@ class LaneConnection {
     else if (this.#rest.length > maxAheadBytes) this.#socket.pause()
   }
 
-  /** Answers what is there, as far as nothing has to be waited for. */
+  /** Answers the requests in the buffer until a call has to be waited for. */
   #answerAll(): void {
     const { clock } = this.#lane.deps
     const begunMs = clock.elapsedMs()
@@ -170,7 +170,7 @@ class LaneConnection {
     const head = this.#headOf(this.#rest)
     if (head === undefined) return 'not plain'
     const hold = this.#partial?.hold ?? budget.hold(freeBodyBytes)
-    if (this.#partial === undefined && !hold.take(head.bodyLength)) return 'not plain' // it is refused there
+    if (this.#partial === undefined && !hold.take(head.bodyLength)) return 'not plain' // node's HTTP server answers with the error
     if (this.#rest.length < head.length + head.bodyLength) {
       this.#partial ??= { hold, deadline: clock.after(this.#lane.limits.requestTimeoutMs, () => this.destroy()) }
       return 'not all there'
@@ -228,7 +228,7 @@ class LaneConnection {
     }
     const isLast = reply.isLast === true || this.#lane.isClosing
     this.#write(reply, isLast ? 'ends' : 'stays')
-    if (large) socket.write('', () => large[Symbol.dispose]()) // when all before it has gone
+    if (large) socket.write('', () => large[Symbol.dispose]()) // called once all previous writes are sent
     this.#count()
     if (isLast) {
       this.#isBusy = true
@@ -252,7 +252,7 @@ class LaneConnection {
     socket.uncork()
   }
 
-  /** What the system has not taken counts as unread. */
+  /** Counts the bytes that the kernel has not accepted as unread. */
   #count(): void {
     const unsent = this.#socket.writableLength
     this.#unread.add(unsent - this.#unsentBytes)
@@ -272,7 +272,7 @@ class LaneConnection {
     if (this.#lane.isClosing) this.endIfIdle()
   }
 
-  /** The connection as it is, and what of it is not answered, to somebody who knows all of HTTP. */
+  /** Moves the connection and its unanswered bytes to node's HTTP server. */
   #handOver(): void {
     const socket = this.#socket
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('drain', this.#onDrain)

@@ -10,7 +10,7 @@ it.each([
   ['::', false],
   ['192.168.1.4', false],
   ['node.example', false],
-])('rpc/hosts: only this machine reaches %s: %s', (host, expected) => {
+])('rpc/server/hosts: %s is reachable from this machine only: %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected)
 })
 
@@ -26,10 +26,10 @@ it.each([
   ['localhost.evil.example', false],
   ['127.0.0.1.evil.example', false],
   [undefined, true],
-])('rpc/hosts: a request for %s is answered: %s', (header, expected) => {
+])('rpc/server/hosts: accepts a request for host %s: %s', (header, expected) => {
   expect(isHostAllowed(header, ['known.example'])).toBe(expected)
 })
 
-it('rpc/hosts: an operator may have any name answered', () => {
+it('rpc/server/hosts: accepts any name when the operator allows it', () => {
   expect(isHostAllowed('evil.example', 'any')).toBe(true)
 })

@@ -4,7 +4,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Whether only programs of this machine reach an address. */
+/** Whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   const family = isIP(host)
   return family === 0 ? host === 'localhost' : loopback.check(host, family === 4 ? 'ipv4' : 'ipv6')
@@ -17,8 +17,8 @@ function nameOf(header: string): string {
 }
 
 /**
- * Whether a request for this host is meant for us. A web page whose name was made to point here (DNS rebinding) says its own name; it cannot
- * say an IP address or localhost. A request without the header comes from no browser.
+ * Whether to accept a request with this Host header. A web page whose name was pointed at this address (DNS rebinding) sends its own name; it
+ * cannot send an IP address or localhost. A request without the header does not come from a browser.
  */
 export function isHostAllowed(header: string | undefined, names: readonly string[] | 'any'): boolean {
   if (header === undefined || names === 'any') return true

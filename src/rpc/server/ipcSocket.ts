@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { MessageSocket } from '../subscriptions/connection.ts'
 import { JsonStream } from './jsonStream.ts'
 
-/** A local connection whose messages are JSON values, one after the other, each answer with a line end: it behaves as a WebSocket does. */
+/** A local connection with the interface of a WebSocket. Messages are consecutive JSON values; each answer ends with a newline. */
 export class IpcSocket extends EventEmitter implements MessageSocket {
   /** @see the WebSocket API, "readyState" */
   readonly OPEN = 1
@@ -58,7 +58,7 @@ export class IpcSocket extends EventEmitter implements MessageSocket {
     this.#socket.destroy()
   }
 
-  /** Whether the other side is there is the system's to know. */
+  /** Does nothing: the operating system reports a lost peer. */
   ping(): void {}
 
   pong(): void {}

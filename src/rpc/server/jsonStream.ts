@@ -4,8 +4,8 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x
 const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 
 /**
- * Cuts a stream of bytes into JSON values, which follow one another with or without blanks between them. Objects and lists are told by their
- * brackets; anything else goes up to the next blank or bracket, for whoever parses it to refuse.
+ * Cuts a stream of bytes into consecutive JSON values, with or without white space between them. Brackets delimit objects and lists; any other
+ * value extends to the next white space or bracket, and is left for the JSON parser to refuse.
  */
 export class JsonStream {
   readonly #maxBytes: number
@@ -19,7 +19,7 @@ export class JsonStream {
     this.#maxBytes = maxBytes
   }
 
-  /** @returns the values that end in this piece; undefined when one is too long */
+  /** @returns the values that end in this piece; undefined when a value is longer than the limit */
   take(piece: Buffer): readonly Buffer[] | undefined {
     const values: Buffer[] = []
     let from = 0
@@ -36,7 +36,7 @@ export class JsonStream {
     return this.#keptBytes > this.#maxBytes ? undefined : values
   }
 
-  /** Where a value ends, if it does with this byte: behind it, or before it. */
+  /** Offset at which a value ends because of this byte (after or before it), or undefined. */
   #endOf(byte: number, at: number): number | undefined {
     if (this.#isInString) return this.#inString(byte)
     if (this.#depth === 0 && isBlank(byte)) return at + 1

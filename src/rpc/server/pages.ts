@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** `*`: web pages of any origin may ask; a list: those of these origins. */
+/** Origins whose web pages may send requests; `*`: all. */
 export type Cors = '*' | readonly string[]
 
-/** The answer to a page that asks first. @see Fetch standard, "CORS-preflight request" */
+/** Headers of the answer to a preflight request. @see Fetch standard, "CORS-preflight request" */
 const preflight: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'POST, GET',
   'access-control-allow-headers': '*, authorization',
@@ -11,14 +11,14 @@ const preflight: Readonly<Record<string, string>> = {
 }
 
 /**
- * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we grant it only where we are told to. What
- * counts is the type before the parameters: `text/plain; json` needs no preflight.
+ * Whether a web page sent a request that needs no CORS preflight. Pages may send such types without permission; JSON needs a preflight, which is
+ * granted to configured origins only. The type before the parameters counts: `text/plain; json` needs no preflight.
  */
 export function isFromForeignPage(headers: IncomingHttpHeaders): boolean {
   return headers.origin !== undefined && !/^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '')
 }
 
-/** What a page is told of what it may do; nothing when it may nothing. */
+/** CORS headers of a response; empty when the origin has no permission. */
 export function pageHeaders(cors: Cors | undefined, method: string | undefined, origin: string | undefined): Record<string, string> {
   if (cors === undefined) return {}
   const isListed = cors === '*' || (origin !== undefined && cors.includes(origin))

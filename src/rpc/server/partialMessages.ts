@@ -2,12 +2,12 @@ import type { Buffer } from 'node:buffer'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 
-/** Of a control frame that a client sends, beside its payload. @see RFC 6455, section 5.2 */
+/** Size of a client's control frame without its payload. @see RFC 6455, section 5.2 */
 const controlHeadBytes = 6
 
 type Partial = { bytes: number; readonly socket: WebSocket }
 
-/** Bounds what has arrived of messages that are not whole, all connections of a server together; beyond it the one that holds most is ended. */
+/** Bounds the bytes of incomplete messages over all connections of a server. Beyond the bound it ends the connection that holds most. */
 export class PartialMessages {
   readonly #maxBytes: number
   readonly #partials = new Set<Partial>()
@@ -17,12 +17,12 @@ export class PartialMessages {
     this.#maxBytes = maxBytes
   }
 
-  /** @param stream that the messages of the WebSocket arrive by; nothing has been read of it yet */
+  /** @param stream carries the messages of the WebSocket; nothing has been read from it yet */
   watch(stream: Duplex, socket: WebSocket): void {
     const partial: Partial = { bytes: 0, socket }
     this.#partials.add(partial)
     const control = (data: Buffer): void => this.#count(partial, -Math.min(partial.bytes, controlHeadBytes + data.length))
-    stream.prependListener('data', (chunk: Buffer) => this.#count(partial, chunk.length)) // before the WebSocket reads it
+    stream.prependListener('data', (chunk: Buffer) => this.#count(partial, chunk.length)) // runs before the WebSocket's own listener
     socket.on('message', () => this.#count(partial, -partial.bytes))
     socket.on('ping', control)
     socket.on('pong', control)

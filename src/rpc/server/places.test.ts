@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Place, Places } from './places.ts'
 
-/** Places whose ends are remembered by name. */
+/** Places whose evictions are recorded by name. */
 function hall(max: number) {
   const ended: string[] = []
   const places = new Places(max)
@@ -10,7 +10,7 @@ function hall(max: number) {
   return { places, ended, take, taken }
 }
 
-it('rpc/places: a new connection takes the place of the one that was not used for longest', () => {
+it('rpc/server/places: a new connection takes the place of the idlest connection', () => {
   const { ended, taken, places } = hall(3)
   const [first] = [taken('a', 'a1'), taken('a', 'a2'), taken('a', 'a3')]
   first.use()
@@ -19,7 +19,7 @@ it('rpc/places: a new connection takes the place of the one that was not used fo
   expect([ended, places.count]).toEqual([['a2', 'a3'], 3])
 })
 
-it('rpc/places: connections with calls under way keep their places; where all are in use a newcomer of their address gets none', () => {
+it('rpc/server/places: busy connections keep their places; a newcomer of the same address gets none when all are busy', () => {
   const { ended, take, taken } = hall(2)
   const [first, second] = [taken('a', 'a1'), taken('a', 'a2')]
   first.begin()
@@ -30,7 +30,7 @@ it('rpc/places: connections with calls under way keep their places; where all ar
   expect(ended).toEqual(['a2'])
 })
 
-it('rpc/places: the address that holds most gives way, to others even what is in use', () => {
+it('rpc/server/places: evicts from the address that holds most, even busy connections when the newcomer has another address', () => {
   const { ended, taken } = hall(4)
   taken('b', 'b1')
   for (const name of ['a1', 'a2', 'a3']) taken('a', name).begin()
@@ -40,7 +40,7 @@ it('rpc/places: the address that holds most gives way, to others even what is in
   expect(ended).toEqual(['a1', 'c1', 'a2'])
 })
 
-it('rpc/places: an address with few places, all in use, takes the place of the idlest connection of all', () => {
+it('rpc/server/places: an address with few places, all busy, takes the place of the idlest connection of all', () => {
   const { ended, taken } = hall(20)
   for (let each = 0; each < 19; each++) taken(`address ${each}`, `idle ${each}`)
   taken('a', 'a1').begin()
@@ -48,7 +48,7 @@ it('rpc/places: an address with few places, all in use, takes the place of the i
   expect(ended).toEqual(['idle 0'])
 })
 
-it('rpc/places: an address with few places does not lose what is in use', () => {
+it('rpc/server/places: an address with few places does not lose busy connections', () => {
   const { ended, take, taken } = hall(40)
   for (let each = 0; each < 20; each++) {
     taken(`address ${each}`, 'one').begin()
@@ -58,7 +58,7 @@ it('rpc/places: an address with few places does not lose what is in use', () => 
   expect(ended).toEqual([])
 })
 
-it('rpc/places: authenticated connections give way to one another alone, and leave places for strangers', () => {
+it('rpc/server/places: authenticated connections are evicted only for one another, and leave places for other clients', () => {
   const { ended, take, taken, places } = hall(10)
   for (let each = 0; each < 8; each++) taken('a', `known ${each}`).know()
   for (let each = 0; each < 100; each++) expect(take('b', `stranger ${each}`)).toBeDefined()
@@ -68,7 +68,7 @@ it('rpc/places: authenticated connections give way to one another alone, and lea
   expect(places.count).toBe(9)
 })
 
-it('rpc/places: a connection that has closed gives its place back once', () => {
+it('rpc/server/places: a closed connection returns its place once', () => {
   const { places, taken } = hall(2)
   const place = taken('a', 'a1')
   place.know()

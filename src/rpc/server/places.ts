@@ -1,13 +1,13 @@
-/** Another address loses connections that are in use only when it holds more than one in so many of all places. */
+/** An address loses busy connections to another address only when it holds more than one in this many of all places. */
 const largeShare = 10
-/** One in so many places is kept for clients that have not shown a token yet. */
+/** One in this many places is reserved for clients that have not sent a token yet. */
 const strangersShare = 5
 
 type Holder = { readonly address: string; readonly places: ReadonlySet<Place> }
 
 /**
- * The places for the connections of a server. When all are taken, a new connection takes the place of the idlest connection of the address that
- * holds most; so many idle connections keep nobody out. Connections that have authenticated lose their place only to one another.
+ * Connection slots of a server. When all are taken, a new connection takes the place of the idlest connection of the address that holds most, so
+ * idle connections cannot block others. Authenticated connections lose their place only to other authenticated connections.
  */
 export class Places {
   readonly #max: number
@@ -17,7 +17,7 @@ export class Places {
   #count = 0
   #uses = 0
 
-  /** @param onEvict called when a connection lost its place */
+  /** @param onEvict called when a connection loses its place */
   constructor(max: number, onEvict: () => void = () => {}) {
     this.#max = max
     this.#onEvict = onEvict
@@ -28,9 +28,9 @@ export class Places {
   }
 
   /**
-   * A place for a new connection; whoever takes it disposes of it when the connection has closed.
+   * Takes a place for a new connection. The caller disposes of it when the connection has closed.
    * @param end ends the connection at once
-   * @returns undefined when no connection has to give way
+   * @returns undefined when no connection can be evicted
    */
   take(address: string, end: () => void): Place | undefined {
     if (this.#count >= this.#max && !this.#evictFor(address)) return undefined
@@ -42,7 +42,7 @@ export class Places {
     return place
   }
 
-  /** Called by a place. @returns a number larger than all before */
+  /** Called by a place. @returns a sequence number larger than all before */
   nextUse(): number {
     return ++this.#uses
   }
@@ -55,7 +55,7 @@ export class Places {
     this.#known.add(place)
   }
 
-  /** Called by a place whose connection is gone. */
+  /** Called by a place whose connection has closed. */
   leave(place: Place): void {
     if (this.#known.delete(place) || this.#leaveStrangers(place)) this.#count--
   }
@@ -76,7 +76,7 @@ export class Places {
     return own.size <= fair && this.#evict(idlestOf(this.#allStrangers(), 'idle'))
   }
 
-  /** The address that would hold most if the new connection had a place. */
+  /** The address that would hold most places if the new connection got one. */
   #largest(address: string, own: ReadonlySet<Place>): Holder {
     let largest: Holder = { address, places: own }
     let size = own.size + 1
@@ -101,7 +101,7 @@ export class Places {
   }
 }
 
-/** The place that was not used for longest; one in use only when all are, or none where only idle ones are wanted. */
+/** The place with the oldest use. Idle places come first; with `idle`, busy ones are never returned. */
 function idlestOf(places: Iterable<Place>, wanted: 'idle' | 'any' = 'any'): Place | undefined {
   let idlest: Place | undefined
   for (const place of places) {
@@ -112,7 +112,7 @@ function idlestOf(places: Iterable<Place>, wanted: 'idle' | 'any' = 'any'): Plac
   return idlest
 }
 
-/** What one connection holds of the places of a server. Disposing of it: the connection has closed. */
+/** The place of one connection. Dispose of it when the connection has closed. */
 export class Place implements Disposable {
   readonly address: string
   readonly #places: Places
@@ -127,12 +127,12 @@ export class Place implements Disposable {
     this.#usedAt = places.nextUse()
   }
 
-  /** When its client last sent a whole request, as a number that grows with each request of all clients. */
+  /** Sequence number of the client's last whole request; it grows over the requests of all clients. */
   get usedAt(): number {
     return this.#usedAt
   }
 
-  /** A call or a subscription of it runs. */
+  /** Whether a call or a subscription of the connection runs. */
   get isBusy(): boolean {
     return this.#running > 0
   }
@@ -152,12 +152,12 @@ export class Place implements Disposable {
     this.#running--
   }
 
-  /** Its client has shown a token. */
+  /** Marks the client as authenticated. */
   know(): void {
     this.#places.know(this)
   }
 
-  /** Called when another connection takes the place. */
+  /** Ends the connection: another connection takes the place. */
   end(): void {
     this.#end()
   }

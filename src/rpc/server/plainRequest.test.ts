@@ -8,7 +8,7 @@ const headOf = (length: string, more = '', name = 'content-length') =>
 const known = (bytes: Buffer) => new KnownHead(bytes, readPlainHead(bytes) ?? expect.fail())
 
 it.each(['', 'accept: */*\r\n'])(
-  'rpc/plainRequest: a known head with a body of another length is read as a new one would be (%j after it)',
+  'rpc/server/plainRequest: matches a known head with another body length as a new parse does (%j after it)',
   (more) => {
     const last = known(headOf('12', more, 'Content-Length'))
     for (const length of ['0', '7', '12', '999', '65536', '065']) {
@@ -19,7 +19,7 @@ it.each(['', 'accept: */*\r\n'])(
   },
 )
 
-it('rpc/plainRequest: what a known head takes, a new reading takes alike', () => {
+it('rpc/server/plainRequest: a match with a known head equals a new parse', () => {
   const last = known(headOf('12', 'accept: */*\r\n'))
   const same = headOf('34', 'accept: */*\r\n').toString('latin1')
   const edit = fc.tuple(
@@ -39,7 +39,7 @@ it('rpc/plainRequest: what a known head takes, a new reading takes alike', () =>
 })
 
 it.each(['', 'x', '-1', '65537', '000012', '99999999999999999999', '1 2'])(
-  'rpc/plainRequest: a known head is not the same with a length of %j',
+  'rpc/server/plainRequest: does not match a known head when the length is %j',
   (length) => {
     expect(known(headOf('12')).match(headOf(length))).toBeUndefined()
   },

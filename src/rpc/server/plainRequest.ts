@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** What a POST says of itself; header names in lower case. */
+/** Head of a POST request; header names in lower case. */
 export type PlainHead = {
   readonly target: string
   readonly headers: ReadonlyMap<string, string>
@@ -14,7 +14,7 @@ const maxBodyBytes = 65_536
 
 const post = Array.from('POST /', (char) => char.charCodeAt(0))
 
-/** Headers that change nothing about how a request is read. Any other one makes it a request that is not plain. */
+/** Headers that do not change how a request is read. A request with any other header is not plain. */
 const plainHeaders: ReadonlySet<string> = new Set([
   ...['host', 'content-type', 'content-length', 'connection', 'accept', 'accept-encoding', 'accept-language', 'user-agent'],
   ...['cache-control', 'pragma', 'sec-fetch-mode', 'x-api-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip'],
@@ -27,9 +27,9 @@ const bodyLengthText = /^\d{1,5}$/
 const maxLengthDigits = 5
 
 /**
- * Reads the head of a request that is as clients of JSON-RPC send it: a POST of HTTP/1.1, a body of known length up to 64 KiB, a connection that
- * stays, headers of a short list, each once, in printable ASCII. Strict on purpose: what is not plain is for a whole HTTP parser to judge.
- * @returns undefined when it is anything else, or not all there
+ * Parses the head of a request as JSON-RPC clients usually send it: HTTP/1.1 POST, body length known and at most 64 KiB, keep-alive, headers of a
+ * short list, each at most once, in printable ASCII. Deliberately strict: a whole HTTP parser handles everything else.
+ * @returns undefined for any other request, or when the head is incomplete
  */
 export function readPlainHead(bytes: Buffer): PlainHead | undefined {
   if (bytes.length < post.length || post.some((code, at) => bytes[at] !== code)) return undefined
@@ -54,7 +54,7 @@ export function readPlainHead(bytes: Buffer): PlainHead | undefined {
 
 const [zero, nine] = [0x30, 0x39]
 
-/** A head that has been read: the next one of its client is mostly the same but for the length of its body, and then is not read again. */
+/** A parsed head. The next head of a client is mostly equal except for the body length; `match` then skips parsing. */
 export class KnownHead {
   readonly #before: Buffer
   readonly #after: Buffer
@@ -70,7 +70,7 @@ export class KnownHead {
     this.#head = head
   }
 
-  /** The head that bytes begin with, if it is the same again. */
+  /** The head at the beginning of `bytes` when it equals the known head except for the body length. */
   match(bytes: Buffer): PlainHead | undefined {
     const [before, after] = [this.#before, this.#after]
     if (bytes.length < before.length || bytes.compare(before, 0, before.length, 0, before.length) !== 0) return undefined

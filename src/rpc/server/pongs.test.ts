@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
 import { answerPings } from './pongs.ts'
 
-/** Keeps what it is to send until it is told that it was sent. */
+/** Socket whose pongs stay unsent until the test completes them. */
 function scriptedSocket() {
   const pongs: string[] = []
   const sent: ((error?: Error) => void)[] = []
@@ -15,7 +15,7 @@ function scriptedSocket() {
   return { socket, pongs, flush: (error?: Error) => sent.shift()?.(error) }
 }
 
-it('rpc/server/pongs: of pings that come while an answer is not on its way the newest is answered', () => {
+it('rpc/server/pongs: while a pong is being sent, keeps only the newest ping', () => {
   const { socket, pongs, flush } = scriptedSocket()
   answerPings(socket as never)
   for (const text of ['1', '2', '3', '4']) socket.emit('ping', Buffer.from(text))
@@ -27,7 +27,7 @@ it('rpc/server/pongs: of pings that come while an answer is not on its way the n
   expect(pongs).toEqual(['1', '4', '5'])
 })
 
-it('rpc/server/pongs: a connection that fails is answered no more', () => {
+it('rpc/server/pongs: sends no further pong after a failed one', () => {
   const { socket, pongs, flush } = scriptedSocket()
   answerPings(socket as never)
   for (const text of ['1', '2']) socket.emit('ping', Buffer.from(text))

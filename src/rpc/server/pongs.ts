@@ -1,6 +1,6 @@
 /**
- * Answers pings, of those that come before an answer is on its way the newest alone: a client that pings and does not read holds no more than
- * that. The server must have `autoPong` off.
+ * Answers pings. While a pong is being sent, only the newest ping is kept, so a client that pings without reading holds at most one pong.
+ * The server must have `autoPong` off.
  * @see RFC 6455, section 5.5.3
  */
 export function answerPings(socket: {

@@ -5,13 +5,13 @@ import type { RpcError } from '../errors.ts'
 import type { Tally } from './caller.ts'
 import { type Answer, errorText } from './dispatch.ts'
 
-/** An answer over HTTP, before it has its head. */
+/** An HTTP response without its head. */
 export type Reply = {
   readonly status: number
   readonly body: string | ByteList
   readonly type: 'application/json' | 'text/plain'
   readonly headers?: Readonly<Record<string, string>>
-  /** the connection ends with it */
+  /** the connection ends after it */
   readonly isLast?: boolean
 }
 
@@ -22,21 +22,21 @@ export const refusal = (status: number, error: RpcError): Reply => ({
   isLast: status === 413 || status === 503,
 })
 
-/** The answer to a body; calls that were all over the limit of somebody have a status of their own. @see RFC 6585, section 4 */
+/** The response to a JSON-RPC body: 429 when every call of it was over a rate limit. @see RFC 6585, section 4 */
 export function answered(body: Answer | undefined, { answered: others, overRate, retryAfterMs }: Tally): Reply {
   if (body === undefined) return json(204, '')
   if (overRate === 0 || others > 0) return json(200, body)
   return { ...json(429, body), headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) } }
 }
 
-/** For how long a connection without requests is kept, as its client is told. */
+/** Time for which an idle connection is kept; sent to clients in the Keep-Alive header. */
 export const keepAliveMs = 65_000
 
 const statusLine = (status: number): string => `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
 const staying = `connection: keep-alive\r\nkeep-alive: timeout=${keepAliveMs / 1_000}\r\n`
 const ordinary = `${statusLine(200)}${staying}content-type: application/json\r\n`
 
-/** Writes the heads of answers. */
+/** Writes response heads. */
 export class ReplyHeads {
   readonly #clock: Clock
   #second = -1
@@ -46,7 +46,7 @@ export class ReplyHeads {
     this.#clock = clock
   }
 
-  /** With the empty line. @param length of the body, in bytes */
+  /** Response head with the empty line. @param length of the body, in bytes */
   head({ status, type, headers }: Reply, length: number, connection: 'stays' | 'ends'): string {
     const date = this.#dateLine()
     if (status === 200 && connection === 'stays' && headers === undefined) return `${ordinary}${date}content-length: ${length}\r\n\r\n`

@@ -15,16 +15,16 @@ import { zippedFor } from './zip.ts'
 
 export type SlowLaneDeps = {
   readonly answer: (body: Buffer, caller: ShareCaller) => Reply | Promise<Reply>
-  /** Why a request may not even be read; undefined: it may. */
+  /** Error response for a request that must not be read; undefined: the request may be read. */
   readonly turnedAway: (request: IncomingMessage) => Reply | undefined
   readonly bucketOf: (request: IncomingMessage) => Bucket | undefined
-  /** of the connection that a request comes by */
+  /** the place of the connection */
   readonly placeOf: (socket: Socket) => Place | undefined
   readonly pages: Pages
   readonly budget: ByteBudget
   readonly unreadTotal: UnreadTotal
   readonly log: Log
-  /** no connection stays beyond its answer */
+  /** whether every connection ends after its answer */
   readonly isClosing: () => boolean
 }
 
@@ -52,13 +52,13 @@ function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast
   response.end()
 }
 
-/** A call under way, as the place of its connection counts it. */
+/** Marks a place as busy until disposed of. */
 function callOf(place: Place | undefined): Disposable {
   place?.begin()
   return { [Symbol.dispose]: () => place?.finish() }
 }
 
-/** How a request is answered that node's own HTTP server has read: whatever it is. */
+/** Handler for requests that node's own HTTP server has parsed: all of HTTP. */
 export function createSlowLane(
   deps: SlowLaneDeps,
   { maxBodyBytes, cors }: SlowLaneOptions,
@@ -66,7 +66,7 @@ export function createSlowLane(
   const { answer, turnedAway, bucketOf, placeOf, pages, budget, unreadTotal, log, isClosing } = deps
   const unreadOf = new WeakMap<Socket, Unread>()
 
-  /** By connection: a client may send its next request before it reads an answer. */
+  /** Per connection: a client may send its next request before it reads an answer. */
   function unreadBy(socket: Socket): Unread {
     const known = unreadOf.get(socket)
     if (known !== undefined) return known

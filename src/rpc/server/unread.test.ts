@@ -14,11 +14,11 @@ function counted(maxBytes: number) {
   return { lines, registry, total, ended, join }
 }
 
-it('rpc/server/unread: beyond the bound whoever holds most is ended, with a reason, the others are not', async () => {
+it('rpc/server/unread: beyond the bound, ends the connection that holds most, with a log line, and no other', async () => {
   const { ended, join, lines, registry } = counted(100)
   const [greedy, other] = [join('greedy', 'websocket'), join('other')]
   greedy.share().add(40)
-  greedy.share().add(30) // no answer alone is large
+  greedy.share().add(30) // no single answer is large
   other.add(30)
   expect(ended).toEqual([])
   other.share().add(20)
@@ -26,7 +26,7 @@ it('rpc/server/unread: beyond the bound whoever holds most is ended, with a reas
   expect(JSON.parse(lines.join())).toMatchObject({ over: 'websocket', bytes: 70, allBytes: 120, connections: 2 })
   expect(await registry.getSingleMetricAsString('basalt_rpc_unread_ends_total')).toMatch(/over="http"} 0[\s\S]*over="websocket"} 1/)
   expect([greedy.isGone, other.isGone, other.bytes]).toEqual([true, false, 50])
-  greedy.add(1_000) // made for nobody
+  greedy.add(1_000) // the connection is gone
   greedy.share().add(1_000)
   other.add(50)
   expect(ended).toEqual(['greedy'])
@@ -36,7 +36,7 @@ it('rpc/server/unread: beyond the bound whoever holds most is ended, with a reas
   expect(ended).toHaveLength(2)
 })
 
-it('rpc/server/unread: as many are ended as it takes', () => {
+it('rpc/server/unread: ends as many connections as needed', () => {
   const { ended, join } = counted(100)
   for (const [index, bytes] of [30, 40, 20].entries()) join(`${index}`).add(bytes)
   join('last').add(100)
@@ -45,7 +45,7 @@ it('rpc/server/unread: as many are ended as it takes', () => {
   expect(ended).toEqual(['last', '1'])
 })
 
-it('rpc/server/unread: what is read, replaced, given back or of a connection that closed counts no more, once', () => {
+it('rpc/server/unread: stops counting, once, what is read, replaced, returned, or of a closed connection', () => {
   const { ended, join } = counted(100)
   const connection = join('reads')
   for (let each = 0; each < 5; each++) {
@@ -66,7 +66,7 @@ it('rpc/server/unread: what is read, replaced, given back or of a connection tha
     closes[Symbol.dispose]()
     closes[Symbol.dispose]()
     share[Symbol.dispose]()
-    closes.add(-100) // the callback of what was being sent
+    closes.add(-100) // the callback of a pending write
     expect(closes.share().isGone).toBe(true)
   }
   connection.add(100)

@@ -2,24 +2,24 @@ import type { Log } from '#lib/log'
 import type { ByteList } from '../byteList.ts'
 import type { RpcMetrics } from '../metrics.ts'
 
-/** What large answers count for besides: a class of cost. */
+/** Counts large answers a second time: per cost class. */
 export interface UnreadCount {
-  /** @param bytes below zero: they are read */
+  /** @param bytes negative when the client has read them */
   count(bytes: number): void
 }
 
-/** Smaller answers count for the connection alone. */
+/** Smaller answers count for the connection only. */
 const largeAnswerBytes = 65_536
 
 export type Transport = 'http' | 'websocket'
 
 export type UnreadDeps = {
   readonly log: Log
-  /** absent: the log alone tells who was ended */
+  /** absent: ended connections appear in the log only */
   readonly metrics?: Pick<RpcMetrics, 'unreadEnds'> | undefined
 }
 
-/** Bounds what is made for all connections of a server together and not read yet; beyond it the connection that holds most is ended. */
+/** Bounds the answers of a server that its clients have not read. Beyond the bound it ends the connection that holds most. */
 export class UnreadTotal {
   readonly #deps: UnreadDeps
   readonly #maxBytes: number
@@ -32,8 +32,8 @@ export class UnreadTotal {
   }
 
   /**
-   * A new connection; whoever opens it disposes of what it gets when it has closed.
-   * @param end ends the connection, at once: what it has not read is let go of
+   * Adds a new connection. The caller disposes of the result when the connection has closed.
+   * @param end ends the connection at once and releases its unread answers
    */
   join(over: Transport, end: () => void): Unread {
     const connection = new Unread(over, this, end)
@@ -47,7 +47,7 @@ export class UnreadTotal {
     while (this.#bytes > this.#maxBytes) this.#endLargest()
   }
 
-  /** Called by a connection that has gone. */
+  /** Called by a connection that has closed. */
   leave(connection: Unread): void {
     if (this.#connections.delete(connection)) this.#bytes -= connection.bytes
   }
@@ -57,7 +57,7 @@ export class UnreadTotal {
     for (const connection of this.#connections) if (largest === undefined || connection.bytes > largest.bytes) largest = connection
     if (largest === undefined) return
     const { over, bytes } = largest
-    this.#deps.log.warn('unread answers are too many: the connection that holds most is ended', {
+    this.#deps.log.warn('too many unread answers, ended the connection that holds most', {
       over,
       bytes,
       allBytes: this.#bytes,
@@ -68,12 +68,12 @@ export class UnreadTotal {
   }
 }
 
-/** What is made for one connection and not read yet. Disposing of it: the connection has gone. */
+/** Bytes of answers that one connection has not read. Dispose of it when the connection has closed. */
 export class Unread implements Disposable {
   readonly over: Transport
   readonly #total: UnreadTotal
   readonly #end: () => void
-  /** those that keep answers of a batch, or count large ones */
+  /** shares that keep batch answers, and counted large answers */
   #keeping: Set<Disposable> | undefined
   #bytes = 0
   #isGone = false
@@ -92,25 +92,25 @@ export class Unread implements Disposable {
     return this.#isGone
   }
 
-  /** @param bytes below zero: they are read */
+  /** @param bytes negative when the client has read them */
   add(bytes: number): void {
     if (this.#isGone) return
     this.#bytes += bytes
     this.#total.add(bytes)
   }
 
-  /** For the answer to one body; whoever asks for it disposes of it when it is sent. */
+  /** A share for the answer to one body. The caller disposes of it when the answer is sent. */
   share(): AnswerShare {
     return new AnswerShare(this)
   }
 
-  /** What is kept is let go of when the connection goes. */
+  /** Registers an object to dispose of when the connection closes. */
   keeps(what: Disposable): void {
     this.#keeping ??= new Set()
     this.#keeping.add(what)
   }
 
-  /** It is kept no more. */
+  /** Reverts `keeps`. */
   lets(what: Disposable): void {
     this.#keeping?.delete(what)
   }
@@ -128,7 +128,7 @@ export class Unread implements Disposable {
   }
 }
 
-/** Large answers of one body, as their classes of cost count them. Disposing of it: the client has them, or has gone. */
+/** Large answers of one body, counted in their cost classes. Dispose of it when the client has read them, or is gone. */
 class LargeAnswers implements Disposable {
   readonly #connection: Unread
   readonly #counted: { readonly by: UnreadCount; readonly bytes: number }[] = []
@@ -149,7 +149,7 @@ class LargeAnswers implements Disposable {
   }
 }
 
-/** What the answer to one body holds while it is made and sent; disposing of it gives all back. */
+/** Bytes held by the answer to one body while it is made and sent. Disposing of it returns all of them. */
 export class AnswerShare implements Disposable {
   readonly #connection: Unread
   #parts: (string | ByteList)[] | undefined
@@ -161,12 +161,12 @@ export class AnswerShare implements Disposable {
     this.#connection = connection
   }
 
-  /** given back, or its connection has gone: nobody waits for the answer */
+  /** whether the share was disposed of or its connection has closed, so that the answer is not needed */
   get isGone(): boolean {
     return this.#isGone || this.#connection.isGone
   }
 
-  /** An answer that waits for the others of its batch; nothing is kept for nobody. */
+  /** Keeps an answer until the others of its batch are made. Does nothing when the connection has closed. */
   keep(part: string | ByteList): void {
     if (this.isGone) return
     if (this.#parts === undefined) {
@@ -176,14 +176,14 @@ export class AnswerShare implements Disposable {
     this.#parts.push(part)
   }
 
-  /** All that was kept, and keeps it no more. */
+  /** Returns the kept answers and releases them. */
   takeKept(): readonly (string | ByteList)[] {
     const parts = this.#parts ?? []
     this.#parts = undefined
     return parts
   }
 
-  /** @param by counts it too when it is large, until the share is disposed of or what `takeLarge` gave */
+  /** @param by also counts a large answer, until the share or the result of `takeLarge` is disposed of */
   add(bytes: number, by?: UnreadCount): void {
     if (this.#isGone) return
     this.#bytes += bytes
@@ -193,14 +193,14 @@ export class AnswerShare implements Disposable {
     this.#large.add(by, bytes)
   }
 
-  /** The large answers, which are on their way when the share is disposed of; whoever takes them disposes of them when the client has them. */
+  /** Transfers the large answers to the caller, who disposes of them when the client has read them. */
   takeLarge(): Disposable | undefined {
     const large = this.#large
     this.#large = undefined
     return large
   }
 
-  /** What is sent, instead of what was made for it. */
+  /** Sets the size of the answer to that of its sent form. */
   replace(bytes: number): void {
     this.add(bytes - this.#bytes)
   }

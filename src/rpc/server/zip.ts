@@ -4,15 +4,15 @@ import { gzip } from 'node:zlib'
 import { ByteList } from '../byteList.ts'
 import type { Reply } from './reply.ts'
 
-/** Answers below it are sent as they are: packing them costs more than sending them. */
+/** Smaller answers are sent uncompressed: compression would cost more than it saves. */
 export const zipFromBytes = 32_768
 
-/** The quickest level: JSON of chains is mostly hex, which no other level makes much smaller. */
+/** Fastest level: chain JSON is mostly hex, which higher levels hardly compress further. */
 const level = 1
 
 const gzipAsync = promisify(gzip)
 
-/** Whether an Accept-Encoding header asks for gzip. @see RFC 9110, section 12.5.3 */
+/** Whether an Accept-Encoding header allows gzip. @see RFC 9110, section 12.5.3 */
 export function acceptsGzip(header: string): boolean {
   return header.split(',').some((one) => {
     const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
@@ -21,7 +21,7 @@ export function acceptsGzip(header: string): boolean {
   })
 }
 
-/** A big answer for a client that takes it packed, which a thread of the pool does; any other one as it is. */
+/** Compresses a large answer in the thread pool when the client accepts gzip; returns any other answer unchanged. */
 export function zippedFor(acceptEncoding: string | undefined, reply: Reply): Reply | Promise<Reply> {
   const { body, headers } = reply
   if (body.length < zipFromBytes || acceptEncoding === undefined || !acceptsGzip(acceptEncoding)) return reply
