@@ -12,22 +12,22 @@ import type { LocatedLog } from './results/log.ts'
 import type { MinedReceipt } from './results/receipt.ts'
 import type { MinedTransaction } from './results/transaction.ts'
 
-/** Of a transaction, beside its bytes: sender, hash, objects. */
+/** Memory of a decoded transaction in addition to its bytes: sender, hash, objects. */
 const transactionBytes = 400
 const blockBytes = 4_000
 
-/** Whether a block is finished: one that is not has an id in views, and no hash. */
+/** Whether a block is sealed. An unsealed block has an id in views, and no hash. */
 export type Seal = 'sealed' | 'unsealed'
 
 export type DecodedOptions = {
   readonly seal?: Seal
-  /** told when it takes more memory than before */
+  /** called when the block takes more memory than before */
   readonly onGrown?: (block: DecodedBlock) => void
-  /** perhaps the same block with fewer transactions */
+  /** possibly the same block with fewer transactions */
   readonly before?: DecodedBlock | undefined
 }
 
-/** Whether a block is another one with more transactions, if anything: then those of both are told in the same words. */
+/** Whether `now` is `before` with the same or more transactions, so that the common transactions have the same JSON. */
 function isGrown(before: DecodedBlock, now: DecodedBlock): boolean {
   const [a, b] = [before.of.block, now.of.block]
   const fields = ['parentHash', 'number', 'timestamp', 'baseFeePerGas'] as const
@@ -35,12 +35,12 @@ function isGrown(before: DecodedBlock, now: DecodedBlock): boolean {
   return a.transactions.every((raw, index) => equalBytes(raw, b.transactions[index] as Uint8Array))
 }
 
-/** A block with its receipts. Its parts are decoded when they are asked for; what is kept of them is their text. */
+/** A block with its receipts. Decodes its parts on demand and keeps their JSON. */
 export class DecodedBlock {
   readonly of: ChainBlock
   readonly receipts: readonly ChainReceipt[]
   readonly seal: Seal
-  /** as its logs name it */
+  /** the block fields of its logs */
   readonly place: LocatedLog['block']
   readonly text: BlockText
   readonly #place: MinedTransaction['block']
@@ -60,23 +60,23 @@ export class DecodedBlock {
     this.text = new BlockText(this, () => onGrown?.(this), before && isGrown(before, this) ? before.text : undefined)
   }
 
-  /** Transactions in it. */
+  /** Number of transactions. */
   get count(): number {
     return this.of.block.transactions.length
   }
 
-  /** Memory it takes, roughly. */
+  /** Approximate memory, in bytes. */
   get sizeBytes(): number {
     return this.#ownBytes + this.text.sizeBytes
   }
 
-  /** What is shown of it beside its transactions, open for these; of one that is not sealed neither hash nor size. */
+  /** JSON of the block up to its transactions. An unsealed block has neither hash nor size. */
   headText(): string {
     const { block } = this.of
     return blockHeadText({ hash: this.place.hash, block, ...(this.seal === 'sealed' && { sizeBytes: encodedBlockSize(block) }) })
   }
 
-  /** RangeError beyond the end. */
+  /** @throws RangeError beyond the end */
   hashAt(index: number): Hash {
     const known = this.#hashes[index]
     if (known !== undefined) return known
@@ -87,7 +87,7 @@ export class DecodedBlock {
     return made
   }
 
-  /** Undefined beyond the end. */
+  /** Transaction at an index; undefined beyond the end. */
   transaction(index: number): MinedTransaction | undefined {
     const raw = this.of.block.transactions[index]
     const from = this.of.senders[index]
@@ -97,7 +97,7 @@ export class DecodedBlock {
     return { transaction, hash: this.hashAt(index), from, block: this.#place, index, receipt }
   }
 
-  /** Undefined beyond the end. */
+  /** Receipt at an index; undefined beyond the end. */
   receipt(index: number): MinedReceipt | undefined {
     const mined = this.transaction(index)
     const placed = this.receipts[index]
@@ -112,7 +112,7 @@ export class DecodedBlock {
     return this.receipts.flatMap((_receipt, index) => this.logsOf(index))
   }
 
-  /** Those of one transaction that match; none beyond the end. */
+  /** Matching logs of one transaction; empty beyond the end. */
   logsOf(transactionIndex: number, matcher?: Pick<LogMatcher, 'matches'>): LocatedLog[] {
     const placed = this.receipts[transactionIndex]
     if (placed === undefined) return []
@@ -130,7 +130,7 @@ export class DecodedBlock {
     return this.of.block.transactions.map((_raw, index) => this.hashAt(index))
   }
 
-  /** @param from index of the first one */
+  /** @param from index of the first transaction */
   transactions(from = 0): MinedTransaction[] {
     return this.of.senders.slice(from).flatMap((_sender, index) => this.transaction(from + index) ?? [])
   }
@@ -144,20 +144,20 @@ function readBlock(view: ChainView, hash: Hash, options?: Omit<DecodedOptions, '
   return new DecodedBlock(of, receipts, { ...options, seal: of.isUnsealed ? 'unsealed' : 'sealed' })
 }
 
-/** Flashblocks of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
+/** Number of pending blocks to keep: clients read a pending block only while it is the newest. */
 const maxUnsealed = 4
 
-/** Blocks that were asked for lately. A block never changes, so one of any branch may be kept; whether it is canonical a view tells. */
+/** Cache of recently read blocks, of any branch: blocks never change. Views decide which of them are canonical. */
 export interface BlockCache {
-  /** A block with its receipts, kept for the next who asks; undefined when it is unknown, RpcError 4444 when only the receipts are gone. */
+  /** Reads a block with its receipts and keeps it. Undefined: unknown block. @throws RpcError 4444 when its receipts are pruned */
   read(view: ChainView, hash: Hash): DecodedBlock | undefined
-  /** A block that is kept already; nothing is read. */
+  /** Returns a block that the cache holds; reads nothing. */
   kept(hash: Hash): DecodedBlock | undefined
-  /** As `read`, for who reads many blocks: what is kept is used, nothing more is kept. */
+  /** Like `read`, without adding the block to the cache: for methods that read many blocks. */
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined
 }
 
-/** @param maxBytes of all blocks that are kept, roughly */
+/** @param maxBytes approximate memory of all cached blocks */
 export function createBlockCache(maxBytes: number): BlockCache {
   const kept = new Lru<Hash, DecodedBlock>(maxBytes)
   const unsealed = new Lru<Hash, DecodedBlock>(maxUnsealed)

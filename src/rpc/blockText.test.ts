@@ -7,7 +7,7 @@ import { receiptText } from './results/receipt.ts'
 import { transactionText } from './results/transaction.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [topic(emitter)], data: Uint8Array.of(emitter) })
-/** As many transactions, each with a log more than the one before it. */
+/** Transactions with increasing numbers of logs. */
 const blockOf = (transactions: number): FakeBlock =>
   Array.from({ length: transactions }, (_, at) => Array.from({ length: at }, (_log, emitter) => log(emitter)))
 const chain = fakeChain([[], blockOf(20), []])
@@ -18,7 +18,7 @@ function read(number: number, cache = createBlockCache(1_000_000)): DecodedBlock
 }
 const indexes = Array.from({ length: 20 }, (_, index) => index)
 
-it('rpc/blockText: parts that are kept read as what is written of each by itself', () => {
+it('rpc/blockText: kept parts equal parts that are encoded singly', () => {
   const block = read(1)
   expect(String(block.text.receipts())).toBe(`[${block.minedReceipts().map(receiptText).join(',')}]`)
   const full = {
@@ -39,7 +39,7 @@ it('rpc/blockText: a block without transactions has empty lists', () => {
   expect([text.transaction(0), text.receipt(0)]).toEqual([undefined, undefined])
 })
 
-it('rpc/blockText: one by one they read the same before all are kept and afterwards', () => {
+it('rpc/blockText: single parts are equal before and after all are kept', () => {
   const { text, ...block } = read(1)
   const fresh = read(1)
   for (const kind of ['transaction', 'receipt'] as const) {
@@ -55,7 +55,7 @@ it('rpc/blockText: one by one they read the same before all are kept and afterwa
 
 const placed = (block: DecodedBlock) => ({ block: block.place, transactionHash: block.hashAt(7), transactionIndex: 7 })
 
-it('rpc/blockCache: what is made of a block later counts too, and puts others out', () => {
+it('rpc/blockCache: counts parts that are made later, and evicts other blocks', () => {
   const alone = read(1)
   const bytes = alone.sizeBytes
   alone.text.receipts()

@@ -8,14 +8,14 @@ import { type MinedReceipt, receiptText } from './results/receipt.ts'
 import { hexListText } from './results/text.ts'
 import { type MinedTransaction, transactionText } from './results/transaction.ts'
 
-/** A block whose parts are asked for by their index. */
+/** A block with access to its parts by index. */
 type Parts = {
-  /** of transactions, each with its receipt */
+  /** number of transactions, and of receipts */
   readonly count: number
   /** JSON up to the transactions */
   headText(): string
   hashes(): readonly Hash[]
-  /** @param from index of the first one */
+  /** @param from index of the first transaction */
   transactions(from: number): readonly MinedTransaction[]
   minedReceipts(): readonly MinedReceipt[]
   logs(): readonly LocatedLog[]
@@ -23,19 +23,19 @@ type Parts = {
   receipt(index: number): MinedReceipt | undefined
 }
 
-/** When this share of a block's transactions, or receipts, was asked for one by one, all are kept. */
+/** Share of a block's transactions or receipts that have to be read singly before all are kept. */
 const singlesUntilAll = 1 / 8
 
 const closing = Buffer.from('}')
 
-/** The JSON of a block in parts. Each part is made when it is first asked for, and kept; answers are put together of them. */
+/** The JSON of a block in parts. Each part is made on first use and kept; answers are assembled from the parts. */
 export class BlockText {
   readonly #of: Parts
   readonly #onGrown: () => void
   #head: Buffer | undefined
   #hashes: Buffer | undefined
   #transactions: JsonArrayBuffer | undefined
-  /** of the first transactions, made for a block with fewer of them */
+  /** JSON of the first transactions, made for an earlier state of the block */
   #begun: JsonArrayBuffer | undefined
   #receipts: JsonArrayBuffer | undefined
   #logs: KeptLogs | undefined
@@ -43,8 +43,8 @@ export class BlockText {
   #sizeBytes = 0
 
   /**
-   * @param onGrown told that it takes more memory now
-   * @param before of the same block with fewer transactions: what is made of them is not made again
+   * @param onGrown called when the memory of the text grows
+   * @param before text of the same block with fewer transactions, whose transactions are reused
    */
   constructor(of: Parts, onGrown: () => void, before?: BlockText) {
     this.#of = of
@@ -52,23 +52,23 @@ export class BlockText {
     this.#begun = before && (before.#transactions ?? before.#begun)
   }
 
-  /** memory it takes, roughly */
+  /** approximate memory, in bytes */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
 
-  /** The block with its transactions. */
+  /** JSON of the block with its transactions. */
   block(transactions: 'hashes' | 'full'): ByteList {
     this.#head ??= this.#kept(Buffer.from(this.#of.headText(), 'latin1'))
     return new ByteList([this.#head, transactions === 'full' ? this.#allTransactions().bytes : this.#allHashes(), closing])
   }
 
-  /** All receipts. */
+  /** JSON of all receipts. */
   receipts(): ByteList {
     return new ByteList([this.#allReceipts().bytes])
   }
 
-  /** Whether the logs are there already. */
+  /** Whether the logs were made already. */
   get hasLogs(): boolean {
     return this.#logs !== undefined
   }
@@ -82,14 +82,14 @@ export class BlockText {
     return this.#logs
   }
 
-  /** Undefined beyond the end. */
+  /** JSON of one transaction; undefined beyond the end. */
   transaction(index: number): string | undefined {
     if (this.#isWorthAll(this.#transactions)) return index < this.#of.count ? this.#allTransactions().text(index) : undefined
     const mined = this.#of.transaction(index)
     return mined && transactionText(mined)
   }
 
-  /** Undefined beyond the end. */
+  /** JSON of one receipt; undefined beyond the end. */
   receipt(index: number): string | undefined {
     if (this.#isWorthAll(this.#receipts)) return index < this.#of.count ? this.#allReceipts().text(index) : undefined
     const entry = this.#of.receipt(index)

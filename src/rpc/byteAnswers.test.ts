@@ -52,7 +52,7 @@ it.each([
   ['the fast lane, packed', { 'accept-encoding': 'gzip' }, 'gzip'],
   ['the slow lane, packed', { 'accept-encoding': 'gzip', 'x-other': '1' }, 'gzip'],
 ])(
-  'rpc/byteAnswers: kept bytes are what a client of %s reads, alone and in a batch',
+  'rpc/byteList: a client over %s gets byte results as JSON, alone and in a batch',
   async (_lane, headers: Record<string, string>, packed) => {
     await using server = await serve()
     for (const [body, expected] of [
@@ -67,14 +67,14 @@ it.each([
   },
 )
 
-it('rpc/byteAnswers: the bound of an answer is held by bytes too', async () => {
+it('rpc/byteList: byte results count against the size limit of an answer', async () => {
   await using server = await serve({ maxResponseBytes: 60_000 })
   const ask = async (body: unknown) => await (await fetch(server.url, { method: 'POST', body: JSON.stringify(body) })).json()
   expect(await ask(call(1))).toMatchObject({ id: 1, result })
   expect(await ask(batch)).toMatchObject({ id: null, error: { code: -32008 } })
 })
 
-it('rpc/byteAnswers: over WebSocket they are a text message', async () => {
+it('rpc/byteList: byte results are text messages over WebSocket', async () => {
   const wsDeps = { ...deps, heads: scriptedFeed(), metrics: rpcMetrics.register(new Registry()) }
   await using server = await createWsServer<CallContext>(wsDeps, { host: '127.0.0.1', port: 0, flag: 'ws.port' })
   await using client = await openSocket(server.url)
@@ -87,7 +87,7 @@ it('rpc/byteAnswers: over WebSocket they are a text message', async () => {
   expect(kinds).toEqual([false, false])
 })
 
-it('rpc/byteAnswers: over the Unix socket they are a line', async () => {
+it('rpc/byteList: byte results are lines over the Unix socket', async () => {
   const path = join(dir, 'ipc')
   await using _server = await createIpcServer<CallContext>({ ...deps, heads: scriptedFeed() }, { path, flag: 'ipc.path' })
   const socket = connect({ path, allowHalfOpen: true })

@@ -7,7 +7,7 @@ const piece = fc.oneof(
   fc.integer({ min: 0, max: 40_000 }).map((length) => 'x'.repeat(length)),
 )
 
-it('rpc/byteList: what is written in pieces reads as what was written, whether they are copied or taken as they are', () => {
+it('rpc/byteList: contains the written bytes, of copied and of shared pieces', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(piece, fc.boolean())), (written) => {
       const writer = new ByteWriter()
@@ -23,7 +23,7 @@ it('rpc/byteList: what is written in pieces reads as what was written, whether t
   )
 })
 
-it('rpc/byteList: a long piece is not copied', () => {
+it('rpc/byteList: does not copy a long piece', () => {
   const long = Buffer.alloc(20_000, 'a')
   const writer = new ByteWriter()
   writer.ascii('[')
@@ -34,7 +34,7 @@ it('rpc/byteList: a long piece is not copied', () => {
   expect(pieces[1]?.buffer).toBe(long.buffer)
 })
 
-it('rpc/byteList: text around it is counted in bytes', () => {
+it('rpc/byteList: between counts the added text in bytes', () => {
   const around = new ByteList([Buffer.from('b')]).between('é', '!')
   expect([String(around), around.length]).toEqual(['éb!', 4])
 })

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 
-/** Bytes that are sent one after the other and that nobody writes to; of a result: JSON in UTF-8. */
+/** Immutable list of byte chunks. As a result: JSON in UTF-8. */
 export class ByteList {
   readonly pieces: readonly Buffer[]
-  /** of all together */
+  /** total length of the chunks */
   readonly length: number
 
   constructor(pieces: readonly Buffer[]) {
@@ -11,13 +11,13 @@ export class ByteList {
     this.length = pieces.reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** In one piece. */
+  /** The chunks in one buffer. */
   joined(): Buffer {
     const [first, second] = this.pieces
     return first !== undefined && second === undefined ? first : Buffer.concat(this.pieces, this.length)
   }
 
-  /** The same with text before and after it. */
+  /** A copy with text before and after it. */
   between(before: string, after: string): ByteList {
     return new ByteList([Buffer.from(before, 'utf8'), ...this.pieces, Buffer.from(after, 'utf8')])
   }
@@ -27,25 +27,25 @@ export class ByteList {
   }
 }
 
-/** A piece this long is taken as it is; to copy a shorter one costs less than to send it by itself. */
+/** Length from which a chunk is not copied. Copying a shorter chunk costs less than sending it separately. */
 const longBytes = 8_192
 const blockBytes = 32_768
 
-/** Puts a list of bytes together. */
+/** Builds a list of byte chunks. */
 export class ByteWriter {
   readonly #pieces: Buffer[] = []
   #block = Buffer.alloc(0)
-  /** in the block: where what is not yet a piece begins, and where it ends */
+  /** range in the block that is not a chunk yet */
   #from = 0
   #to = 0
   #length = 0
 
-  /** written so far */
+  /** bytes written so far */
   get length(): number {
     return this.#length
   }
 
-  /** Text without any character beyond ASCII. */
+  /** Writes text of ASCII characters only. */
   ascii(text: string): void {
     this.#reserve(text.length)
     this.#block.write(text, this.#to, 'latin1')
@@ -53,14 +53,14 @@ export class ByteWriter {
     this.#length += text.length
   }
 
-  /** One ASCII character. */
+  /** Writes one ASCII character. */
   byte(code: number): void {
     this.#reserve(1)
     this.#block[this.#to++] = code
     this.#length++
   }
 
-  /** Bytes of a buffer that nobody writes to any more. */
+  /** Writes bytes of a buffer that does not change later. */
   bytes(buffer: Buffer, from = 0, to = buffer.length): void {
     const length = to - from
     this.#length += length

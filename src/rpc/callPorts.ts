@@ -4,7 +4,7 @@ import type { Address, Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { AccessList, Authorization, SignedTransaction } from '#types/transaction'
 
-/** A transaction as a caller asks for it: everything may be missing. */
+/** A transaction as a client requests it: every field may be missing. */
 export type CallRequest = {
   readonly from?: Address | undefined
   readonly to?: Address | undefined
@@ -18,35 +18,35 @@ export type CallRequest = {
   readonly value?: bigint | undefined
   readonly data?: Uint8Array | undefined
   readonly accessList?: AccessList | undefined
-  /** EIP-7702; one at least */
+  /** EIP-7702; at least one */
   readonly authorizationList?: readonly Authorization[] | undefined
   readonly chainId?: bigint | undefined
-  /** u64; a call passes it over */
+  /** u64; ignored by calls */
   readonly nonce?: bigint | undefined
 }
 
-/** Slots by their 32-byte number. */
+/** Slot values by 32-byte slot number. */
 export type SlotValues = ReadonlyMap<Hash, bigint>
 
-/** What an account is taken to be; what is absent stays as it is. At most one of `state` and `stateDiff`. */
+/** Override of an account; absent fields stay as they are. At most one of `state` and `stateDiff`. */
 export type AccountOverride = {
   /** u64 */
   readonly nonce?: bigint | undefined
   /** wei */
   readonly balance?: bigint | undefined
   readonly code?: Uint8Array | undefined
-  /** all its storage: every other slot is zero */
+  /** the whole storage: every other slot is zero */
   readonly state?: SlotValues | undefined
-  /** slots that differ */
+  /** changed slots only */
   readonly stateDiff?: SlotValues | undefined
-  /** where the precompile of this address stands instead */
+  /** new address of the precompile at this address */
   readonly movePrecompileTo?: Address | undefined
 }
 
-/** A state that is another in these accounts. */
+/** Overrides of the state, by account. */
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>
 
-/** An environment that is another in these fields. */
+/** Overrides of the block environment. */
 export type BlockOverrides = {
   readonly number?: number | undefined
   /** seconds */
@@ -59,109 +59,109 @@ export type BlockOverrides = {
   readonly baseFee?: bigint | undefined
   /** wei per blob gas */
   readonly blobBaseFee?: bigint | undefined
-  /** what BLOCKHASH answers, by number */
+  /** results of BLOCKHASH, by number */
   readonly blockHashes?: ReadonlyMap<number, Hash> | undefined
 }
 
-/** What a call takes to be otherwise than the chain has it. */
+/** State and block environment that a call runs with in place of the chain's. */
 export type CallOverrides = { readonly state?: StateOverrides | undefined; readonly block?: BlockOverrides | undefined }
 
-/** A message as it runs: defaults and fee rules are applied. */
+/** A message to run, with defaults and fee rules applied. */
 export type CallMessage = {
   readonly from: Address
-  /** null: the data is the code of a new contract */
+  /** null: a contract creation with the data as init code */
   readonly to: Address | null
   /** wei */
   readonly value: bigint
   readonly data: Uint8Array
   /** intrinsic gas included */
   readonly gasLimit: bigint
-  /** effective, wei per gas; 0 when the caller named no price: then nothing is paid and no base fee asked */
+  /** effective, wei per gas; 0 when the client named no price: then no fee is paid and the base fee is not checked */
   readonly gasPrice: bigint
   readonly accessList: AccessList
-  /** delegations that take effect before the message runs (EIP-7702); those that do not fit are passed over, as in a transaction */
+  /** delegations to apply before the message runs (EIP-7702); invalid ones are skipped, as in a transaction */
   readonly authorizationList: readonly Authorization[]
 }
 
-/** Why a message could not even start. */
+/** Reason why a message could not start. */
 export type CallRefusal =
   | { readonly kind: 'intrinsic-gas'; readonly needed: bigint }
-  /** wei that the sender has, and needs for value and gas */
+  /** wei of the sender, and wei needed for value and gas */
   | { readonly kind: 'insufficient-funds'; readonly have: bigint; readonly want: bigint }
   | { readonly kind: 'nonce-overflow' }
   | { readonly kind: 'initcode-size' }
   /** an authorization list before Isthmus */
   | { readonly kind: 'transaction-type' }
-  /** what is overridden contradicts itself, or the rules of the block */
+  /** the overrides contradict each other or the rules of the block */
   | { readonly kind: 'override'; readonly reason: string }
 
 export type CallOutcome =
-  /** return data; of a creation, the code of the new contract */
+  /** return data; for a creation, the code of the new contract */
   | { readonly kind: 'success'; readonly output: Uint8Array }
   | { readonly kind: 'revert'; readonly output: Uint8Array }
-  /** `reason` in the interpreter's words: 'out of gas', 'stack underflow' … */
+  /** `reason` is the interpreter's text: 'out of gas', 'stack underflow' … */
   | { readonly kind: 'halt'; readonly reason: string }
-  /** ended before its end: the time that the request had is over */
+  /** interrupted: the time of the request ran out */
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
 /**
- * The time that a request has for the messages it runs, all together. Each message gets a function that is told the gas of each piece of work
- * before that is begun (0: something that costs none), and throws, for the executor to catch, when there is no time for it.
+ * Shared time limit of all messages of a request. Each message gets a function to call before each piece of work with the gas of the piece (0 for
+ * free work). The function throws when the time is up; the executor catches that.
  */
 export type RunTimer = () => (pieceGas: number) => void
 
-/** What became of a message, and the gas it would be charged for; neither L1 nor operator fee is in it. */
+/** Outcome of a message and the gas it would be charged for; L1 and operator fees are not included. */
 export type MeasuredCall = {
   readonly outcome: CallOutcome
-  /** gas: after refunds, at least the floor of EIP-7623; of a message that was refused or ran out of time 0 */
+  /** gas after refunds, at least the floor of EIP-7623; 0 for a message that was refused or timed out */
   readonly gasUsed: bigint
-  /** gas that came back out of the refund counter */
+  /** gas returned by the refund counter */
   readonly gasRefunded: bigint
 }
 
-/** Runs messages that change nothing. */
+/** Runs messages without changing the chain. */
 export interface Executor {
-  /** The time of a request begins. */
+  /** Starts the time limit of a request. */
   timer(): RunTimer
   /**
    * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
-   * @returns undefined when the state of the block is not retained any more
+   * @returns undefined when the state of the block is not retained
    */
   call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): CallOutcome | undefined
-  /** As `call`, with what it costs. */
+  /** Like `call`, with the gas used. */
   measure(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
 }
 
-/** What a message reached for, and what it costs when all of that is listed; of one that fails, what it cost without. */
+/** Accounts and slots that a message accessed, and its gas with that list; for a failed message, its gas without the list. */
 export type ListedCall = { readonly accessList: AccessList; readonly measured: MeasuredCall }
 
-/** Messages that run one after the other in one environment. */
+/** Messages that run in sequence in one block environment. */
 export type CallBundle = { readonly messages: readonly CallMessage[]; readonly block: BlockOverrides }
 
-/** One block to simulate. What is not overridden follows from the block before it. */
+/** One block to simulate. Fields without an override follow from its parent. */
 export type SimulatedBlockRequest = {
   readonly block: BlockOverrides
-  /** holds from this block on */
+  /** applies from this block on */
   readonly state: StateOverrides | undefined
   readonly calls: readonly CallRequest[]
 }
 
 export type SimulationRequest = {
   readonly blocks: readonly SimulatedBlockRequest[]
-  /** Nonces, base fee and the fees of L1 and operator are as in a block; otherwise a call that names no price pays none. */
+  /** true: nonces, base fee, L1 and operator fees apply as in a block; false: a call without a price pays no fees. */
   readonly validation: boolean
-  /** Wei that moves is told as if it were a token: a log of the address 0xeeee… */
+  /** Reports each value transfer as an ERC-20 Transfer log of address 0xeeee… */
   readonly traceTransfers: boolean
 }
 
-/** A call as a transaction of its block. */
+/** Result of a call as a transaction of its block. */
 export type SimulatedCall = {
   readonly outcome: CallOutcome
-  /** gas: after refunds, and the most that it had used at any time */
+  /** gas after refunds, and the maximum before refunds */
   readonly gasUsed: bigint
   readonly mostGas: bigint
-  /** with their places in the block */
+  /** with their indexes in the block */
   readonly logs: readonly { readonly log: Log; readonly index: number }[]
 }
 
@@ -173,7 +173,7 @@ export type SimulatedBlock = {
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Why blocks cannot be simulated. */
+/** Reason why the blocks cannot be simulated. */
 export type SimulationRefusal = {
   readonly kind:
     | 'too-many-blocks'
@@ -193,22 +193,22 @@ export type SimulationRefusal = {
 }
 
 export type SimulationOutcome =
-  /** `style`: whose form the answer has */
+  /** `style`: the client whose answer format applies */
   | { readonly kind: 'simulated'; readonly style: 'base' | 'go-ethereum'; readonly blocks: readonly SimulatedBlock[] }
   | { readonly kind: 'refused'; readonly refusal: SimulationRefusal }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
 
-/** Runs what is more than one message in the state of a block; undefined: that state is not retained any more. */
+/** Runs several messages, or blocks of them, on the state of a block. Results are undefined when that state is not retained. */
 export interface CallRuns {
-  /** Runs the message for its access list: what it asked for itself, and the accounts and slots that it reached for. */
+  /** Runs the message for its access list: its own list, and the accounts and slots that it accessed. */
   list(at: BlockId, message: CallMessage, timer: RunTimer, overrides: CallOverrides): ListedCall | undefined
-  /** Each message runs on what those before it have left. After one that ran out of time there are no more outcomes. */
+  /** Runs each message on the state left by those before it. A message that times out is the last outcome. */
   many(
     at: BlockId,
     bundles: readonly CallBundle[],
     timer: RunTimer,
     state: StateOverrides | undefined,
   ): readonly (readonly CallOutcome[])[] | undefined
-  /** Builds blocks of calls on a block, each on the one before. All calls together may use as much gas as one call. */
+  /** Builds blocks of calls on a block, each on its predecessor. All calls together may use the gas of one call. */
   simulate(at: BlockId, request: SimulationRequest, gasCap: bigint, timer: RunTimer): SimulationOutcome | undefined
 }

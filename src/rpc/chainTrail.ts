@@ -1,25 +1,25 @@
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 
-/** How far back a reorg may begin: what was told is remembered for so many blocks, and for so many items. */
+/** Deepest reorg that filters can follow: number of blocks and of reported items that a trail remembers. */
 const maxTrailBlocks = 256
 const maxTrailItems = 10_000
 
-/** How far a filter or subscription was told of the chain. */
+/** Progress of a filter or subscription along the chain. */
 export type Trail<T> = {
-  /** the last block that it was told of */
+  /** the last reported block */
   readonly last: BlockId
-  /** what it was told is remembered of the blocks above this number */
+  /** reported items are remembered for blocks above this number */
   readonly since: number
-  /** the blocks of which it was told something, oldest first */
+  /** blocks with reported items, oldest first */
   readonly told: readonly ToldBlock<T>[]
 }
 export type ToldBlock<T> = BlockId & { readonly items: readonly T[] }
 
-/** Where a filter begins: at the blocks after this one. */
+/** Trail of a filter that starts after this block. */
 export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, told: [] })
 
-/** The parents of the blocks that filters were told of lately: of those that are not canonical any more nobody else knows them. */
+/** Parents of recently reported blocks. For blocks that left the canonical chain this is the only source. */
 export class ToldParents {
   readonly #parents = new Map<Hash, Hash>()
 
@@ -38,7 +38,7 @@ export class ToldParents {
   }
 }
 
-/** Drops the oldest blocks of a trail that is longer than its limits. */
+/** Drops the oldest blocks of a trail that exceeds its limits. */
 export function trimmedTrail<T>({ last, since, told }: Trail<T>): Trail<T> {
   let oldest = Math.max(since, last.number - maxTrailBlocks)
   let from = 0

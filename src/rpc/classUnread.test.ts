@@ -15,7 +15,7 @@ import { createRegistry, methodsOf, type ParamCodec, param } from './registry.ts
 import { createRpcServer } from './server.ts'
 import { createWsServer } from './wsServer.ts'
 
-/** Larger by far than what the system takes for a client that does not read. */
+/** Far larger than the kernel buffers of a client that does not read. */
 const answerBytes = 8_000_000
 const maxUnreadBytes = 1_000_000
 const size: ParamCodec<number> = { doc: 'bytes', parse: Number }
@@ -28,7 +28,7 @@ const registry = createRegistry<CallContext>([
 ])
 const call = (name: string, bytes: number) => ({ jsonrpc: '2.0', id: 1, method: `test_${name}`, params: [bytes] })
 
-/** An HTTP server, and one for WebSockets, that count what is unread together. */
+/** An HTTP and a WebSocket server that share their gates. */
 async function serve() {
   const prometheus = new Registry()
   const gates = { ...createGates(), 'block-read': new Gate('block-read', { maxRunning: 4, maxWaiting: 4, maxUnreadBytes }) }
@@ -50,7 +50,7 @@ async function serve() {
 
 const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000 })
 
-/** One that asks and reads nothing until it is told to. */
+/** A client that sends a call and does not read until `resume`. */
 type Sleeper = { readonly wake: () => void; readonly leave: () => void }
 
 async function overHttp(port: number, headers: string): Promise<Sleeper> {
@@ -74,7 +74,7 @@ it.each<[string, (server: Awaited<ReturnType<typeof serve>>) => Promise<Sleeper>
   ['the slow lane', ({ http }) => overHttp(http.port, 'x-other: 1\r\n')],
   ['a WebSocket', ({ ws }) => overSocket(ws.url)],
   ['a WebSocket of the HTTP port', ({ http }) => overSocket(http.url.replace('http:', 'ws:'))],
-])('rpc/classUnread: what is not read over %s keeps its class from more, until it is read or its client leaves', async (_where, open) => {
+])('rpc/gates: unread answers over %s block their cost class until they are read or the client disconnects', async (_where, open) => {
   await using server = await serve()
   const refusal = {
     code: -32009,
@@ -94,7 +94,7 @@ it.each<[string, (server: Awaited<ReturnType<typeof serve>>) => Promise<Sleeper>
   expect(await server.prometheus.metrics()).toMatch(/^basalt_rpc_limit_hits_total\{limit="bytes"\} [2-9]/m)
 })
 
-it('rpc/classUnread: in a batch the answers before count already, each for its class', async () => {
+it('rpc/gates: earlier answers of a batch count in their cost classes', async () => {
   await using server = await serve()
   const body = JSON.stringify(['block', 'cheap', 'block', 'cheap'].map((name) => call(name, 1_200_000)))
   const answers = await (await fetch(server.http.url, { method: 'POST', body })).json()

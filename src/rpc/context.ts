@@ -13,27 +13,27 @@ import type { SequencerLink } from './submitPorts.ts'
 import type { Notification } from './subscriptions/notification.ts'
 import type { Tracing } from './tracePorts.ts'
 
-/** One running call, as the method sees it. */
+/** Cancellation state of one running call. */
 export type CancellationToken = {
-  /** nobody waits for the answer any more: work in slices stops */
+  /** true when the client is gone or the call timed out; sliced work then stops */
   readonly isCancelled: boolean
 }
 export type CallContext = { readonly cancellation: CancellationToken }
 
 export type EthLimits = {
-  /** gas of an eth_call that names none, and the most it may name */
+  /** default and maximum gas of an eth_call */
   readonly callGas: bigint
-  /** blocks of one eth_getLogs */
+  /** block range of one eth_getLogs */
   readonly logBlocks: number
   /** logs of one eth_getLogs over several blocks */
   readonly logResults: number
-  /** their JSON */
+  /** size of their JSON */
   readonly logBytes: number
   /** time of one eth_getLogs */
   readonly logMs: number
 }
 
-/** As Base's execution client has them, which gives up an answer of more bytes too. */
+/** Limits of Base's execution client, which also bounds the bytes of an answer. */
 export const defaultEthLimits: EthLimits = {
   callGas: 50_000_000n,
   logBlocks: 100_000,
@@ -42,7 +42,7 @@ export const defaultEthLimits: EthLimits = {
   logMs: 20_000,
 }
 
-/** What the methods of the execution half get. */
+/** Dependencies of the methods of the execution half. */
 export type EthContext = CallContext & {
   readonly chain: ChainReader
   readonly executor: Executor
@@ -50,57 +50,58 @@ export type EthContext = CallContext & {
   readonly tracing: Tracing
   readonly metering: Metering
   readonly fees: FeeMarket
-  /** tells of new blocks as they become canonical */
+  /** notifies of new canonical blocks */
   readonly heads: HeadFeed
-  /** absent: transactions are not kept here */
+  /** absent: this node keeps no transactions */
   readonly pool?: TransactionPool
-  /** present: transactions go there */
+  /** present: transactions are forwarded to it */
   readonly sequencer?: SequencerLink
-  /** tells of blocks that are not sealed; absent: none is followed */
+  /** notifies of flashblocks; absent: no feed is followed */
   readonly preconfirmed?: PendingFeed
-  /** the sealed block that `pending` names while there is no newer one */
+  /** the sealed block that `pending` means while there is no pending block */
   readonly pendingFallback: 'latest' | 'finalized'
   readonly blocks: BlockCache
   readonly filters: Filters
   readonly clock: Clock
   readonly chainId: number
-  /** which forks the chain follows from when on, and what it began with */
+  /** fork schedule and genesis of the chain */
   readonly forks: ForkIdChain
   /** name/version/platform/runtime */
   readonly clientVersion: string
   readonly limits: EthLimits
 }
 
-/** What the methods of the engine port get. */
+/** Dependencies of the methods of the engine port. */
 export type EngineContext = EthContext & { readonly engine: EngineApi }
 
-/** What the methods of the consensus half get. */
+/** Dependencies of the methods of the consensus half. */
 export type RollupContext = CallContext & { readonly rollup: RollupNode; readonly version: string }
 
-/** What the methods for an operator get, beside those of the consensus half. */
+/** Dependencies of the operator's methods, in addition to those of the consensus half. */
 export type AdminContext = RollupContext & { readonly admin: AdminNode }
 
-/** What tells by itself, from when it is opened until it is disposed of. */
+/** Source of notifications, from `open` until the result is disposed of. */
 export type Feed = { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
 
-/** What a connection can be told of as it happens. `use`: the logs it looks for, given back at its end. */
+/** Notifications that a connection can subscribe to. `use`: the log matcher, released when the subscription ends. */
 export type Subscription = { readonly use?: MatcherUse } & (
   | { readonly kind: 'newHeads' | 'newPendingTransactions' }
-  /** `changes`: the JSON of what is new since it was asked last, in order; asked again after each new head, by one at a time */
+  /** `changes`: JSON of the logs since its last call, in order; called again after each new head, never concurrently */
   | { readonly kind: 'logs'; readonly changes: () => Promise<readonly string[]> }
   | Feed
 )
 
-/** The subscriptions of one connection, as the methods see them. */
+/** The subscriptions of one connection, as methods see them. */
 export interface Subscriptions {
   /**
-   * @returns its id; it is told from when the answer with the id is on its way
-   * @throws RpcError when the connection has as many as it may have, or all connections together; what the subscription uses is given back
+   * Starts a subscription. Its notifications begin once the answer with its id is sent.
+   * @returns its id
+   * @throws RpcError when the connection or all connections together have reached a limit; the subscription's matcher is then released
    */
   subscribe(subscription: Subscription): string
-  /** @returns whether there was one with this id */
+  /** @returns whether there was a subscription with this id */
   unsubscribe(id: string): boolean
 }
 
-/** What the methods of a connection that stays open get. */
+/** Dependencies of the methods of a connection that stays open. */
 export type SocketContext = EthContext & { readonly subscriptions: Subscriptions }

@@ -29,7 +29,7 @@ function serve(): Promise<RpcServer> {
 const post = (server: RpcServer, body: string, type = 'application/json') =>
   fetch(server.url, { method: 'POST', body, headers: { ...page, 'content-type': type } })
 
-it('rpc/server: with cors, a page asks first (OPTIONS) and then gets its answer, errors too', async () => {
+it('rpc/server/pages: with cors, answers preflight and actual requests of pages, errors included', async () => {
   await using server = await serve()
   const page = { origin: 'http://localhost:3000' }
   const asked = { ...page, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
@@ -44,7 +44,7 @@ it('rpc/server: with cors, a page asks first (OPTIONS) and then gets its answer,
   expect((await post(server, '{}', 'text/plain')).status).toBe(415)
 })
 
-it('rpc/server: cors does not open the server to names that are not its own (DNS rebinding)', async () => {
+it('rpc/server/pages: cors does not admit foreign host names (DNS rebinding)', async () => {
   await using server = await serve()
   const status = await new Promise<string>((resolve) => {
     const client = connect(server.port, '127.0.0.1')

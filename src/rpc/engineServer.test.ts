@@ -44,7 +44,7 @@ async function payloadsOf(count: number): Promise<Payload[]> {
 }
 const newPayloadParams = (payload: Payload) => [encodePayload(payload), [], payload.parentBeaconBlockRoot, []] as const
 
-describe('rpc/engineServer: who may ask', () => {
+describe('rpc/engineServer: authentication', () => {
   const unsigned = (claims: unknown) => {
     const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64url')
     return `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`
@@ -56,14 +56,14 @@ describe('rpc/engineServer: who may ask', () => {
 
   it.each<[string, () => Record<string, string>, string]>([
     ['no token', () => ({}), 'missing token'],
-    ['another scheme', () => ({ authorization: 'Basic dTpw' }), 'no bearer token'],
+    ['another scheme', () => ({ authorization: 'Basic dTpw' }), 'not a bearer token'],
     ['garbage', () => bearer('garbage'), 'not signed by HS256'],
     ['algorithm none', () => bearer(unsigned({ iat: nowSec() })), 'not signed by HS256'],
     ['algorithm HS512', () => bearer(sha512()), 'not signed by HS256'],
     ['another secret', () => bearer(signJwt(new Uint8Array(32), nowSec())), 'different secrets'],
     ['an old token', () => bearer(signJwt(jwtSecret, nowSec() - 90)), 'the clocks of the two sides differ'],
     ['a token of the future', () => bearer(signJwt(jwtSecret, nowSec() + 90)), 'the clocks of the two sides differ'],
-  ])('%s: HTTP 401 with the reason, and nothing is done', async (_what, headers, reason) => {
+  ])('answers %s with HTTP 401 and the reason, and runs nothing', async (_what, headers, reason) => {
     await using server = await serve()
     const [payload = expect.fail()] = await payloadsOf(1)
     const call = { ...chainIdCall, method: 'engine_newPayloadV4', params: newPayloadParams(payload) }
@@ -72,14 +72,14 @@ describe('rpc/engineServer: who may ask', () => {
     expect(await server.execution.payload(payload.blockHash)).toBeUndefined()
   })
 
-  it('a GET without a token is 401 too: tools wait for exactly that', async () => {
+  it('answers a GET without a token with 401, which tools probe for', async () => {
     await using server = await serve()
     const response = await fetch(server.url)
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('a token is good for a minute either way, by the clock of the server', async () => {
+  it('accepts a token within a minute of the clock of the server', async () => {
     const clock = createManualClock(nowSec() * 1_000)
     await using server = await serve({ clock })
     const token = bearer(signJwt(jwtSecret, nowSec()))
@@ -90,7 +90,7 @@ describe('rpc/engineServer: who may ask', () => {
     expect((await post(server.url, chainIdCall, token)).status).toBe(401)
   })
 
-  it('a name of another host is refused: no web page gets here', async () => {
+  it('refuses foreign host names: web pages have no access', async () => {
     await using server = await serve()
     const status = await new Promise((resolve, reject) => {
       const headers = { ...bearer(signJwt(jwtSecret, nowSec())), host: 'rebound.example' }
@@ -101,7 +101,7 @@ describe('rpc/engineServer: who may ask', () => {
     expect(status).toBe(403)
   })
 
-  it("viem's client, with a token, reads the chain through the engine port", async () => {
+  it('viem with a token reads the chain through the engine port', async () => {
     await using server = await serve()
     const transport = http(server.url, { fetchOptions: { headers: bearer(signJwt(jwtSecret, nowSec())) } })
     const client = createPublicClient({ transport })
@@ -114,7 +114,7 @@ describe('rpc/engineServer: who may ask', () => {
 })
 
 describe('rpc/engineServer: the Engine API as JSON', () => {
-  it('a block from attributes to head, by hand', async () => {
+  it('builds a block from attributes and makes it the head', async () => {
     await using server = await serve()
     const { url } = server
     const attributes = encodeAttributes(attributesAt(schedule, 1))
@@ -144,7 +144,7 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
     expect(await ask(url, 'engine_getPayloadBodiesByHashV1', [blockHash, zeroHash])).toEqual([expect.anything(), null])
   })
 
-  it('what it is and can', async () => {
+  it('reports its client version and capabilities', async () => {
     await using server = await serve()
     const methods = (await ask(server.url, 'engine_exchangeCapabilities', ['engine_newPayloadV9'])) as string[]
     expect(methods.filter((method) => /(?:newPayload|getPayload)V\d/.test(method))).toEqual([
@@ -183,13 +183,13 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
     ['a safe block that is not known', call('engine_forkchoiceUpdatedV3', { ...forkchoice, safeBlockHash: hashOf('x') }, null), -38002],
     ['a method that there is not', call('engine_newPayloadV6'), -32601],
     ['a method of the consensus half', call('optimism_syncStatus'), -32601],
-  ])('%s is an error, and the server goes on', async (_what, body, code) => {
+  ])('answers %s with an error, and continues', async (_what, body, code) => {
     await using server = await serve()
     expect((await post(server.url, body)).json).toMatchObject({ error: { code } })
     expect(await ask(server.url, 'eth_chainId')).toBe(`0x${config.l2ChainId.toString(16)}`)
   })
 
-  it('a payload of a known time called by another version (-38005), with a field too few (-32602)', async () => {
+  it('refuses a payload by another method version (-38005), and one with a missing field (-32602)', async () => {
     await using server = await serve()
     const [payload = expect.fail()] = await payloadsOf(1)
     const [json, hashes, root, requests] = newPayloadParams(payload)
@@ -200,7 +200,7 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
   })
 })
 
-describe('rpc/engineServer: over WebSocket, as other halves are configured', () => {
+describe('rpc/engineServer: WebSocket, which some consensus clients use', () => {
   const token = () => bearer(signJwt(jwtSecret, nowSec()))
   const open = async (url: string, headers: Record<string, string>) => {
     const socket = new WebSocket(url.replace('http', 'ws'), { headers })
@@ -213,7 +213,7 @@ describe('rpc/engineServer: over WebSocket, as other halves are configured', () 
     return JSON.parse(String((await next)[0])) as { id: unknown; result?: unknown; error?: { code: number } }
   }
 
-  it('calls and batches, in order; what is no JSON is an error and ends nothing', async () => {
+  it('answers calls and batches in order, and continues after malformed JSON', async () => {
     await using server = await serve()
     const socket = await open(server.url, token())
     expect((await answered(socket, '{')).error?.code).toBe(-32700)
@@ -233,12 +233,12 @@ describe('rpc/engineServer: over WebSocket, as other halves are configured', () 
     ['a wrong secret', () => bearer(signJwt(new Uint8Array(32), nowSec())), 401],
     ['a web page', () => ({ ...token(), origin: 'https://page.example' }), 403],
     ['another host name', () => ({ ...token(), host: 'rebound.example' }), 403],
-  ])('%s is refused', async (_what, headers, status) => {
+  ])('refuses %s', async (_what, headers, status) => {
     await using server = await serve()
     await expect(open(server.url, headers())).rejects.toThrow(`Unexpected server response: ${status}`)
   })
 
-  it('a bounded number of connections', async () => {
+  it('bounds the number of connections', async () => {
     await using server = await serve()
     const sockets = await Promise.all(Array.from({ length: 16 }, () => open(server.url, token())))
     await expect(open(server.url, token())).rejects.toThrow('503')
@@ -246,8 +246,8 @@ describe('rpc/engineServer: over WebSocket, as other halves are configured', () 
   })
 })
 
-describe('rpc/engineServer: much, and much at once', () => {
-  it('a body above 128 MB is refused by its announced length (413); one below is read', async () => {
+describe('rpc/engineServer: large and concurrent requests', () => {
+  it('refuses a body above 128 MB by its announced length (413), and reads a smaller one', async () => {
     await using server = await serve()
     const headers = { ...bearer(signJwt(jwtSecret, nowSec())), 'content-type': 'application/json' }
     const status = await new Promise((resolve, reject) => {
@@ -258,11 +258,11 @@ describe('rpc/engineServer: much, and much at once', () => {
       sent.on('error', reject).write('{')
     })
     expect(status).toBe(413)
-    const large = { ...chainIdCall, params: [], padding: 'x'.repeat(20_000_000) } // more than the public port takes
+    const large = { ...chainIdCall, params: [], padding: 'x'.repeat(20_000_000) } // above the limit of the public port
     expect((await post(server.url, large)).json).toMatchObject({ result: '0x385' })
   })
 
-  it('payloads sent all at once are executed in the order of their arrival, none is SYNCING', async () => {
+  it('executes payloads sent at once in order of arrival, none is SYNCING', async () => {
     await using server = await serve()
     const payloads = await payloadsOf(20)
     const calls = payloads.map((payload, id) => ({ jsonrpc: '2.0', id, method: 'engine_newPayloadV4', params: newPayloadParams(payload) }))
@@ -274,7 +274,7 @@ describe('rpc/engineServer: much, and much at once', () => {
     expect(repeated).toEqual(payloads.map(({ blockHash }) => ({ status: 'VALID', latestValidHash: blockHash, validationError: null })))
   })
 
-  it('out of order and repeated: SYNCING until the parent comes, then VALID', async () => {
+  it('answers SYNCING for payloads out of order until the parent arrives, then VALID', async () => {
     await using server = await serve()
     const [one = expect.fail(), two = expect.fail()] = await payloadsOf(2)
     const send = (payload: Payload) => ask(server.url, 'engine_newPayloadV4', ...newPayloadParams(payload))
@@ -287,7 +287,7 @@ describe('rpc/engineServer: much, and much at once', () => {
     for (const payload of [one, one, two, two]) expect(await send(payload)).toMatchObject({ status: 'VALID' })
   })
 
-  it('a server that was started again between forkchoice and getPayload says that it knows no such payload', async () => {
+  it('answers getPayload after a restart with Unknown payload', async () => {
     const execution = openExecution(chain)
     const first = await serveEngine({ execution, engine: execution, config })
     const attributes = encodeAttributes(attributesAt(schedule, 1))

@@ -9,23 +9,23 @@ import { createRpcServer, type RpcServer, type RpcServerDeps, type RpcServerLimi
 export type EngineServerDeps = {
   readonly api: EngineApi
   readonly eth: Omit<EthContext, 'cancellation'>
-  /** 32 bytes; asked for at each request */
+  /** 32 bytes; called at each request */
   readonly jwtSecret: () => Uint8Array
-  /** Told why a token that somebody came with is not good. */
+  /** Called with the reason when a client sends an invalid token. */
   readonly onRefused?: ((reason: string) => void) | undefined
   readonly log: Log
   readonly clock: Clock
   readonly metrics?: RpcServerDeps<EngineContext>['metrics']
 }
 
-/** A block's payload is one body: as other clients have it. Two of them fit at once. */
+/** A payload is one body, with the limit of other clients. Two of them fit at once. */
 export const engineServerLimits: Partial<RpcServerLimits> = { maxBodyBytes: 128_000_000, maxHeldBytes: 256_000_000, maxConnections: 50 }
 
-/** Some consensus halves ask over WebSocket (`ws://execution:8551`), one connection each. */
+/** Some consensus clients use one WebSocket connection (`ws://execution:8551`). */
 const maxSockets = 16
 
 /**
- * Starts the engine port: the Engine API and the reads that go with it, for whoever has the secret; anybody else gets HTTP 401.
+ * Starts the engine port: the Engine API and the read methods, for clients that hold the secret; all others get HTTP 401.
  * @returns when it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */

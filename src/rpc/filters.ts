@@ -12,71 +12,71 @@ import { ByteBudget } from './server/body.ts'
 import { type MatcherUse, SharedMatchers } from './sharedMatchers.ts'
 import type { Notification } from './subscriptions/notification.ts'
 
-/** What a filter waits for, and what it has told. */
+/** Kind of a filter and its unread progress. */
 export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
 
 export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail<LocatedLog> }
 
-/** What is made of a new transaction, once for all who want it: the whole of it, as they are told. */
+/** Forms of a new transaction, made once for all subscribers: the whole transaction as a notification. */
 export type PendingMade = { whole?: Promise<Notification | undefined> }
 
-/** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
+/** Filters that clients poll. They belong to no connection: any client that knows the unguessable id may poll. */
 export interface Filters {
-  /** All logs of a block. They are read once for all who follow the chain, and held once, however many remember them. */
+  /** Logs of a block, read once and shared by all filters and subscriptions that follow the chain. */
   logsOf(block: Hash, read: () => readonly LocatedLog[]): readonly LocatedLog[]
-  /** bounds the memory of the filters and subscriptions of the thread */
+  /** memory budget of the filters and subscriptions of the thread */
   readonly budget: ByteBudget
   readonly parents: ToldParents
   /**
-   * The matcher of a filter or subscription for logs; equal ones share it.
-   * @throws RpcError −32005 when the matchers of all clients hold too much
+   * Log matcher of a filter or subscription; equal matchers are shared.
+   * @throws RpcError −32005 when the matchers of all clients exceed their budget
    */
   matcherFor(wanted: WantedLogs): MatcherUse
   /**
-   * Keeps a filter; at its end what it looks for is given back.
-   * @throws RpcError −32005 when there are too many
+   * Adds a filter; its matcher is released when it ends.
+   * @throws RpcError −32005 when there are too many filters
    */
   add(filter: Filter): string
   /**
-   * Asks one, after whoever asks it already; that it was asked keeps it alive.
-   * @throws RpcError −32602 when there is none with this id (any more)
+   * Polls a filter after its earlier polls have ended. A poll keeps the filter alive.
+   * @throws RpcError −32602 when the id is unknown or the filter has expired
    */
   ask<T>(id: string, question: (filter: Filter) => T | Promise<T>): Promise<T>
-  /** @returns whether there was one */
+  /** @returns whether the filter existed */
   remove(id: string): boolean
-  /** A transaction is new in the pool. */
+  /** Adds a new pool transaction. */
   notePending(hash: Hash): void
-  /** @param listener told of each transaction that is new in the pool, and of what others have made of it; it may not throw */
+  /** @param listener called with each new pool transaction and its shared forms; must not throw */
   onPending(listener: (hash: Hash, made: PendingMade) => void): Disposable
 }
 
 export type FilterLimits = {
   readonly maxFilters: number
-  /** memory of all filters and subscriptions for logs, roughly */
+  /** approximate memory of all log filters and subscriptions */
   readonly maxMatcherBytes: number
-  /** after so long without a question one ends */
+  /** time without a poll after which a filter ends */
   readonly idleMs: number
-  /** that one filter keeps until it is asked; the oldest are forgotten */
+  /** transactions that one filter keeps between polls; the oldest are dropped */
   readonly maxPending: number
-  /** of logs of the newest blocks, roughly */
+  /** approximate memory of the logs of recent blocks */
   readonly maxSharedBytes: number
 }
 
-/** Memory of all filters and subscriptions of a thread, beside what each connection has room for anyway. */
+/** Memory of all filters and subscriptions of a thread, in addition to each connection's own allowance. */
 export const filterMemoryBytes = 64_000_000
 
 const defaultLimits: FilterLimits = {
   ...{ maxFilters: 1_000, maxMatcherBytes: filterMemoryBytes, idleMs: 300_000, maxPending: 10_000 },
   maxSharedBytes: 32 * 2 ** 20,
 }
-/** of memory that a log takes beside its data, in bytes */
+/** memory of a log in addition to its data, in bytes */
 const logBytes = 700
 
 type Entry = { readonly filter: Filter; askedMs: number; turn: Promise<unknown> }
 
 export type FiltersDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
-  /** makes ids that nobody can guess; absent: of 16 bytes */
+  /** creates unguessable ids; default: 16 random bytes */
   readonly newId?: (() => string) | undefined
 }
 

@@ -3,7 +3,7 @@ import { Gate } from './gates.ts'
 
 const gateOf = (maxRunning: number, maxWaiting: number) => new Gate('trace', { maxRunning, maxWaiting, maxUnreadBytes: 100 })
 
-/** As whoever has a gate does it. */
+/** Runs a task as the dispatcher does. */
 async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
   await gate.wait()
   try {
@@ -14,7 +14,7 @@ async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
 }
 const later = () => Promise.withResolvers<void>()
 
-it('rpc/gates: runs as many as it may, the rest in order of arrival', async () => {
+it('rpc/gates: runs tasks up to the limit, the rest in order of arrival', async () => {
   const gate = gateOf(1, 10)
   const order: string[] = []
   const first = later()
@@ -32,7 +32,7 @@ it('rpc/gates: runs as many as it may, the rest in order of arrival', async () =
   expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-it('rpc/gates: refuses when too many wait (−32009), and is open again afterwards', async () => {
+it('rpc/gates: refuses tasks when too many wait (−32009), and accepts them again afterwards', async () => {
   const gate = gateOf(1, 1)
   const first = later()
   const running = through(gate, () => first.promise)
@@ -44,7 +44,7 @@ it('rpc/gates: refuses when too many wait (−32009), and is open again afterwar
   expect(await through(gate, () => 'open')).toBe('open')
 })
 
-it('rpc/gates: a task that throws gives its place back', async () => {
+it('rpc/gates: releases the place of a task that throws', async () => {
   const gate = gateOf(1, 0)
   for (let i = 0; i < 3; i++) {
     await expect(
@@ -55,7 +55,7 @@ it('rpc/gates: a task that throws gives its place back', async () => {
   }
 })
 
-it('rpc/gates: too much that is unread is told of (−32009), until it is read', () => {
+it('rpc/gates: refuses calls while too many bytes are unread (−32009)', () => {
   const gate = gateOf(1, 0)
   gate.count(60)
   gate.count(40)

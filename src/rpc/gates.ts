@@ -3,7 +3,7 @@ import { type CostClass, costClasses } from './registry.ts'
 
 export type GateLimits = { readonly maxRunning: number; readonly maxWaiting: number; readonly maxUnreadBytes: number }
 
-/** Lets a bounded number of calls of a class run at once, in order of arrival, and none while too much is unread that such calls have answered. */
+/** Bounds the calls of a cost class that run at once; others wait in order of arrival. Refuses calls while too many answer bytes are unread. */
 export class Gate {
   readonly #cost: CostClass
   readonly #limits: GateLimits
@@ -16,32 +16,32 @@ export class Gate {
     this.#limits = limits
   }
 
-  /** What was answered and is not read yet: large answers. @param bytes below zero: they are read */
+  /** Counts bytes of large unread answers. @param bytes negative when the client has read them */
   count(bytes: number): void {
     this.#unreadBytes += bytes
   }
 
-  /** RpcError −32009 when too much is unread. */
+  /** @throws RpcError −32009 when too many bytes are unread */
   checkUnread(): void {
     const { maxUnreadBytes: max } = this.#limits
     if (this.#unreadBytes > max) throw serverBusy({ limit: 'bytes', class: this.#cost, max })
   }
 
-  /** @returns whether a task may run at once; whoever ran it says so by `leave` */
+  /** @returns whether a task may run at once; the caller then calls `leave` when it is done */
   enter(): boolean {
     if (this.#running >= this.#limits.maxRunning) return false
     this.#running++
     return true
   }
 
-  /** Whoever leaves hands its place over. */
+  /** Ends a task; the next waiting task takes its place. */
   leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running--
     else next()
   }
 
-  /** Resolves when a task may run. RpcError −32009 when too many wait already. */
+  /** Resolves when a task may run. @throws RpcError −32009 when too many tasks wait */
   async wait(): Promise<void> {
     if (this.enter()) return
     const { maxWaiting: max } = this.#limits
@@ -50,7 +50,7 @@ export class Gate {
   }
 }
 
-/** How many calls of each class of cost run and wait, and what of their answers is unread: one set for all servers of a thread. */
+/** The gates of all cost classes, shared by the servers of a thread. */
 export type Gates = Readonly<Record<CostClass, Gate>>
 
 export function createGates(): Gates {

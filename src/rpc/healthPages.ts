@@ -1,11 +1,11 @@
 import type { Json } from './json.ts'
 import type { Readiness } from './ports.ts'
 
-/** An answer to GET: JSON, or plain text as it is. */
+/** Response to a GET request: JSON or plain text. */
 export type Page = { readonly status: number } & ({ readonly body: Json } | { readonly text: string })
 export type Pages = ReadonlyMap<string, () => Page | Promise<Page>>
 
-/** `/healthz`: the process answers. `/readyz`: it may be asked: 503 with the reasons while it may not. */
+/** Pages `/healthz` (the process is alive) and `/readyz` (200 when ready, else 503 with the reasons). */
 export function healthPages(source: { readiness(): Readiness | Promise<Readiness> }, version: string): Pages {
   const ready = async (): Promise<Page> => {
     const { problems } = await source.readiness()

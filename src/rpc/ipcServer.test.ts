@@ -29,7 +29,7 @@ async function serve(path: string) {
   return Object.assign(server, { tell: () => feed.tell(chain.blocks[1] ?? expect.fail()), hash: chain.blocks[1]?.hash })
 }
 
-/** Sends pieces, and reads as many lines. */
+/** Sends pieces and reads that many lines. */
 async function talk(path: string, pieces: readonly string[], lines: number): Promise<Record<string, unknown>[]> {
   const socket = connect(path)
   let received = ''
@@ -53,7 +53,7 @@ async function talk(path: string, pieces: readonly string[], lines: number): Pro
 }
 const call = (id: number, method: string, ...params: unknown[]) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-it('rpc/ipcServer: values are answered wherever they are cut, a batch too; what is no JSON is refused and the next answered', async () => {
+it('rpc/ipcServer: answers values and batches however they are split, and continues after malformed JSON', async () => {
   const path = pathOf('a')
   await using _server = await serve(path)
   const text = `${call(1, 'eth_chainId')}${call(2, 'web3_sha3', '0x7b')}\n [${call(3, 'eth_chainId')}]`
@@ -63,7 +63,7 @@ it('rpc/ipcServer: values are answered wherever they are cut, a batch too; what 
   expect(told.map(({ id, error }) => id ?? (error as { code: number }).code).sort()).toEqual([-32700, -32700, -32700, 4, 5])
 })
 
-it('rpc/ipcServer: the socket is this user’s alone, and goes when the server does', async () => {
+it('rpc/ipcServer: the socket is accessible to its user only, and is removed when the server closes', async () => {
   const path = pathOf('b')
   const server = await serve(path)
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -71,14 +71,14 @@ it('rpc/ipcServer: the socket is this user’s alone, and goes when the server d
   expect(existsSync(path)).toBe(false)
 })
 
-it('rpc/ipcServer: a socket that a killed node left is taken over; anything else at the path is left alone (IPC_UNUSABLE)', async () => {
+it('rpc/ipcServer: replaces the socket of a killed node, and leaves anything else at the path alone (IPC_UNUSABLE)', async () => {
   const path = pathOf('c')
   await using _server = await serve(path)
   await expect(serve(path)).rejects.toMatchObject({ code: 'IPC_UNUSABLE', severity: 'fatal' })
   const dead = pathOf('dead')
   const killed = createServer().listen(pathOf('killed'))
   await once(killed, 'listening')
-  renameSync(pathOf('killed'), dead) // so that its end does not take it away
+  renameSync(pathOf('killed'), dead) // so that closing the server does not remove it
   killed.close()
   await using after = await serve(dead)
   expect(after.url).toBe(dead)
@@ -88,7 +88,7 @@ it('rpc/ipcServer: a socket that a killed node left is taken over; anything else
   await expect(serve(pathOf('x'.repeat(200)))).rejects.toMatchObject({ code: 'IPC_UNUSABLE' })
 })
 
-it('rpc/ipcServer: ethers reads the chain over it, and hears of blocks', async () => {
+it('rpc/ipcServer: ethers reads the chain and subscribes to blocks over the socket', async () => {
   const path = pathOf('e')
   await using server = await serve(path)
   const provider = new IpcSocketProvider(path)

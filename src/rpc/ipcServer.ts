@@ -18,16 +18,16 @@ import { Connection, type SocketCaller } from './subscriptions/connection.ts'
 
 export type IpcServerDeps<Context> = AudienceDeps & {
   readonly registry: Registry<Context>
-  /** The context of one call: its cancellation, and the subscriptions of the connection that it came by. */
+  /** Creates the context of one call from its cancellation and the subscriptions of its connection. */
   readonly contextOf: (cancellation: CancellationToken, subscriptions: Subscriptions) => Context
   readonly gates?: Gates | undefined
-  /** of the filters and subscriptions of the thread, shared with its other servers; absent: the server's own */
+  /** budget of filters and subscriptions, shared by the servers of the thread; absent: the server has its own */
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
 }
 
-/** `flag`: the one that names the file, for faults. */
+/** `flag`: the flag that sets the path, for faults. */
 export type IpcServerOptions = { readonly path: string; readonly flag: string }
 
 const limits = {
@@ -45,18 +45,18 @@ const limits = {
   closeTimeoutMs: 5_000,
 }
 
-/** A socket that nobody listens to any more, of a node that was killed, is taken away. @throws Fault IPC_UNUSABLE (fatal) */
+/** Removes the socket file of a dead node. @throws Fault IPC_UNUSABLE (fatal) when the path holds anything else */
 async function clearPath({ path, flag }: IpcServerOptions): Promise<void> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
-  if (!found.isSocket()) throw rpcFault('IPC_UNUSABLE', { flag, path, reason: 'something else is there' })
+  if (!found.isSocket()) throw rpcFault('IPC_UNUSABLE', { flag, path, reason: 'the path exists and is not a socket' })
   const probe = connect(path)
   const isAnswered = await once(probe, 'connect').then(
     () => true,
     () => false,
   )
   probe.destroy()
-  if (isAnswered) throw rpcFault('IPC_UNUSABLE', { flag, path, reason: 'another program listens there' })
+  if (isAnswered) throw rpcFault('IPC_UNUSABLE', { flag, path, reason: 'another program listens on it' })
   rmSync(path)
 }
 
@@ -67,7 +67,7 @@ async function listenAt(server: Server, options: IpcServerOptions): Promise<void
     await clearPath(options)
     const listening = once(server, 'listening')
     server.listen(path)
-    if (statSync(path, { throwIfNoEntry: false })) chmodSync(path, 0o600) // before the first connection is taken
+    if (statSync(path, { throwIfNoEntry: false })) chmodSync(path, 0o600) // before the first connection is accepted
     await listening
     chmodSync(path, 0o600)
   } catch (error) {
@@ -77,10 +77,10 @@ async function listenAt(server: Server, options: IpcServerOptions): Promise<void
 }
 
 /**
- * Starts a JSON-RPC server on a Unix socket, for the user of this process alone: the calls of the registry, and subscriptions.
- * @returns when it listens; disposing of it lets answers under way finish for a while, then ends all connections and takes the socket away
+ * Starts a JSON-RPC server on a Unix socket, accessible to the user of this process only: the methods of the registry, and subscriptions.
+ * @returns when it listens; disposing of it waits a limited time for running calls, then ends all connections and removes the socket
  * @throws Fault IPC_UNUSABLE (fatal)
- * @see go-ethereum, "IPC": JSON values one after the other, no frames
+ * @see go-ethereum, "IPC": consecutive JSON values without framing
  */
 export async function createIpcServer<Context>(
   deps: IpcServerDeps<Context>,

@@ -1,16 +1,16 @@
 import type { ByteList } from './byteList.ts'
 
-/** What JSON.stringify takes; a member that is undefined is left out. */
+/** Input of JSON.stringify; undefined members are left out. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json }
 
-/** A JSON object of unknown members. */
+/** A JSON object with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A whole result that is JSON already, for answers too large to be made of objects. */
+/** A whole result as JSON text, for answers that are too large to build from objects. */
 export class JsonText {
   readonly text: string
 
@@ -19,5 +19,5 @@ export class JsonText {
   }
 }
 
-/** What a method answers: a value, or JSON already, as text or, where parts of it are kept, as bytes. */
+/** Result of a method: a value, JSON text, or JSON bytes assembled from kept parts. */
 export type Result = Json | JsonText | ByteList

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 
-/** A list as JSON in one piece, ASCII, whose items are also asked for by themselves. */
+/** A JSON array in one ASCII buffer, with access to single items. */
 export class JsonArrayBuffer {
   readonly bytes: Buffer
-  /** where each item begins, and where one more would */
+  /** offset of each item, and of the end */
   readonly #starts: Uint32Array
 
   constructor(bytes: Buffer, starts: Uint32Array) {
@@ -11,27 +11,27 @@ export class JsonArrayBuffer {
     this.#starts = starts
   }
 
-  /** items in it */
+  /** number of items */
   get count(): number {
     return this.#starts.length - 1
   }
 
-  /** memory it takes */
+  /** memory, in bytes */
   get sizeBytes(): number {
     return this.bytes.length + this.#starts.byteLength
   }
 
-  /** Where an item begins. RangeError beyond the end. */
+  /** Offset of an item. @throws RangeError beyond the end */
   start(index: number): number {
     return this.#startOf(index)
   }
 
-  /** Where an item ends: a comma or the bracket is there. RangeError beyond the end. */
+  /** Offset after an item, where a comma or the closing bracket follows. @throws RangeError beyond the end */
   end(index: number): number {
     return this.#startOf(index + 1) - 1
   }
 
-  /** One item. RangeError beyond the end. */
+  /** One item. @throws RangeError beyond the end */
   text(index: number): string {
     return this.bytes.toString('latin1', this.start(index), this.end(index))
   }

@@ -6,7 +6,7 @@ import { ByteWriter } from './byteList.ts'
 import { KeptLogs, logTerms } from './keptLogs.ts'
 import { type LocatedLog, logText } from './results/log.ts'
 
-const block = { hash: topic(1), number: 1, timestamp: 1 } // a hash that is a topic too
+const block = { hash: topic(1), number: 1, timestamp: 1 } // the block hash is also a topic
 const small = fc.integer({ min: 1, max: 3 })
 const topics = fc.array(small.map(topic), { maxLength: 4 })
 const log = fc.record({ address: small.map(account), topics, data: fc.uint8Array({ maxLength: 70 }) })
@@ -22,7 +22,7 @@ const filter = fc.record({
 const placedOf = (logs: readonly LocatedLog['log'][]): readonly LocatedLog[] =>
   logs.map((each, logIndex) => ({ log: each, block, transactionHash: topic(2), transactionIndex: 0, logIndex }))
 
-it('rpc/keptLogs: what is found in the text of logs is what a filter finds in the logs', () => {
+it('rpc/keptLogs: finds the same logs in the text as the log matcher does', () => {
   fc.assert(
     fc.property(fc.array(log, { maxLength: 30 }), filter, (logs, wanted) => {
       const kept = new KeptLogs(placedOf(logs))
@@ -36,7 +36,7 @@ it('rpc/keptLogs: what is found in the text of logs is what a filter finds in th
   )
 })
 
-it('rpc/keptLogs: what stands after the last topic of a log is none, also where it reads as one', () => {
+it('rpc/keptLogs: does not mistake text after the last topic for a topic', () => {
   const nested = Buffer.from(topic(3).slice(2), 'hex')
   const logs = placedOf([{ address: account(1), topics: [topic(1)], data: Buffer.concat([nested, nested, nested]) }])
   const kept = new KeptLogs(logs)

@@ -3,7 +3,7 @@ import type { ByteWriter } from './byteList.ts'
 import { type JsonArrayBuffer, keptList } from './jsonArrayBuffer.ts'
 import { type LocatedLog, logText, topicsAt } from './results/log.ts'
 
-/** What is looked for in many blocks. An empty set means any, of a topic also that there is none in its place. */
+/** Addresses and topics to match in many blocks. An empty set matches everything; for a topic also its absence. */
 export type LogTerms = { readonly addresses: ReadonlySet<string>; readonly topics: readonly ReadonlySet<string>[] }
 
 export const logTerms = ({ addresses, topics }: WantedLogs): LogTerms => ({
@@ -14,23 +14,23 @@ export const logTerms = ({ addresses, topics }: WantedLogs): LogTerms => ({
 const comma = 0x2c
 const quote = 0x22
 const topicLength = 66
-/** From one topic to the next. */
+/** Distance between two topics in the text of a log. */
 const topicStep = topicLength + '","'.length
-/** Of an address in the index, beside its logs. */
+/** Memory of an address in the index, without its logs. */
 const addressBytes = 200
 
 type Run = { readonly from: number; readonly to: number }
 
-/** The logs of a block as text: those of an address stand together, for most who look for logs want those of a few addresses. */
+/** The logs of a block as JSON, grouped by address, because most queries name few addresses. */
 export class KeptLogs {
   readonly #text: JsonArrayBuffer
-  /** where in the text those of an address stand */
+  /** range in the text of each address's logs */
   readonly #runs = new Map<string, Run>()
-  /** of each place in the text, which log of the block stands there; and the other way round */
+  /** maps a position in the text to the log index, and back */
   readonly #indexAt: Uint32Array
   readonly #placeOf: Uint32Array
 
-  /** @param logs all of a block, in order */
+  /** @param logs all logs of a block, in order */
   constructor(logs: readonly LocatedLog[]) {
     const byAddress = Map.groupBy(logs.keys(), (index) => logs[index]?.log.address ?? '')
     this.#indexAt = Uint32Array.from([...byAddress.values()].flat())
@@ -44,18 +44,18 @@ export class KeptLogs {
     this.#text = keptList([...this.#indexAt].flatMap((index) => logs[index] ?? []).map(logText))
   }
 
-  /** memory it takes */
+  /** memory, in bytes */
   get sizeBytes(): number {
     return this.#text.sizeBytes + 2 * this.#indexAt.byteLength + addressBytes * this.#runs.size
   }
 
-  /** The places of the logs that match, in the order of the logs. */
+  /** Positions of the matching logs, in the order of the logs. */
   matching({ addresses, topics }: LogTerms): ArrayLike<number> & Iterable<number> {
     const places = this.#ofAddresses(addresses)
     return topics.every(({ size }) => size === 0) ? places : places.filter((place) => this.#hasTopics(place, topics))
   }
 
-  /** Logs with commas between them. */
+  /** Writes logs with commas between them. */
   writeTo(writer: ByteWriter, places: ArrayLike<number>): void {
     for (let at = 0; at < places.length; ) {
       if (at > 0) writer.byte(comma)
@@ -76,7 +76,7 @@ export class KeptLogs {
     return runs.length < 2 ? places : places.sort((a, b) => (this.#indexAt[a] ?? 0) - (this.#indexAt[b] ?? 0))
   }
 
-  /** A topic is there when a quote stands where it would begin, and all before it are there. */
+  /** Whether the topics match. A topic exists when its opening quote is at the expected offset and all topics before it exist. */
   #hasTopics(place: number, topics: LogTerms['topics']): boolean {
     const { bytes } = this.#text
     let at = this.#text.start(place) + topicsAt

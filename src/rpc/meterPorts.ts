@@ -1,17 +1,17 @@
 import type { Address, Hash } from '#types/ids'
 
-/** How long each part took, in whole microseconds. */
+/** Execution time of a block by part, in whole microseconds. */
 export type BlockMeter = {
-  /** of all senders of signed transactions */
+  /** recovery of all senders of signed transactions */
   readonly recoveryUs: number
-  /** what comes before the first transaction included */
+  /** includes the system calls before the first transaction */
   readonly executionUs: number
-  /** with the roots of transactions and receipts */
+  /** includes the roots of transactions and receipts */
   readonly stateRootUs: number
   readonly transactions: readonly { readonly hash: Hash; readonly gasUsed: bigint; readonly executionUs: number }[]
 }
 
-/** Transactions that are to be in one block, one after the other. */
+/** Transactions to execute in sequence in one block. */
 export type Bundle = {
   /** EIP-2718 bytes */
   readonly transactions: readonly Uint8Array[]
@@ -26,37 +26,37 @@ export type BundledTransaction = {
   readonly to: Address | null
   /** wei */
   readonly value: bigint
-  /** the most it pays, wei per gas */
+  /** maximum fee, wei per gas */
   readonly feeCap: bigint
   readonly gasUsed: bigint
   readonly executionUs: number
 }
 
 export type BundleMeter = {
-  /** number of the block on whose state it ran */
+  /** number of the block whose state the bundle ran on */
   readonly stateBlock: number
   readonly results: readonly BundledTransaction[]
   readonly executionUs: number
   readonly stateRootUs: number
 }
 
-/** What was measured, or why it could not be: its bytes are no transactions, or it cannot run. */
+/** A measurement, or the reason for its failure: malformed transactions, or a block that cannot run. */
 export type MeterOutcome<T> =
   | { readonly kind: 'measured'; readonly value: T }
   | { readonly kind: 'unreadable' | 'refused'; readonly reason: string }
 
-/** A measurement that is being made. Dispose of it, finished or not. */
+/** A measurement in progress. Dispose of it, finished or not. */
 export interface MeterWork<T> extends Disposable {
-  /** Works for some milliseconds. @returns whether it is finished; 'pruned' when the state it begins on is not retained any more */
+  /** Works for some milliseconds. @returns whether it is finished; 'pruned' when the state it starts from is not retained */
   work(): boolean | 'pruned'
   /** undefined: not finished */
   readonly outcome: MeterOutcome<T> | undefined
 }
 
-/** Runs blocks and bundles to see how long they take. Nothing of it is kept. */
+/** Runs blocks and bundles to measure their execution time. Keeps no results. */
 export interface Metering {
-  /** A block that the chain has, canonical or not; undefined when there is none. */
+  /** Measures a known block, canonical or not; undefined: unknown block. */
   block(hash: Hash): MeterWork<BlockMeter> | undefined
-  /** On the head, as it is when the work begins. */
+  /** Measures a bundle on the head at the time the work begins. */
   bundle(bundle: Bundle): MeterWork<BundleMeter>
 }

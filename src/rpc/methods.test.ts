@@ -4,7 +4,7 @@ import { ethRegistry, withNamespaces } from './methods.ts'
 
 const context = fakeContext(fakeChain([[], []]))
 
-it('rpc/methods: a choice of namespaces has their methods and no others, and tells of itself', () => {
+it('rpc/methods: withNamespaces keeps exactly the methods of the chosen namespaces, and describes the selection', () => {
   const chosen = withNamespaces(ethRegistry, ['net', 'rpc'])
   expect([...chosen.keys()].filter((name) => !/^net_|^rpc[_.]/.test(name))).toEqual([])
   expect(chosen.get('net_version')).toBe(ethRegistry.get('net_version'))

@@ -20,13 +20,13 @@ it('rpc/methodsReference: every method has a section with its parameters, result
   }
 })
 
-it('rpc/methodsReference: a default is named, and a table cell holds no bar', () => {
+it('rpc/methodsReference: names defaults, and escapes bars in table cells', () => {
   expect(reference).toContain('| `block` | block number, tag')
   expect(reference).toContain('default: latest')
   for (const row of reference.split('\n').filter((line) => line.startsWith('| `'))) expect(row.split('|')).toHaveLength(5)
 })
 
-it('rpc/methodsReference: every code that the sources name is in the table of errors, once', () => {
+it('rpc/methodsReference: lists every error code of the sources once in the table of errors', () => {
   const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => !/\.test\.ts$|errorCodes/.test(file))
   const sources = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\n')
   const named = sources.matchAll(/-3[28]_?\d{3}\b|new RpcError\((\d+)/g)

@@ -35,7 +35,7 @@ function costRow([name, { timeoutMs, maxRunning, maxWaiting, maxUnreadBytes, uni
   return `| ${name} | ${timeoutMs / 1_000} s | ${maxRunning} | ${maxWaiting} | ${maxUnreadBytes / 1_000_000} MB | ${units} |`
 }
 
-/** One line for each namespace: its methods, each a link. */
+/** One line per namespace, with links to its methods. */
 function namespaceLines(methods: readonly Documented[]): string[] {
   const groups = Map.groupBy(methods, ({ name }) => namespaceOf(name))
   const link = ({ name }: Documented): string => `[${name}](#${name.toLowerCase().replaceAll('.', '')})`
@@ -47,16 +47,16 @@ function serverSection(title: string, methods: readonly Documented[]): string {
 }
 
 /**
- * The reference of RPC methods in Markdown, made from the registries.
- * @param servers what each server is, and its registry
+ * The reference of RPC methods in Markdown, generated from the registries.
+ * @param servers title and registry of each server
  */
 export function methodsReference(servers: readonly { readonly title: string; readonly methods: Iterable<Documented> }[]): string {
   const costs = [
     ...[
       '## Cost classes',
       '',
-      'Of each thread: how long a call may take, how many run and wait at once, how much of large answers may be unread before no further call',
-      'begins; and the compute units of a rate limit.',
+      'Limits per thread: time-out of a call, number of calls that run and wait at once, and unread bytes of large answers beyond which no further',
+      'call starts. `units`: compute units of a rate limit.',
       '',
     ],
     ...[

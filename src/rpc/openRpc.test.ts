@@ -26,17 +26,17 @@ it.each([
   ['HTTP', ethRegistry],
   ['WebSocket', socketRegistry],
   ['the engine port', engineRegistry],
-])('rpc/openRpc: rpc.discover over %s tells of every method there, and of no other', (_where, registry) => {
+])('rpc/openRpc: rpc.discover over %s lists exactly the methods of that server', (_where, registry) => {
   expect(discovered(registry as never).methods.map(({ name }) => name)).toEqual([...registry.keys()])
 })
 
-it('rpc/openRpc: a selection of methods tells of the selection', () => {
+it('rpc/openRpc: rpc.discover lists the selected namespaces only', () => {
   const chosen = withDiscovery([...ethRegistry.values()].filter(({ name }) => /^(net|rpc)_/.test(name)))
   expect(chosen.get('rpc_modules')?.call(context, [])).toEqual({ net: '1.0', rpc: '1.0' })
   expect(discovered(chosen).methods.map(({ name }) => name)).toEqual([...chosen.keys()])
 })
 
-it('rpc/openRpc: every reference leads to a schema, and required parameters come first', () => {
+it('rpc/openRpc: every reference resolves to a schema, and required parameters come first', () => {
   const document = openRpcDocument(socketRegistry.values())
   for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g))
     expect(namedSchemas).toHaveProperty(name)
@@ -53,7 +53,7 @@ it('rpc/openRpc: every result and every parameter has a schema', () => {
   }
 })
 
-it('rpc/openRpc: examples fit the schemas that stand beside them', () => {
+it('rpc/openRpc: examples fit their schemas', () => {
   for (const { name, params, result, example } of [...engineRegistry.values(), ...adminRegistry.values()]) {
     for (const [index, value] of example.params.entries()) {
       const { schema } = params[index]?.codec ?? {}
@@ -79,6 +79,6 @@ it.each([
   expect(JSON.parse(mismatch(namedSchemas[name], bad) ?? '')).toMatchObject([why])
 })
 
-it('rpc/openRpc: the namespace of a method is what stands before the first mark', () => {
+it('rpc/openRpc: the namespace of a method is the part before the first separator', () => {
   expect(['eth_call', 'rpc.discover', 'lonely'].map(namespaceOf)).toEqual(['eth', 'rpc', 'lonely'])
 })

@@ -2,7 +2,7 @@ import type { Json } from './json.ts'
 import { costClasses, type Method, type Param } from './registry.ts'
 import { type JsonSchema, namedSchemas } from './schemas.ts'
 
-/** What the documents about methods need of one; every registry's methods fit. */
+/** The parts of a method that documents use; the methods of every registry fit. */
 export type Documented = Pick<Method<never>, 'name' | 'doc' | 'params' | 'result' | 'cost' | 'example'>
 
 /** The part of a method's name before the first `_` or `.`. */
@@ -34,7 +34,7 @@ const methodObject = (method: Documented): Json => ({
 })
 
 /**
- * The methods of one server as an OpenRPC document. Where a schema says little, the description says what stands there.
+ * OpenRPC document of the methods of one server. Where a schema is loose, the description has the format.
  * @see https://spec.open-rpc.org, version 1.3.2
  */
 export function openRpcDocument(methods: Iterable<Documented>): { readonly [key: string]: Json } {
@@ -44,7 +44,7 @@ export function openRpcDocument(methods: Iterable<Documented>): { readonly [key:
     info: {
       title: 'Basalt JSON-RPC',
       version: '1.0.0',
-      description: 'What this server answers: HTTP and WebSocket, parameters by position.',
+      description: 'Methods of this server over HTTP and WebSocket, with parameters by position.',
     },
     methods: Array.from(methods, methodObject),
     components: { schemas },

@@ -1,14 +1,14 @@
 export type ParamErrorKind = 'unreadable' | 'senseless'
-/** Where the reader noticed an error: at the end of the value, at the end of the parameter, or no place is told. */
+/** Position that an error reports: the end of the value, the end of the parameter, or none. */
 export type NoticedAt = 'value' | 'parameter' | 'nowhere'
 
 /**
- * A parameter that is not what its codec wants. `unreadable` values are reported with their place in the parameter's compact JSON;
- * `senseless` ones can be read and contradict themselves: the text says it all.
+ * A parameter that its codec refuses. `unreadable` values are reported with their column in the parameter's compact JSON; `senseless` values
+ * are well-formed and contradictory: the message alone explains them.
  */
 export class ParamError extends Error {
   readonly kind: ParamErrorKind
-  /** Keys and indexes from the parameter down to the value; grows while the error leaves the parts. */
+  /** Keys and indexes from the parameter down to the value; filled while the error propagates outwards. */
   readonly path: (string | number)[] = []
   noticed: NoticedAt = 'value'
 
@@ -19,7 +19,7 @@ export class ParamError extends Error {
   }
 }
 
-/** Runs the codec of a part; what it throws is then about the part at `key` of the whole. */
+/** Runs the codec of the part at `key`, and adds the key to the path of its errors. */
 export function within<T>(key: string | number, parse: () => T): T {
   try {
     return parse()
@@ -29,7 +29,7 @@ export function within<T>(key: string | number, parse: () => T): T {
   }
 }
 
-/** Runs a codec whose errors are all noticed at one place. */
+/** Runs a codec whose errors all report the same kind of position. */
 export function noticedAt<T>(place: NoticedAt, parse: () => T): T {
   try {
     return parse()
@@ -53,10 +53,10 @@ function charactersBefore(container: object, key: string | number): number {
   return length
 }
 
-/** Longer parameters are not measured: the place in them helps nobody. */
+/** Maximum length of a parameter for which a column is computed. */
 const measuredLength = 10_000
 
-/** Column (from 1) of the last character read in the compact JSON of the parameter; undefined when no place is told. */
+/** Column (from 1) of the last character read in the compact JSON of the parameter; undefined when no position is reported. */
 export function columnOf(parameter: unknown, error: ParamError): number | undefined {
   if (error.noticed === 'nowhere') return undefined
   try {

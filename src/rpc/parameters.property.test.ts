@@ -9,14 +9,14 @@ import { ethRegistry } from './methods.ts'
 
 const log = { address: account(1), topics: [topic(1)], data: new Uint8Array(0) }
 const outcome = { kind: 'success', output: new Uint8Array(0) } as const
-/** Whatever waits waits no longer than a turn. */
+/** Clock whose timers fire in the next turn. */
 const hasty: Clock = {
   ...createManualClock(),
   after: (_ms, run) => ({ [Symbol.dispose]: clearImmediate.bind(undefined, setImmediate(run)) }),
 }
 const context = { ...fakeContext(fakeChain([[], [[log]], []]), outcome), pool: fakePool(), clock: hasty }
 
-/** Values that look like parameters, so that some get far. */
+/** Values that resemble parameters, so that some pass validation. */
 const hexDigits = array(constantFrom(...'0123456789abcdefABCDEFg'), { maxLength: 70 }).map((digits) => `0x${digits.join('')}`)
 const tag = constantFrom('latest', 'pending', 'safe', 'earliest', 'finalized', '0x0', '0x1', '0x2', '0xffffffffffffffff')
 const scalar = oneof(hexDigits, tag, constant(account(1)), constant(topic(1)), string(), nat(), constantFrom(null, true, -1, 1.5))
@@ -42,10 +42,10 @@ const member = constantFrom(
 const structured = oneof(scalar, array(scalar, { maxLength: 4 }), dictionary(member, oneof(scalar, array(scalar, { maxLength: 5 }))))
 const params = oneof(array(structured, { maxLength: 4 }), array(jsonValue(), { maxLength: 4 }))
 
-/** An estimate searches; anything else runs a message once. */
+/** An estimate searches; any other method runs a message once. */
 const mostRuns = 20
 
-it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcError', async () => {
+it('rpc/registry: every method answers any parameters with JSON or an RpcError', async () => {
   const method = constantFrom(...ethRegistry.values())
   const seed = 20_260_711
   await assert(

@@ -12,7 +12,7 @@ import { socketRegistry } from './methods.ts'
 import { rpcMetrics } from './metrics.ts'
 import { createWsServer } from './wsServer.ts'
 
-/** A connection that announces a message of 10 MB and sends the beginning of it. */
+/** A connection that announces a message of 10 MB and sends only its beginning. */
 async function begin(port: number, bytes: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   socket.write(
@@ -28,7 +28,7 @@ async function begin(port: number, bytes: number): Promise<Socket> {
   return socket
 }
 
-it('rpc/partialMessages: when messages that are not whole hold too much, the connection that holds most ends', async () => {
+it('rpc/server/partialMessages: ends the connection that holds most when incomplete messages exceed the bound', async () => {
   const eth = fakeContext(fakeChain([[], [[]]]))
   await using server = await createWsServer<SocketContext>(
     {

@@ -1,25 +1,25 @@
 import type { ChainBlock, ChainReceipt } from '#types/chainView'
 import type { Hash } from '#types/ids'
 
-/** A block that is not sealed, as far as it is known; each flashblock makes a new one, and neither changes. */
+/** A block that is not sealed. Immutable: each flashblock makes a new one. */
 export type PendingBlock = {
-  /** Its id in views (`heads.pending`); what callers see of it has no hash. */
+  /** Its id in views is `heads.pending`; clients see it without a hash. */
   readonly block: ChainBlock
   /** One per transaction. */
   readonly receipts: readonly ChainReceipt[]
-  /** slice that was added last, from 0 */
+  /** index of its newest flashblock, from 0 */
   readonly index: number
 }
 
-/** What became of blocks that are not sealed. */
+/** A change of pending blocks. */
 export type PendingNews =
-  /** The newest one has grown. `firstNew`: index of the first transaction that the flashblock before did not have. */
+  /** A flashblock was added. `firstNew`: index of its first transaction. */
   | { readonly kind: 'increment'; readonly pending: PendingBlock; readonly firstNew: number }
-  /** Transactions that were shown will not be in the chain where they were shown: from index `first` of this block on. */
+  /** The transactions of this block from index `first` on will not be on the chain in this position. */
   | { readonly kind: 'dropped'; readonly pending: PendingBlock; readonly first: number; readonly replacedBy?: Hash }
 
-/** Tells of flashblocks, in order, each once, after they are readable. */
+/** Notifies of flashblocks, in order, each once, after views can read them. */
 export interface PendingFeed {
-  /** @param listener may not throw */
+  /** @param listener must not throw */
   subscribe(listener: (news: readonly PendingNews[]) => void): Disposable
 }

@@ -23,7 +23,7 @@ function setUp() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-it('rpc/pendingRounds: many listeners hear of a flashblock in turns, each of all flashblocks in order', async () => {
+it('rpc/pendingRounds: notifies many listeners in turns, each of all flashblocks in order', async () => {
   const { chain, feed } = setUp()
   const heard = Array.from({ length: 300 }, (): number[] => [])
   for (const of of heard) feed.subscribe((news: readonly PendingNews[]) => of.push(...news.map(({ pending }) => pending.index)))
@@ -35,7 +35,7 @@ it('rpc/pendingRounds: many listeners hear of a flashblock in turns, each of all
   expect(heard.every((of) => of.join() === '0,1')).toBe(true)
 })
 
-it('rpc/pendingRounds: who has left hears nothing more, and nobody is asked for nobody', async () => {
+it('rpc/pendingRounds: does not notify a listener that has left, and has no subscription without listeners', async () => {
   const { chain, feed, asked } = setUp()
   const heard: number[] = []
   const all = Array.from({ length: 200 }, (_each, index) => feed.subscribe(() => heard.push(index)))

@@ -1,7 +1,7 @@
 import type { PendingFeed, PendingNews } from './pendingPorts.ts'
 import { createRounds } from './subscriptions/rounds.ts'
 
-/** The same feed for any number of listeners: they hear of it in slices, and it is asked only while there are any. */
+/** Shares one feed among any number of listeners and calls them in batches. Subscribes to the source only while there are listeners. */
 export function pendingRounds(source: PendingFeed): PendingFeed {
   type Listener = { readonly hear: (news: readonly PendingNews[]) => void }
   const listeners = new Set<Listener>()

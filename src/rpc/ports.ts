@@ -7,22 +7,22 @@ import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
-/** The fee rules that are execution's to know. */
+/** Fee rules of the execution half. */
 export interface FeeMarket {
-  /** of the chain itself, where its system config says nothing */
+  /** parameters of the chain itself, used when its system config sets none */
   readonly params: Eip1559Params
   /**
    * Base fee of a child one block time later.
-   * @returns wei per gas; undefined: the block has none, or its extra data tells none
+   * @returns wei per gas; undefined: the block has no base fee, or its extra data is invalid
    */
   nextBaseFee(parent: Header): bigint | undefined
 }
 
-/** Whether the node is behind; block numbers. */
+/** Progress of a node that is behind, in block numbers. */
 export type SyncProgress = { readonly starting: number; readonly current: number; readonly highest: number }
 
 export interface ChainReader {
-  /** The chain as it is now. */
+  /** The current chain. */
   view(): ChainView
   /** undefined: not syncing */
   sync(): SyncProgress | undefined
@@ -31,18 +31,18 @@ export interface ChainReader {
 /** A block as subscribers see it. */
 export type HeadBlock = Pick<ChainBlock, 'hash' | 'block'>
 
-/** Tells of each published head. */
+/** Notifies of each published head. */
 export interface HeadFeed {
   /**
-   * @param listener told, after they are readable, of the blocks that became canonical, oldest first: each is the child of the one told before,
-   * or after a reorg of a block told earlier. A chain that became shorter tells nothing. It may not throw.
+   * @param listener called, after views can read them, with the new canonical blocks, oldest first. Each block is the child of the previous
+   * one or, after a reorg, of an earlier one. Not called when the chain only becomes shorter. Must not throw.
    */
   subscribe(listener: (blocks: readonly HeadBlock[]) => void): Disposable
 }
 
-/** The consensus half's heads; what is not known yet is undefined. */
+/** Heads of the consensus half; undefined while unknown. */
 export type RollupStatus = {
-  /** the L1 block that derivation has read to */
+  /** the last L1 block that derivation has read */
   readonly currentL1: L1Ref | undefined
   readonly headL1: L1Ref | undefined
   readonly safeL1: L1Ref | undefined
@@ -52,40 +52,40 @@ export type RollupStatus = {
   readonly finalizedL2: L2Ref | undefined
 }
 
-/** What an output root is made of, for one L2 block. */
+/** Fields of the output root of one L2 block. */
 export type OutputFacts = { readonly ref: L2Ref; readonly stateRoot: Hash; readonly messagePasserStorageRoot: Hash }
 
-/** Why the node is not ready, in words for an operator; empty: it is. */
+/** Reasons why the node is not ready, as text for the operator; empty when it is ready. */
 export type Readiness = { readonly problems: readonly string[] }
 
-/** The consensus half as its RPC sees it. */
+/** The consensus half, as its RPC methods use it. */
 export interface RollupNode {
   readonly config: RollupConfig
   status(): RollupStatus
   readiness(): Readiness
-  /** Of the canonical block at a number or label; undefined when there is none. Its state may come from elsewhere: a promise. */
+  /** Output of the canonical block at a number or label; undefined when there is no such block. Its state may be on another node: a promise. */
   output(at: number | 'latest' | 'safe' | 'finalized'): Promise<OutputFacts | undefined>
-  /** The safe head after reading the L1 block, or the last one before it for which a safe head was recorded; undefined when none was. */
+  /** The safe head after the L1 block, or after the last block before it with a record; undefined when there is none. */
   safeHeadAtL1(number: number): { readonly l1: BlockId; readonly safe: BlockId } | undefined
 }
 
-/** What became of an operator's wish. */
+/** Outcome of an operator's request. */
 export type AdminOutcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly reason: string }
 
-/** What an operator may do to a running node. */
+/** An operator's control of a running node. */
 export interface AdminNode {
-  /** Executes a block and makes it the unsafe head; `refused`: why it is not. */
+  /** Executes a block and makes it the unsafe head. */
   postUnsafePayload(payload: Payload): Promise<{ readonly kind: 'inserted' } | { readonly kind: 'refused'; readonly reason: string }>
-  /** undefined: no block is made here */
+  /** undefined: this node does not sequence */
   readonly sequencer:
     | {
         isActive(): boolean
-        /** @param unsafe what the operator takes for the unsafe head */
+        /** @param unsafe the unsafe head that the operator expects */
         start(unsafe: Hash): Promise<AdminOutcome<void>>
-        /** the hash of the unsafe head */
+        /** Returns the hash of the unsafe head. */
         stop(): Promise<AdminOutcome<Hash>>
       }
     | undefined
-  /** undefined: the log has one level for ever */
+  /** undefined: the log level is fixed */
   readonly setLogLevel: ((level: LogLevel) => void) | undefined
 }

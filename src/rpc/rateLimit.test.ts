@@ -20,7 +20,7 @@ const options = (more: Partial<RateLimitOptions> = {}): RateLimitOptions => ({
   ...more,
 })
 
-it('rpc/rateTable: a bucket gives what it saved up, then so much a second, and says when there is enough', async () => {
+it('rpc/rateTable: grants the burst, then the rate per second, and reports when enough units are available', async () => {
   const clock = createManualClock()
   const bucket = new RateTable(createRateTable(64), () => clock.nowMs()).bucket('a', rate)
   expect(bucket.take(15)).toBeUndefined()
@@ -31,10 +31,10 @@ it('rpc/rateTable: a bucket gives what it saved up, then so much a second, and s
   expect(bucket.take(10)).toBeUndefined()
   expect(bucket.take(1)).toMatchObject({ remaining: 0, retryAfterMs: 100 })
   await clock.advanceMs(3_600_000)
-  expect([bucket.take(1_000), bucket.take(1)]).toMatchObject([undefined, { retryAfterMs: 100 }]) // dearer than all: takes all
+  expect([bucket.take(1_000), bucket.take(1)]).toMatchObject([undefined, { retryAfterMs: 100 }]) // a cost above the capacity takes all
 })
 
-it('rpc/rateTable: threads draw from the same bucket; a wall clock that is set back locks nobody out', () => {
+it('rpc/rateTable: threads share a bucket; a wall clock that is set back locks no client out', () => {
   const clock = createManualClock()
   const table = createRateTable(64)
   const [here, there] = [1, 2].map(() => new RateTable(table, () => clock.nowMs()).bucket('a', rate))
@@ -44,7 +44,7 @@ it('rpc/rateTable: threads draw from the same bucket; a wall clock that is set b
   expect([here?.take(20), there?.take(1)]).toMatchObject([undefined, { remaining: 0 }])
 })
 
-it('rpc/rateTable: more clients than it has room for: the fullest bucket goes, the emptiest stays', () => {
+it('rpc/rateTable: replaces the fullest bucket when there are too many clients', () => {
   const clock = createManualClock()
   const table = new RateTable(createRateTable(8), () => clock.nowMs())
   const greedy = table.bucket('greedy', rate)
@@ -53,7 +53,7 @@ it('rpc/rateTable: more clients than it has room for: the fullest bucket goes, t
   expect(greedy.take(1)).toEqual({ limit: 10, remaining: 0, retryAfterMs: 100 })
 })
 
-it('rpc/rateLimit: a client is its address, over IPv6 its network; behind a trusted proxy it is who that proxy says', () => {
+it('rpc/rateLimit: identifies a client by address, over IPv6 by network, behind a trusted proxy by X-Forwarded-For', () => {
   const limiter = createRateLimiter(createManualClock(), options({ trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }))
   const isSame = (one: Parameters<typeof limiter.bucketOf>[0], other: typeof one): boolean => {
     const alike = createRateLimiter(createManualClock(), options({ trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }))
@@ -72,7 +72,7 @@ it('rpc/rateLimit: a client is its address, over IPv6 its network; behind a trus
   expect(isSame(behind('10.1.1.1', 'nonsense'), { address: '10.1.1.1' })).toBe(true)
 })
 
-it('rpc/rateLimit: a key has its own bucket, by header or path; a key nobody gave out counts as none', () => {
+it('rpc/rateLimit: a key in header or path has its own bucket; an unknown key counts as none', () => {
   const key = { key: 'alice-1', unitsPerSec: 100, burstUnits: 200 }
   const limiter = createRateLimiter(createManualClock(), options({ keys: [key] }))
   const [address, target] = ['192.0.2.1', '/alice-1']
@@ -82,7 +82,7 @@ it('rpc/rateLimit: a key has its own bucket, by header or path; a key nobody gav
   expect(limiter.bucketOf({ address }).take(1)).toMatchObject({ limit: 10 })
 })
 
-it('rpc/rateLimit: keys that are given out or taken back count at once, for those who are connected too', () => {
+it('rpc/rateLimit: added and removed keys take effect at once, on open connections too', () => {
   const key = { key: 'alice-1', unitsPerSec: 100, burstUnits: 200 }
   const limiter = createRateLimiter(createManualClock(), options())
   const alice = limiter.bucketOf({ address: '192.0.2.1', apiKey: 'alice-1' })
@@ -90,7 +90,7 @@ it('rpc/rateLimit: keys that are given out or taken back count at once, for thos
   limiter.setKeys([key])
   expect([alice.take(150), alice.take(100)]).toMatchObject([undefined, { limit: 100, remaining: 50 }])
   limiter.setKeys([{ ...key, unitsPerSec: 1_000, burstUnits: 2_000 }])
-  expect([alice.take(500), alice.take(1)]).toMatchObject([undefined, { limit: 1_000 }]) // what was drawn stays drawn
+  expect([alice.take(500), alice.take(1)]).toMatchObject([undefined, { limit: 1_000 }]) // drawn units stay drawn
   limiter.setKeys([])
   expect(alice.take(1)).toMatchObject({ limit: 10 })
 })
@@ -120,7 +120,7 @@ async function serve() {
 const call = (name: string, id: number) => ({ jsonrpc: '2.0', id, method: `test_${name}`, params: [] })
 
 it.each([{}, { 'x-other': '1' }])(
-  'rpc/rateLimit: over the limit the answer is 429 with Retry-After and what is left (%o)',
+  'rpc/rateLimit: answers 429 with Retry-After and the remaining units over the limit (%o)',
   async (headers) => {
     await using server = await serve()
     expect((await server.post(call('dear', 1), headers)).status).toBe(200)
@@ -133,7 +133,7 @@ it.each([{}, { 'x-other': '1' }])(
   },
 )
 
-it('rpc/rateLimit: each call of a batch is paid for; 429 when none is answered', async () => {
+it('rpc/rateLimit: charges each call of a batch, and answers 429 when all are refused', async () => {
   await using server = await serve()
   const some = await server.post([call('cheap', 1), call('dear', 2), { id: 3 }])
   expect(some.status).toBe(200)
@@ -142,7 +142,7 @@ it('rpc/rateLimit: each call of a batch is paid for; 429 when none is answered',
   expect([none.status, none.headers.get('retry-after')]).toEqual([429, '1'])
 })
 
-it('rpc/rateLimit: what a subscriber is told is paid for; who cannot pay is told why and goes, who only asks stays', async () => {
+it('rpc/rateLimit: charges notifications; closes the connection of a subscriber over its limit with a reason, and keeps others', async () => {
   const prometheus = new Registry()
   const clock = createManualClock()
   const chain = fakeChain([[], [[]]])
@@ -168,7 +168,7 @@ it('rpc/rateLimit: what a subscriber is told is paid for; who cannot pay is told
   expect(await prometheus.metrics()).toMatch(/^basalt_rpc_socket_ends_total\{why="rate"\} 1$/m)
 })
 
-it('rpc/rateLimit: over WebSocket the refusal is the answer, it is counted, and the connection stays', async () => {
+it('rpc/rateLimit: over WebSocket, answers with the refusal, counts it, and keeps the connection', async () => {
   const prometheus = new Registry()
   const clock = createManualClock()
   const chain = fakeChain([[], [[]]])

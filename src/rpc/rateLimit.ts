@@ -4,44 +4,44 @@ import type { Clock } from '#lib/clock'
 import { type Bucket, type Rate, type RateRefusal, RateTable } from './rateTable.ts'
 import { addressList, trueAddressOf } from './server/clientAddress.ts'
 
-/** A client that has a name, and a bucket of its own. */
+/** An API key with its own rate and bucket. */
 export type ApiKey = Rate & { readonly key: string }
 
-/** How much each client may ask. Plain data: it goes to each thread as it is. */
+/** Rate limits of clients. Plain data that can be sent to threads. */
 export type RateLimitOptions = {
   /** memory of the buckets, shared by the threads: `createRateTable` */
   readonly table: SharedArrayBuffer
-  /** of a client that is known by its address */
+  /** rate of a client without a key, per address */
   readonly rate: Rate
   readonly keys: readonly ApiKey[]
-  /** addresses and networks whose `X-Forwarded-For` is believed */
+  /** addresses and networks whose `X-Forwarded-For` is trusted */
   readonly trustedProxies: readonly string[]
 }
 
-/** What a request says of who sends it. */
+/** Identifying properties of a request's client. */
 export type ClientIdentity = {
-  /** of the other end of the connection */
+  /** remote address of the connection */
   readonly address: string
   /** X-Forwarded-For */
   readonly forwardedFor?: string | undefined
   /** X-Api-Key */
   readonly apiKey?: string | undefined
-  /** path of the request: `/KEY` names a key too */
+  /** path of the request: `/KEY` also names a key */
   readonly target?: string | undefined
 }
 
-/** By a request that node's HTTP server has read. */
+/** Identity in a request that node's HTTP server has parsed. */
 export function identityOf({ socket, headers, url }: IncomingMessage): ClientIdentity {
   const [forwardedFor, apiKey] = [headers['x-forwarded-for']?.toString(), headers['x-api-key']?.toString()]
   return { address: socket.remoteAddress ?? '', forwardedFor, apiKey, target: url }
 }
 
 export interface RateLimiter {
-  /** Out of which bucket calls are paid, from now on: the one it has by the keys of the day. */
+  /** The bucket that pays for a client's calls. It follows later changes of the keys. */
   bucketOf(identity: ClientIdentity): Bucket
-  /** Name of a client: its key, or its address as proxies forward it. */
+  /** Name of a client: its key, or its address as forwarded by trusted proxies. */
   nameOf(identity: ClientIdentity): string
-  /** From now on these are the keys, for those who are connected too. */
+  /** Replaces the keys, for open connections too. */
   setKeys(keys: readonly ApiKey[]): void
 }
 
@@ -49,7 +49,7 @@ const mapOf = (keys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> => new Map(
 
 const keyInTarget = /^\/([^/?]+)$/
 
-/** The limits of all clients; a key nobody has given out counts as none. */
+/** Creates the limiter of all clients; an unknown key counts as none. */
 export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProxies }: RateLimitOptions): RateLimiter {
   const buckets = new RateTable(table, () => clock.nowMs())
   const proxies = addressList(trustedProxies)

@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto'
 
-/** How much a client may ask for, in compute units (`costClasses`). */
+/** Rate of a client in compute units (`costClasses`). */
 export type Rate = {
-  /** given back each second */
+  /** refilled each second */
   readonly unitsPerSec: number
-  /** that may be saved up */
+  /** capacity of the bucket */
   readonly burstUnits: number
 }
 
-/** Why nothing is answered now: what may be asked each second, what is left, and when enough is there again. */
+/** Refusal of a call: the rate per second, the units left, and the time until enough units are available. */
 export type RateRefusal = { readonly limit: number; readonly remaining: number; readonly retryAfterMs: number }
 
 /** The bucket of one client. */
 export interface Bucket {
-  /** @returns undefined when the units were taken; else nothing was */
+  /** @returns undefined when the units were taken; otherwise none were */
   take(units: number): RateRefusal | undefined
 }
 
 const waysPerSet = 8
 const headerBytes = 16
 
-/** Memory for the buckets of all threads. @param clients that are remembered at once, a power of two */
+/** Memory for the buckets of all threads. @param clients remembered at once, a power of two */
 export function createRateTable(clients = 65_536): SharedArrayBuffer {
   const table = new SharedArrayBuffer(headerBytes + clients * 12)
-  randomBytes(8).copy(new Uint8Array(table)) // so that nobody can choose names that meet in one place
+  randomBytes(8).copy(new Uint8Array(table)) // so that clients cannot choose colliding names
   return table
 }
 
-/** FNV-1a with a secret beginning. */
+/** FNV-1a with a secret seed. */
 function hash(name: string, seed: number): number {
   let mixed = seed
   for (let at = 0; at < name.length; at++) mixed = Math.imul(mixed ^ name.charCodeAt(at), 0x01000193)
@@ -37,9 +37,9 @@ function hash(name: string, seed: number): number {
 }
 
 /**
- * Token buckets by name in memory that threads share, without locks. Each is one number: the time (µs) at which it is full again, so that a
- * bucket nobody has drawn from lately is the same as none, and its place may be taken by another. When all places that a name may have are in
- * use, the fullest goes. Two threads that take a place at the same moment may lose a charge; never more.
+ * Lock-free token buckets by name in memory shared by threads. A bucket is one number: the time (µs) at which it is full again. A full bucket
+ * equals a new one, so its place can be reused. When all places that a name may use are taken, the fullest bucket is replaced. Two threads that
+ * claim a place at the same moment may lose one charge, never more.
  * @see GCRA, ITU-T I.371
  */
 export class RateTable {
@@ -68,12 +68,12 @@ export class RateTable {
     const nowUs = BigInt(Math.round(this.#nowMs() * 1_000))
     const usPerUnit = 1_000_000 / unitsPerSec
     const burstUs = Math.ceil(burstUnits * usPerUnit)
-    const costUs = Math.ceil(Math.min(units, burstUnits) * usPerUnit) // what is dearer than a full bucket takes it whole
+    const costUs = Math.ceil(Math.min(units, burstUnits) * usPerUnit) // a cost above the capacity takes a full bucket
     const place = this.#placeOf(first, tag, nowUs)
     for (;;) {
       const before = Atomics.load(this.#fullAtUs, place)
       const aheadUs = Number(before - nowUs)
-      const drawnUs = aheadUs > 0 && aheadUs <= burstUs ? aheadUs : 0 // more than a whole bucket: the wall clock was set back
+      const drawnUs = aheadUs > 0 && aheadUs <= burstUs ? aheadUs : 0 // more than the capacity: the wall clock was set back
       const afterUs = drawnUs + costUs
       if (afterUs > burstUs) {
         const remaining = Math.floor((burstUs - drawnUs) / usPerUnit)

@@ -19,7 +19,7 @@ const token = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 const blockHash = `0x${'7e'.repeat(32)}`
 
 it.each([
-  // texts and places as the recorded client gave them
+  // texts and positions recorded from Base's client
   ['eth_getBalance', ['0x1234', 'latest'], unreadable('invalid string length at line 1 column 8')],
   ['eth_call', [{ to: '0x1234' }, '0x1'], unreadable('invalid string length at line 1 column 14')],
   ['eth_getBlockByNumber', ['banana', false], unreadable('hex string without 0x prefix')],
@@ -44,7 +44,7 @@ it.each([
     [{ to: token, data: '0x12', input: '0x34' }, 'latest'],
     { code: -32602, message: 'both "data" and "input" are set and not equal. Please use "input" to pass transaction call data' },
   ],
-  // ours
+  // our own texts
   ['eth_getBalance', [], unreadable('No more params')],
   [
     'eth_getBalance',
@@ -79,23 +79,23 @@ it.each([
   expect(await errorOf(method, params)).toEqual(expected)
 })
 
-it('rpc/registry: a parameter nested deeper than the stack goes is refused, not fatal', async () => {
+it('rpc/registry: refuses a parameter nested deeper than the stack allows', async () => {
   const deep: unknown = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`)
   expect(await errorOf('eth_getBalance', [deep])).toMatchObject({ code: -32602 })
 })
 
-it('rpc/registry: what may be left out stands for its default, also when it is null', async () => {
+it('rpc/registry: uses the default for a missing or null optional parameter', async () => {
   const balance = ethRegistry.get('eth_getBalance')
   expect(await balance?.call(context, [token])).toBe('0x0')
   expect(await balance?.call(context, [token, null])).toBe('0x0')
 })
 
-it('rpc/registry: two methods of one name are a mistake (DUPLICATE_METHOD)', () => {
+it('rpc/registry: refuses two methods with one name (DUPLICATE_METHOD)', () => {
   const methods = [...ethRegistry.values()]
   expect(() => createRegistry(methods, methods.slice(0, 1))).toThrow(expect.objectContaining({ code: 'DUPLICATE_METHOD' }))
 })
 
-it('rpc/registry: every method names itself, its cost and a result, and its parameters with defaults come last', () => {
+it('rpc/registry: every method has a doc, a cost and a result, and its optional parameters come last', () => {
   for (const method of ethRegistry.values() as Iterable<Method<unknown>>) {
     expect(method.doc).toMatch(/\.$/)
     expect(method.result.doc).not.toBe('')

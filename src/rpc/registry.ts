@@ -5,31 +5,31 @@ import { type Json, JsonText, type Result } from './json.ts'
 import { columnOf, ParamError } from './paramError.ts'
 import type { JsonSchema } from './schemas.ts'
 
-/** How an untrusted JSON value becomes a parameter. */
+/** Parser of an untrusted JSON value as a parameter. */
 export type ParamCodec<T> = {
-  /** what callers write, for the reference */
+  /** accepted format, for the reference */
   readonly doc: string
-  /** the same for programs; without one anything may stand there */
+  /** the same as a JSON schema; absent: any value */
   readonly schema?: JsonSchema
-  /** Throws ParamError when the value is not one. */
+  /** @throws ParamError when the value is malformed */
   parse(value: unknown): T
 }
 
-/** How a result becomes JSON. */
+/** Encoder of a result as JSON. */
 export type ResultCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; encode(value: T): Json }
 
-/** As `ResultCodec`, of a result that is written as text at once. */
+/** Like `ResultCodec`, for a result that is written as JSON text directly. */
 export type TextCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; text(value: T): string }
 
-/** As `ResultCodec`, of a large result whose parts are kept as bytes. */
+/** Like `ResultCodec`, for a large result with parts kept as bytes. */
 export type BytesCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; bytes(value: T): ByteList }
 
 type AnyCodec<T> = ResultCodec<T> | TextCodec<T> | BytesCodec<T>
 
 /**
- * How dear a call is: limits, time-out and metric label follow from it. `units`: compute units that a call takes out of the bucket of whoever
- * makes it; `maxWaiting`: calls that wait for their turn; `maxUnreadBytes`: beyond so much that clients have not read of large answers no
- * further call begins: the largest answer there may be, and less than what all clients of a server may leave unread.
+ * Cost class of a method: it sets limits, time-out and metric label. `units`: compute units taken from the client's rate-limit bucket;
+ * `maxWaiting`: calls that wait for their turn; `maxUnreadBytes`: unread bytes of large answers beyond which no further call starts. That bound
+ * is at least the largest possible answer, and below the bound of a whole server.
  */
 export const costClasses = {
   /** answered from memory */
@@ -38,15 +38,15 @@ export const costClasses = {
   'point-read': { timeoutMs: 5_000, maxRunning: 128, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 2 },
   /** a whole block with its receipts */
   'block-read': { timeoutMs: 10_000, maxRunning: 32, maxWaiting: 1_000, maxUnreadBytes: 160_000_000, units: 10 },
-  /** as many blocks as the caller asks for, up to a bound */
+  /** as many blocks as the client requests, up to a bound */
   'range-read': { timeoutMs: 30_000, maxRunning: 8, maxWaiting: 500, maxUnreadBytes: 160_000_000, units: 50 },
-  /** runs code */
+  /** runs EVM code */
   execution: { timeoutMs: 10_000, maxRunning: 16, maxWaiting: 500, maxUnreadBytes: 160_000_000, units: 20 },
-  /** runs a block again and tells of every step, or proves what it read */
+  /** re-executes a block with a tracer, or proves the state it read */
   trace: { timeoutMs: 60_000, maxRunning: 4, maxWaiting: 100, maxUnreadBytes: 160_000_000, units: 100 },
-  /** hands a transaction over; many at once, for who checks them takes them together */
+  /** submits a transaction; many run at once, because they are validated in groups */
   submit: { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 10 },
-  /** moves the chain; one after the other, so that a call also waits for those before it */
+  /** moves the chain; calls run one after the other, so a call also waits for those before it */
   engine: { timeoutMs: 60_000, maxRunning: 64, maxWaiting: 1_000, maxUnreadBytes: 320_000_000, units: 0 },
 } as const
 export type CostClass = keyof typeof costClasses
@@ -54,7 +54,7 @@ export type CostClass = keyof typeof costClasses
 export type Param<T> = {
   readonly name: string
   readonly codec: ParamCodec<T>
-  /** present: the parameter may be left out (or null), and this stands for it */
+  /** present: the default for a missing or null parameter */
   readonly fallback?: { readonly value: T; readonly doc: string }
 }
 
@@ -68,7 +68,7 @@ export function optionalParam<T>(name: string, codec: ParamCodec<T>, value: T, d
 
 type Values<P extends readonly Param<unknown>[]> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
 
-/** A request and its answer, as in the reference; the answer is left out where it would fill the page. */
+/** A request and its result, for the reference; a result that is too long is left out. */
 export type Example = { readonly params: readonly Json[]; readonly result?: Json }
 
 export type MethodSpec<Context, P extends readonly Param<unknown>[], R> = {
@@ -81,7 +81,7 @@ export type MethodSpec<Context, P extends readonly Param<unknown>[], R> = {
   readonly run: (context: Context, ...params: Values<P>) => R | Promise<R>
 }
 
-/** A method as the server, the reference and the tests see it. */
+/** A method as the server, the reference and the tests use it. */
 export type Method<Context> = {
   readonly name: string
   readonly doc: string
@@ -89,7 +89,7 @@ export type Method<Context> = {
   readonly result: { readonly doc: string; readonly schema?: JsonSchema }
   readonly cost: CostClass
   readonly example: Example
-  /** Parses, runs, encodes. Throws RpcError for what the caller did wrong. Only a method that waits for something gives a promise. */
+  /** Parses, runs, encodes. Throws RpcError for errors of the caller. Returns a promise only when the method is asynchronous. */
   call(context: Context, params: readonly unknown[]): Result | Promise<Result>
 }
 
@@ -115,7 +115,7 @@ function encode<R>(codec: AnyCodec<R>, value: R): Result {
   return 'text' in codec ? new JsonText(codec.text(value)) : codec.encode(value)
 }
 
-/** Makes the `defineMethod` of one namespace, whose methods all get the same context. */
+/** Creates the `defineMethod` of one namespace, whose methods share a context type. */
 export function methodsOf<Context>(): <const P extends readonly Param<unknown>[], R>(spec: MethodSpec<Context, P, R>) => Method<Context> {
   return (spec) => ({
     ...spec,

@@ -1,13 +1,13 @@
 import type { Json } from './json.ts'
 
-/** What a JSON value has to be, in the words of JSON Schema. */
+/** Schema of a JSON value, in JSON Schema terms. */
 export type JsonSchema = { readonly [key: string]: Json }
 
 const hexOf = (digits: string, title: string): JsonSchema => ({ title, type: 'string', pattern: `^0x${digits}$` })
 export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 export const nullable = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
 
-/** An object that has at least these members. */
+/** An object with at least these members. */
 export function object(
   title: string,
   required: Readonly<Record<string, JsonSchema>>,
@@ -24,7 +24,7 @@ const scalars = {
   BlockTag: { title: 'block tag', enum: ['latest', 'earliest', 'pending', 'safe', 'finalized'] },
 } as const satisfies Readonly<Record<string, JsonSchema>>
 
-/** What is written once and referred to by name. */
+/** Names of the shared schemas. */
 export type SchemaName =
   | keyof typeof scalars
   | 'BlockNumberOrTag'
@@ -54,7 +54,7 @@ export type SchemaName =
 export const refTo = (name: SchemaName): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 const [quantity, bytes, address, hash] = [refTo('Quantity'), refTo('Bytes'), refTo('Address'), refTo('Hash')]
-const unsigned = { type: 'string', pattern: '^0x[0-9a-fA-F]+$' } // leading zeros are let pass in what callers write
+const unsigned = { type: 'string', pattern: '^0x[0-9a-fA-F]+$' } // parameters may have leading zeros
 const oneOrMany = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, list(schema), { type: 'null' }] })
 
 const parameters = {
@@ -93,7 +93,7 @@ const parameters = {
 } as const satisfies Readonly<Record<string, JsonSchema>>
 
 const transaction = object(
-  'transaction; of type 0x7e a deposit',
+  'transaction; type 0x7e is a deposit',
   { type: quantity, hash, from: address, gas: quantity, value: quantity, input: bytes, nonce: quantity },
   {
     ...{ to: nullable(address), blockHash: nullable(hash), blockNumber: nullable(quantity), transactionIndex: nullable(quantity) },
@@ -104,7 +104,7 @@ const transaction = object(
 )
 
 const log = object(
-  'log with its place in the chain',
+  'log with its position in the chain',
   { address, topics: { ...list(hash), maxItems: 4 }, data: bytes, removed: { type: 'boolean' } },
   {
     ...{ blockHash: nullable(hash), blockNumber: nullable(quantity), blockTimestamp: quantity },
@@ -113,7 +113,7 @@ const log = object(
 )
 
 const receipt = object(
-  'receipt, with what the transaction paid for L1',
+  'receipt with L1 and operator fees',
   {
     ...{ type: quantity, transactionHash: hash, transactionIndex: quantity, blockHash: hash, blockNumber: quantity, from: address },
     ...{ to: nullable(address), contractAddress: nullable(address), gasUsed: quantity, cumulativeGasUsed: quantity },
@@ -166,11 +166,11 @@ const truth: JsonSchema = { type: 'boolean' }
 const blockRef = { hash, number: count }
 const l1Ref = { ...blockRef, parentHash: hash, timestamp: count }
 
-/** Of the consensus half, and of the port that it moves the other half by. */
+/** Schemas of the consensus half and of the Engine API. */
 const halves = {
   BlockRef: object('block', blockRef),
-  L1Ref: object('block of L1; all zero: not known yet', l1Ref),
-  L2Ref: object('block of L2; all zero: not known yet', { ...l1Ref, l1origin: refTo('BlockRef'), sequenceNumber: count }),
+  L1Ref: object('L1 block; all zero: not known yet', l1Ref),
+  L2Ref: object('L2 block; all zero: not known yet', { ...l1Ref, l1origin: refTo('BlockRef'), sequenceNumber: count }),
   RollupStatus: object('heads of L1 and L2', {
     ...{ current_l1: refTo('L1Ref'), current_l1_finalized: refTo('L1Ref'), head_l1: refTo('L1Ref') },
     ...{ safe_l1: refTo('L1Ref'), finalized_l1: refTo('L1Ref'), unsafe_l2: refTo('L2Ref'), safe_l2: refTo('L2Ref') },
@@ -185,7 +185,7 @@ const halves = {
     },
     { withdrawals: { type: 'array', maxItems: 0 }, blobGasUsed: quantity, excessBlobGas: quantity, withdrawalsRoot: hash },
   ),
-  PayloadStatus: object('what became of a payload', {
+  PayloadStatus: object('status of a payload', {
     status: { enum: ['VALID', 'INVALID', 'SYNCING'] },
     latestValidHash: nullable(hash),
     validationError: nullable({ type: 'string' }),
@@ -197,22 +197,22 @@ const tracedCall = {
   ...{ subtraces: count, traceAddress: list(count) },
 }
 
-/** What is told of code that runs again. */
+/** Schemas of traces. */
 const traces = {
   CallFrame: object(
-    'call with those it made',
+    'call with its sub-calls',
     { type: { type: 'string' }, from: address, gas: quantity, gasUsed: quantity, input: bytes },
     {
       ...{ to: address, value: quantity, output: bytes, error: { type: 'string' }, revertReason: { type: 'string' } },
       ...{ calls: list(refTo('CallFrame')), logs: { type: 'array' } },
     },
   ),
-  LocatedCall: object('call, and where it stands', tracedCall, {
+  LocatedCall: object('call with its position', tracedCall, {
     ...{ blockHash: nullable(hash), blockNumber: nullable(count), transactionHash: nullable(hash), transactionPosition: nullable(count) },
     ...{ result: { type: ['object', 'null'] }, error: { type: 'string' } },
   }),
   TracerResult: {
-    title: 'what the tracer says',
+    title: 'result of the tracer',
     anyOf: [
       object('struct logs', { gas: count, failed: truth, returnValue: { type: 'string' }, structLogs: { type: 'array' } }),
       refTo('CallFrame'),
@@ -220,10 +220,10 @@ const traces = {
       { title: 'accounts, counters or tracers by name', type: 'object' },
     ],
   },
-  TransactionTrace: object('what was asked for of a transaction', {
+  TransactionTrace: object('requested traces of a transaction', {
     ...{ output: bytes, stateDiff: { type: ['object', 'null'] }, trace: list(object('call', tracedCall)), vmTrace: { type: 'null' } },
   }),
 } as const satisfies Readonly<Record<string, JsonSchema>>
 
-/** Every named schema, as `components.schemas` of OpenRPC has them. */
+/** All named schemas: `components.schemas` of OpenRPC. */
 export const namedSchemas: Readonly<Record<SchemaName, JsonSchema>> = { ...scalars, ...parameters, ...results, ...halves, ...traces }

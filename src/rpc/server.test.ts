@@ -84,14 +84,14 @@ const failure = (code: number, message: string, data?: string | object, id: unkn
   ...{ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } },
 })
 
-it('rpc/server: answers a call, with whatever id it has', async () => {
+it('rpc/server: answers a call with any kind of id', async () => {
   await using server = await serve()
   for (const id of [1, 'a', null, 1.5])
     expect(await ask(server, request('test_echo', id, 'hi'))).toEqual({ jsonrpc: '2.0', id, result: 'hi' })
   expect(await ask(server, { jsonrpc: '2.0', id: 1, method: 'test_echo' })).toEqual({ jsonrpc: '2.0', id: 1, result: null })
 })
 
-it('rpc/server: answers a batch in order, refused calls among the others, notifications not at all', async () => {
+it('rpc/server: answers a batch in order, errors included, without answers to notifications', async () => {
   await using server = await serve()
   const batch = [
     request('test_echo', 1, 'a'),
@@ -110,7 +110,7 @@ it('rpc/server: answers a batch in order, refused calls among the others, notifi
   ])
 })
 
-it('rpc/server: notifications alone get no answer', async () => {
+it('rpc/server: answers notifications with status 204 and no body', async () => {
   await using server = await serve()
   const byName = { ...request('test_echo'), params: {} }
   for (const body of [request('test_echo'), byName, [request('test_echo'), request('test_none'), byName]]) {
@@ -137,21 +137,21 @@ it.each([
   ],
   ['a name every object has', '{"jsonrpc":"2.0","id":1,"method":"__proto__"}', failure(-32601, 'Method not found', undefined, 1)],
   ['100,000 levels', '['.repeat(100_000), failure(-32700, 'Parse error', expect.stringContaining('nested'))],
-])('rpc/server: a body of %s is answered with an error, and the server goes on', async (_what, body, expected) => {
+])('rpc/server: answers a body of %s with an error, and continues', async (_what, body, expected) => {
   await using server = await serve()
   const response = await post(server, body)
   expect([response.status, await response.json()]).toEqual([200, expected])
   expect(await ask(server, request('test_echo', 1, 'still here'))).toMatchObject({ result: 'still here' })
 })
 
-it('rpc/server: a batch of 100 is answered, of 101 refused whole', async () => {
+it('rpc/server: answers a batch of 100, and refuses one of 101', async () => {
   await using server = await serve()
   const batch = (length: number) => Array.from({ length }, (_each, id) => request('test_echo', id))
   expect(await ask(server, batch(100))).toHaveLength(100)
   expect(await ask(server, batch(101))).toEqual(failure(-32010, 'The batch request was too large', 'Exceeded max limit of 100'))
 })
 
-it('rpc/server: a body of 15 MB is read, one byte more is refused and the client gets to know', async () => {
+it('rpc/server: reads a body of 15 MB, and refuses one byte more with an error that the client can read', async () => {
   await using server = await serve()
   const body = (length: number) => {
     const empty = JSON.stringify(request('test_echo', 1, ''))
@@ -164,7 +164,7 @@ it('rpc/server: a body of 15 MB is read, one byte more is refused and the client
   expect([tooBig.status, await tooBig.json()]).toEqual([413, failure(-32007, 'Request is too big', 'Exceeded max limit of 15000000')])
 })
 
-/** Sends bytes over a socket, then ends it; what came back. */
+/** Sends bytes over a socket, then ends it. @returns the response */
 function sendRaw(server: RpcServer, text: string, end: 'finish' | 'destroy'): Promise<string> {
   return new Promise((resolve) => {
     let received = ''
@@ -179,7 +179,7 @@ function sendRaw(server: RpcServer, text: string, end: 'finish' | 'destroy'): Pr
   })
 }
 
-it('rpc/server: a body of unknown length that does not end is refused at the limit', async () => {
+it('rpc/server: refuses a chunked body at the limit', async () => {
   await using server = await serve({ limits: { maxBodyBytes: 1_000 } })
   const chunk = `${(1_500).toString(16)}\r\n${'x'.repeat(1_500)}\r\n`
   const answer = await sendRaw(
@@ -190,7 +190,7 @@ it('rpc/server: a body of unknown length that does not end is refused at the lim
   expect(answer).toMatch(/^HTTP\/1.1 413 [\s\S]*Request is too big/)
 })
 
-it('rpc/server: bodies that wait for their end may not fill the memory together (−32009)', async () => {
+it('rpc/server: bounds the memory of incomplete bodies of all requests (−32009)', async () => {
   await using server = await serve({ limits: { maxBodyBytes: 100_000, maxHeldBytes: 37_000 } })
   const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(90_000)))
   const begun = Promise.withResolvers<void>()
@@ -216,7 +216,7 @@ it('rpc/server: bodies that wait for their end may not fill the memory together 
   expect((await post(server, call)).status).toBe(200)
 })
 
-it('rpc/server: a client that goes away in the middle of its body, or speaks no HTTP, harms nobody', async () => {
+it('rpc/server: survives clients that disconnect within a body or do not speak HTTP', async () => {
   await using server = await serve()
   await sendRaw(server, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"jsonrpc"', 'destroy')
   const call = JSON.stringify(request('test_big', 1))
@@ -226,21 +226,21 @@ it('rpc/server: a client that goes away in the middle of its body, or speaks no 
   expect(server.lines).toEqual([])
 })
 
-it('rpc/server: a mistake of ours is −32603 without its text, which the log has', async () => {
+it('rpc/server: answers an internal error with −32603, and writes its text to the log only', async () => {
   await using server = await serve()
   expect(await ask(server, request('test_broken', 1))).toEqual(failure(-32603, 'Internal error', undefined, 1))
   expect(server.lines.join()).toMatch(/rpc method failed.*test_broken|test_broken.*rpc method failed/)
   expect(server.lines.join()).toContain('a secret of the inside')
 })
 
-it('rpc/server: what is away for a while is named with its fault, and is no line in the log for each call', async () => {
+it('rpc/server: answers a temporary outage with its fault code, without a log line per call', async () => {
   await using server = await serve()
   const error = { code: -32002, message: 'the execution half does not answer', data: { code: 'ENGINE_UNREACHABLE' } }
   expect(await ask(server, request('test_away', 1))).toEqual({ jsonrpc: '2.0', id: 1, error })
   expect(server.lines).toEqual([])
 })
 
-it('rpc/server: a call that takes too long is answered with an error when its class has run out of time', async () => {
+it('rpc/server: answers with an error when a call exceeds the time-out of its class', async () => {
   const clock = createManualClock()
   await using server = await serve({}, clock)
   const answer = ask(server, request('test_never', 1))
@@ -249,7 +249,7 @@ it('rpc/server: a call that takes too long is answered with an error when its cl
   expect(await answer).toEqual(failure(-32002, 'request timed out', { limit: 'time', ms: 10_000 }, 1))
 })
 
-it('rpc/server: a call whose time ran out while it waited is not run any more', async () => {
+it('rpc/server: does not run a call that timed out while it waited', async () => {
   const clock = createManualClock()
   const ran: unknown[] = []
   const blocked = Promise.withResolvers<string>()
@@ -271,7 +271,7 @@ it('rpc/server: a call whose time ran out while it waited is not run any more', 
   expect(ran).not.toContain('waits')
 })
 
-it('rpc/server: work for a client that went away stops: the call under way is told, the rest of its batch is not begun', async () => {
+it('rpc/server: cancels the running call of a client that disconnected, and does not start the rest of its batch', async () => {
   const ran: CallContext['cancellation'][] = []
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<string>()
@@ -296,7 +296,7 @@ it('rpc/server: work for a client that went away stops: the call under way is to
   expect(server.lines).toEqual([])
 })
 
-it('rpc/server: a client that does not read its answer is not waited for without end', async () => {
+it('rpc/server: ends the connection of a client that does not read its answer', async () => {
   const server = await serve({ limits: { stallTimeoutMs: 100 } }, createManualClock())
   const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(14_000_000)))
   const socket = connect(server.port, '127.0.0.1')
@@ -304,11 +304,11 @@ it('rpc/server: a client that does not read its answer is not waited for without
   socket.pause()
   const posted = `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${call.length}\r\n\r\n${call}`
   await new Promise((resolve) => socket.write(posted, resolve))
-  await server[Symbol.asyncDispose]() // by its own clock, which stands still, it would wait for the connection
+  await server[Symbol.asyncDispose]() // with the stopped manual clock it would wait for the connection
   socket.destroy()
 })
 
-it('rpc/server: an answer that is too big is an error, alone and in a batch', async () => {
+it('rpc/server: replaces an answer that is too big by an error, alone and in a batch', async () => {
   await using server = await serve({ limits: { maxResponseBytes: 1_000 } })
   expect(await ask(server, request('test_big', 1))).toMatchObject({ id: 1 })
   const tooBig = failure(-32008, 'Response is too big', 'Exceeded max limit of 1000')
@@ -316,18 +316,18 @@ it('rpc/server: an answer that is too big is an error, alone and in a batch', as
   expect(await ask(server, request('test_echo', 1, 'x'.repeat(1_000)))).toEqual({ ...tooBig, id: 1 })
 })
 
-it.each(['PUT', 'DELETE', 'OPTIONS', 'GET'])('rpc/server: %s is not how calls are sent (405)', async (verb) => {
+it.each(['PUT', 'DELETE', 'OPTIONS', 'GET'])('rpc/server: refuses %s for calls (405)', async (verb) => {
   await using server = await serve()
   const response = await fetch(server.url, { method: verb })
   expect([response.status, response.headers.get('allow'), response.headers.get('access-control-allow-origin')]).toEqual([405, 'POST', null])
 })
 
-it('rpc/server: a page that is not there is not found (404)', async () => {
+it('rpc/server: answers an unknown page with 404', async () => {
   await using server = await serve()
   expect((await fetch(`${server.url}/nosuch`)).status).toBe(404)
 })
 
-it('rpc/server: health says that the process answers, readiness why it should not be asked yet', async () => {
+it('rpc/server: /healthz answers while the process runs, /readyz gives the reasons why it is not ready', async () => {
   await using server = await serve()
   const page = async (path: string) => {
     const response = await fetch(`${server.url}${path}`)
@@ -341,7 +341,7 @@ it('rpc/server: health says that the process answers, readiness why it should no
   expect(await sendRaw(server, 'GET /readyz HTTP/1.0\r\n\r\n', 'finish')).toMatch(/^HTTP\/1.1 200 OK[\s\S]*{"ready":true}$/) // as HAProxy asks
 })
 
-it('rpc/server: a web page can neither ask by a foreign name nor send what needs no permission', async () => {
+it('rpc/server: refuses web pages with a foreign host name or a content type that needs no preflight', async () => {
   await using server = await serve()
   const call = JSON.stringify(request('test_echo', 1, 'x'))
   const named = `POST / HTTP/1.1\r\nhost: evil.example:8545\r\ncontent-length: ${call.length}\r\n\r\n${call}`
@@ -355,17 +355,17 @@ it('rpc/server: a web page can neither ask by a foreign name nor send what needs
   expect((await post(server, call, { 'content-type': 'application/json', 'content-encoding': 'gzip' })).status).toBe(415)
 })
 
-it('rpc/server: a port in use names port and flag (PORT_IN_USE)', async () => {
+it('rpc/server: names port and flag when the port is in use (PORT_IN_USE)', async () => {
   await using server = await serve()
   const message = `--rollup.port: port ${server.port} on 127.0.0.1 is in use`
   await expect(serve({ port: server.port, flag: 'rollup.port' })).rejects.toMatchObject({ code: 'PORT_IN_USE', severity: 'fatal', message })
 })
 
-it('rpc/server: an address of another machine cannot be listened on (LISTEN_FAILED)', async () => {
+it('rpc/server: refuses to listen on an address of another machine (LISTEN_FAILED)', async () => {
   await expect(serve({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'LISTEN_FAILED', severity: 'fatal' })
 })
 
-it('rpc/server: an answer that is ready in time is given while the server closes', async () => {
+it('rpc/server: while closing, sends an answer that is ready in time', async () => {
   const ready = Promise.withResolvers<string>()
   const begun = Promise.withResolvers<void>()
   const slow = method({
@@ -386,7 +386,7 @@ it('rpc/server: an answer that is ready in time is given while the server closes
   await closed
 })
 
-it('rpc/server: closing gives an answer under way some time, takes no new connection, and then ends', async () => {
+it('rpc/server: on close, waits a limited time for running calls and accepts no new connection', async () => {
   const clock = createManualClock()
   const server = await serve({}, clock)
   const answer = ask(server, request('test_never', 1))

@@ -28,47 +28,47 @@ import { zippedFor } from './server/zip.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
-  /** The context of one call: what the methods get, with the call's cancellation in it. */
+  /** Creates the context of one call. */
   readonly contextOf: (cancellation: CancellationToken) => Context
-  /** answers to GET by path */
+  /** responses to GET, by path */
   readonly pages: Pages
-  /** how much each client may ask; absent: as much as it likes */
+  /** rate limits of clients; absent: none */
   readonly limiter?: RateLimiter | undefined
-  /** shared with the other servers of the thread; absent: the server's own */
+  /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
   readonly log: Log
   readonly clock: Clock
-  /** absent: the log alone tells who was ended */
+  /** absent: ended connections appear in the log only */
   readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits' | 'evictions'> | undefined
 }
 
 export type RpcServerOptions = Listen & {
-  /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
+  /** host names to accept besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
-  /** `*`: web pages of any origin may ask; a list: those of these origins; default: none may. */
+  /** Origins whose web pages may send requests; `*`: all; default: none. */
   readonly cors?: Cors
   readonly limits?: Partial<RpcServerLimits>
-  /** Why a request with this Authorization header is refused (HTTP 401), or undefined; default: none is. */
+  /** Reason to refuse a request with this Authorization header (HTTP 401), or undefined; default: accept all. */
   readonly authorize?: (authorization: string | undefined) => string | undefined
-  /** Calls over WebSocket on the same port too, at most so many connections; default: none. */
+  /** Maximum number of WebSocket connections for calls on the same port; default: none. */
   readonly maxSockets?: number
 }
 
 export type RpcServerLimits = {
   readonly maxBodyBytes: number
-  /** bodies of all requests together, until they are answered */
+  /** bodies of all unanswered requests together */
   readonly maxHeldBytes: number
   readonly maxResponseBytes: number
-  /** answers to all requests together, from when they are made until the system has taken them for the client */
+  /** answers to all requests together, until the kernel has accepted them for sending */
   readonly maxUnreadTotalBytes: number
   readonly maxBatch: number
-  /** beyond it the idlest connection gives way */
+  /** beyond it the idlest connection is ended */
   readonly maxConnections: number
   /** for head and body of a request to arrive */
   readonly requestTimeoutMs: number
-  /** without a byte in either direction, while a call runs too: then the connection ends */
+  /** without traffic in either direction, also while a call runs; then the connection ends */
   readonly stallTimeoutMs: number
-  /** for answers under way when the server closes */
+  /** for running calls when the server closes */
   readonly closeTimeoutMs: number
 }
 
@@ -84,7 +84,7 @@ const defaultServerLimits: RpcServerLimits = {
   closeTimeoutMs: 5_000,
 }
 
-/** A listening server. Disposing of it lets answers under way finish for a while, then ends all connections. */
+/** A listening server. Disposing of it waits a limited time for running calls, then ends all connections. */
 export interface RpcServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
@@ -98,8 +98,8 @@ const plainIdentity = ({ remoteAddress = '' }: Socket, headers: PlainHead['heade
 })
 
 /**
- * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; web pages get answers where `cors` says so.
- * Requests as clients send them are answered in the fast lane; any other one takes its connection to node's own HTTP server.
+ * Starts a JSON-RPC server over HTTP: POST of a call or a batch, GET of the pages, nothing else; web pages get access according to `cors`.
+ * The fast lane answers requests in the usual form; any other request moves its connection to node's own HTTP server.
  * @returns when it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
@@ -113,7 +113,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const placeOf = new WeakMap<Socket, Place>()
   let isClosing = false
 
-  /** What is asked without the right to. */
+  /** Error response for a request without permission. */
   function turnedAway({ headers, socket }: IncomingMessage): Reply | undefined {
     if (!isHostAllowed(headers.host, hostNames)) return plain(403, 'this host name is not served here')
     if (options.authorize === undefined) return undefined
@@ -213,7 +213,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
 }
 
 /**
- * Takes node's own handling of new connections off a server. @returns that handling, for those connections that are to have it
+ * Removes node's own connection handling from a server. @returns that handling, for connections that need it
  * @see node documentation, http, Event: 'connection': "can also be explicitly emitted by users to inject connections into the HTTP server"
  */
 function takeOver(server: Server): (socket: Socket) => void {

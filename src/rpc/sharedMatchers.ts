@@ -3,12 +3,12 @@ import { LogMatcher, type WantedLogs } from '#types/logMatcher'
 import { tooManyLogTerms } from './errors.ts'
 import type { ByteBudget, Hold } from './server/body.ts'
 
-/** Memory of one address or topic in a matcher, in bytes: its text, its place in a set, its bits of a bloom. */
+/** Memory of one address or topic in a matcher, in bytes: its text, its set entry, its bloom bits. */
 const termBytes = 128
-/** Matchers of so few addresses and topics are paid for by what keeps each filter and subscription within bounds anyway. */
+/** Matchers with at most this many addresses and topics do not count: the number of filters and subscriptions bounds them. */
 const fewTerms = 8
 
-/** What a filter or subscription for logs looks for; whoever took it disposes of it at its end. */
+/** Use of a shared log matcher; the owner disposes of it. */
 export type MatcherUse = Disposable & {
   readonly matcher: LogMatcher
   readonly wanted: WantedLogs
@@ -24,17 +24,17 @@ function keyOf({ addresses, topics }: WantedLogs): string {
     .digest('base64')
 }
 
-/** The matchers of a thread: equal ones are made once, and all of them together are bounded in bytes. */
+/** The log matchers of a thread. Equal ones are shared, and their memory is bounded in total. */
 export class SharedMatchers {
   readonly #budget: ByteBudget
   readonly #shared = new Map<string, Shared>()
 
-  /** @param budget of the filters and subscriptions of a thread */
+  /** @param budget shared by the filters and subscriptions of a thread */
   constructor(budget: ByteBudget) {
     this.#budget = budget
   }
 
-  /** @throws RpcError −32005 when the matchers of all clients hold too much */
+  /** @throws RpcError −32005 when the matchers of all clients exceed the budget */
   use(wanted: WantedLogs): MatcherUse {
     const key = keyOf(wanted)
     const shared = this.#shared.get(key) ?? this.#make(wanted)

@@ -1,47 +1,47 @@
 import type { Hash } from '#types/ids'
 import type { Json } from './json.ts'
 
-/** What the sequencer said of a transaction that was passed on to it. */
+/** The sequencer's answer to a forwarded transaction. */
 export type Forwarded =
   | { readonly kind: 'result'; readonly result: Json }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: Json }
-  /** it wants to be asked later; that long it is asked nothing more */
+  /** the sequencer limits the rate; until the time is over no further request is sent */
   | { readonly kind: 'limited'; readonly retryAfterMs: number }
-  /** no answer, or something else, in all tries: whether it has the transaction is not known */
+  /** no valid answer in any attempt: the sequencer may have the transaction */
   | { readonly kind: 'unanswered' }
-  /** too many are on their way already */
+  /** too many transactions are being forwarded */
   | { readonly kind: 'busy' }
 
 /**
- * Where a transaction stands that was passed on. `sending`: on its way, or before another try; `taken`: the sequencer has it; `included`: in a
- * block of the chain here; `refused`: the sequencer gave an error; `limited`: it wants to be asked later; `unanswered`: not known.
+ * State of a forwarded transaction. `sending`: in transit, or waiting for a retry; `taken`: accepted by the sequencer; `included`: in a block of
+ * this node's chain; `refused`: the sequencer returned an error; `limited`: the sequencer limits the rate; `unanswered`: unknown.
  */
 export const forwardStates = ['sending', 'taken', 'included', 'refused', 'limited', 'unanswered'] as const
 export type ForwardState = (typeof forwardStates)[number]
 
 export type ForwardedTransaction = {
   readonly state: ForwardState
-  /** requests that were sent for it */
+  /** requests sent for it */
   readonly tries: number
-  /** since it was asked for first, in milliseconds */
+  /** since it was received, in milliseconds */
   readonly ageMs: number
-  /** of the sequencer, where it is refused */
+  /** the sequencer's error, when refused */
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** What the sequencer says of a transaction when it is asked; `failed`: why it said nothing. */
+/** The sequencer's status of a transaction; `failed`: the reason for no answer. */
 export type SequencerStatus = { readonly kind: 'status'; readonly status: string } | { readonly kind: 'failed'; readonly reason: string }
 
-/** The node that makes blocks, elsewhere. There is one link a node; its arguments and results can be cloned. */
+/** The remote sequencer. A node has one link; arguments and results can be structured-cloned. */
 export interface SequencerLink {
   /**
-   * Passes a transaction on as it came, again where the way to the sequencer fails. Never rejects.
+   * Forwards a transaction unchanged, with retries when the connection fails. Never rejects.
    * @param raw EIP-2718 bytes
-   * @param condition of `eth_sendRawTransactionConditional`, as it came; absent: none
+   * @param condition of `eth_sendRawTransactionConditional`, unchanged; absent: none
    */
   send(raw: Uint8Array, condition?: Json): Promise<Forwarded>
-  /** What became of one that was passed on; undefined: none was, or so long ago that it is forgotten. */
+  /** State of a forwarded transaction; undefined: never forwarded, or forgotten. */
   forwarded(hash: Hash): Promise<ForwardedTransaction | undefined>
-  /** Asks the sequencer. Never rejects. */
+  /** Requests the status from the sequencer. Never rejects. */
   status(hash: Hash): Promise<SequencerStatus>
 }

@@ -35,7 +35,7 @@ async function serve(maxMatcherBytes: number) {
   return Object.assign(server, { filters, append })
 }
 
-/** As many addresses and topics as a filter may have. */
+/** The maximum number of addresses and topics of a filter. */
 const largest = (first: number) => {
   const thousand = Array.from({ length: 1_000 }, (_, i) => i)
   return {
@@ -45,7 +45,7 @@ const largest = (first: number) => {
 }
 const subscribe = (client: SocketClient, filter: unknown) => client.call('eth_subscribe', 'logs', filter)
 
-it('rpc/subscriptions: a connection has a budget of bytes; ending a subscription gives its part back', async () => {
+it('rpc/subscriptions/room: bounds the subscription bytes of a connection, and releases those of an ended one', async () => {
   await using server = await serve(64_000_000)
   await using client = await openSocket(server.url)
   const { result: id } = await subscribe(client, largest(1))
@@ -57,7 +57,7 @@ it('rpc/subscriptions: a connection has a budget of bytes; ending a subscription
   expect(await subscribe(client, largest(2))).toHaveProperty('result')
 })
 
-it('rpc/subscriptions: all connections and filters share a budget; equal filters are held once, a few small ones always fit', async () => {
+it('rpc/subscriptions/room: connections and filters share a budget; equal filters count once, and a few small ones always fit', async () => {
   await using server = await serve(700_000)
   const first = await openSocket(server.url)
   await using second = await openSocket(server.url)

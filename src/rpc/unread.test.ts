@@ -15,7 +15,7 @@ import { createRegistry, methodsOf, type ParamCodec, param } from './registry.ts
 import { createRpcServer, type RpcServerOptions } from './server.ts'
 import { createWsServer, type WsServerLimits } from './wsServer.ts'
 
-// Larger by far than what the system takes for a client that does not read.
+// Far larger than the kernel buffers of a client that does not read.
 const answerBytes = 8_000_000
 const size: ParamCodec<number> = { doc: 'bytes', parse: Number }
 const text = { doc: 'text', encode: (value: string) => value }
@@ -61,7 +61,7 @@ const posted = (body: unknown): string => {
   return `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
 }
 
-/** A client that sends its requests and reads nothing until it is told to. */
+/** A client that sends requests and does not read until `resume`. */
 async function slowClient(port: number, ...bodies: readonly unknown[]): Promise<Socket & { readonly gone: Promise<void> }> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -80,7 +80,7 @@ async function readBytes(socket: Socket, bytes: number): Promise<void> {
 }
 const ask = async (url: string, bytes: number) => (await fetch(url, { method: 'POST', body: JSON.stringify(call(bytes)) })).json()
 
-it('rpc/unread: over HTTP the slow reader that holds most is ended, other slow ones and a quick one notice nothing', async () => {
+it('rpc/unread: over HTTP, ends the slow reader that holds most, and no other client', async () => {
   await using server = await serveHttp(4 * answerBytes)
   const modest = await slowClient(server.port, call(answerBytes))
   const greedy = await slowClient(server.port, call(answerBytes), call(answerBytes)) // one connection, two answers
@@ -98,12 +98,12 @@ it('rpc/unread: over HTTP the slow reader that holds most is ended, other slow o
   for (const socket of [modest, other]) socket.destroy()
 })
 
-it('rpc/unread: answers of a batch count before they are sent, and the rest of it is not made', async () => {
+it('rpc/unread: counts answers of a batch before they are sent, and stops the rest of the batch', async () => {
   await using server = await serveHttp(4 * answerBytes)
   const reads = await slowClient(server.port, call(answerBytes))
   const batch = Array.from({ length: 50 }, (_each, id) => call(answerBytes, id))
   const greedy = await slowClient(server.port, batch)
-  greedy.resume() // it would read
+  greedy.resume() // starts reading, too late
   await greedy.gone
   expect(server.cancellations.length).toBeLessThan(10)
   expect(await server.endsOf('http')).toBe(1)
@@ -111,7 +111,7 @@ it('rpc/unread: answers of a batch count before they are sent, and the rest of i
   reads.destroy()
 })
 
-it('rpc/unread: a batch is ended while one of its calls still runs', async () => {
+it('rpc/unread: ends a batch while one of its calls still runs', async () => {
   await using server = await serveHttp(3 * answerBytes)
   const blocked = { jsonrpc: '2.0', id: 9, method: 'test_blocked', params: [] }
   const greedy = await slowClient(server.port, [call(answerBytes), call(answerBytes, 2), blocked])
@@ -125,7 +125,7 @@ it('rpc/unread: a batch is ended while one of its calls still runs', async () =>
   expect(await server.endsOf('http')).toBe(1)
 })
 
-it('rpc/unread: over HTTP what was read or aborted counts no more, on a connection that goes on too', async () => {
+it('rpc/unread: over HTTP, stops counting read and aborted answers, on open connections too', async () => {
   await using server = await serveHttp(2 * answerBytes)
   const reader = await slowClient(server.port)
   for (let each = 0; each < 4; each++) {
@@ -143,7 +143,7 @@ it('rpc/unread: over HTTP what was read or aborted counts no more, on a connecti
   }
   expect([await server.endsOf('http'), server.lines]).toEqual([0, []])
   await expect(ask(server.url, 3 * answerBytes)).rejects.toThrow()
-  expect(JSON.parse(server.lines.join()).connections).toBeLessThan(4) // those that closed are not remembered
+  expect(JSON.parse(server.lines.join()).connections).toBeLessThan(4) // closed connections are forgotten
   reader.destroy()
 })
 
@@ -166,7 +166,7 @@ async function serveWs(limits: Partial<WsServerLimits>) {
   return Object.assign(server, { lines, endsOf, metric, tell, cancellations })
 }
 
-it('rpc/unread: over WebSocket the connection that holds most is ended at once, the others get their answers', async () => {
+it('rpc/unread: over WebSocket, ends the connection that holds most at once; the others get their answers', async () => {
   await using server = await serveWs({ maxUnreadTotalBytes: 4 * answerBytes })
   const clients = [await openSocket(server.url), await openSocket(server.url), await openSocket(server.url)]
   const [modest = expect.fail(), greedy = expect.fail(), other = expect.fail()] = clients
@@ -185,7 +185,7 @@ it('rpc/unread: over WebSocket the connection that holds most is ended at once, 
   for (const client of clients) await client[Symbol.asyncDispose]()
 })
 
-it('rpc/unread: a connection that says goodbye already gives its room at once', async () => {
+it('rpc/unread: ends a connection that is already closing first, at once', async () => {
   await using server = await serveWs({ maxUnreadTotalBytes: 3 * answerBytes, maxUnreadBytes: 100_000, closeTimeoutMs: 60_000 })
   await using slow = await openSocket(server.url)
   await using other = await openSocket(server.url)
@@ -194,7 +194,7 @@ it('rpc/unread: a connection that says goodbye already gives its room at once', 
   slow.send([call(answerBytes), call(answerBytes, 2)])
   await vi.waitFor(() => expect(server.cancellations).toHaveLength(2))
   await new Promise(setImmediate) // answered
-  for (let each = 0; each < 300; each++) server.tell() // beyond what it may leave unread: it is told to go, and does not listen
+  for (let each = 0; each < 300; each++) server.tell() // exceeds its unread limit: the server closes it, and the client does not react
   expect(await server.metric('basalt_rpc_socket_connections')).toMatch(/ 2$/)
   other.socket.pause()
   other.send([call(answerBytes), call(answerBytes, 2)])
@@ -204,7 +204,7 @@ it('rpc/unread: a connection that says goodbye already gives its room at once', 
   expect(await other.next()).toHaveLength(2)
 })
 
-it('rpc/unread: over WebSocket what was read, told or cut off counts no more', async () => {
+it('rpc/unread: over WebSocket, stops counting what was read, notified or discarded', async () => {
   await using server = await serveWs({ maxUnreadTotalBytes: 1.5 * answerBytes })
   await using reader = await openSocket(server.url)
   await reader.call('eth_subscribe', 'newHeads')
@@ -224,10 +224,10 @@ it('rpc/unread: over WebSocket what was read, told or cut off counts no more', a
   await using last = await openSocket(server.url)
   last.send(call(2 * answerBytes))
   await last.closed
-  expect(JSON.parse(server.lines.join())).toMatchObject({ connections: 2 }) // those that closed are not remembered
+  expect(JSON.parse(server.lines.join())).toMatchObject({ connections: 2 }) // closed connections are forgotten
 })
 
-it('rpc/unread: HTTP and WebSocket of one port share its bound', async () => {
+it('rpc/unread: HTTP and WebSocket of one port share its limit', async () => {
   await using server = await serveHttp(3 * answerBytes, { maxSockets: 4 })
   await using greedy = await openSocket(server.url.replace('http:', 'ws:'))
   greedy.socket.pause()
@@ -245,7 +245,7 @@ it('rpc/unread: HTTP and WebSocket of one port share its bound', async () => {
   other.destroy()
 })
 
-it('rpc/unread: without metrics the log alone tells', async () => {
+it('rpc/unread: without metrics, reports in the log only', async () => {
   const { registry } = methods()
   await using server = await createRpcServer<CallContext>(
     { registry, contextOf: (cancellation) => ({ cancellation }), pages: new Map(), log: silentLog, clock: systemClock },
@@ -255,7 +255,7 @@ it('rpc/unread: without metrics the log alone tells', async () => {
   expect(await ask(server.url, 500)).toMatchObject({ id: 1 })
 })
 
-it('rpc/unread: notifications that are not read count as answers do', async () => {
+it('rpc/unread: counts unread notifications like answers', async () => {
   await using server = await serveWs({ maxUnreadTotalBytes: answerBytes, maxUnreadBytes: 10 * answerBytes })
   await using slow = await openSocket(server.url)
   await using quick = await openSocket(server.url)

@@ -53,7 +53,7 @@ const blockAt = ({ chain }: Served, number: number): HeadBlock => {
 const subscribed = async (client: SocketClient): Promise<string> => String((await client.call('eth_subscribe', 'newHeads'))['result'])
 const hashIn = (message: Readonly<Record<string, unknown>>): unknown => (message['params'] as { result: { hash: string } }).result.hash
 
-it('rpc/wsServer: answers calls and batches of the same registry as HTTP, and what is no JSON', async () => {
+it('rpc/wsServer: answers calls and batches like HTTP, and refuses malformed JSON', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   expect(await client.call('eth_blockNumber')).toEqual({ jsonrpc: '2.0', id: 1, result: '0x3' })
@@ -68,7 +68,7 @@ it('rpc/wsServer: answers calls and batches of the same registry as HTTP, and wh
   expect(await client.next()).toEqual({ jsonrpc: '2.0', id: 7, result: '8453' })
 })
 
-it('rpc/wsServer: a subscriber gets each head once, in order, after its answer, and none after it has unsubscribed', async () => {
+it('rpc/wsServer: sends each head once, in order, after the answer to eth_subscribe, and none after eth_unsubscribe', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await using other = await openSocket(server.url)
@@ -91,7 +91,7 @@ it('rpc/wsServer: a subscriber gets each head once, in order, after its answer, 
   expect(await client.call('eth_chainId')).toMatchObject({ result: '0x2105' })
 })
 
-it('rpc/wsServer: after a reorg the headers of the new branch come, oldest first', async () => {
+it('rpc/wsServer: after a reorg, sends the headers of the new branch, oldest first', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await subscribed(client)
@@ -104,7 +104,7 @@ it('rpc/wsServer: after a reorg the headers of the new branch come, oldest first
   expect(new Set(told.map(hashIn)).size).toBe(5)
 })
 
-it('rpc/wsServer: other kinds are refused by name, and a subscription that nobody knows the id of does not begin', async () => {
+it('rpc/wsServer: refuses unknown subscription kinds by name, and does not start a subscription requested by a notification', async () => {
   await using server = await serve({ limits: { maxSubscriptions: 2 } })
   await using client = await openSocket(server.url)
   expect(await client.call('eth_subscribe', 'newFlashblocks')).toMatchObject({
@@ -128,7 +128,7 @@ it('rpc/wsServer: other kinds are refused by name, and a subscription that nobod
   expect(await client.call('eth_chainId')).toMatchObject({ result: '0x2105' })
 })
 
-it('rpc/wsServer: viem watches blocks over it', async () => {
+it('rpc/wsServer: viem watches blocks over a WebSocket', async () => {
   await using server = await serve()
   const client = createPublicClient({ transport: webSocket(server.url, { reconnect: false }) })
   const seen: unknown[] = []
@@ -152,7 +152,7 @@ it('rpc/wsServer: viem watches blocks over it', async () => {
   socket.close()
 })
 
-it('rpc/wsServer: a client that does not read is disconnected with a reason, the others notice nothing', async () => {
+it('rpc/wsServer: disconnects a client that does not read, with a reason, and no other', async () => {
   await using server = await serve({ limits: { maxUnreadBytes: 200_000, closeTimeoutMs: 50 } })
   await using slow = await openSocket(server.url)
   await using quick = await openSocket(server.url)
@@ -171,11 +171,11 @@ it('rpc/wsServer: a client that does not read is disconnected with a reason, the
   expect(await quick.call('eth_chainId')).toMatchObject({ result: '0x2105' })
   slow.socket.resume()
   const { code, reason } = await slow.closed
-  expect([1006, 1008]).toContain(code) // 1006: it was cut before it read the reason
-  if (code === 1008) expect(reason).toBe('what was sent is read too slowly')
+  expect([1006, 1008]).toContain(code) // 1006: the connection ended before the client read the reason
+  if (code === 1008) expect(reason).toBe('messages are read too slowly')
 })
 
-it('rpc/wsServer: a silent client is cut, one that answers pings is not', async () => {
+it('rpc/wsServer: ends the connection of a silent client, and keeps a client that answers pings', async () => {
   const clock = createManualClock()
   await using server = await serve({ limits: { pingMs: 1_000, idleMs: 2_500 } }, clock)
   await using alive = await openSocket(server.url)
@@ -205,8 +205,8 @@ it.each([
   await expect(openSocket(server.url, headers)).rejects.toThrow(`Unexpected server response: ${status}`)
 })
 
-it('rpc/wsServer: who was refused and does not leave holds no place', async () => {
-  await using server = await serve({ limits: { maxConnections: 0 } }) // 16 connections in all
+it('rpc/wsServer: a refused client that stays connected holds no place', async () => {
+  await using server = await serve({ limits: { maxConnections: 0 } }) // 16 connections in total
   const clients = []
   for (let each = 0; each < 20; each++) {
     const client = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -219,7 +219,7 @@ it('rpc/wsServer: who was refused and does not leave holds no place', async () =
   for (const client of clients) client.destroy()
 })
 
-it('rpc/wsServer: pings are answered', async () => {
+it('rpc/wsServer: answers pings', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   client.socket.ping('are you there')
@@ -227,14 +227,14 @@ it('rpc/wsServer: pings are answered', async () => {
   expect(data.toString()).toBe('are you there')
 })
 
-it('rpc/wsServer: an allowed origin may connect, and plain HTTP is told where it is', async () => {
+it('rpc/wsServer: accepts an allowed origin, and answers plain HTTP with status 426', async () => {
   await using server = await serve({ origins: ['https://wallet.example'] })
   await using client = await openSocket(server.url, { origin: 'https://wallet.example' })
   expect(await client.call('eth_chainId')).toMatchObject({ result: '0x2105' })
   expect((await fetch(server.url.replace('ws:', 'http:'))).status).toBe(426)
 })
 
-it('rpc/wsServer: a message that is too large ends its connection and no other', async () => {
+it('rpc/wsServer: ends the connection of a message that is too large, and no other', async () => {
   await using server = await serve({ limits: { maxMessageBytes: 1_000 } })
   await using big = await openSocket(server.url)
   await using small = await openSocket(server.url)
@@ -243,7 +243,7 @@ it('rpc/wsServer: a message that is too large ends its connection and no other',
   expect(await small.call('eth_chainId')).toMatchObject({ result: '0x2105' })
 })
 
-it('rpc/wsServer: reads no more messages than it works on', async () => {
+it('rpc/wsServer: stops reading at the limit of concurrent messages', async () => {
   let [running, most] = [0, 0]
   const opened: (() => void)[] = []
   const hold = {
@@ -270,7 +270,7 @@ it('rpc/wsServer: reads no more messages than it works on', async () => {
   expect(most).toBeLessThan(9)
 })
 
-it('rpc/wsServer: closes after the answers under way, with a goodbye, and frees its feed', async () => {
+it('rpc/wsServer: on close, finishes running calls, sends a close frame, and unsubscribes from its feed', async () => {
   const late = Promise.withResolvers<string>()
   const begun = Promise.withResolvers<void>()
   const call = () => {

@@ -26,13 +26,13 @@ import { Connection, type ConnectionLimits, type SocketCaller } from './subscrip
 
 export type WsServerDeps<Context> = AudienceDeps & {
   readonly registry: Registry<Context>
-  /** The context of one call: its cancellation, and the subscriptions of the connection that it came by. */
+  /** Creates the context of one call from its cancellation and the subscriptions of its connection. */
   readonly contextOf: (cancellation: CancellationToken, subscriptions: Subscriptions) => Context
-  /** how much each client may ask; absent: as much as it likes */
+  /** rate limits of clients; absent: none */
   readonly limiter?: RateLimiter | undefined
-  /** shared with the other servers of the thread; absent: the server's own */
+  /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
-  /** of the filters and subscriptions of the thread, shared with its other servers; absent: the server's own */
+  /** budget of filters and subscriptions, shared by the servers of the thread; absent: the server has its own */
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
@@ -40,9 +40,9 @@ export type WsServerDeps<Context> = AudienceDeps & {
 }
 
 export type WsServerOptions = Listen & {
-  /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
+  /** host names to accept besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
-  /** origins (`https://wallet.example`) whose web pages may connect; default: none. Programs that are no browsers send no origin. */
+  /** origins (`https://wallet.example`) whose web pages may connect; default: none. Other programs send no origin. */
   readonly origins?: readonly string[] | 'any'
   readonly limits?: Partial<WsServerLimits>
 }
@@ -51,15 +51,15 @@ export type WsServerLimits = DispatchLimits &
   ConnectionLimits & {
     readonly maxConnections: number
     readonly maxMessageBytes: number
-    /** of all messages together while they are worked on, and again while they arrive */
+    /** bytes of all messages together while they are processed, and separately while they arrive */
     readonly maxHeldBytes: number
-    /** answers and notifications of all connections together, from when they are made until the system has taken them for the client */
+    /** answers and notifications of all connections together, until the kernel has accepted them for sending */
     readonly maxUnreadTotalBytes: number
-    /** how often a sign of life is asked for … */
+    /** interval of pings */
     readonly pingMs: number
-    /** … and for how long there may be none */
+    /** time without any message or pong after which a connection ends */
     readonly idleMs: number
-    /** for a client to ask for the WebSocket */
+    /** for a client to request the WebSocket */
     readonly requestTimeoutMs: number
   }
 
@@ -81,7 +81,7 @@ const defaultWsLimits: WsServerLimits = {
   closeTimeoutMs: 5_000,
 }
 
-/** Beside the connections of a full server: those that are told why they are refused. */
+/** Additional connections of a full server, to which it can send the reason of a refusal. */
 const connectionsInDoubt = 16
 
 type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: number; readonly says: string }
@@ -89,8 +89,8 @@ type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: numb
 const full: Refusal = { why: 'full', status: 503, says: 'too many connections, try again later' }
 
 /**
- * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads, logs and the pool.
- * @returns when it listens; disposing of it lets answers under way finish for a while, says goodbye, then ends all connections
+ * Starts a JSON-RPC server over WebSocket: the methods of the registry, and subscriptions to heads, logs and the pool.
+ * @returns when it listens; disposing of it waits a limited time for running calls, closes the connections, then ends those left
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createWsServer<Context>(deps: WsServerDeps<Context>, options: WsServerOptions): Promise<RpcServer> {
@@ -132,7 +132,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     return connection
   }
 
-  /** Puts an upgrade request through, in a place that the new connection has from now on. */
+  /** Completes an upgrade request in a place that the new connection keeps. */
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
     const identity = identityOf(request)
     let connection: Connection | undefined
@@ -174,7 +174,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     askingPlaces.set(socket, place)
     socket.once('close', () => place[Symbol.dispose]())
   })
-  const onError = (error: Error): void => log.debug('websocket failed', { error }) // one for all: each of its own would hold its request
+  const onError = (error: Error): void => log.debug('websocket failed', { error }) // shared: a closure per socket would retain its request
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', onError)
     const refusal = refusalOf(request) ?? upgrade(request, socket, head)

@@ -14,12 +14,12 @@ export type BlockParam =
   | { readonly kind: 'tag'; readonly tag: BlockTag }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'hash'; readonly hash: Hash; readonly mustBeCanonical: boolean }
-  /** one that was found before: nobody can ask for it so */
+  /** a block that the node has found already; no client can send this */
   | { readonly kind: 'found'; readonly block: BlockId }
 
 export const latest: BlockParam = { kind: 'tag', tag: 'latest' }
 
-/** The parameter as error texts name it. */
+/** The parameter as it appears in error texts. */
 export function describeBlock(block: BlockParam): string {
   if (block.kind === 'tag') return block.tag
   if (block.kind === 'number') return toQuantity(block.number)
@@ -33,14 +33,14 @@ function parseNumberOrTag(value: unknown): BlockParam {
   return { kind: 'number', number: blockNumber(value) }
 }
 
-/** Number or tag; where a text is neither, no place is told. */
+/** Codec of a block number or tag. Errors report no position. */
 export const blockNumberOrTag: ParamCodec<BlockParam> = {
   doc: 'block number or tag (latest, earliest, pending, safe, finalized)',
   schema: refTo('BlockNumberOrTag'),
   parse: (value) => noticedAt('nowhere', () => parseNumberOrTag(value)),
 }
 
-/** EIP-1898. */
+/** Parses an EIP-1898 object. */
 function parseObject(value: JsonObject): BlockParam {
   const known = ['blockHash', 'blockNumber', 'requireCanonical']
   const unknown = Object.keys(value).find((key) => !known.includes(key))

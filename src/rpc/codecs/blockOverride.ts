@@ -6,7 +6,7 @@ import type { ParamCodec } from '../registry.ts'
 import { member } from './stateOverride.ts'
 import { address, gasQuantity, hash, quantity, wrongType } from './values.ts'
 
-/** BLOCKHASH reaches no more. */
+/** Range of BLOCKHASH. */
 const maxBlockHashes = 256
 
 const safeQuantity: ParamCodec<number> = {
@@ -18,7 +18,7 @@ const safeQuantity: ParamCodec<number> = {
   },
 }
 
-/** The first of several names that is given: clients do not agree on them. */
+/** Value of the first member present among several names, because clients use different ones. */
 function firstMember<T>(object: JsonObject, names: readonly string[], codec: ParamCodec<T>): T | undefined {
   for (const name of names) {
     const value = member(object, name, codec)

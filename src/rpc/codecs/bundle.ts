@@ -8,7 +8,7 @@ const maxTransactions = 1_000
 const transactions = listOf(bytes, maxTransactions)
 const hashes = listOf(hash, maxTransactions)
 
-/** Read and then of no use here: what a bundle says of its place, and of transactions that may fail. */
+/** Members that are validated and have no effect on metering: inclusion conditions, and transactions that may fail. */
 const passedOver: Readonly<Record<string, ParamCodec<unknown>>> = {
   flashblockNumberMin: gasQuantity,
   flashblockNumberMax: gasQuantity,
@@ -21,7 +21,7 @@ const passedOver: Readonly<Record<string, ParamCodec<unknown>>> = {
 const isThere = (value: unknown): boolean => value !== undefined && value !== null
 
 export const bundle: ParamCodec<Bundle> = {
-  doc: '{txs, blockNumber, minTimestamp: default one block time after the head, and what else a bundle has}',
+  doc: '{txs, blockNumber, minTimestamp (default: one block time after the head)}, and the other members of a bundle',
   schema: { type: 'object', required: ['txs', 'blockNumber'] },
   parse(value): Bundle {
     if (!isJsonObject(value)) throw wrongType(value, 'a bundle')

@@ -26,7 +26,7 @@ const accessListEntry: ParamCodec<AccessList[number]> = {
 }
 const accessList = listOf(accessListEntry, maxAccessListEntries)
 
-/** More would not fit into the gas of a call: each costs 25,000. */
+/** Bound on authorizations: the gas of a call pays for no more, at 25,000 each. */
 const maxAuthorizations = 1_024
 
 const parity: ParamCodec<number> = {
@@ -52,7 +52,7 @@ const authorization: ParamCodec<Authorization> = {
 }
 const authorizationList = listOf(authorization, maxAuthorizations)
 
-/** A list without entries is none: no transaction of that type has it. */
+/** Parses authorizations; an empty list counts as absent, because a set-code transaction has at least one. */
 function parseAuthorizations(request: JsonObject): readonly Authorization[] | undefined {
   const list = optional(request, 'authorizationList', authorizationList)
   return list?.length === 0 ? undefined : list
@@ -73,7 +73,7 @@ function parseData(request: JsonObject): Uint8Array | undefined {
   return input ?? data
 }
 
-/** Members that would change the outcome and that this version cannot take into account. */
+/** Members that would change the outcome and are not supported. */
 const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'sourceHash', 'mint']
 
 export const callRequest: ParamCodec<CallRequest> = {
@@ -96,7 +96,7 @@ export const callRequest: ParamCodec<CallRequest> = {
       chainId: optional(value, 'chainId', quantity),
       nonce: optional(value, 'nonce', gasQuantity),
     }
-    optional(value, 'type', gasQuantity) // these change nothing, and are to be what they say
+    optional(value, 'type', gasQuantity) // these members have no effect and must be well-formed
     optional(value, 'maxFeePerBlobGas', quantity)
     return { ...request, data: parseData(value) }
   },

@@ -6,7 +6,7 @@ import { refTo } from '../schemas.ts'
 import { type BlockParam, blockNumberOrTag, latest } from './blockId.ts'
 import { address, hash, wrongType } from './values.ts'
 
-/** What logs are looked for, and where. An empty list matches everything. */
+/** A log query: its range, addresses and topics. Empty lists match everything. */
 export type LogFilter = {
   readonly range:
     | { readonly kind: 'block'; readonly hash: Hash }
@@ -19,7 +19,7 @@ export type LogFilter = {
 const maxAddresses = 1_000
 const maxTopics = 1_000
 
-/** null, one value, or a list of alternatives in which null matches everything. */
+/** Parses null, one value, or a list of alternatives. A list with null matches everything. */
 function parseAlternatives<T>(value: unknown, codec: ParamCodec<T>, max: number): readonly T[] {
   if (value === null || value === undefined) return []
   if (!Array.isArray(value)) return [codec.parse(value)]
@@ -40,7 +40,7 @@ function parseBound(filter: Readonly<Record<string, unknown>>, key: 'fromBlock' 
   return value === undefined || value === null ? undefined : within(key, () => blockNumberOrTag.parse(value))
 }
 
-/** What is pending is above latest. */
+/** Default of `toBlock`: `pending` when the range starts there, because it is above `latest`. */
 const defaultEnd = (from: BlockParam | undefined): BlockParam => (from?.kind === 'tag' && from.tag === 'pending' ? from : latest)
 
 function parseRange(filter: Readonly<Record<string, unknown>>): LogFilter['range'] {

@@ -3,7 +3,7 @@ import { account, topic } from '#test/harness/rpc/fakes'
 import { blockOverrides } from './blockOverride.ts'
 import { stateOverrides } from './stateOverride.ts'
 
-it('rpc/codecs/stateOverride: what is left out stays as it is', () => {
+it('rpc/codecs/stateOverride: leaves absent members unset', () => {
   const parsed = stateOverrides.parse({
     [account(1)]: { nonce: '0x5', balance: '0x10', code: '0x00ff', stateDiff: { [topic(1)]: topic(2) } },
     [account(2)]: { state: {}, movePrecompileToAddress: account(3), balance: null },
@@ -26,11 +26,11 @@ it.each<[string, unknown, string]>([
     { [account(1)]: { state: Object.fromEntries(Array.from({ length: 100_001 }, (_, i) => [i, ''])) } },
     'more than 100000 storage slots are overridden',
   ],
-])('rpc/codecs/stateOverride: %s is refused', (_what, value, message) => {
+])('rpc/codecs/stateOverride: refuses %s', (_what, value, message) => {
   expect(() => stateOverrides.parse(value)).toThrow(message)
 })
 
-it("rpc/codecs/blockOverride: the fields go by go-ethereum's names and by reth's", () => {
+it('rpc/codecs/blockOverride: accepts the field names of go-ethereum and of reth', () => {
   const expected = { beneficiary: account(1), prevRandao: topic(1), baseFee: 7n }
   expect(blockOverrides.parse({ feeRecipient: account(1), prevRandao: topic(1), baseFeePerGas: '0x7' })).toMatchObject(expected)
   expect(blockOverrides.parse({ coinbase: account(1), random: topic(1), baseFee: '0x7' })).toMatchObject(expected)
@@ -49,6 +49,6 @@ it.each<[string, unknown]>([
   ['no object', 'latest'],
   ['a number that is not safe', { number: '0x20000000000000' }],
   ['more hashes than BLOCKHASH reaches', { blockHash: Object.fromEntries(Array.from({ length: 257 }, (_, i) => [i, topic(1)])) }],
-])('rpc/codecs/blockOverride: %s is refused', (_what, value) => {
+])('rpc/codecs/blockOverride: refuses %s', (_what, value) => {
   expect(() => blockOverrides.parse(value)).toThrow()
 })

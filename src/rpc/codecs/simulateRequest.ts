@@ -9,16 +9,16 @@ import { member, stateOverrides } from './stateOverride.ts'
 import { flag, listOf, wrongType } from './values.ts'
 
 const maxBlocks = 256
-/** In one block: no more can be paid for with the gas of a call. */
+/** Calls per block: the gas of a call pays for no more. */
 const maxCalls = 2_500
 
-/** What the caller asks for and how he wants to see it. */
+/** Simulation request and the requested form of its answer. */
 export type SimulateParam = { readonly request: SimulationRequest; readonly fullTransactions: boolean }
 
-/** More blocks than may be simulated. @see execution-apis, eth_simulateV1 */
+/** Error for too many simulated blocks. @see execution-apis, eth_simulateV1 */
 export const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many blocks')
 
-/** Overrides of a block that this version cannot take into account. */
+/** Block overrides that are not supported. */
 const unsupportedOverrides = ['withdrawals', 'beaconRoot']
 
 function refuseUnsupported(overrides: unknown): void {

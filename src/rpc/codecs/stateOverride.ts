@@ -5,7 +5,7 @@ import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { address, bytes, gasQuantity, hash, quantity, wrongType } from './values.ts'
 
-/** In all accounts of one parameter. */
+/** Over all accounts of one parameter. */
 const maxOverriddenSlots = 100_000
 
 function parseSlots(value: unknown, room: { slots: number }): SlotValues {
@@ -35,7 +35,7 @@ function parseAccount(of: Address, value: unknown, room: { slots: number }): Acc
   return override
 }
 
-/** A member that may be left out. */
+/** Parses an optional member. */
 export function member<T>(object: JsonObject, key: string, codec: ParamCodec<T>): T | undefined {
   const value = object[key]
   return value === undefined || value === null ? undefined : within(key, () => codec.parse(value))

@@ -5,10 +5,10 @@ import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 import { address, listOf, slotKey, wrongType } from './values.ts'
 
-/** Bound on the accounts of one question, and on the slots of all of them together. */
+/** Maximum number of accounts of one request, and of slots over all of them. */
 export const maxStorageValues = 1_024
 
-/** Slots by account, in the order asked. */
+/** Slots by account, in the requested order. */
 export type StorageKeys = readonly { readonly account: Address; readonly slots: readonly Hash[] }[]
 
 const slotList = listOf(slotKey, maxStorageValues)

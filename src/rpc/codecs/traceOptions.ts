@@ -7,11 +7,11 @@ import { blockOverrides } from './blockOverride.ts'
 import { member, stateOverrides } from './stateOverride.ts'
 import { blockNumber, text, wrongType } from './values.ts'
 
-/** A count, in hex or as a number. */
+/** Codec of an index or count, in hex or as a JSON number. */
 export const position: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
 
 const doc =
-  '{tracer: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer or noopTracer, tracerConfig}; without a tracer struct logs with {enableMemory, disableStack, disableStorage, enableReturnData, limit}'
+  '{tracer: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer or noopTracer, tracerConfig}; without a tracer: struct logs, with {enableMemory, disableStack, disableStorage, enableReturnData, limit}'
 
 function parseRequest(value: unknown): TraceRequest & JsonObject {
   if (!isJsonObject(value)) throw wrongType(value, 'an object of trace options')
@@ -20,20 +20,20 @@ function parseRequest(value: unknown): TraceRequest & JsonObject {
   return name === undefined ? rest : { ...rest, tracer: name }
 }
 
-/** What a trace is to say. Which options there are is the tracer's to check. */
+/** Codec of trace options. The tracer validates its own options. */
 export const traceOptions: ParamCodec<TraceRequest> = { doc, schema: { type: 'object' }, parse: parseRequest }
 
-/** What a traced call is to say, and what it is to find. */
+/** Options of a traced call: trace request, overrides and position. */
 export type CallTraceOptions = {
   readonly request: TraceRequest
   readonly state: StateOverrides | undefined
   readonly block: BlockOverrides | undefined
-  /** the call stands before this transaction of the block; absent: after all of them */
+  /** runs the call before this transaction of the block; absent: after all of them */
   readonly index: number | undefined
 }
 
 export const callTraceOptions: ParamCodec<CallTraceOptions> = {
-  doc: `${doc}; {stateOverrides, blockOverrides, txIndex}: what the call finds, and that it stands before this transaction of the block`,
+  doc: `${doc}; {stateOverrides, blockOverrides, txIndex}: overrides, and the transaction of the block before which the call runs`,
   schema: { type: 'object' },
   parse(value): CallTraceOptions {
     const { stateOverrides: _state, blockOverrides: _block, txIndex: _index, ...request } = parseRequest(value)

@@ -4,23 +4,23 @@ import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { address, gasQuantity, hash, wrongType } from './values.ts'
 
-/** An account as it must be: its storage root, or some of its slots. */
+/** Condition on an account: its storage root, or some of its slots. */
 export type KnownAccount = { readonly account: Address } & (
   | { readonly kind: 'root'; readonly root: Hash }
   | { readonly kind: 'slots'; readonly slots: readonly { readonly slot: Hash; readonly value: Hash }[] }
 )
 
-/** When a transaction may be in a block; both ends of a range are in it. */
+/** Conditions for including a transaction; ranges include both ends. */
 export type TransactionCondition = {
   readonly knownAccounts: readonly KnownAccount[]
   readonly blockNumber: { readonly min?: bigint; readonly max?: bigint }
   /** seconds */
   readonly timestamp: { readonly min?: bigint; readonly max?: bigint }
-  /** as it came, for who is passed the transaction */
+  /** the unparsed condition, to forward with the transaction */
   readonly given: Json
 }
 
-/** Storage roots and slots of one condition. */
+/** Maximum number of storage roots and slots of one condition. */
 const maxLookups = 1_000
 
 function parseKnown(given: unknown): readonly KnownAccount[] {
@@ -50,7 +50,7 @@ function parseRange(given: Readonly<Record<string, unknown>>, name: string): { r
 }
 
 export const transactionCondition: ParamCodec<TransactionCondition> = {
-  doc: '{knownAccounts: by address a storage root or values by slot, blockNumberMin, blockNumberMax, timestampMin, timestampMax}',
+  doc: '{knownAccounts: storage root or {slot: value} by address, blockNumberMin, blockNumberMax, timestampMin, timestampMax}',
   schema: { type: 'object' },
   parse(value): TransactionCondition {
     if (!isJsonObject(value)) throw wrongType(value, 'a condition')

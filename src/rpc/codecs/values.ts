@@ -4,7 +4,7 @@ import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 
-/** The kind of a JSON value, for texts about a wrong one. */
+/** Kind of a JSON value, for error texts. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'sequence'
@@ -17,7 +17,7 @@ export function wrongType(value: unknown, expected: string): ParamError {
   return new ParamError(`invalid type: ${kindOf(value)}, expected ${expected}`)
 }
 
-/** A string of hex digits, `0x` optional as other clients allow; its digits without the prefix. */
+/** Digits of a hex string without its prefix. `0x` is optional, as in other clients. */
 function hexDigits(value: unknown, expected: string): string {
   if (typeof value !== 'string') throw wrongType(value, expected)
   const digits = /^0x/i.test(value) ? value.slice(2) : value
@@ -58,14 +58,14 @@ export const bytes: ParamCodec<Uint8Array> & ResultCodec<Uint8Array> = {
   encode: toHex,
 }
 
-/** 32 bytes as a result: a storage value. */
+/** Result codec of a storage value: 32 bytes. */
 export const word: ResultCodec<bigint> = {
   doc: '32 bytes in hex',
   schema: refTo('Hash'),
   encode: (value) => `0x${value.toString(16).padStart(64, '0')}`,
 }
 
-/** An unsigned integer of at most `bits`. Leading zeros are let pass, as other clients do. */
+/** Parses an unsigned integer of at most `bits`. Accepts leading zeros, as other clients do. */
 function unsigned(value: unknown, bits: number): bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
   if (typeof value !== 'string') throw wrongType(value, `a ${bits}-bit unsigned integer in hex`)
@@ -97,7 +97,7 @@ export const byteQuantity: ParamCodec<bigint> = {
   parse: (value) => unsigned(value, 8),
 }
 
-/** A block number; above 2^53 there are no blocks, so the answer is the same for all of those: not found. */
+/** Parses a block number. Numbers above 2^53 become 2^53 − 1, where no block exists either. */
 export function blockNumber(value: unknown): number {
   const parsed = unsigned(value, 64)
   return parsed > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(parsed)
@@ -123,7 +123,7 @@ export const text: ParamCodec<string> & ResultCodec<string> = {
   encode: (value) => value,
 }
 
-/** A storage slot, and how it was written: the answer repeats a quantity as a quantity. */
+/** A storage slot and its written form: the answer repeats a quantity as a quantity. */
 export type SlotKey = { readonly slot: Hash; readonly written: Hex }
 
 export const slotKey: ParamCodec<SlotKey> = {
@@ -142,7 +142,7 @@ export const slotKey: ParamCodec<SlotKey> = {
   },
 }
 
-/** A list of at most `max` items. */
+/** Codec of a list with at most `max` items. */
 export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly T[]> {
   return {
     doc: `list of at most ${max}: ${item.doc}`,
@@ -155,7 +155,7 @@ export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly
   }
 }
 
-/** A result that may not exist. */
+/** Result codec of a value that may be absent. */
 export function orNull<T>(codec: ResultCodec<T>): ResultCodec<T | undefined> {
   return {
     doc: `${codec.doc}; null when there is none`,

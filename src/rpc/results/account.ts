@@ -33,7 +33,7 @@ export const accountInfoResult: ResultCodec<AccountInfo> = {
 export type StorageValues = readonly { readonly account: Address; readonly values: readonly bigint[] }[]
 
 export const storageValuesResult: ResultCodec<StorageValues> = {
-  doc: '{address: [32 bytes in hex]}, as asked',
+  doc: '{address: [32 bytes in hex]}, in the requested order',
   schema: { type: 'object', additionalProperties: { type: 'array', items: hash } },
   encode: (accounts) => Object.fromEntries(accounts.map(({ account, values }) => [account, values.map(word.encode)])),
 }

@@ -12,10 +12,10 @@ import { hexListText, listText, type WrittenCodec, written } from './text.ts'
 import { type MinedTransaction, transactionText } from './transaction.ts'
 
 export type MinedBlock = {
-  /** zero: it is not sealed */
+  /** zero for a pending block */
   readonly hash: Hash
   readonly block: Block
-  /** of its encoding; absent: it is not sealed */
+  /** size of its RLP; absent for a pending block */
   readonly sizeBytes?: number
   readonly transactions:
     | { readonly kind: 'hashes'; readonly hashes: readonly Hash[] }
@@ -29,7 +29,7 @@ const withdrawalResult = ({ index, validatorIndex, address, amountGwei }: Withdr
   amount: toQuantity(amountGwei),
 })
 
-/** What subscribers to heads get: the header, and how large its block is; of one that is not sealed, whose hash is zero, no size. */
+/** Header with the size of its block, as subscribers to heads get it. A pending block has the zero hash and no size. */
 export const headResult: ResultCodec<HeadBlock> = {
   doc: 'header of a block, with its size',
   schema: refTo('Header'),
@@ -39,7 +39,7 @@ export const headResult: ResultCodec<HeadBlock> = {
   }),
 }
 
-/** The text of a block up to its transactions; what is after them is a brace. */
+/** JSON of a block up to its transactions; the transactions and a closing brace follow. */
 export function blockHeadText({ hash, block, sizeBytes }: Omit<MinedBlock, 'transactions'>): string {
   const head = JSON.stringify({
     ...headerToJson(hash, block.header),

@@ -3,15 +3,15 @@ import type { Json } from '../json.ts'
 import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 
-/** What one block of a fee history tells. */
+/** Fee data of one block of a fee history. */
 export type BlockFees = {
   /** wei per gas */
   readonly baseFee: bigint
   /** wei per blob gas */
   readonly blobFee: number
-  /** of the gas limit, 0 to 1 */
+  /** share of the gas limit, 0 to 1 */
   readonly gasUsedRatio: number
-  /** tips at the percentiles asked for, wei per gas */
+  /** priority fees at the requested percentiles, wei per gas */
   readonly rewards: readonly bigint[]
 }
 
@@ -19,13 +19,13 @@ export type FeeHistory = {
   readonly oldest: number
   /** oldest first */
   readonly blocks: readonly BlockFees[]
-  /** of the block after the newest one */
+  /** fees of the block after the newest one */
   readonly next: Pick<BlockFees, 'baseFee' | 'blobFee'> | undefined
   readonly hasRewards: boolean
 }
 
 export const feeHistoryResult: ResultCodec<FeeHistory> = {
-  doc: 'oldestBlock, per block baseFeePerGas and baseFeePerBlobGas (and those of the next block), gasUsedRatio, blobGasUsedRatio, and reward by percentile',
+  doc: 'oldestBlock; baseFeePerGas and baseFeePerBlobGas of each block and the next one; gasUsedRatio, blobGasUsedRatio, and reward by percentile, of each block',
   schema: refTo('FeeHistory'),
   encode({ oldest, blocks, next, hasRewards }): Json {
     const fees = [...blocks, ...(next ? [next] : [])]

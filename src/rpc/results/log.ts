@@ -4,26 +4,26 @@ import type { Log } from '#types/log'
 import { refTo } from '../schemas.ts'
 import { hexListText, type WrittenCodec, written } from './text.ts'
 
-/** A log with its place in the chain. */
+/** A log with its position in the chain. */
 export type LocatedLog = {
   readonly log: Log
   readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
   readonly transactionHash: Hash
   readonly transactionIndex: number
-  /** in the block */
+  /** index in the block */
   readonly logIndex: number
-  /** its block is not canonical any more */
+  /** its block is no longer canonical */
   readonly isRemoved?: boolean
 }
 
 const hex = (value: number): string => value.toString(16)
 
-/** The text of a log begins with its address … */
+/** Beginning of a log's JSON, before the address. */
 const addressText = '{"address":"'
-/** … and goes on with its topics. */
+/** JSON between address and topics. */
 const topicsText = ',"topics":['
 
-/** Where in the text of a log the first topic begins, in quotes if there is any. */
+/** Offset of the first topic, in quotes, in the JSON of a log. */
 export const topicsAt = addressText.length + 43 + topicsText.length
 
 export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: LocatedLog): string {

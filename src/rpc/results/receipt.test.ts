@@ -4,7 +4,7 @@ import type { L1FeeFacts } from '#types/l1FeeFacts'
 import { createReceipt } from '#types/receipt'
 import { decimalOfMillionths, type MinedReceipt, receiptResult } from './receipt.ts'
 
-/** A contract creation by the sender of a public example: nonce 0 of 0x6ac7… gives 0xcd23…. */
+/** Contract creation of a public example: nonce 0 of sender 0x6ac7… gives 0xcd23…. */
 const creator = parseAddress('0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0')
 
 function creation(nonce: bigint, fees?: L1FeeFacts): MinedReceipt {
@@ -22,11 +22,11 @@ it.each([
   [0n, '0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d'],
   [1n, '0x343c43a37d37dff08ae8c4a11544c718abb4fcf8'],
   [2n, '0xf778b86fa74e846c4f0a1fbd1335fe81c00a0c91'],
-])('rpc/receipt: the contract created with nonce %i', (nonce, expected) => {
+])('rpc/results/receipt: computes the address of a contract created with nonce %i', (nonce, expected) => {
   expect(receiptResult.encode(creation(nonce))).toMatchObject({ contractAddress: expected, to: null, effectiveGasPrice: '0xa' })
 })
 
-it('rpc/receipt: fees that the rules of the block know are shown, others are not there', () => {
+it('rpc/results/receipt: has the fee fields of the rules of the block, and no others', () => {
   const shown = receiptResult.encode(
     creation(0n, { l1GasPrice: 1n, l1GasUsed: 16n, l1Fee: 0n, l1BaseFeeScalar: 684_000n, operatorFeeConstant: 0n }),
   )
@@ -46,6 +46,6 @@ it.each([
   [684_000n, '0.684'],
   [1_500_001n, '1.500001'],
   [0n, '0'],
-])('rpc/receipt: %i millionths are %s', (value, expected) => {
+])('rpc/results/receipt: writes %i millionths as %s', (value, expected) => {
   expect(decimalOfMillionths(value)).toBe(expected)
 })

@@ -15,11 +15,11 @@ import { effectiveGasPrice, type MinedTransaction } from './transaction.ts'
 export type MinedReceipt = {
   readonly mined: Omit<MinedTransaction, 'receipt'>
   readonly placed: ChainReceipt
-  /** of the block, seconds */
+  /** timestamp of the block, seconds */
   readonly timestamp: number
 }
 
-/** Where a creation puts its contract. @see yellow paper, 7 (equation for the new account's address) */
+/** Address of a contract created by a transaction. @see yellow paper, 7 (equation for the new account's address) */
 function createdAddress(creator: Address, nonce: bigint): Address {
   return addressFromBytes(keccak256(encodeRlp([fromHex(creator), rlpScalar(nonce)])).subarray(12))
 }
@@ -30,7 +30,7 @@ function contractAddress({ transaction, from }: MinedReceipt['mined'], { deposit
   return createdAddress(from, nonce)
 }
 
-/** The scalar of before Ecotone is a decimal number, the rest are quantities. */
+/** JSON members of the fees. The scalar before Ecotone is a decimal number, all others are quantities. */
 function feesText(fees: L1FeeFacts | undefined): string {
   if (fees === undefined) return ''
   let text = ''

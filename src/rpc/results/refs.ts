@@ -2,7 +2,7 @@ import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import { zeroHash } from '#types/ids'
 import type { Json } from '../json.ts'
 
-/** Blocks as the consensus half's RPC writes them: numbers are JSON numbers, what is not known yet is all zero. */
+/** Block ids as the consensus half's RPC writes them: JSON numbers, all zero while unknown. */
 export function blockIdResult(block: BlockId): Json {
   return { hash: block.hash, number: block.number }
 }

@@ -7,9 +7,9 @@ import type { ResultCodec } from '../registry.ts'
 import { object, refTo } from '../schemas.ts'
 import { l1RefResult, l2RefResult } from './refs.ts'
 
-/** Unsafe blocks of other chains are no condition here: cross-unsafe is unsafe, local-safe is safe. */
+/** Codec of the sync status. Without interop, cross-unsafe equals unsafe and local-safe equals safe. */
 export const syncStatusResult: ResultCodec<RollupStatus> = {
-  doc: 'heads of L1 and L2 as the consensus half sees them; what is not known yet is zero',
+  doc: 'L1 and L2 heads of the consensus half; unknown ones are zero',
   schema: refTo('RollupStatus'),
   encode: (status) => ({
     current_l1: l1RefResult(status.currentL1),
@@ -28,7 +28,7 @@ export const syncStatusResult: ResultCodec<RollupStatus> = {
 export type OutputAnswer = { readonly output: OutputFacts; readonly status: RollupStatus }
 
 export const outputResult: ResultCodec<OutputAnswer> = {
-  doc: 'output root of an L2 block with what it is made of',
+  doc: 'output root of an L2 block with its components',
   schema: object('output root', {
     ...{ version: refTo('Hash'), outputRoot: refTo('Hash'), blockRef: refTo('L2Ref'), withdrawalStorageRoot: refTo('Hash') },
     ...{ stateRoot: refTo('Hash'), syncStatus: refTo('RollupStatus') },

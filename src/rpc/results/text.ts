@@ -4,7 +4,7 @@ import type { Json } from '../json.ts'
 import type { BytesCodec, ResultCodec, TextCodec } from '../registry.ts'
 import type { JsonSchema } from '../schemas.ts'
 
-/** A codec whose JSON is written as text at once, which is quicker by far than objects; who needs the value gets it out of the text. */
+/** A codec that writes JSON text directly, which is much faster than via objects; `encode` parses that text. */
 export type WrittenCodec<T> = TextCodec<T> & ResultCodec<T>
 
 export function written<T>(doc: string, schema: JsonSchema, text: (value: T) => string): WrittenCodec<T> {
@@ -18,7 +18,7 @@ const orNull = ({ doc, schema = {} }: { readonly doc: string; readonly schema?: 
   schema: { anyOf: [schema, { type: 'null' }] },
 })
 
-/** A result that may not exist. */
+/** Codec of a written result that may be absent. */
 export function writtenOrNull<T>(codec: WrittenCodec<T>): WrittenCodec<T | undefined> {
   const { doc, schema } = orNull(codec)
   return written(doc, schema, (value) => (value === undefined ? 'null' : codec.text(value)))
@@ -26,22 +26,22 @@ export function writtenOrNull<T>(codec: WrittenCodec<T>): WrittenCodec<T | undef
 
 const nullBytes = new ByteList([Buffer.from('null')])
 
-/** A result as a codec writes it, put together of text that is kept. */
+/** Codec of a result assembled from kept bytes. */
 export function asBytes<T>({ doc, schema = {} }: WrittenCodec<T>): BytesCodec<ByteList> {
   return { doc, schema, bytes: (list) => list }
 }
 
-/** As `writtenOrNull`, of a result that is put together of text that is kept. */
+/** Like `writtenOrNull`, for a result assembled from kept bytes. */
 export function bytesOrNull<T>(codec: WrittenCodec<T>): BytesCodec<ByteList | undefined> {
   return { ...orNull(codec), bytes: (list) => list ?? nullBytes }
 }
 
-/** A result as a codec writes it that is text already. */
+/** Codec of a result that is JSON text already. */
 export function asText<T>({ doc, schema = {} }: WrittenCodec<T>): TextCodec<string> {
   return { doc, schema, text: (text) => text }
 }
 
-/** As `writtenOrNull`, of a result that is text already. */
+/** Like `writtenOrNull`, for a result that is JSON text already. */
 export function textOrNull<T>(codec: WrittenCodec<T>): TextCodec<string | undefined> {
   return { ...orNull(codec), text: (text) => text ?? 'null' }
 }
@@ -56,7 +56,7 @@ export function listText<T>(values: readonly T[], text: (value: T) => string): s
   return `${all}]`
 }
 
-/** A list of hex strings. */
+/** JSON of a list of hex strings. */
 export function hexListText(values: readonly string[]): string {
   return values.length === 0 ? '[]' : `["${values.join('","')}"]`
 }

@@ -12,19 +12,19 @@ export type MinedTransaction = {
   readonly hash: Hash
   readonly from: Address
   readonly block: {
-    /** null: it is not sealed */
+    /** null for a pending block */
     readonly hash: Hash | null
     readonly number: number
     readonly baseFee: bigint
-    /** seconds; present where transactions show it: go-ethereum's form, for Ethereum's own blocks */
+    /** seconds; present for Ethereum's own blocks, whose transactions show it in go-ethereum's format */
     readonly timestamp?: number
   }
   readonly index: number
-  /** of a deposit: nonce and version stand there */
+  /** of a deposit: has its nonce and version */
   readonly receipt: Receipt | undefined
 }
 
-/** A transaction that has no block yet. */
+/** A transaction without a block. */
 export type PendingTransaction = Pick<MinedTransaction, 'transaction' | 'hash' | 'from'> & { readonly block: undefined }
 export type AnyTransaction = MinedTransaction | PendingTransaction
 
@@ -32,13 +32,13 @@ export function pendingTransaction(transaction: Transaction, hash: Hash, from: A
   return { transaction, hash, from, block: undefined }
 }
 
-/** Of one without a block: at most. */
+/** Gas price of a transaction; the maximum while it has no block. */
 function priceOf({ transaction, block }: AnyTransaction): bigint {
   if (block !== undefined) return effectiveGasPrice(transaction, block.baseFee)
   return 'maxFeePerGas' in transaction ? transaction.maxFeePerGas : effectiveGasPrice(transaction, 0n)
 }
 
-/** What a transaction pays per gas in a block. @param baseFee wei per gas */
+/** Effective gas price of a transaction in a block. @param baseFee wei per gas */
 export function effectiveGasPrice(transaction: Transaction, baseFee: bigint): bigint {
   if (transaction.type === depositType) return 0n
   if (transaction.type === 0 || transaction.type === 1) return transaction.gasPrice
@@ -46,7 +46,7 @@ export function effectiveGasPrice(transaction: Transaction, baseFee: bigint): bi
   return tipped < transaction.maxFeePerGas ? tipped : transaction.maxFeePerGas
 }
 
-/** A member of an object, after others. */
+/** JSON of an object member with a preceding comma. */
 const hexMember = (name: string, value: string | number | bigint): string =>
   typeof value === 'string' ? `,"${name}":"${value}"` : `,"${name}":"0x${value.toString(16)}"`
 
@@ -65,12 +65,12 @@ function placeText({ block, ...of }: AnyTransaction): string {
   return `,"blockHash":${hash}${hexMember('blockNumber', block.number)}${time}${hexMember('transactionIndex', index)}`
 }
 
-/** What all kinds have, as the beginning of an object. */
+/** Common members of all transaction types, as the beginning of an object. */
 const commonText = (transaction: Transaction, of: AnyTransaction): string =>
   `{"type":"${toQuantity(transaction.type)}","hash":"${of.hash}","from":"${of.from}"${hexMember('gas', transaction.gasLimit)}` +
   `${hexMember('value', transaction.value)},"input":"${toHex(transaction.data)}"${placeText(of)}${hexMember('gasPrice', priceOf(of))}`
 
-/** A creation has no `to` here, as Base's execution client writes deposits. */
+/** Unlike other types, a deposit that creates a contract has no `to` here, as in Base's execution client. */
 function depositText(deposit: Deposit, of: AnyTransaction): string {
   const { depositNonce = 0n, depositReceiptVersion } = (of.block && of.receipt) ?? {}
   return (

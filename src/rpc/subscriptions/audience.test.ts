@@ -5,7 +5,7 @@ import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { createAudience } from './audience.ts'
 import type { Notification } from './notification.ts'
 
-/** How many listeners a turn of the event loop has room for. */
+/** Listeners per turn of the event loop. */
 const perTurn = 128
 
 function crowd(size: number) {
@@ -25,13 +25,13 @@ function crowd(size: number) {
   return { all, audience, tell: (number: number) => feed.tell(chain.blocks[number] ?? expect.fail()) }
 }
 
-it('rpc/audience: a few are told at once', () => {
+it('rpc/subscriptions/audience: notifies a few listeners at once', () => {
   const { all, tell } = crowd(perTurn)
   tell(1)
   expect(all.every(({ heard }) => heard.length === 2)).toBe(true)
 })
 
-it('rpc/audience: many are told in slices, each hears everything once and in order, who leaves hears no more', async () => {
+it('rpc/subscriptions/audience: notifies many listeners in batches, each of everything once and in order, and none that has left', async () => {
   const { all, audience, tell } = crowd(3 * perTurn + 1)
   tell(1)
   tell(2)
@@ -45,7 +45,7 @@ it('rpc/audience: many are told in slices, each hears everything once and in ord
   expect(left.heard).toEqual([])
 })
 
-it('rpc/audience: what comes faster than it can be told is told at once, not kept without end', async () => {
+it('rpc/subscriptions/audience: notifies at once when too many events are pending', async () => {
   const { all, tell } = crowd(2 * perTurn)
   for (let each = 0; each < 1_100; each++) tell(1)
   expect(all.at(-1)?.heard.length).toBeGreaterThan(100)

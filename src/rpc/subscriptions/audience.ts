@@ -7,13 +7,13 @@ import { createRounds } from './rounds.ts'
 
 export type AudienceDeps = {
   readonly heads: HeadFeed
-  /** of transactions that are new in the pool; absent: nobody is told of them */
+  /** feed of new pool transactions; absent: none are announced */
   readonly pending?: Pick<Filters, 'onPending'> | undefined
 }
 
 type Listener = Pick<Connection, 'notify' | 'headsMoved'>
 
-/** The connections of a server, which hear of heads and of the pool. Disposing of it: they hear nothing any more. */
+/** The connections of a server, notified of heads and pool transactions. Disposing of it stops all notifications. */
 export interface Audience<L extends Listener> extends Disposable {
   readonly connections: Set<L>
 }

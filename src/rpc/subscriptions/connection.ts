@@ -16,57 +16,57 @@ import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOfText } from './notification.ts'
 import { type RoomLimits, SubscriptionRoom } from './room.ts'
 
-/** Who sent one message. Subscriptions it asks for begin when it is answered. */
+/** Sender of one message. Subscriptions that it requests start after the answer. */
 export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
 
 export type ConnectionLimits = RoomLimits & {
-  /** messages of one connection that are worked on at once; beyond it nothing more is read */
+  /** messages of one connection that are processed at once; beyond it the connection is not read */
   readonly maxRunning: number
-  /** of notifications that the client has not read yet; beyond it the connection ends */
+  /** unread notifications at which the connection ends */
   readonly maxUnreadBytes: number
-  /** of answers and notifications that the client has not read yet; beyond it the connection ends */
+  /** unread answers and notifications at which the connection ends */
   readonly maxBufferedBytes: number
-  /** for the client to answer our goodbye */
+  /** for the client to answer the close frame */
   readonly closeTimeoutMs: number
 }
 
 export type ConnectionDeps = {
   readonly dispatcher: Dispatcher<SocketCaller>
-  /** what messages hold while they are worked on, all connections together */
+  /** bytes of the messages being processed, over all connections */
   readonly budget: ByteBudget
-  /** of the filters and subscriptions of the thread */
+  /** budget of the filters and subscriptions of the thread */
   readonly subscriptionBudget: ByteBudget
-  /** what all connections of the server have not read */
+  /** unread answers of all connections of the server */
   readonly unreadTotal: UnreadTotal
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Why a connection ended. */
+/** Reason why a connection ended. */
 export type End = 'client' | 'slow' | 'silent' | 'rate' | 'closing' | 'failed' | 'greedy' | 'evicted'
 
-/** Codes of RFC 6455, section 7.4.1. */
+/** Close codes of RFC 6455, section 7.4.1. */
 const [goingAway, policyViolation] = [1001, 1008]
 
-/** A text message is a Buffer, whatever frames it came in. */
+/** Bytes of a text message, which `ws` gives in one of three forms. */
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
 
-const goodbyes = { slow: 'what was sent is read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
+const goodbyes = { slow: 'messages are read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
 
-/** A subscription, and the room that it takes. */
+/** A subscription and the room that it takes. */
 type Asked = { readonly subscription: Subscription; readonly room: Disposable }
 
 /** A subscription whose id the client knows. */
 type Active = {
   readonly subscription: Subscription
   isAsking: boolean
-  /** the chain moved since it was asked */
+  /** the chain moved since the last search */
   isBehind: boolean
   feed: Disposable | undefined
 }
 
-/** What a connection needs of a WebSocket. */
+/** The part of a WebSocket that a connection uses. */
 export type MessageSocket = Pick<
   WebSocket,
   'readyState' | 'OPEN' | 'bufferedAmount' | 'isPaused' | 'pause' | 'resume' | 'close' | 'terminate' | 'ping' | 'pong'
@@ -78,7 +78,7 @@ export type MessageSocket = Pick<
   send(message: string | Buffer, kind: { readonly binary: false }, sent: () => void): void
 }
 
-/** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
+/** One client: its concurrent calls, its subscriptions, and its unread messages. */
 export class Connection {
   readonly #socket: MessageSocket
   readonly #deps: ConnectionDeps
@@ -95,9 +95,9 @@ export class Connection {
   #end: End | undefined
 
   /**
-   * @param bucket its calls are paid out of it
-   * @param place of the connection in its server; calls and subscriptions keep it
-   * @param onGone called once, when nothing of the connection is left
+   * @param bucket pays for the calls of the client
+   * @param place of the connection in its server; calls and subscriptions mark it busy
+   * @param onGone called once, when the connection has ended completely
    */
   constructor(
     socket: MessageSocket,
@@ -135,7 +135,7 @@ export class Connection {
     })
   }
 
-  /** Tells those who subscribed to this kind. */
+  /** Notifies the subscriptions of one kind. */
   notify(kind: Exclude<Subscription['kind'], 'logs' | 'feed'>, notification: Notification): void {
     for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
@@ -143,12 +143,12 @@ export class Connection {
     }
   }
 
-  /** The chain has a new head: logs are looked for. */
+  /** Starts a search for logs: the chain has a new head. */
   headsMoved(): void {
     for (const [id, active] of this.#active) if (active.subscription.kind === 'logs') void this.#tellLogs(id, active)
   }
 
-  /** One search at a time; heads that come meanwhile are one more. */
+  /** Runs one search at a time; heads that arrive during a search cause one more. */
   async #tellLogs(id: string, active: Active): Promise<void> {
     const { subscription } = active
     if (subscription.kind !== 'logs') return
@@ -164,20 +164,20 @@ export class Connection {
         }
       }
     } catch (error) {
-      this.#deps.log.warn('a subscription to logs failed: its connection ends', { error })
-      this.#cut('failed') // what it would be told next is not known
+      this.#deps.log.warn('log subscription failed, ending the connection', { error })
+      this.#cut('failed') // its next logs are unknown
     } finally {
       active.isAsking = false
     }
   }
 
-  /** Asks for a sign of life; ends the connection when there was none for too long. */
+  /** Sends a ping; ends the connection when the client has been silent for too long. */
   probe(idleMs: number): void {
     if (this.#deps.clock.elapsedMs() - this.#heardMs > idleMs) this.#cut('silent')
     else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
   }
 
-  /** Says goodbye once what was asked is answered; the caller cuts those that take too long. */
+  /** Closes the connection after its running calls. The caller ends connections that take too long. */
   close(): void {
     if (this.#end !== undefined) return
     this.#end = 'closing'
@@ -189,14 +189,14 @@ export class Connection {
     this.#socket.terminate()
   }
 
-  /** Another connection has taken its place. */
+  /** Ends the connection: another connection takes its place. */
   evict(): void {
     this.#end ??= 'evicted'
     this.#endSubscriptions()
     this.#socket.terminate()
   }
 
-  /** The room is needed: what is not read goes at once, the goodbye of a connection that ends anyway too. */
+  /** Ends the connection and discards unread messages, a pending close frame included: the server needs the memory. */
   #drop(): void {
     this.#end ??= 'greedy'
     this.#endSubscriptions()
@@ -229,7 +229,7 @@ export class Connection {
     using share = this.#unread.share()
     const answer = await this.#deps.dispatcher.answer(bytes, this.#caller(asked, share))
     const large = share.takeLarge()
-    share[Symbol.dispose]() // from here on it counts as what is sent
+    share[Symbol.dispose]() // from here on the sent message counts
     if (answer === undefined) large?.[Symbol.dispose]()
     else this.#send(answer, 'answer', large)
     if (asked.length === 0) return
@@ -237,7 +237,7 @@ export class Connection {
     for (const id of asked) this.#begin(id, text)
   }
 
-  /** Only what the client knows of is told: an answer that did not give the id to it gives nothing. */
+  /** Starts a subscription if the answer gave its id to the client; drops it otherwise. */
   #begin(id: string, answer: string): void {
     const asked = this.#asked.get(id)
     if (asked === undefined) return
@@ -260,13 +260,13 @@ export class Connection {
     const active: Active = { subscription, isAsking: false, isBehind: false, feed: undefined }
     this.#active.set(id, active)
     if (subscription.kind === 'feed') this.#open(id, active, subscription)
-    else void this.#tellLogs(id, active) // of blocks that came while it was answered
+    else void this.#tellLogs(id, active) // logs of blocks that arrived before the answer
   }
 
   #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {
     const isOn = (): boolean => this.#active.get(id) === active
     active.feed = open((notification) => isOn() && this.#tell(notification(id)))
-    if (!isOn()) active.feed[Symbol.dispose]() // its first words were too many
+    if (!isOn()) active.feed[Symbol.dispose]() // the first notification ended the connection
   }
 
   #endSubscriptions(): void {
@@ -296,13 +296,13 @@ export class Connection {
     }
   }
 
-  /** What is told is paid for as the cheapest call is; nothing is left out, so who cannot pay is told why and goes. */
+  /** Sends a notification, charged as a call of the cheapest class. Closes the connection of a client over its rate limit: no notification is skipped. */
   #tell(notification: string): void {
     if (this.#bucket?.take(costClasses.instant.units) === undefined) this.#send(notification, 'notification')
     else this.#cut('rate')
   }
 
-  /** @param large disposed of when it is sent; the end of the connection does so too */
+  /** @param large disposed of when the message is sent or the connection ends */
   #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     const message = typeof answer === 'string' ? answer : answer.joined()
@@ -321,7 +321,7 @@ export class Connection {
     if (this.#unreadBytes > maxUnreadBytes || this.#socket.bufferedAmount > maxBufferedBytes) this.#cut('slow')
   }
 
-  /** Reads no more than is worked on, and not before the client has read the better part of its answers. */
+  /** Pauses reading while too many messages are processed, or while the client has not read most of its answers. */
   #steer(): void {
     if (this.#end !== undefined || this.#socket.readyState !== this.#socket.OPEN) return
     const isBusy = this.#running >= this.#limits.maxRunning || this.#socket.bufferedAmount > this.#limits.maxBufferedBytes / 4
@@ -329,19 +329,19 @@ export class Connection {
     if (!isBusy && this.#socket.isPaused) this.#socket.resume()
   }
 
-  /** The goodbye of a server that closes, after the last answer. */
+  /** Closes the connection after its last answer when the server closes. */
   #farewell(): void {
     if (this.#end !== 'closing' || this.#running > 0) return
-    this.#socket.resume() // or its goodbye is not read
+    this.#socket.resume() // otherwise its close frame would not be read
     this.#socket.close(goingAway, 'the server closes')
   }
 
-  /** Ends the connection, with its reason for those who still read. */
+  /** Ends the connection, with a close reason for clients that still read. */
   #cut(why: 'slow' | 'silent' | 'rate' | 'failed'): void {
     if (this.#end !== undefined) return
     this.#end = why
     this.#endSubscriptions()
-    this.#deps.log.info('websocket client is disconnected', { why, unreadBytes: this.#socket.bufferedAmount })
+    this.#deps.log.info('websocket client disconnected', { why, unreadBytes: this.#socket.bufferedAmount })
     if (why === 'silent') {
       this.#socket.terminate()
       return

@@ -1,12 +1,12 @@
 import type { Json } from '../json.ts'
 
-/** An `eth_subscription` notification for any subscription: what it tells is encoded once for all of them. */
+/** An `eth_subscription` notification without its subscription id, so that its result is encoded once for all subscribers. */
 export type Notification = (subscription: string) => string
 
 /** @see execution-apis, "eth_subscribe"; geth's real-time events */
 export const notificationOf = (told: Json): Notification => notificationOfText(JSON.stringify(told))
 
-/** @param result JSON already */
+/** @param result JSON text */
 export function notificationOfText(result: string): Notification {
   return (subscription) =>
     `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":${JSON.stringify(subscription)},"result":${result}}}`

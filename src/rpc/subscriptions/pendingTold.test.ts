@@ -39,7 +39,7 @@ const nextLog = async (client: SocketClient) => {
   return [Number(blockNumber), Number(address), removed]
 }
 
-it('rpc/subscriptions: newFlashblocks tells the whole block after each flashblock', async () => {
+it('rpc/subscriptions: newFlashblocks sends the whole pending block after each flashblock', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await subscribe(client, 'newFlashblocks')
@@ -50,7 +50,7 @@ it('rpc/subscriptions: newFlashblocks tells the whole block after each flashbloc
   expect(await next(client)).toMatchObject({ ...first, transactions: [{}, { hash: server.chain.hashOf(1), transactionIndex: '0x1' }] })
 })
 
-it('rpc/subscriptions: newFlashblockTransactions tells what is new, as hashes or whole with logs', async () => {
+it('rpc/subscriptions: newFlashblockTransactions sends new transactions, as hashes or whole with logs', async () => {
   await using server = await serve()
   await using hashes = await openSocket(server.url)
   await using whole = await openSocket(server.url)
@@ -66,7 +66,7 @@ it('rpc/subscriptions: newFlashblockTransactions tells what is new, as hashes or
   expect(await next(whole)).toMatchObject({ hash: second, logs: [{ logIndex: '0x0', blockHash: zeroHash }, { logIndex: '0x1' }] })
 })
 
-it('rpc/subscriptions: pendingLogs tells the logs that match, and takes back those that were dropped', async () => {
+it('rpc/subscriptions: pendingLogs sends matching logs, and sends dropped ones again as removed', async () => {
   await using server = await serve()
   await using all = await openSocket(server.url)
   await using some = await openSocket(server.url)
@@ -78,7 +78,7 @@ it('rpc/subscriptions: pendingLogs tells the logs that match, and takes back tho
   expect([await nextLog(all), await nextLog(some)]).toEqual([[2, 2, true], [2, 2, true]]) // biome-ignore format: a table
 })
 
-it('rpc/subscriptions: nobody is told that a log is no more who was not told of it', async () => {
+it('rpc/subscriptions: pendingLogs sends a removed log only to subscribers that got it before', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   server.chain.show([[log(1)]])
@@ -89,7 +89,7 @@ it('rpc/subscriptions: nobody is told that a log is no more who was not told of 
   expect([await nextLog(client), await nextLog(client), await nextLog(client)]).toEqual([[2, 2, false], [2, 2, true], [2, 3, false]]) // biome-ignore format: a table
 })
 
-it('rpc/subscriptions: one of flashblocks that ended is told nothing more', async () => {
+it('rpc/subscriptions: a flashblock subscription that ended gets no further notification', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const ended = await subscribe(client, 'newFlashblockTransactions')

@@ -2,18 +2,18 @@ import { subscriptionsTooBig, tooManyLogTerms, tooManySubscriptions } from '../e
 import type { ByteBudget } from '../server/body.ts'
 import type { MatcherUse } from '../sharedMatchers.ts'
 
-/** Memory of a subscription without what it looks for, in bytes. */
+/** Memory of a subscription without its log matcher, in bytes. */
 const subscriptionBytes = 2_000
-/** So many subscriptions of a connection have room whatever the others hold: the number of connections bounds them. */
+/** Subscriptions per connection that do not count in the shared budget: the number of connections bounds them. */
 const ownSubscriptions = 4
 
 export type RoomLimits = {
   readonly maxSubscriptions: number
-  /** memory of the subscriptions of one connection, roughly */
+  /** approximate memory of the subscriptions of one connection */
   readonly maxSubscriptionBytes: number
 }
 
-/** Bounds the subscriptions of one connection, in number and in bytes, and draws on what all connections of a thread share. */
+/** Bounds the subscriptions of one connection in number and bytes, and charges the budget shared by all connections of a thread. */
 export class SubscriptionRoom {
   readonly #shared: ByteBudget
   readonly #limits: RoomLimits
@@ -26,8 +26,8 @@ export class SubscriptionRoom {
   }
 
   /**
-   * @param use what the subscription looks for; given back with the room, or at once when there is none
-   * @throws RpcError −32006 when the connection has no room left, −32005 when all of them have none
+   * @param use matcher of the subscription; released with the room, or at once when a limit is reached
+   * @throws RpcError −32006 at the limit of the connection, −32005 at the limit of all connections
    */
   take(use: MatcherUse | undefined): Disposable {
     const bytes = subscriptionBytes + (use?.bytes ?? 0)

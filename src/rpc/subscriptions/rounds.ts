@@ -1,9 +1,9 @@
-/** Listeners that are told something in one turn of the event loop; then others have theirs. */
+/** Listeners called per turn of the event loop. */
 const perTurn = 128
-/** Things to be told that may wait while listeners are told of others; beyond it all are told at once, whoever waits for it. */
+/** Pending rounds beyond which all of them run at once, without yielding. */
 const maxWaiting = 1_024
 
-/** Visits all listeners in slices, with one thing after the other: each listener hears them in order. */
+/** Calls all listeners in batches of one turn each, round after round, so that each listener gets all events in order. */
 export function createRounds<L>(listeners: ReadonlySet<L>): (visit: (listener: L) => void) => void {
   const waiting: Generator<void>[] = []
   function* round(visit: (listener: L) => void): Generator<void> {

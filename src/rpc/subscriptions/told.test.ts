@@ -33,7 +33,7 @@ const log = (emitter: number, ...topics: readonly number[]) => ({
 type Served = RpcServer & {
   readonly chain: FakeChain
   readonly feed: ScriptedFeed
-  /** of subscriptions */
+  /** number of subscriptions */
   readonly clock: ManualClock
   readonly sync: { now: SyncProgress | undefined }
   grow(...blocks: readonly FakeBlock[]): void
@@ -70,7 +70,7 @@ const told = async (client: SocketClient) => {
   return [subscription, Number(result.blockNumber), Number(result.address), ...(result.removed ? ['removed'] : [])]
 }
 
-it('rpc/subscriptions: logs that match, of blocks after it was asked for, in order', async () => {
+it('rpc/subscriptions: logs sends matching logs of blocks after its start, in order', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const [one, all] = [await subscribe(client, 'logs', { address: account(1) }), await subscribe(client, 'logs')]
@@ -83,7 +83,7 @@ it('rpc/subscriptions: logs that match, of blocks after it was asked for, in ord
   ])
 })
 
-it('rpc/subscriptions: after a reorg the logs that are no more, then the new ones', async () => {
+it('rpc/subscriptions: logs sends the removed logs of a reorg, then the new ones', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const id = await subscribe(client, 'logs', {})
@@ -98,7 +98,7 @@ it('rpc/subscriptions: after a reorg the logs that are no more, then the new one
   ])
 })
 
-it('rpc/subscriptions: heads that come faster than logs are found: each log once', async () => {
+it('rpc/subscriptions: logs sends each log once when heads arrive faster than logs are found', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const id = await subscribe(client, 'logs', {})
@@ -107,7 +107,7 @@ it('rpc/subscriptions: heads that come faster than logs are found: each log once
   expect(client.waiting).toEqual([])
 })
 
-it('rpc/subscriptions: one that ended is told nothing more', async () => {
+it('rpc/subscriptions: an ended subscription gets no further notification', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const [ended, kept] = [await subscribe(client, 'logs', {}), await subscribe(client, 'logs', {})]
@@ -117,7 +117,7 @@ it('rpc/subscriptions: one that ended is told nothing more', async () => {
   expect(client.waiting).toEqual([])
 })
 
-it('rpc/subscriptions: a reorg further back than is remembered ends the connection, so that the client begins again', async () => {
+it('rpc/subscriptions: ends the connection at a reorg deeper than its memory, so that the client starts over', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await subscribe(client, 'logs', {})
@@ -126,7 +126,7 @@ it('rpc/subscriptions: a reorg further back than is remembered ends the connecti
   expect((await client.closed).code).toBe(1008)
 })
 
-it('rpc/subscriptions: hashes of transactions that came to the pool by any way', async () => {
+it('rpc/subscriptions: newPendingTransactions sends hashes of pool transactions from any source', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await using other = await openSocket(server.url)
@@ -138,7 +138,7 @@ it('rpc/subscriptions: hashes of transactions that came to the pool by any way',
   expect(client.waiting).toEqual([])
 })
 
-it('rpc/subscriptions: whole transactions that came to the pool', async () => {
+it('rpc/subscriptions: newPendingTransactions sends whole transactions on request', async () => {
   const raw = signedTransaction(7)
   const hash = hashTransaction(raw)
   await using server = await serve([{ hash, sender: fakeSender, raw, isPending: true }])
@@ -146,7 +146,7 @@ it('rpc/subscriptions: whole transactions that came to the pool', async () => {
   await using other = await openSocket(server.url)
   const id = await subscribe(client, 'newPendingTransactions', true)
   const again = await subscribe(client, 'newPendingTransactions', true)
-  await other.call('eth_sendRawTransaction', '0x02c0') // gone before it is looked for
+  await other.call('eth_sendRawTransaction', '0x02c0') // dropped before it is read
   await other.call('eth_sendRawTransaction', toHex(raw))
   for (const subscription of [id, again])
     expect(await client.next()).toMatchObject({
@@ -158,7 +158,7 @@ it('rpc/subscriptions: whole transactions that came to the pool', async () => {
   expect(client.waiting).toEqual([])
 })
 
-it('rpc/subscriptions: where the node stands, and when that changes', async () => {
+it('rpc/subscriptions: syncing sends the sync state and its changes', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   const subscription = await subscribe(client, 'syncing')
@@ -185,7 +185,7 @@ it.each<[readonly unknown[], number]>([
   [['pendingLogs'], -32004],
   [['everything'], -32602],
   [[], -32602],
-])('rpc/subscriptions: eth_subscribe %j is refused (%i)', async (params, code) => {
+])('rpc/subscriptions: refuses eth_subscribe %j (%i)', async (params, code) => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   expect(await client.call('eth_subscribe', ...params)).toMatchObject({ error: { code } })
@@ -198,7 +198,7 @@ it("rpc/subscriptions: viem's watchers of logs and of pending transactions work 
   const pending: unknown[] = []
   const stopLogs = client.watchEvent({ onLogs: (found) => logs.push(...found.map(({ blockNumber }) => blockNumber)) })
   const stopPending = client.watchPendingTransactions({ onTransactions: (hashes) => pending.push(...hashes) })
-  await client.getBlockNumber() // what was asked before is answered
+  await client.getBlockNumber() // earlier requests are answered
   await client.getBlockNumber()
   server.grow([[log(3)]])
   await client.request({ method: 'eth_sendRawTransaction', params: ['0x02c0'] })
