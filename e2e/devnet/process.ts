@@ -24,7 +24,7 @@ export interface DevnetProcess extends AsyncDisposable {
 const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'verifier.ws-port', 'publisher.port', 'control.port']
 export const freePorts: readonly string[] = portFlags.flatMap((flag) => [`--${flag}`, '0'])
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
