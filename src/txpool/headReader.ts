@@ -70,4 +70,5 @@ export class HeadReader implements Disposable {
   }
 }
 
+/** Returns the kind of an account with this code, which must not be empty. */
 export const codeKind = (code: Uint8Array): SenderAccount['code'] => (isDelegation(code) ? 'delegation' : 'contract')

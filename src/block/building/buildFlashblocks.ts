@@ -33,6 +33,7 @@ export type FlashblockListener = {
   onFlashblock(flashblock: BuiltFlashblock, pending: PendingBlock): void
 }
 
+/** Observer that sees a block during its construction, once per interval and before the seal. */
 export type BuildWatch = {
   readonly everyMs: number
   /** @param on parent of the block, its state open @param isLast whether the block is sealed next */

@@ -9,6 +9,7 @@ import { floorGas, gasAfterRefund, intrinsicGas } from '../validation/intrinsicG
 /** How deposits count gas. `used`: from Regolith on, the gas used. `limit`: before Regolith, the gas limit, and zero for system transactions. */
 export type DepositMetering = 'used' | 'limit'
 
+/** Result of an executed deposit. */
 export type DepositResult = {
   readonly succeeded: boolean
   /** gas */

@@ -37,6 +37,7 @@ export type BlockDeps = {
 /** The parent block and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
 
+/** Result of building or executing a block. */
 export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedBlock } | InvalidBlock
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
@@ -244,7 +245,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
 function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Begun {
   const { config, senders } = deps
   const { ethereum: whole } = input
-  const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'not a whole block'
+  const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'the input is not a whole block of Ethereum'
   if (whole === undefined || refusal !== undefined) return { kind: 'invalid', reason: refusal ?? '' }
   const { header } = whole
   const env = { ...blockEnvOf(config, header), baseFee: ethereumBaseFee(schedule, parent.header, header.timestamp) ?? 0n }

@@ -74,7 +74,7 @@ export class ExecutionGuard {
     const ms = nowMs - run.startMs
     if (ms + (pieceGas * slowestNsPerGas) / 1e6 > limit.maxMs) throw notExecuted(number, `it takes longer than ${limit.maxMs} ms`)
     if (limit.givesWay && ms > giveWayMs && this.#watch.hasWaitingCalls)
-      throw notExecuted(number, `it took ${Math.round(ms)} ms, and a call of the consensus half waits`)
+      throw notExecuted(number, `it took ${Math.round(ms)} ms and a call of the consensus half is waiting`)
     if (ms > stopMs && this.#watch.isStopping) throw executionFault('EXECUTION_CLOSING', { number })
   }
 }

@@ -93,7 +93,7 @@ export class TransactionRun {
     this.#run.pace?.(0)
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
-    if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'deposit' : this.#takeDeposit(tx, raw)
+    if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'a deposit in a block of Ethereum' : this.#takeDeposit(tx, raw)
     const hash = hashTransaction(raw)
     const sender = signer ?? this.#run.senders.of(tx, hash)
     return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })

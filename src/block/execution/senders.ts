@@ -27,6 +27,7 @@ export const senderCacheBytes: number = 32 * 2 ** 20
 /** Approximate size in bytes of an entry with two hex strings. */
 const entryBytes = 300
 
+/** Creates a sender cache. @param opts `maxBytes` 0: nothing is cached */
 export function createSenders(opts: { readonly maxBytes: number }): Senders {
   const known = new Lru<Hash, Address>(opts.maxBytes)
   return {

@@ -6,6 +6,7 @@ export type OperatorFeeParams = { readonly scalar: bigint; readonly constant: bi
 /** Meaning of the scalar: `none` no fee, `isthmus` millionths of a wei per gas, `jovian` hundreds of wei per gas. */
 export type OperatorFeeRule = 'none' | 'isthmus' | 'jovian'
 
+/** Returns the operator fee rule for a block time in seconds. */
 export function operatorFeeRuleAt(schedule: ForkSchedule, timestamp: number): OperatorFeeRule {
   if (isActive(schedule, 'jovian', timestamp)) return 'jovian'
   return isActive(schedule, 'isthmus', timestamp) ? 'isthmus' : 'none'

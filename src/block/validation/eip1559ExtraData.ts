@@ -13,6 +13,7 @@ export type BaseFeeParams = {
   readonly minBaseFee: bigint
 }
 
+/** Returns the format of the extra data for a block time in seconds. */
 export function extraDataFormAt(schedule: ForkSchedule, timestamp: number): ExtraDataForm {
   if (isActive(schedule, 'jovian', timestamp)) return 'jovian'
   return isActive(schedule, 'holocene', timestamp) ? 'holocene' : 'empty'

@@ -50,20 +50,22 @@ it.each([
   ['a nonce after the merge', changed(osaka, { nonce: new Uint8Array(8).fill(1) }), 'a nonce after the merge'],
   ['33 bytes of extra data', changed(osaka, { extraData: new Uint8Array(33) }), 'extra data of 33 bytes'],
   ['ommers that its header does not name', { ...osaka, ommers: [work.header] }, 'ommersHash is'],
-  ['more than 8 MiB', { ...osaka, transactions: [new Uint8Array(8_388_608)] }, 'a block of more than 8388608 bytes'],
+  ['more than 8 MiB', { ...osaka, transactions: [new Uint8Array(8_388_608)] }, 'the block has more than 8388608 bytes'],
 ])('block/validation/ethereumRules: refuses a block with %s', (_what, block, reason) => {
   expect(ethereumRefusal(schedule, mergedParent, block)).toContain(reason)
 })
 
 it('block/validation/ethereumRules: refuses a base fee before London, and withdrawals before Shanghai', () => {
   expect(ethereumRefusal(schedule, oldParent, changed(work, { baseFeePerGas: 1n }))).toBe('baseFeePerGas is present before london')
-  expect(ethereumRefusal(schedule, oldParent, { ...work, withdrawals: [] })).toBe('withdrawals and their root do not go together')
+  expect(ethereumRefusal(schedule, oldParent, { ...work, withdrawals: [] })).toBe(
+    'the block must have withdrawals and withdrawalsRoot, or neither',
+  )
 })
 
 it.each([
   [14, undefined],
-  [13, 'an ommer is too far away'],
-  [20, 'an ommer is too far away'],
+  [13, 'an ommer is not 1 to 6 blocks below the block'],
+  [20, 'an ommer is not 1 to 6 blocks below the block'],
 ])('block/validation/ethereumRules: checks the distance of ommer %i from block 20: %s', (number, refusal) => {
   const homestead = { ...schedule, blocks: { homestead: 0 } }
   const ommers = [{ ...old, number }]

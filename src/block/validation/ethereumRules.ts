@@ -41,14 +41,15 @@ function shapeRefusal(schedule: EthereumSchedule, { header, withdrawals }: Block
     const isExpected = followsEthereum(schedule, fork, header)
     if (isExpected !== (header[field] !== undefined)) return isExpected ? `${field} is missing` : `${field} is present before ${fork}`
   }
-  if (header.extra) return 'the header has fields that are not known'
-  if ((withdrawals !== undefined) !== (header.withdrawalsRoot !== undefined)) return 'withdrawals and their root do not go together'
+  if (header.extra) return 'the header has unknown fields'
+  if ((withdrawals !== undefined) !== (header.withdrawalsRoot !== undefined))
+    return 'the block must have withdrawals and withdrawalsRoot, or neither'
   return header.extraData.length > maxExtraDataBytes ? `extra data of ${header.extraData.length} bytes` : undefined
 }
 
 function sizeRefusal(schedule: EthereumSchedule, block: Block): string | undefined {
   const isTooLarge = followsEthereum(schedule, 'osaka', block.header) && encodedBlockSize(block) > maxBlockBytes
-  return isTooLarge ? `a block of more than ${maxBlockBytes} bytes` : undefined
+  return isTooLarge ? `the block has more than ${maxBlockBytes} bytes` : undefined
 }
 
 function gasLimitRefusal(schedule: EthereumSchedule, parent: Header, header: Header): string | undefined {
@@ -60,11 +61,11 @@ function gasLimitRefusal(schedule: EthereumSchedule, parent: Header, header: Hea
 }
 
 function ommersRefusal({ header, ommers = [] }: Block): string | undefined {
-  if (ommers.length > maxOmmers) return `${ommers.length} ommers`
+  if (ommers.length > maxOmmers) return `${ommers.length} ommers, at most ${maxOmmers}`
   const hash = hashFromBytes(keccak256(encodeRlpList(ommers.map(encodeHeader))))
   if (hash !== header.ommersHash) return `ommersHash is ${header.ommersHash}, ${hash} expected`
   const isNear = ommers.every(({ number }) => number < header.number && number >= header.number - maxOmmerDistance)
-  return isNear ? undefined : 'an ommer is too far away'
+  return isNear ? undefined : `an ommer is not 1 to ${maxOmmerDistance} blocks below the block`
 }
 
 /** Checks that a block after the merge has no proof of work. @see EIP-3675 */
@@ -83,7 +84,8 @@ export function ethereumRefusal(schedule: EthereumSchedule, parent: Header, bloc
   const { header } = block
   if (header.number !== parent.number + 1) return `number is ${header.number}, ${parent.number + 1} expected`
   if (header.timestamp <= parent.timestamp) return `timestamp ${header.timestamp} is not after the parent's ${parent.timestamp}`
-  if (followsEthereum(schedule, 'cancun', header) && !blobParamsAt(schedule, header.timestamp)) return 'no blob parameters are known'
+  if (followsEthereum(schedule, 'cancun', header) && !blobParamsAt(schedule, header.timestamp))
+    return 'the chain config has no blob parameters for this time'
   return (
     shapeRefusal(schedule, block) ??
     sizeRefusal(schedule, block) ??

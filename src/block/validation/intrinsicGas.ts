@@ -50,6 +50,7 @@ export type GasBounds = {
   readonly floor: bigint
 }
 
+/** Returns both lower bounds of a transaction, in gas. */
 export function gasBounds(rules: EvmRules, tx: Priced): GasBounds {
   const zeros = zeroBytes(tx.data)
   return { intrinsic: intrinsicOf(rules, tx, zeros), floor: floorOf(rules, tx.data, zeros) }

@@ -41,6 +41,7 @@ export function tipAt(tipCap: bigint, feeCap: bigint, baseFee: bigint): bigint {
 /** Returns `tipAt` for a transaction. */
 export const tipPerGas = (tx: SignedTransaction, baseFee: bigint): bigint => tipAt(tipCapOf(tx), feeCapOf(tx), baseFee)
 
+/** Blob gas of a transaction; zero unless it carries blobs. */
 export const blobGasOf = (tx: SignedTransaction): bigint => (tx.type === 3 ? BigInt(tx.blobVersionedHashes.length) * gasPerBlob : 0n)
 
 function refuseBlobs(tx: BlobTransaction, block: BlockEnv, maxBlobs: number): string | undefined {

@@ -46,6 +46,7 @@ export function runMessage({ session, env, rules }: MessageContext, message: Cal
   return { kind: 'ran', outcome, gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }
 }
 
+/** Result of a message that was refused. */
 export const notRun = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
 
 /** Returns the result for RPC. Call it before the transaction ends. */

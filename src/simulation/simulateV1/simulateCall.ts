@@ -21,6 +21,7 @@ export type SimulatedContext = {
   readonly fees: FeeRules
 }
 
+/** Result of a simulated call. */
 export type SimulatedRun =
   | { readonly kind: 'refused'; readonly refusal: SimulationRefusal }
   /** gas used after refunds, and the maximum during execution */

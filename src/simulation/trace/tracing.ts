@@ -22,7 +22,7 @@ import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
 import type { TracingDeps } from './tracingDeps.ts'
 
-/** Sender cache for blocks that callers pass as RLP, in bytes. */
+/** Size of the sender cache for blocks that a caller passes, in bytes. */
 const maxSenderBytes = 2 ** 20
 /** Memory for recently replayed blocks, in bytes, all threads together: about a hundred blocks with 800 transactions. */
 const maxReplayBytes = 128 * 2 ** 20
