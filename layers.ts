@@ -318,7 +318,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'types',
       'lib',
     ],
-    public: ['call/callExecutor', 'call/callRuns', 'call/callTimer', 'call/overriddenPrecompiles', 'metering/meter', 'trace/tracing'],
+    public: ['call/callExecutor', 'call/callRuns', 'call/overriddenPrecompiles', 'metering/meter', 'trace/tracing'],
   },
   node: {
     imports: [

@@ -128,9 +128,7 @@ export interface Executor {
    * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
    * @returns undefined when the state of the block is not retained
    */
-  call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): CallOutcome | undefined
-  /** Like `call`, with the gas used. */
-  measure(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
+  call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
 }
 
 /** Accounts and slots that a message accessed, and its gas with that list; for a failed message, its gas without the list. */

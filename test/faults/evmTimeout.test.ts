@@ -4,7 +4,7 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { concatBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
-import { measureCall } from '#simulation/call/callExecutor'
+import { runCall } from '#simulation/call/callExecutor'
 import { createCallTimer } from '#simulation/call/callTimer'
 import { genesisState } from '#state/genesisState'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
@@ -25,7 +25,7 @@ const clock: Pick<Clock, 'elapsedMs'> = {
 const gasLimit = 4_000_000_000n
 const target = testAddress(0xc0)
 const evm = createWasmEvm()
-const config = { ...smallChain(scheduleTo('jovian')).config, l2ChainId: 901 } as unknown as Parameters<typeof measureCall>[0]['config']
+const config = { ...smallChain(scheduleTo('jovian')).config, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
 const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n })
 
 /** The body as often as 20 KB hold it, again and again. */
@@ -94,7 +94,7 @@ it.each([
   const runs = Number(process.env['EVM_TIMEOUT_RUNS'] ?? 3)
   for (let i = 0; i < runs; i++) {
     const startMs = clock.elapsedMs()
-    const { outcome } = measureCall({ evm, config, timer: createCallTimer(clock, timeoutMs) }, at, message)
+    const { outcome } = runCall({ evm, config, timer: createCallTimer(clock, timeoutMs) }, at, message)
     const lateMs = clock.elapsedMs() - startMs - timeoutMs
     expect(outcome, toHex(data.subarray(0, 8))).toEqual({ kind: 'timeout', timeoutMs })
     late[name] ??= []

@@ -5,7 +5,6 @@ import type { Evm } from '#evm/ports'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { createBlockCache } from '#rpc/blockCache'
-import type { CallOutcome, MeasuredCall } from '#rpc/callPorts'
 import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
@@ -13,9 +12,8 @@ import type { PendingFeed } from '#rpc/pendingPorts'
 import { pendingRounds } from '#rpc/pendingRounds'
 import type { HeadFeed, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
-import { measureCall, runCall } from '#simulation/call/callExecutor'
+import { createCallExecutor } from '#simulation/call/callExecutor'
 import { createCallRuns } from '#simulation/call/callRuns'
-import { createCallTimer } from '#simulation/call/callTimer'
 import { createOverridableEvm } from '#simulation/call/overriddenPrecompiles'
 import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
@@ -74,19 +72,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
   const overridable = createOverridableEvm(evm)
   return {
     chain: { view: () => execution.view(), sync },
-    executor: {
-      timer: () => createCallTimer(clock, callTimeoutMs),
-      call(at, message, timer, overrides): CallOutcome | undefined {
-        using view = execution.view()
-        const parent = view.parent(at.hash)
-        return parent && runCall({ evm: overridable, config, timer }, parent, message, overrides)
-      },
-      measure(at, message, timer, overrides): MeasuredCall | undefined {
-        using view = execution.view()
-        const parent = view.parent(at.hash)
-        return parent && measureCall({ evm: overridable, config, timer }, parent, message, overrides)
-      },
-    },
+    executor: createCallExecutor({ execution, evm: overridable, config, clock, timeoutMs: callTimeoutMs }),
     calls: createCallRuns({ execution, evm: overridable, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
     metering: createMetering({ execution, evm, config, clock }),

@@ -5,12 +5,12 @@ import type { FrameStart, TraceListener, TraceStep } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
-import type { CallMessage, CallOverrides, ListedCall } from '#rpc/callPorts'
+import type { CallMessage, CallOverrides, ListedCall, MeasuredCall } from '#rpc/callPorts'
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
-import { type CallDeps, callContext, measureCall } from './callExecutor.ts'
+import { type CallDeps, callContext, runCall } from './callExecutor.ts'
 import { isBeyondCompiled } from './overriddenPrecompiles.ts'
-import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
+import { measureMessage, notRun } from './runMessage.ts'
 
 const slotOps: readonly number[] = [0x54, 0x55] // SLOAD, SSTORE
 const callOps: readonly number[] = [0xf1, 0xf2, 0xf4, 0xfa] // CALL, CALLCODE, DELEGATECALL, STATICCALL
@@ -85,11 +85,11 @@ export function listCall(
   const { view, env, rules } = place
   if (isBeyondCompiled(rules)) return { accessList: message.accessList, measured: notRun(untraceable) }
   const reached = new Reached(message, rules)
-  const first = inTime(() => {
+  const first = ((): MeasuredCall => {
     using session = deps.traced.open(view, env, rules, reached)
-    return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
-  }, endedLate)
+    return measureMessage({ session, env, rules }, message, deps.timer)
+  })()
   const accessList = reached.list()
   if (first.outcome.kind !== 'success') return { accessList, measured: first }
-  return { accessList, measured: measureCall(deps, at, { ...message, accessList }, overrides) }
+  return { accessList, measured: runCall(deps, at, { ...message, accessList }, overrides) }
 }

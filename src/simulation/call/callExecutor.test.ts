@@ -12,7 +12,7 @@ import { headerOf } from '#test/harness/chain/headers'
 import { callMessage } from '#test/harness/evm/callMessage'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { type Address, type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
-import { measureCall, runCall } from './callExecutor.ts'
+import { runCall } from './callExecutor.ts'
 
 const rich = testAddress(0xa1)
 const spent = testAddress(0xa2)
@@ -62,7 +62,7 @@ const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(
 
 const message = callMessage({ from: rich, to: env })
 const call = (fields: Partial<CallMessage>, of = at, overrides: CallOverrides = {}): CallOutcome =>
-  runCall({ evm, config }, of, { ...message, ...fields }, overrides)
+  runCall({ evm, config }, of, { ...message, ...fields }, overrides).outcome
 function wordsOf(outcome: CallOutcome): bigint[] {
   if (outcome.kind !== 'success') throw new Error(JSON.stringify(outcome))
   return Array.from({ length: outcome.output.length / 32 }, (_, i) => bigintFromBytes(outcome.output.subarray(i * 32, i * 32 + 32)))
@@ -153,7 +153,7 @@ it('simulation/call/callExecutor: accepts exactly the required gas', () => {
 
 it('simulation/call/callExecutor: applies the rules of the time of the block: before Canyon no PUSH0 and no limit on initcode', () => {
   const old = { ...config, schedule: scheduleTo('regolith', { canyon: header.timestamp + 1 }) }
-  const run = (fields: Partial<CallMessage>) => runCall({ evm, config: old }, at, { ...message, ...fields })
+  const run = (fields: Partial<CallMessage>) => runCall({ evm, config: old }, at, { ...message, ...fields }).outcome
   expect(run({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
   expect(call({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   expect(run({ to: null, data: long, gasLimit: 30_000_000n }).kind).toBe('success')
@@ -172,13 +172,13 @@ it('simulation/call/callExecutor: applies a delegation before the message runs, 
   expect(call({ to, authorizationList: elsewhere })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   const refused = call({ to, authorizationList, gasLimit: 45_999n })
   const old = { ...config, schedule: scheduleTo('holocene', { isthmus: header.timestamp + 1 }) }
-  const early = runCall({ evm, config: old }, at, { ...message, to, authorizationList })
+  const early = runCall({ evm, config: old }, at, { ...message, to, authorizationList }).outcome
   expect(early, 'before Isthmus').toEqual({ kind: 'refused', refusal: { kind: 'transaction-type' } })
   expect(refused).toEqual({ kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 46_000n } })
 })
 
 it('simulation/call/callExecutor: reports the gas that a transaction pays for and its refund', () => {
-  const measure = (fields: Partial<CallMessage>) => measureCall({ evm, config }, at, { ...message, ...fields })
+  const measure = (fields: Partial<CallMessage>) => runCall({ evm, config }, at, { ...message, ...fields })
   expect(measure({ to: nobody })).toMatchObject({ gasUsed: 21_000n, gasRefunded: 0n })
   // 100 bytes at the floor of EIP-7623, 40 each
   expect(measure({ to: nobody, data: new Uint8Array(100).fill(1) })).toMatchObject({ gasUsed: 25_000n, gasRefunded: 0n })
@@ -195,7 +195,7 @@ it.each([
   'simulation/call/callExecutor: allows a call more gas than a transaction, because EIP-7825 caps only transactions: %s',
   (_what, azul) => {
     const planned = { ...config, schedule: { ...config.schedule, azul } }
-    const outcome = runCall({ evm, config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
+    const { outcome } = runCall({ evm, config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
     expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
   },
 )

@@ -1,13 +1,16 @@
 import { blockEnvOf } from '#block/execution/blockEnv'
 import type { ParentBlock } from '#block/execution/executeBlock'
+import type { Execution } from '#blockchain/execution'
 import type { EvmRules } from '#chainspec/evmRules'
 import { evmRulesAt } from '#chainspec/opRules'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
-import type { CallMessage, CallOutcome, CallOverrides, CallRefusal, MeasuredCall, RunTimer } from '#rpc/callPorts'
+import type { Clock } from '#lib/clock'
+import type { CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, RunTimer } from '#rpc/callPorts'
+import { createCallTimer } from './callTimer.ts'
 import { overriddenRules } from './overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, withBlockHashes } from './overriddenView.ts'
-import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
+import { measureMessage, notRun } from './runMessage.ts'
 
 export type CallDeps = {
   readonly evm: Evm
@@ -20,21 +23,33 @@ export type CallDeps = {
  * Runs a message in the environment of a block, on the state after it. Does not check nonce, sender code, L1 fee or block gas limit. The sender
  * pays for gas only when the message has a price. Changes are discarded.
  */
-export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): CallOutcome {
-  return measureCall(deps, at, message, overrides).outcome
-}
-
-/** `runCall` with the gas that a transaction of this message would be charged for. */
-export function measureCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): MeasuredCall {
-  return inTime(() => measure(deps, at, message, overrides), endedLate)
-}
-
-function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides): MeasuredCall {
+export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): MeasuredCall {
   const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return notRun(place.refusal)
   const { view, env, rules } = place
   using session = deps.evm.open(view, env, rules)
-  return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
+  return measureMessage({ session, env, rules }, message, deps.timer)
+}
+
+export type CallExecutorDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly config: RollupConfig
+  readonly clock: Pick<Clock, 'elapsedMs'>
+  /** Time that one request has for running code; 0: no limit. */
+  readonly timeoutMs: number
+}
+
+/** Creates the executor of single messages over views of the chain. */
+export function createCallExecutor({ execution, evm, config, clock, timeoutMs }: CallExecutorDeps): Executor {
+  return {
+    timer: () => createCallTimer(clock, timeoutMs),
+    call(at, message, timer, overrides): MeasuredCall | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && runCall({ evm, config, timer }, parent, message, overrides)
+    },
+  }
 }
 
 /** Environment of a message, or why an override is refused. */

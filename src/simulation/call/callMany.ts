@@ -3,7 +3,7 @@ import type { EvmSession } from '#evm/ports'
 import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
 import { type CallDeps, callContext } from './callExecutor.ts'
 import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
-import { endedLate, inTime, type MessageContext, measuredOf, runMessage } from './runMessage.ts'
+import { type MessageContext, measureMessage } from './runMessage.ts'
 
 /** Ends a message's transaction and returns its unused gas. No account receives the gas fee. */
 function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
@@ -16,7 +16,7 @@ function runAll(place: MessageContext, messages: readonly CallMessage[], timer: 
   const { session } = place
   const outcomes: CallOutcome[] = []
   for (const message of messages) {
-    const measured = inTime(() => measuredOf(session, runMessage(place, message, timer?.())), endedLate)
+    const measured = measureMessage(place, message, timer)
     outcomes.push(measured.outcome)
     if (measured.outcome.kind === 'timeout') break
     if (measured.outcome.kind !== 'refused') endMessage(session, message, measured.gasUsed)

@@ -9,7 +9,7 @@ import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
-import { measureCall, runCall } from './callExecutor.ts'
+import { runCall } from './callExecutor.ts'
 import { createCallTimer, OutOfTime } from './callTimer.ts'
 
 const megagas = 1_000_000
@@ -87,11 +87,11 @@ it.each([
     let pieces = 0
     // each reading of the clock takes a millisecond: one before the request, one before each piece
     const timer = createCallTimer({ elapsedMs: () => pieces++ }, 40)
-    const outcome = measureCall({ evm, config, timer }, at, message)
+    const outcome = runCall({ evm, config, timer }, at, message)
     expect(outcome).toEqual({ outcome: { kind: 'timeout', timeoutMs: 40 }, gasUsed: 0n, gasRefunded: 0n })
     expect(pieces).toBeGreaterThan(20)
     expect(pieces).toBeLessThan(60)
-    const next = runCall({ evm, config, timer: createCallTimer(createManualClock(), 5_000) }, at, { ...message, to: small })
+    const next = runCall({ evm, config, timer: createCallTimer(createManualClock(), 5_000) }, at, { ...message, to: small }).outcome
     expect(next).toEqual({ kind: 'success', output: new Uint8Array(32) })
   },
 )
@@ -103,5 +103,5 @@ it('simulation/call/callExecutor: does not report an error of the state view as 
       throw missing
     },
   }
-  expect(() => runCall({ evm, config, timer: createCallTimer(createManualClock(), 1) }, at, message)).toThrow(missing)
+  expect(() => runCall({ evm, config, timer: createCallTimer(createManualClock(), 1) }, at, message).outcome).toThrow(missing)
 })

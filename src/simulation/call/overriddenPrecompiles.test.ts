@@ -9,7 +9,7 @@ import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { type Address, parseAddress } from '#types/ids'
-import { type CallDeps, measureCall } from './callExecutor.ts'
+import { type CallDeps, runCall } from './callExecutor.ts'
 import { createOverridableEvm, isBeyondCompiled, overriddenRules } from './overriddenPrecompiles.ts'
 
 const at0x = (number: number): Address => parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
@@ -30,7 +30,7 @@ const data = Uint8Array.of(1, 2, 3)
 function run(to: Address, state: StateOverrides): MeasuredCall {
   const fees = { gasLimit: 1_000_000n, gasPrice: 0n }
   const message: CallMessage = { from: testAddress(0xa1), to, value: 0n, data, ...fees, accessList: [], authorizationList: [] }
-  return measureCall(deps, at, message, { state })
+  return runCall(deps, at, message, { state })
 }
 const outputOf = (outcome: CallOutcome): string => ('output' in outcome ? toHex(outcome.output) : JSON.stringify(outcome))
 const digest = toHex(sha256(data))

@@ -2,7 +2,7 @@ import { applyAuthorizations, signedAuthorizations } from '#block/execution/auth
 import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
 import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
-import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/callPorts'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import { maxNonce } from '#types/account'
 import { OutOfTime } from './callTimer.ts'
 import { warmOverridden } from './overriddenPrecompiles.ts'
@@ -49,11 +49,17 @@ export function runMessage({ session, env, rules }: MessageContext, message: Cal
 /** Result of a message that was refused. */
 export const notRun = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
 
-/** Returns the result for RPC. Call it before the transaction ends. */
-export function measuredOf(session: EvmSession, run: MessageRun): MeasuredCall {
-  if (run.kind === 'refused') return notRun(run.refusal)
-  const { gasUsed, gasRefunded } = run
-  return { outcome: callOutcomeOf(session, run.outcome), gasUsed, gasRefunded }
+/** Runs one message within the time of its request. The transaction stays open, as after `runMessage`. */
+export function measureMessage(context: MessageContext, message: CallMessage, timer: RunTimer | undefined): MeasuredCall {
+  try {
+    const run = runMessage(context, message, timer?.())
+    if (run.kind === 'refused') return notRun(run.refusal)
+    const { gasUsed, gasRefunded } = run
+    return { outcome: callOutcomeOf(context.session, run.outcome), gasUsed, gasRefunded }
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return { outcome: { kind: 'timeout', timeoutMs: error.timeoutMs }, gasUsed: 0n, gasRefunded: 0n }
+  }
 }
 
 function callOutcomeOf(session: EvmSession, outcome: Outcome): CallOutcome {
@@ -61,16 +67,3 @@ function callOutcomeOf(session: EvmSession, outcome: Outcome): CallOutcome {
   const created = outcome.kind === 'success' ? outcome.created : undefined
   return { kind: outcome.kind, output: created === undefined ? outcome.output : session.code(created) }
 }
-
-/** Runs a function and handles a time-out. */
-export function inTime<T>(run: () => T, late: (timeoutMs: number) => T): T {
-  try {
-    return run()
-  } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error
-    return late(error.timeoutMs)
-  }
-}
-
-/** Result of a message that timed out. */
-export const endedLate = (timeoutMs: number): MeasuredCall => ({ outcome: { kind: 'timeout', timeoutMs }, gasUsed: 0n, gasRefunded: 0n })

@@ -22,9 +22,9 @@ import { type Hash, zeroAddress } from '#types/ids'
 import type { Log } from '#types/log'
 import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
+import { OutOfTime } from '../call/callTimer.ts'
 import { isBeyondCompiled, overriddenRules } from '../call/overriddenPrecompiles.ts'
 import { overriddenEnv, overrideDiff, withBlockHashes } from '../call/overriddenView.ts'
-import { inTime } from '../call/runMessage.ts'
 import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
 import type { SimulatedRules, SimulatedStates } from './simulatedRules.ts'
 import { planBlocks, type SimulatedPlan } from './simulatePlan.ts'
@@ -55,10 +55,10 @@ export function simulate(deps: SimulateDeps, at: ParentBlock, request: Simulatio
   const plans = planBlocks(at.header, request.blocks)
   if ('kind' in plans) return { kind: 'refused', refusal: plans }
   const simulation = new Simulation(deps, at, request, gasCap)
-  const run = (): SimulationOutcome => ({ kind: 'simulated', style: deps.rules.style, blocks: plans.map((plan) => simulation.run(plan)) })
   try {
-    return inTime(run, (timeoutMs) => ({ kind: 'timeout', timeoutMs }))
+    return { kind: 'simulated', style: deps.rules.style, blocks: plans.map((plan) => simulation.run(plan)) }
   } catch (error) {
+    if (error instanceof OutOfTime) return { kind: 'timeout', timeoutMs: error.timeoutMs }
     if (error instanceof Refused) return { kind: 'refused', refusal: error.refusal }
     throw error
   }

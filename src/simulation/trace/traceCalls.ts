@@ -4,7 +4,7 @@ import type { TracedEnd } from '#evm/traceEvents'
 import type { CallMessage, CallOverrides, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import type { Hash } from '#types/ids'
-import { callContext, measureCall } from '../call/callExecutor.ts'
+import { callContext, runCall } from '../call/callExecutor.ts'
 import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
@@ -61,7 +61,7 @@ class ReplayCalls implements CallTracing {
       before,
       run: (evm, listen) => {
         listen()
-        return endOf(measureCall({ evm, config: this.#deps.config }, at, message, overrides))
+        return endOf(runCall({ evm, config: this.#deps.config }, at, message, overrides))
       },
       after: (session) => {
         session.endTransaction()

@@ -13,7 +13,7 @@ import type { TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
 import { fromHex, type Hex } from '#lib/hex'
 import type { CallMessage, MeasuredCall } from '#rpc/callPorts'
-import { measureCall } from '#simulation/call/callExecutor'
+import { runCall } from '#simulation/call/callExecutor'
 import { emptyState } from '#state/genesisState'
 import { emptyStack, pushBlock, type StateStack, stackedState } from '#state/stateStack'
 import { decodeBlock } from '#types/block'
@@ -204,19 +204,19 @@ export class TracedChain {
     const { from, to, value, data, gasLimit } = message
     const facts = { from, to, value, data, gas: Number(gasLimit), blockHash: undefined, blockNumber: number, hash: undefined, index: 0 }
     const endOf = ({ outcome, gasUsed }: MeasuredCall): TracedEnd => ({ gasUsed: Number(gasUsed), succeeded: outcome.kind === 'success' })
-    stopAtRun(before, () => measureCall({ evm: before.evm, config }, at, message))
+    stopAtRun(before, () => runCall({ evm: before.evm, config }, at, message))
     if (this.#traced !== undefined) {
       let measured: MeasuredCall | undefined
       const work =
         (evm: Evm): (() => void) =>
         () => {
-          measured = measureCall({ evm, config }, at, message)
+          measured = runCall({ evm, config }, at, message)
         }
       const end = (): TracedEnd => endOf(present(measured))
       return listenTo(this.#traced, { tracer, facts, before: before.session, end }, work)
     }
-    const end = endOf(measureCall({ evm: after.evm, config }, at, message))
-    stopAtRun(during, () => measureCall({ evm: during.evm, config }, at, message))
+    const end = endOf(runCall({ evm: after.evm, config }, at, message))
+    stopAtRun(during, () => runCall({ evm: during.evm, config }, at, message))
     return this.#tell(tracer, facts, { before, during, after }, end)
   }
 

@@ -221,16 +221,11 @@ const unmeasured: MeterWork<never> = { work: () => 'pruned', outcome: undefined,
 /** Context over a fake chain whose executor returns `outcome` and records the messages. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
-  const call = (_at: unknown, message: CallMessage): CallOutcome | undefined => {
-    asked.push(message)
-    return outcome
-  }
   const executor: Executor = {
     timer: () => () => () => {},
-    call,
-    measure(at, message) {
-      const of = call(at, message)
-      return of && { outcome: of, gasUsed: 21_000n, gasRefunded: 0n }
+    call(_at, message) {
+      asked.push(message)
+      return outcome && { outcome, gasUsed: 21_000n, gasRefunded: 0n }
     },
   }
   const limits = { ...defaultEthLimits }

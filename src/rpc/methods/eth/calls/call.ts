@@ -28,8 +28,8 @@ export const call = ethMethod({
       block,
       message: planCall(request, basis(request, overrides)),
     }))
-    const outcome = context.executor.call(block, message, context.executor.timer(), overrides)
-    if (outcome === undefined) throw prunedHistory()
-    return outputOf(outcome, message)
+    const measured = context.executor.call(block, message, context.executor.timer(), overrides)
+    if (measured === undefined) throw prunedHistory()
+    return outputOf(measured.outcome, message)
   },
 })

@@ -26,7 +26,7 @@ function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas, later
   }
   const plain = fakeContext(chain)
   const forks = { ...plain.forks, schedule: { ...plain.forks.schedule, ...later } }
-  const context = { ...plain, forks, executor: { timer: () => () => () => {}, call: () => success, measure } }
+  const context = { ...plain, forks, executor: { timer: () => () => () => {}, call: measure } }
   const ask = async (...params: readonly unknown[]) => BigInt(String(await ethRegistry.get('eth_estimateGas')?.call(context, params)))
   return { tried, ask }
 }
@@ -105,7 +105,7 @@ it('rpc/estimateGas: an authorization list gets to the executor', async () => {
     asked.push(message)
     return { outcome: success, gasUsed: 46_000n, gasRefunded: 0n }
   }
-  const context = { ...fakeContext(chain), executor: { timer: () => () => () => {}, call: () => success, measure } }
+  const context = { ...fakeContext(chain), executor: { timer: () => () => () => {}, call: measure } }
   const { r, s, yParity, ...rest } = authorization
   await ethRegistry
     .get('eth_estimateGas')
@@ -150,7 +150,7 @@ it('rpc/estimateGas: all runs share the time of one request, and the search ends
     if (timers.length === 3) return { outcome: { kind: 'timeout', timeoutMs: 5_000 }, gasUsed: 0n, gasRefunded: 0n }
     return { outcome: success, gasUsed: 25_000n, gasRefunded: 0n }
   }
-  const context = { ...fakeContext(chain), executor: { timer, call: () => success, measure } }
+  const context = { ...fakeContext(chain), executor: { timer, call: measure } }
   const asked = Promise.resolve(ethRegistry.get('eth_estimateGas')?.call(context, [{ to: contract, input: '0x01' }]))
   await expect(asked).rejects.toMatchObject({ code: -32000, message: 'execution aborted (timeout = 5s)' })
   expect(timers).toHaveLength(3)

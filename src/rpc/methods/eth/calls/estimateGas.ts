@@ -61,7 +61,7 @@ function createRuns(context: EthContext, { block, overrides, message }: Plan): R
   let unsliced = 0n
   function now(gasLimit: bigint): MeasuredCall {
     if (context.cancellation.isCancelled) throw timedOut()
-    const measured = context.executor.measure(block, { ...message, gasLimit }, timer, overrides)
+    const measured = context.executor.call(block, { ...message, gasLimit }, timer, overrides)
     if (measured === undefined) throw prunedHistory()
     if (measured.outcome.kind === 'timeout') throw outOfTime(measured.outcome.timeoutMs)
     unsliced += measured.gasUsed
