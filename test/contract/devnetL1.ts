@@ -30,7 +30,7 @@ import {
 const { signal } = new AbortController()
 const { genesisTimeSec, slotSec } = devnetL1Options
 
-/** Mines a transaction that was sent, and waits for it as a wallet does. */
+/** Mines a sent transaction and returns its receipt, as a wallet waits for it. */
 async function mined(l1: DevnetL1, hash: Hex) {
   await l1.mine()
   return viemReader(l1).waitForTransactionReceipt({ hash })
@@ -48,13 +48,13 @@ async function depositsIn(l1: DevnetL1) {
   return userDeposits(portalAddress, ref.hash, receipts).map(decodeDeposit)
 }
 
-/** What every L1 of a devnet promises. */
+/** Tests that every devnet L1 must pass. */
 export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>): void {
   const send = (l1: DevnetL1, raw: Uint8Array): Promise<Hash> =>
     viemReader(l1).request({ method: 'eth_sendRawTransaction', params: [toHex(raw)] }) as Promise<Hash>
 
   describe(`devnet/ports DevnetL1, ${adapter}`, () => {
-    it('block n stands at genesis + n slots; labels are behind the head; a node believes all of it', async () => {
+    it("gives block n the time genesis + n slots, keeps labels behind the head, and passes a node's verification", async () => {
       await using l1 = await open()
       using source = sourceOf(l1)
       await source.preflight(signal)
@@ -72,7 +72,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(await later.head('finalized', signal)).toMatchObject({ number: 2 })
     })
 
-    it('accounts have their ether and the contracts their values from genesis on', async () => {
+    it("has the accounts' ether and the contracts' values at genesis", async () => {
       await using l1 = await open()
       const reader = viemReader(l1)
       expect(await reader.getBalance({ address: addressOf(user) })).toBe(parseEther('10000'))
@@ -89,7 +89,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(signer).toBe(`0x${'00'.repeat(12)}${addressOf(user).slice(2)}`)
     })
 
-    it('viem’s wallet deposits: estimates, signs, sends, waits, reads the log', async () => {
+    it('lets viem’s wallet deposit: estimate, sign, send, wait, read the log', async () => {
       await using l1 = await open()
       await l1.mine()
       const to = addressOf(stranger)
@@ -110,7 +110,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(await depositsIn(l1)).toMatchObject([deposit])
     })
 
-    it('ethers’ wallet deposits too, and so do wei that are sent without a call', async () => {
+    it('lets ethers’ wallet deposit, with a call and with a plain transfer', async () => {
       await using l1 = await open()
       await l1.mine()
       const provider = new JsonRpcProvider(l1.rpcUrl, undefined, {
@@ -136,7 +136,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(await depositsIn(l1)).toMatchObject([{ from: me, to: me, mint: 9n, value: 9n, gasLimit: 100_000n, data: new Uint8Array() }])
     })
 
-    it('the owner changes the system config, nobody else; derivation reads each change', async () => {
+    it('accepts config updates from the owner only, and derivation reads each', async () => {
       await using l1 = await open()
       await l1.mine()
       const calls = [
@@ -178,7 +178,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       })
     })
 
-    it('transactions with calldata and with blobs are mined together; the blobs are in the slot of the block', async () => {
+    it('mines calldata and blob transactions together, with the blobs in the slot of the block', async () => {
       await using l1 = await open()
       await l1.mine()
       const data = new Uint8Array(5_000).fill(7)
@@ -200,7 +200,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(receipt).toMatchObject({ type: 'eip4844', blobGasUsed: 131_072n, blobGasPrice: 1n })
     }, 90_000)
 
-    it('a reorg replaces the last blocks by empty ones; what was in them can be sent again, what waited waits on', async () => {
+    it('reorg: replaces the last blocks by empty ones, accepts their transactions again and keeps pooled ones', async () => {
       await using l1 = await open()
       const reader = viemReader(l1)
       for (let i = 0; i < 4; i++) await l1.mine()
@@ -229,7 +229,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(new Set((await headBlock(l1)).transactions.map(toHex))).toEqual(new Set([toHex(gone.raw), toHex(later.raw)]))
     })
 
-    it.each([0, 4, 1.5, -1])('a reorg of %s blocks with three to replace is refused (DEVNET_L1_DEPTH)', async (depth) => {
+    it.each([0, 4, 1.5, -1])('reorg: rejects a depth of %s with three replaceable blocks (DEVNET_L1_DEPTH)', async (depth) => {
       await using l1 = await open()
       for (let i = 0; i < 3; i++) await l1.mine()
       const head = await l1.head()
@@ -239,9 +239,9 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(await l1.head()).toMatchObject({ number: 3, timestamp: head.timestamp })
     })
 
-    it('two reorgs of empty blocks give three different chains', async () => {
+    it('reorg: gives three different chains after two reorgs of empty blocks', async () => {
       await using l1 = await open()
-      // the base fee has come down as far as it goes: nothing else tells the blocks apart
+      // lower the base fee to its minimum, so that it does not make the blocks differ
       for (let i = 0; i < 160; i++) await l1.mine()
       const heads = [await l1.head()]
       for (let i = 0; i < 2; i++) {
@@ -251,7 +251,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(new Set(heads.map(({ hash }) => hash)).size).toBe(3)
     })
 
-    it('nonces: a gap waits, one that is used is refused, and counts tell mined from waiting', async () => {
+    it('keeps a transaction after a nonce gap, rejects a used nonce, and counts mined and pending transactions', async () => {
       await using l1 = await open()
       await l1.mine()
       const reader = viemReader(l1)
@@ -274,7 +274,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect([await count('latest'), await count('pending')]).toEqual([3, 3])
     })
 
-    it('a transaction that fails is mined with status 0 and pays; one that cannot be paid for is refused', async () => {
+    it('mines a failing transaction with status 0 and its fee, and rejects one without enough balance', async () => {
       await using l1 = await open()
       await l1.mine()
       const call = encodeFunctionData({ abi: systemConfigAbi, functionName: 'setMinBaseFee', args: [1n] as never })
@@ -290,7 +290,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       await expect(send(l1, Uint8Array.of(2, 0xc0))).rejects.toThrow()
     })
 
-    it('a replacement pays a tenth more, with blobs twice as much; the same price is refused', async () => {
+    it('requires 10 % more for a replacement, twice the fees with blobs, and rejects the same price', async () => {
       await using l1 = await open()
       await l1.mine()
       const [cheap, same, dear] = [signed(user, 0n), signed(user, 0n, { value: 1n }), signed(user, 0n, { value: 2n, times: 110n })]
@@ -305,7 +305,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(new Set(transactions.map(toHex))).toEqual(new Set([toHex(dear.raw), toHex(dearBlob.raw)]))
     }, 90_000)
 
-    it('the batcher’s client: what is next, what is sent, where it is, and what is refused and why', async () => {
+    it('serves the batcher’s client: next nonce, sends, inclusion, rejections with their reason', async () => {
       await using l1 = await open()
       for (let i = 0; i < 2; i++) await l1.mine()
       const client = createL1Client({ fetch, clock: systemClock }, { url: l1.rpcUrl, account: addressOf(batcher) })
@@ -334,7 +334,7 @@ export function devnetL1Contract(adapter: string, open: () => Promise<DevnetL1>)
       expect(await client.inclusion(first.hash, signal)).toBeUndefined()
     })
 
-    it('wallets get what they ask for: fees, estimates, calls with their reason, code, nothing where there is nothing', async () => {
+    it('serves wallets: fees, estimates, calls with revert reasons, code, null for unknown items', async () => {
       await using l1 = await open()
       for (let i = 0; i < 3; i++) await l1.mine()
       const reader = viemReader(l1)

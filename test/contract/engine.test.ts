@@ -40,7 +40,7 @@ bothContracts('over HTTP', async (chain) => {
   }
 })
 
-/** A worker over files of its own, which go with it. */
+/** Starts a worker on files of its own, which are deleted with it. */
 async function startWorker({ config, genesis }: EngineChain): Promise<ExecutionWorker> {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-engine-'))
   const deps = { genesis: () => genesis, clock: systemClock, log: silentLog }

@@ -16,10 +16,10 @@ import { hashHeader } from '#types/header'
 import { emptyRoot, parseHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
-/** SSTORE(first word of the calldata, second word) */
+/** Runs SSTORE(first word of the calldata, second word). */
 const storage = testAddress(0x55)
 const stored = testAccount(storage, { nonce: 1n, code: '0x6020355f355500' })
-/** Numbers of the first block that follows Azul, and of one, as `attributesAt` times them, that no version executes. */
+/** Number of the first Azul block, and of a block whose fork is not supported, at the times of `attributesAt`. */
 const azulNumber = 3
 const berylNumber = 50
 const plain = scheduleTo('jovian')
@@ -31,7 +31,7 @@ const { config } = chain
 export type EngineChain = typeof chain
 export type OpenEngine = AsyncDisposable & { readonly engine: Engine }
 
-/** An execution half in memory, for adapters and as the maker of payloads. */
+/** Execution half in memory, for adapters and for building payloads. */
 export function openExecution({ genesis, config }: EngineChain, pool?: BuildPool): Execution {
   return createExecution({
     ...(pool && { pool }),
@@ -49,7 +49,7 @@ const write = (nonce: bigint, slot: number, value: number): Uint8Array =>
   signedBy('alice', { nonce, to: storage, gasLimit: 100_000n, data: fromHex(`0x${word(slot)}${word(value)}`) })
 
 export const refOf = (payload: Payload): Heads['unsafe'] => l2RefOf(config, payload)
-/** The payload with other fields and the hash that they give. */
+/** Returns the payload with changed fields and the matching hash. */
 const altered = (payload: Payload, change: Partial<Payload>): Payload => {
   const changed = { ...payload, ...change }
   return { ...changed, blockHash: hashHeader(headerOfPayload(schedule, changed)) }
@@ -61,7 +61,7 @@ export async function builtBy(engine: Engine, parent: Heads['unsafe'], attribute
   return result.payload
 }
 
-/** Payloads one on another, by an execution of its own: from genesis, or on a parent that `maker` knows. */
+/** Builds a chain of payloads with another execution, from genesis or on a parent that `maker` has. */
 export async function made(
   maker: Execution,
   count: number,
@@ -87,10 +87,10 @@ export async function insertAll(engine: Engine, payloads: readonly Payload[]): P
   for (const payload of payloads) expect(await engine.insert(payload)).toEqual({ kind: 'valid' })
 }
 
-/** What every adapter of the port `Engine` must do. `open` gives one over a new chain each time. */
+/** Tests that every adapter of the port `Engine` must pass. `open` returns an adapter over a new chain. */
 export function engineContract(adapter: string, open: (chain: EngineChain) => Promise<OpenEngine>): void {
   describe(`engine/port ${adapter}`, () => {
-    it('a new chain has its genesis block under each label', async () => {
+    it('labels the genesis block of a new chain unsafe, safe and finalized', async () => {
       await using opened = await open(chain)
       const { unsafe, safe, finalized } = await opened.engine.heads()
       expect([unsafe, safe, finalized].map(({ hash, number }) => ({ hash, number }))).toEqual(Array(3).fill(config.genesis.l2))
@@ -98,7 +98,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await opened.engine.payload(config.genesis.l2.hash)).toEqual(await opened.engine.payload(0))
     })
 
-    it('build gives the payload that another execution gives, makes it known and leaves safe and finalized', async () => {
+    it('build: returns the same payload as another execution, stores it and keeps the safe and finalized heads', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const before = await engine.heads()
@@ -110,7 +110,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.heads()).toEqual(before)
     })
 
-    it('the same attributes twice, and two at once, give each its payload', async () => {
+    it('build: returns a payload for repeated and for concurrent attributes', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
@@ -120,7 +120,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(b?.blockHash).not.toBe(a?.blockHash)
     })
 
-    it('attributes with a transaction that cannot be executed are invalid, and nothing is lost by them', async () => {
+    it('build: returns invalid for attributes with a transaction that cannot be executed, and keeps its state', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
@@ -130,7 +130,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect((await builtBy(engine, unsafe, attributesAt(schedule, 1))).blockNumber).toBe(1)
     })
 
-    it('insert validates a payload and makes it known; a second time is as good', async () => {
+    it('insert: validates and stores a payload, also repeatedly', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 2, { write: true })
@@ -139,7 +139,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect((await engine.heads()).unsafe.number).toBe(0)
     })
 
-    it('what is wrong in a payload is invalid with a reason, and the right one is taken afterwards', async () => {
+    it('insert: rejects a wrong payload with a reason, and accepts the correct one afterwards', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const [payload = expect.fail()] = await made(openExecution(chain), 1, { write: true })
@@ -159,7 +159,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       await insertAll(engine, [payload])
     })
 
-    it('a parent that is not known (UNKNOWN_PARENT)', async () => {
+    it('reports an unknown parent (UNKNOWN_PARENT)', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 2)
@@ -181,7 +181,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       }
     })
 
-    it('a fork without rules (UNSUPPORTED_FORK)', async () => {
+    it('reports an unsupported fork (UNSUPPORTED_FORK)', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
@@ -191,7 +191,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       await expect(engine.insert(altered(payload, { timestamp: schedule.beryl }))).rejects.toEqual(fault('UNSUPPORTED_FORK'))
     })
 
-    it('setHeads makes a branch canonical and labels it, and heads tells so', async () => {
+    it('setHeads: makes a branch canonical with its labels, and heads returns them', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 5, { write: true })
@@ -205,7 +205,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.heads()).toEqual(heads)
     })
 
-    it('labels that come late, with the unsafe head where it is, are applied', async () => {
+    it('setHeads: applies late labels without a change of the unsafe head', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 3)
@@ -224,7 +224,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       }
     })
 
-    it('the unsafe head goes back to an ancestor, and blocks are built there', async () => {
+    it('setHeads: moves the unsafe head to an ancestor, on which blocks are built', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 4, { write: true })
@@ -240,7 +240,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.payload(3)).toEqual(other)
     })
 
-    it('build on an ancestor of the unsafe head', async () => {
+    it('build: builds on an ancestor of the unsafe head', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const payloads = await made(openExecution(chain), 3)
@@ -253,7 +253,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.heads()).toEqual({ unsafe: refOf(other), safe: first, finalized: first })
     })
 
-    it('a reorg there and back: the numbers are those of the branch, the other branch stays known', async () => {
+    it('setHeads: reorganizes there and back, and keeps the other branch readable by hash', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const maker = openExecution(chain)
@@ -272,11 +272,11 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
 
     it.each<[string, (refs: readonly Heads['unsafe'][], side: Heads['unsafe']) => Heads]>([
       [
-        'an unsafe head that is not known',
+        'an unknown unsafe head',
         ([genesis, a]) => ({ unsafe: { ...need(a), hash: hashOf('unknown') }, safe: need(genesis), finalized: need(genesis) }),
       ],
       [
-        'a safe head that is not known',
+        'an unknown safe head',
         ([genesis, a]) => ({ unsafe: need(a), safe: { ...need(a), hash: hashOf('unknown') }, finalized: need(genesis) }),
       ],
       ['a safe head above the unsafe one', ([genesis, a, b]) => ({ unsafe: need(a), safe: need(b), finalized: need(genesis) })],
@@ -284,7 +284,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       ['a finalized head above the safe one', ([, a, b]) => ({ unsafe: need(b), safe: need(a), finalized: need(b) })],
       ['an unsafe head below the finalized one', ([genesis]) => ({ unsafe: need(genesis), safe: need(genesis), finalized: need(genesis) })],
       ['a branch without the finalized head', ([genesis], side) => ({ unsafe: side, safe: need(genesis), finalized: need(genesis) })],
-    ])('%s is refused, and nothing has moved (INVALID_FORKCHOICE)', async (_what, headsOf) => {
+    ])('setHeads: rejects %s and moves no head (INVALID_FORKCHOICE)', async (_what, headsOf) => {
       await using opened = await open(chain)
       const { engine } = opened
       const maker = openExecution(chain)
@@ -298,7 +298,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.heads()).toEqual(heads)
     })
 
-    it('storage roots of known blocks: with storage, without, without an account; none of a block that is not known', async () => {
+    it('storageRoot: returns the root with storage, without storage and without an account, and none for an unknown block', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const maker = openExecution(chain)
@@ -309,7 +309,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       await engine.setHeads({ ...(await engine.heads()), unsafe: refOf(at(payloads, 1)) })
       const [first, second] = [await rootAt(at(payloads, 0)), await rootAt(at(payloads, 1))]
       expect([first, second]).toEqual(await Promise.all(payloads.map((payload) => maker.storageRoot(storage, refOf(payload)))))
-      if (ahead !== undefined) expect(ahead).toBe(second) // before the head has moved there, a half elsewhere need not prove it
+      if (ahead !== undefined) expect(ahead).toBe(second) // an execution half in another process may have no proof before the block is canonical
       expect(new Set([first, second, emptyRoot]).size).toBe(3)
       for (const account of [testAddress(0xfe), testAddress(0xde)]) {
         expect(await engine.storageRoot(account, refOf(at(payloads, 1)))).toBe(emptyRoot)
@@ -318,7 +318,7 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.storageRoot(storage, unknown)).toBeUndefined()
     })
 
-    it('a block that is not known is undefined, by number and by hash', async () => {
+    it('payload: returns undefined for an unknown number or hash', async () => {
       await using opened = await open(chain)
       expect(await opened.engine.payload(1)).toBeUndefined()
       expect(await opened.engine.payload(2 ** 40)).toBeUndefined()

@@ -5,13 +5,13 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { at, builtBy, chain, type EngineChain, insertAll, made, type OpenEngine, openExecution, refOf, schedule } from './engine.ts'
 
 export type OpenPooledEngine = OpenEngine & {
-  /** A signed transaction for the pool. */
+  /** Adds a signed transaction to the pool. */
   add(raw: Uint8Array): Promise<unknown>
-  /** Lasts until blocks that are being built have had another turn. */
+  /** Resolves after current builds have run another turn. */
   turn(): Promise<unknown>
 }
 
-/** A transfer of one wei with a tip, in wei per gas. */
+/** Transfer of one wei with a priority fee in wei per gas. */
 const pay = (from: 'alice' | 'bob' | 'carol', tip: bigint, nonce: bigint, gasLimit = 21_000n): Uint8Array =>
   signedBy(from, { nonce, maxPriorityFeePerGas: tip, gasLimit })
 
@@ -21,7 +21,7 @@ async function turns(opened: OpenPooledEngine): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await opened.turn()
 }
 
-/** A build whose forced transactions are executed. */
+/** Starts a build and waits until its forced transactions are executed. */
 async function begun(engine: Engine, parent: Heads['unsafe'], attributes: PayloadAttributes) {
   const seal = new AbortController()
   const sound = Promise.withResolvers<void>()
@@ -34,7 +34,7 @@ async function begun(engine: Engine, parent: Heads['unsafe'], attributes: Payloa
   return { seal, building, isDone: () => isDone }
 }
 
-/** A block that had the time to take a few transactions: each turn is one at least. */
+/** Builds a block with time for a few transactions: at least one per turn. */
 async function filled(opened: OpenPooledEngine, parent: Heads['unsafe'], attributes: PayloadAttributes): Promise<Payload> {
   const { seal, building } = await begun(opened.engine, parent, attributes)
   await turns(opened)
@@ -42,10 +42,10 @@ async function filled(opened: OpenPooledEngine, parent: Heads['unsafe'], attribu
   return await building
 }
 
-/** What every adapter of the port `Engine` must do with a pool behind it. */
+/** Tests that every adapter of the port `Engine` with a pool must pass. */
 export function enginePoolContract(adapter: string, open: (chain: EngineChain) => Promise<OpenPooledEngine>): void {
   describe(`engine/port ${adapter}, with a pool`, () => {
-    it('without noTxPool the transactions of the pool follow the forced ones, the highest tips first; with it there are none', async () => {
+    it('appends pool transactions to the forced ones by priority fee, and none with noTxPool', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
@@ -59,7 +59,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       expect((await builtBy(engine, unsafe, attributesAt(schedule, 1))).transactions).toHaveLength(1)
     })
 
-    it('a build goes on with what is added until it is sealed', async () => {
+    it('adds new pool transactions to a build until it is sealed', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const first = pay('alice', 1n, 0n)
@@ -73,7 +73,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       expect((await building).transactions.slice(1)).toEqual([first, second])
     })
 
-    it('sealed from the start it has the forced transactions alone; sealed while they run, it is built', async () => {
+    it('includes only forced transactions when sealed at once, and completes them when sealed meanwhile', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
@@ -88,19 +88,19 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       expect([kind, payload.transactions.slice(0, 2)]).toEqual(['built', attributes.transactions])
     })
 
-    it('a transaction of the pool that cannot be in the block leaves no trace', async () => {
+    it('skips a pool transaction that cannot be in the block, without a trace', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
       const good = pay('bob', 5n, 0n)
-      // one takes the nonce of a forced one, the other more gas than the block has left
+      // one uses the nonce of a forced transaction, the other more gas than the block has left
       for (const raw of [pay('alice', 9n, 0n), good, pay('bob', 4n, 1n, 29_990_000n)]) await opened.add(raw)
       const forced = pay('alice', 1n, 0n)
       const payload = await filled(opened, unsafe, withPool(attributesAt(schedule, 1, [forced])))
       expect(payload).toEqual(await builtBy(openExecution(chain), unsafe, attributesAt(schedule, 1, [forced, good])))
     })
 
-    it('attributes that cannot be executed are invalid whatever the pool has, before any seal', async () => {
+    it('returns invalid for attributes that cannot be executed, with any pool, before the seal', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       await opened.add(pay('bob', 5n, 0n))
@@ -109,7 +109,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       expect(await engine.build((await engine.heads()).unsafe, bad, never)).toMatchObject({ kind: 'invalid', reason: expect.any(String) })
     })
 
-    it('while a block is built others are inserted, built and made heads', async () => {
+    it('inserts, builds and labels other blocks during a build', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const genesis = (await engine.heads()).unsafe

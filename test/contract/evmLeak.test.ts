@@ -15,18 +15,18 @@ const other = addressOf(0x33)
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What a run does, and how often in a thousand. */
+/** Code of a run, and its number in a thousand runs. */
 const codes: readonly (readonly [code: string, often: number])[] = [
   [`${push(7)}${storeIn(1)}${push(1)}${push(2)}${push(32)}${push(0)}a2${push(1)}${push(2)}5d00`, 500],
   [`${push(7)}${storeIn(1)}${callTo(other)}${push(32)}${push(0)}fd`, 300],
   [`${push(3)}${storeIn(9)}fe`, 100],
-  // creates, with code of one byte
+  // creates a contract with one byte of code
   [`${push('0x60016000f3')}${push(0)}52${push(5)}${push(27)}${push(1)}f0${storeIn(3)}00`, 60],
-  // SHA-256 of a page, and a page of output
+  // SHA-256 of 4 KiB, and 4 KiB of output
   [`${push(32)}${push(0)}${push(4096)}${push(0)}${push(0)}${push(`0x${'02'.padStart(40, '0')}`)}5af1${push(4096)}${push(0)}f3`, 30],
-  // a megabyte of memory
+  // 1 MiB of memory
   [`${push(1)}${push(0xfffe0)}5200`, 8],
-  // calls itself until nothing goes deeper
+  // calls itself until the depth limit
   [`${callTo(contract)}00`, 2],
 ]
 
@@ -34,7 +34,7 @@ const worlds = codes.map(([code]) => createWorld({ [contract]: testAccount({ cod
 
 const chosen = codes.flatMap(([, often], i) => new Array<number>(often).fill(i))
 
-/** A view that lacks an account: the session is left in the middle of a message. */
+/** View without one account: a session stops in the middle of a message. */
 const lacking = (view: StateView, of: number): StateView => ({
   ...view,
   account(addressKey): ReturnType<StateView['account']> {
@@ -45,7 +45,7 @@ const lacking = (view: StateView, of: number): StateView => ({
 
 const message: Message = { caller: sender, to: contract, value: 0n, data: fromHex('0x00'), gas: 4_000_000n }
 
-it('evm wasm: 100,000 runs on sessions that are disposed of make neither heap nor memory grow', { timeout: 120_000 }, () => {
+it('evm/wasm: does not grow heap or memory over 100,000 runs in disposed sessions', { timeout: 120_000 }, () => {
   const evm = createWasmEvm()
   const run = (count: number): NodeJS.MemoryUsage => {
     for (let i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ it('evm wasm: 100,000 runs on sessions that are disposed of make neither heap no
   const after = run(100_000)
   const mebibyte = 2 ** 20
   expect(after.heapUsed - before.heapUsed).toBeLessThan(4 * mebibyte)
-  // buffers of diffs go some time after the collection; the interpreter's memory would grow by more
+  // buffers of diffs are freed some time after the collection; a leak of the interpreter's memory would be larger
   expect(after.external - before.external).toBeLessThan(8 * mebibyte)
   expect(after.rss - before.rss).toBeLessThan(24 * mebibyte)
 })

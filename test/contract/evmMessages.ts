@@ -33,7 +33,7 @@ function runOnce(session: EvmSession, message: Partial<Message>): Outcome {
   return outcome
 }
 
-/** What calls and creations do, whoever runs them. */
+/** Tests of calls and creations that every interpreter must pass. */
 export function evmMessagesContract(name: string, evm: Evm): void {
   function sessionOf(pre: Record<Address, Parameters<typeof testAccount>[0]>, rules = cancun): EvmSession {
     const world = Object.entries(pre).map(([address, parts]) => [address, testAccount(parts)] as const)
@@ -42,7 +42,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     return session
   }
 
-  /** Stores the number of leading zeros of the first word of the input. */
+  /** Code that stores the number of leading zeros of the first input word. */
   const countsZeros = `0x${push(0)}351e${storeIn(0)}00`
 
   it.each([
@@ -60,22 +60,22 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(100_000n - outcome.gasLeft).toBe(3n + 3n + 5n + 3n + store)
   })
 
-  it(`evm ${name}: CLZ is no opcode before Osaka, and needs a word`, () => {
+  it(`evm ${name}: CLZ is not an opcode before Osaka, and requires one word`, () => {
     const before = sessionOf({ [contract]: { code: countsZeros } }, prague)
     expect(runOnce(before, {})).toMatchObject({ kind: 'halt', gasLeft: 0n })
     const empty = sessionOf({ [contract]: { code: '0x1e00' } }, osaka)
     expect(runOnce(empty, {})).toMatchObject({ kind: 'halt' })
   })
 
-  it(`evm ${name}: calls go 1,024 deep and no deeper, without the stack of JavaScript`, () => {
-    // slot 0 counts the frames; each calls itself with all gas
+  it(`evm ${name}: limits calls to a depth of 1,024, without using the stack of JavaScript`, () => {
+    // slot 0 counts the frames; each frame calls itself with all gas
     const code = `0x${push(0)}5460010180${storeIn(0)}${callTo(contract)}00`
     const session = sessionOf({ [sender]: { balance: '0x1' }, [contract]: { code } })
     expect(runOnce(session, { gas: 2n ** 62n }).kind).toBe('success')
     expect(session.slot(contract, slotOf(0))).toBe(1_025n)
   })
 
-  it(`evm ${name}: gas above 2^53 is exact`, () => {
+  it(`evm ${name}: computes gas above 2^53 exactly`, () => {
     const session = sessionOf({ [contract]: { code: `0x5a${storeIn(0)}5a${storeIn(1)}00` } })
     const gas = 2n ** 63n + 12_345_678_901n
     const outcome = runOnce(session, { gas })
@@ -84,7 +84,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(outcome.gasLeft).toBe(gas - 2n * (2n + 3n + 22_100n))
   })
 
-  it(`evm ${name}: a revert undoes the message and keeps what was changed before it`, () => {
+  it(`evm ${name}: reverts the changes of a message and keeps earlier ones`, () => {
     const code = `0x${push(7)}${storeIn(0)}${push(0)}${push(0)}fd`
     const session = sessionOf({ [sender]: { balance: '0x64' }, [contract]: { code } })
     session.beginTransaction(testTransaction(sender))
@@ -97,13 +97,13 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect([...session.diff().slots()]).toEqual([])
   })
 
-  it(`evm ${name}: a view that refuses to answer is passed on`, () => {
+  it(`evm ${name}: passes on an error of the view`, () => {
     const view = createWorld({ [contract]: testAccount({ code: '0x00' }) }).view
     using session = evm.open({ ...view, code: () => { throw new Error('no code here') } }, testBlock, cancun) // biome-ignore format: one line
     expect(() => runOnce(session, {})).toThrowError('no code here')
   })
 
-  it(`evm ${name}: a value that came back to the view’s is not in the diff, nor is the account`, () => {
+  it(`evm ${name}: omits a slot and an account from the diff when the value is the view’s again`, () => {
     const session = sessionOf({ [contract]: { code: `0x6000356000${'55'}00`, storage: { '0x0': '0x5' } } })
     const word = (value: number): Uint8Array => fromHex(slotOf(value))
     runOnce(session, { data: word(9) })
@@ -113,7 +113,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect([...session.diff().accounts()]).toEqual([])
   })
 
-  it(`evm ${name}: creation raises the creator’s nonce, puts the code in place and says where`, () => {
+  it(`evm ${name}: creates a contract: raises the creator’s nonce, stores the code, returns the address`, () => {
     const session = sessionOf({ [sender]: { nonce: '0x3' } })
     // returns one byte of memory: 0x00
     const outcome = runOnce(session, { to: null, data: fromHex(`0x${push(1)}${push(0)}f3`) })
@@ -124,7 +124,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(session.code(created)).toEqual(Uint8Array.of(0))
   })
 
-  it(`evm ${name}: before Cancun a contract that destroys itself is gone with its slots, also when it comes back in the same block`, () => {
+  it(`evm ${name}: deletes a self-destructed contract and its slots before Cancun, even if it is created again in the same block`, () => {
     const session = sessionOf(
       { [sender]: { balance: '0x64' }, [contract]: { balance: '0x1', code: `0x${push(other)}ff`, storage: { '0x1': '0x2' } } },
       paris,
@@ -142,7 +142,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(back.isWiped(keyOf(contract))).toBe(true)
   })
 
-  it(`evm ${name}: from Cancun a contract of an earlier transaction only gives its balance away`, () => {
+  it(`evm ${name}: only transfers the balance in SELFDESTRUCT of a contract of an earlier transaction, from Cancun on`, () => {
     const session = sessionOf({ [contract]: { balance: '0x9', code: `0x${push(other)}ff`, storage: { '0x1': '0x2' } } })
     runOnce(session, {})
     expect(session.account(contract)?.balance).toBe(0n)
@@ -150,14 +150,14 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(session.diff().isWiped(keyOf(contract))).toBe(false)
   })
 
-  it(`evm ${name}: an empty account that is touched goes, one that is not stays`, () => {
+  it(`evm ${name}: deletes an empty account that is touched, and keeps one that is not`, () => {
     const session = sessionOf({ [contract]: { code: `0x${callTo(other)}00` }, [other]: {}, [addressOf(0x44)]: {} })
     runOnce(session, {})
     expect(session.diff().account(keyOf(other))).toBeNull()
     expect(session.diff().account(keyOf(addressOf(0x44)))).toBeUndefined()
   })
 
-  it(`evm ${name}: transient storage and warmth end with the transaction`, () => {
+  it(`evm ${name}: clears transient storage and warm slots at the end of a transaction`, () => {
     // slot 0 := tload(0), slot 1 := gas of an sload, tstore(0, 1)
     const code = `0x${push(0)}5c${storeIn(0)}5a${push(5)}54505a9003${storeIn(1)}${push(1)}${push(0)}5d00`
     const session = sessionOf({ [contract]: { code } })
@@ -169,21 +169,21 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(first).toBe(2_100n + 3n + 2n + 2n)
   })
 
-  it(`evm ${name}: a delegated account runs its delegate’s code on its own storage, and its own code stays the designator`, () => {
+  it(`evm ${name}: runs a delegate’s code on the delegated account’s storage; its own code is still the designator`, () => {
     const delegated = { code: `0xef0100${other.slice(2)}`, balance: '0x1' }
-    // slot 0 := codesize of self as others see it
+    // slot 0 := EXTCODESIZE of this account
     const session = sessionOf({ [contract]: delegated, [other]: { code: `0x303b${storeIn(0)}00` } }, prague)
     expect(runOnce(session, {}).kind).toBe('success')
     expect(session.slot(contract, slotOf(0))).toBe(23n)
     expect(session.slot(other, slotOf(0))).toBe(0n)
   })
 
-  it(`evm ${name}: before Prague a designator is code that cannot run`, () => {
+  it(`evm ${name}: halts on a designator before Prague`, () => {
     const session = sessionOf({ [contract]: { code: `0xef0100${other.slice(2)}` }, [other]: { code: '0x00' } })
     expect(runOnce(session, {})).toMatchObject({ kind: 'halt', gasLeft: 0n })
   })
 
-  it(`evm ${name}: calling a delegated account pays for both accounts`, () => {
+  it(`evm ${name}: charges both accounts for a call of a delegated account`, () => {
     const gasOfCall = (to: Address, rules = prague): bigint => {
       const code = `0x5a${callTo(to)}505a9003${storeIn(0)}00`
       const session = sessionOf(
@@ -201,15 +201,15 @@ export function evmMessagesContract(name: string, evm: Evm): void {
   const identity = `0x${'04'.padStart(40, '0')}` as Address
   const third = addressOf(0x44)
   const fourth = addressOf(0x55)
-  /** RETURNDATASIZE into a slot */
+  /** Stores RETURNDATASIZE in a slot. */
   const answerSize = (slot: number): string => `3d${storeIn(slot)}`
-  /** CALL with one word of input, all gas */
+  /** CALL with one word of input and all gas. */
   const callWithInput = (to: Address): string => `${push(0).repeat(2)}${push(32)}${push(0)}${push(0)}${push(to)}5af1`
 
   it.each<[string, Record<Address, { code: string }>, bigint]>([
     ['to a precompile runs no code and succeeds', { [other]: designator(identity) }, 1n],
-    ['to nobody runs no code and succeeds', { [other]: designator(fourth) }, 1n],
-    ['to the account itself runs the designator, which cannot run', { [other]: designator(other) }, 0n],
+    ['to an absent account runs no code and succeeds', { [other]: designator(fourth) }, 1n],
+    ['to the account itself runs the designator, which halts', { [other]: designator(other) }, 0n],
     ['to another delegation is followed once', { [other]: designator(third), [third]: designator(fourth), [fourth]: { code: '0x00' } }, 0n],
   ])(`evm ${name}: a delegation %s (EIP-7702)`, (_what, accounts, flag) => {
     const code = `0x${callWithInput(other)}${storeIn(0)}${answerSize(1)}00`
@@ -220,8 +220,8 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(direct).toMatchObject({ kind: flag === 1n ? 'success' : 'halt', output: new Uint8Array(0) })
   })
 
-  it(`evm ${name}: a cold delegate costs 2,600 to call and nothing to look at (EIP-7702)`, () => {
-    /** slot := gas of the operations */
+  it(`evm ${name}: charges 2,600 gas to call a cold delegate, and none to read the delegated account’s code (EIP-7702)`, () => {
+    /** Stores the gas of the operations in a slot. */
     const priceOf = (operations: string, slot: number): string => `5a${operations}505a9003${storeIn(slot)}`
     const look = `${push(other)}3b`
     const pushes = 7n * 3n
@@ -233,7 +233,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect([first, second]).toEqual([100n + 2_600n + pushes - 1n, 100n + 100n + pushes - 1n])
   })
 
-  it(`evm ${name}: a creator with the highest nonce creates nothing and loses no gas but the price`, () => {
+  it(`evm ${name}: creates nothing for a creator with the highest nonce, and charges only the price of the opcode`, () => {
     const code = `0x${push(0).repeat(3)}f0${storeIn(0)}3d${storeIn(1)}00`
     const session = sessionOf({ [contract]: { code, nonce: '0xffffffffffffffff', storage: { '0x0': '0x1' } } })
     expect(runOnce(session, { gas: 100_000n })).toMatchObject({
@@ -244,7 +244,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(session.account(contract)?.nonce).toBe(2n ** 64n - 1n)
   })
 
-  it(`evm ${name}: value sent to a precompile that fails comes back, its gas does not`, () => {
+  it(`evm ${name}: returns the value of a call to a failing precompile, but not its gas`, () => {
     const pairing = `0x${'08'.padStart(40, '0')}` as Address
     const code = `0x${push(0).repeat(2)}${push(1)}${push(0)}${push(3)}${push(pairing)}${push(60_000)}f1${storeIn(0)}00`
     const session = sessionOf({ [contract]: { code, balance: '0x5', storage: { '0x0': '0x1' } } })
@@ -254,7 +254,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(outcome.gasLeft).toBeLessThan(200_000n - 62_300n - 9_000n - 25_000n + 2_300n)
   })
 
-  it(`evm ${name}: a contract that gives itself its wei burns it in the transaction of its creation only (EIP-6780)`, () => {
+  it(`evm ${name}: burns the wei of a contract that self-destructs to itself in the transaction of its creation only (EIP-6780)`, () => {
     const session = sessionOf({ [sender]: { balance: '0x9' }, [contract]: { code: '0x30ff', balance: '0x5' } })
     runOnce(session, {})
     expect(session.account(contract)).toMatchObject({ balance: 5n })
@@ -264,7 +264,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(outcome.kind === 'success' && outcome.created && session.account(outcome.created)).toBeUndefined()
   })
 
-  it(`evm ${name}: value that is not there halts the message before it begins`, () => {
+  it(`evm ${name}: halts a message without enough balance before it begins`, () => {
     const session = sessionOf({ [sender]: { balance: '0x1' } })
     expect(runOnce(session, { value: 2n })).toMatchObject({ kind: 'halt' })
     expect(runOnce(session, { value: 2n, to: null })).toMatchObject({ kind: 'halt' })

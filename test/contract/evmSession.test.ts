@@ -12,7 +12,7 @@ const listener: TraceEvents & { readonly needs: TraceNeeds } = {
   ...{ onEnter: nothing, onLeave: nothing, onStep: nothing, onLog: nothing, onAccount: nothing },
 }
 
-/** The traced build, with somebody who hears everything: what a message does is the same. */
+/** The traced build with a tracer that receives every event. Messages must have the same results. */
 function createHeard(): Evm {
   const evm = createTracedWasmEvm()
   return { open: (view, block, rules) => evm.open(view, block, rules, listener) }

@@ -30,7 +30,7 @@ function runOnce(session: EvmSession, parts: Partial<Message> = {}): Outcome {
   return outcome
 }
 
-/** Who changed by how much; the same accounts are `changed`. */
+/** Balance changes by account; the same accounts must be in `changed`. */
 const changes = (session: EvmSession): string[] => {
   const diff = session.diff()
   const keys = new Set([...diff.accounts()].map(({ key }) => toHex(key)))
@@ -45,7 +45,7 @@ const changes = (session: EvmSession): string[] => {
   return [...accounts, ...[...diff.slots()].map(({ slotKey, value }) => `${toHex(slotKey)} ${toHex(value)}`)]
 }
 
-/** Throws MissingState at the first question of each kind and key; `asked` says which. */
+/** View that throws MissingState at the first read of each item; `asked` lists the kinds. */
 function forgetful(view: StateView): { readonly view: StateView; readonly asked: WantedState['kind'][] } {
   const seen = new Set<string>()
   const asked: WantedState['kind'][] = []
@@ -78,7 +78,7 @@ function forgetful(view: StateView): { readonly view: StateView; readonly asked:
   }
 }
 
-/** Asks again until nothing is missing. */
+/** Repeats a call until no state is missing. */
 function patiently<T>(ask: () => T, again: () => T = ask): T {
   let next = ask
   for (;;) {
@@ -91,7 +91,7 @@ function patiently<T>(ask: () => T, again: () => T = ask): T {
   }
 }
 
-/** What the port says of sessions, whoever implements it. */
+/** Tests of sessions that every interpreter must pass. */
 export function evmSessionContract(name: string, create: () => Evm): void {
   const evm = create()
 
@@ -101,7 +101,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     return session
   }
 
-  it(`evm ${name}: balances of any size are added and taken exactly`, () => {
+  it(`evm ${name}: adds and subtracts balances of any size exactly`, () => {
     const session = sessionOf({ [other]: { balance: '0x5', nonce: '0x1' } })
     for (const wei of [1n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 128n + 7n, 2n ** 200n, maxWord - 5n]) {
       session.addBalance(other, wei)
@@ -114,7 +114,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(changes(session)).toEqual([])
   })
 
-  it(`evm ${name}: an account that nobody has is undefined, one that is given wei exists, one that is given none goes again`, () => {
+  it(`evm ${name}: reads undefined for an absent account; it exists after it receives wei, not after it receives zero wei`, () => {
     const session = sessionOf({})
     expect(session.account(other)).toBeUndefined()
     session.addBalance(other, 1n)
@@ -125,7 +125,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect([...session.diff().accounts()].map(({ key }) => toHex(key))).toEqual([toHex(keyOf(other))])
   })
 
-  it(`evm ${name}: an empty account of the view goes when it is touched with no wei`, () => {
+  it(`evm ${name}: deletes an empty account of the view that receives zero wei`, () => {
     const session = sessionOf({ [other]: {}, [third]: {} })
     session.addBalance(other, 0n)
     session.endTransaction()
@@ -133,7 +133,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(session.diff().account(keyOf(third))).toBeUndefined()
   })
 
-  it(`evm ${name}: nonces of 64 bits and code are set, changed, and in the diff`, () => {
+  it(`evm ${name}: sets and changes 64-bit nonces and code, with both in the diff`, () => {
     const session = sessionOf({ [other]: { code: '0x6001' } })
     session.setNonce(other, 2n ** 64n - 1n)
     session.setCode(other, Uint8Array.of(0x60, 2))
@@ -151,7 +151,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(changes(session)).toEqual([])
   })
 
-  it(`evm ${name}: code that was set runs`, () => {
+  it(`evm ${name}: runs code that was set`, () => {
     const session = sessionOf({})
     session.setCode(contract, fromHex(`0x${push(7)}${storeIn(1)}00`))
     expect(runOnce(session).kind).toBe('success')
@@ -161,7 +161,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(session.slot(contract, slotOf(1))).toBe(8n)
   })
 
-  it(`evm ${name}: checkpoints inside each other undo what came after them`, () => {
+  it(`evm ${name}: reverts nested checkpoints to their state`, () => {
     const session = sessionOf({ [contract]: { code: `0x${push(7)}${storeIn(1)}${callTo(other, 2)}00`, balance: '0x9' } })
     session.addBalance(other, 1n)
     const outer = session.checkpoint()
@@ -178,7 +178,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(changes(session)).toHaveLength(1)
   })
 
-  it(`evm ${name}: what the access list names is warm and has its value, and only in its transaction`, () => {
+  it(`evm ${name}: warms the entries of the access list for their transaction only, with their values`, () => {
     const code = `0x5a${push(2)}54${storeIn(0)}5a9003${storeIn(1)}5a${push(other)}31505a9003${storeIn(3)}00`
     const named = [
       { address: contract, slots: [slotOf(2)] },
@@ -200,13 +200,16 @@ export function evmSessionContract(name: string, create: () => Evm): void {
   it.each<[string, EvmRules, bigint]>([
     ['Paris', paris, 2_600n],
     ['Cancun', cancun, 100n],
-  ])(`evm ${name}: the beneficiary is cold or warm as %s has it (EIP-3651), sender and precompiles are warm`, (_fork, rules, cost) => {
-    const price = (of: Address, slot: number): string => `5a${push(of)}31505a9003${storeIn(slot)}`
-    const code = `0x${price(testBlock.beneficiary, 0)}${price(sender, 1)}${price(`0x${'09'.padStart(40, '0')}` as Address, 2)}00`
-    const session = sessionOf({ [contract]: { code } }, rules)
-    runOnce(session)
-    expect([0, 1, 2].map((slot) => session.slot(contract, slotOf(slot)) - 7n)).toEqual([cost, 100n, 100n])
-  })
+  ])(
+    `evm ${name}: the beneficiary is cold or warm by the rules of %s (EIP-3651), sender and precompiles are warm`,
+    (_fork, rules, cost) => {
+      const price = (of: Address, slot: number): string => `5a${push(of)}31505a9003${storeIn(slot)}`
+      const code = `0x${price(testBlock.beneficiary, 0)}${price(sender, 1)}${price(`0x${'09'.padStart(40, '0')}` as Address, 2)}00`
+      const session = sessionOf({ [contract]: { code } }, rules)
+      runOnce(session)
+      expect([0, 1, 2].map((slot) => session.slot(contract, slotOf(slot)) - 7n)).toEqual([cost, 100n, 100n])
+    },
+  )
 
   const everything = {
     [sender]: { balance: '0x9' },
@@ -220,7 +223,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     [addressOf(0x55)]: { code: `0x${push(4)}54${storeIn(4)}00`, storage: { '0x4': '0x1' } },
   }
 
-  it(`evm ${name}: a message goes on by resume after each thing that the view lacked (MissingState)`, () => {
+  it(`evm ${name}: resumes a message after each missing item of the view (MissingState)`, () => {
     const plain = sessionOf(everything, prague)
     const expected = runOnce(plain, { value: 1n })
     const { view, asked } = forgetful(viewOf(everything))
@@ -238,7 +241,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(() => session.resume()).toThrowError(RangeError)
   })
 
-  it(`evm ${name}: each call of a session can be made again after MissingState`, () => {
+  it(`evm ${name}: accepts each call of a session again after MissingState`, () => {
     const { view } = forgetful(viewOf(everything))
     using session = evm.open(view, testBlock, cancun)
     expect(() => session.slot(contract, slotOf(2))).toThrowError(MissingState)
@@ -253,7 +256,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(session.code(other)).toHaveLength(10)
   })
 
-  it.each(['account', 'slot', 'code', 'blockHash'] as const)(`evm ${name}: a fault of the view at %s is passed on as it is`, (method) => {
+  it.each(['account', 'slot', 'code', 'blockHash'] as const)(`evm ${name}: passes on a fault of the view at %s unchanged`, (method) => {
     const fault = new Error('no')
     const view: StateView = { ...viewOf(everything), [method]: () => { throw fault } } // biome-ignore format: one line
     using session = create().open(view, testBlock, prague)
@@ -268,7 +271,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
 
   const endless = '0x5b600056'
 
-  it(`evm ${name}: pace is kept before each piece of a million gas at most, and what it throws ends the message`, () => {
+  it(`evm ${name}: calls the interrupt check at least every million gas, and ends the message when it throws`, () => {
     const session = sessionOf({ [contract]: { code: endless } })
     const late = new Error('late')
     const pieces: number[] = []
@@ -283,13 +286,13 @@ export function evmSessionContract(name: string, create: () => Evm): void {
       thrown = error
     }
     expect(thrown).toBe(late)
-    // work that costs no gas, as code that is loaded, has none
+    // pieces without gas cost, such as the loading of code, report zero
     expect(Math.min(...pieces)).toBeGreaterThanOrEqual(0)
     expect(pieces.filter((gas) => gas > 0).length).toBeGreaterThan(15)
     expect(Math.max(...pieces)).toBeLessThanOrEqual(1_000_000)
   })
 
-  it(`evm ${name}: pace is told of a precompile's gas before it runs`, () => {
+  it(`evm ${name}: calls the interrupt check with a precompile's gas before it runs`, () => {
     const modexp = `0x${'05'.padStart(40, '0')}` as Address
     const session = sessionOf({})
     const word = (value: number): string => value.toString(16).padStart(64, '0')
@@ -301,14 +304,14 @@ export function evmSessionContract(name: string, create: () => Evm): void {
   })
 
   it.each([
-    ['a price above what is left', 2, 59n, 'out of gas'],
-    ['input that is not of the curve', 6, 1_000n, 'precompile failure'],
-  ] as const)(`evm ${name}: a precompile that fails by %s says so`, (_why, number, gas, reason) => {
+    ['a price above the gas left', 2, 59n, 'out of gas'],
+    ['input that is not on the curve', 6, 1_000n, 'precompile failure'],
+  ] as const)(`evm ${name}: reports the reason of a precompile that fails by %s`, (_why, number, gas, reason) => {
     const to = `0x${number.toString(16).padStart(40, '0')}` as Address
     expect(sessionOf({}).run(message({ to, data: new Uint8Array(64).fill(1), gas }))).toMatchObject({ kind: 'halt', reason, gasLeft: 0n })
   })
 
-  it(`evm ${name}: a session has no trace of the one before, which was left in the middle of something`, () => {
+  it(`evm ${name}: keeps nothing of an earlier session that ended in the middle of a message`, () => {
     const code = `0x${push(3)}${push(0)}5d${push(7)}${storeIn(1)}${push(0)}${push(0)}a0${push(other)}3150${callTo(third)}00`
     const pre = { [contract]: { code, balance: '0x9' }, [sender]: { balance: '0x64' } }
     const missing: StateView = {
@@ -339,7 +342,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(changes(clean)).toHaveLength(1)
   })
 
-  it(`evm ${name}: two sessions at a time do not see each other`, () => {
+  it(`evm ${name}: isolates two concurrent sessions`, () => {
     const [first, second] = [sessionOf({ [other]: { balance: '0x1' } }), sessionOf({ [other]: { balance: '0x2' } })]
     first.addBalance(other, 10n)
     second.addBalance(other, 20n)
@@ -348,10 +351,10 @@ export function evmSessionContract(name: string, create: () => Evm): void {
 
   const revertAtEnd = `${push(0)}${push(0)}fd`
 
-  it(`evm ${name}: what a revert has undone can be done again: a contract that goes, warmth, a log`, () => {
+  it(`evm ${name}: repeats reverted effects correctly: self-destruction, warm slots, a log`, () => {
     const heir = addressOf(0x77)
     const cold = addressOf(0x78)
-    // the first frame is undone with all that it called; then the same for good
+    // the first frame is reverted with all its calls; then the same calls are made without a revert
     const once = `${callTo(third)}50${push(cold)}3150${push(0)}${push(0)}a0`
     const price = `5a${push(cold)}31505a9003`
     const session = sessionOf(
@@ -369,8 +372,8 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(session.diff().isWiped(keyOf(third))).toBe(true)
   })
 
-  it(`evm ${name}: slots, originals and transient values come back with a revert`, () => {
-    // what the message itself is: 1 with input, which writes and reverts; without it calls itself so, then tells what it finds
+  it(`evm ${name}: restores slots, original values and transient values on a revert`, () => {
+    // with input the code writes and reverts; without input it calls itself with input, then reads the values
     const writes = `5b${push(9)}${storeIn(2)}${push(8)}${push(3)}5d${revertAtEnd}`
     const callSelf = `${push(0).repeat(2)}${push(1)}${push(0)}${push(0)}305af150`
     const tells = `${callSelf}${push(3)}5c${storeIn(1)}${push(2)}54${storeIn(0)}5a${push(6)}${storeIn(2)}5a9003${storeIn(4)}00`
@@ -379,7 +382,7 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     session.beginTransaction({ ...testTransaction(sender), warm: [{ address: contract, slots: [slotOf(2)] }] })
     expect(session.run(message()).kind).toBe('success')
     session.endTransaction()
-    // the store finds the slot as it was at the start: 2,900
+    // SSTORE sees the slot's value at the start of the transaction: 2,900 gas
     expect([0, 1, 2, 4].map((slot) => session.slot(contract, slotOf(slot)))).toEqual([5n, 0n, 6n, 2_900n + 8n])
   })
 }

@@ -8,9 +8,9 @@ const sender = addressOf(0x11)
 const contract = addressOf(0x22)
 const gas = 100_000n
 
-/** What SSTORE costs and gives back. */
+/** Tests of the cost and refund of SSTORE. */
 export function evmStorageContract(name: string, evm: Evm): void {
-  // The test cases of EIP-3529: code, gas used, refund, value of slot 0 before. The slot is warm.
+  // test cases of EIP-3529: code, gas used, refund, value of slot 0 before; the slot is warm
   it.each<[string, bigint, bigint, number]>([
     ['60006000556000600055', 212n, 0n, 0],
     ['60006000556001600055', 20_112n, 0n, 0],
@@ -29,7 +29,7 @@ export function evmStorageContract(name: string, evm: Evm): void {
     ['60016000556001600055', 212n, 0n, 1],
     ['600160005560006000556001600055', 40_118n, 19_900n, 0],
     ['600060005560016000556000600055', 5_918n, 7_600n, 1],
-  ])(`evm ${name}: SSTORE %s costs %d and gives back %d where the slot was %d (EIP-3529)`, (code, used, refund, before) => {
+  ])(`evm ${name}: SSTORE %s costs %d and refunds %d when the slot was %d (EIP-3529)`, (code, used, refund, before) => {
     const pre = { [contract]: testAccount({ code: `0x${code}`, storage: { '0x0': `0x${before}` } }) }
     using session = evm.open(createWorld(pre).view, testBlock, cancun)
     session.beginTransaction({ ...testTransaction(sender), warm: [{ address: contract, slots: [zeroHash] }] })
@@ -40,7 +40,7 @@ export function evmStorageContract(name: string, evm: Evm): void {
   it.each([
     [2_300n + 6n, 'halt'],
     [2_300n + 7n, 'success'],
-  ])(`evm ${name}: SSTORE with %d gas before it the end is %s (EIP-2200)`, (available, kind) => {
+  ])(`evm ${name}: SSTORE with %d gas left ends with %s (EIP-2200)`, (available, kind) => {
     const pre = { [contract]: testAccount({ code: '0x60006000556000' }) }
     using session = evm.open(createWorld(pre).view, testBlock, cancun)
     session.beginTransaction({ ...testTransaction(sender), warm: [{ address: contract, slots: [zeroHash] }] })

@@ -4,7 +4,7 @@ import { parseAddress, parseHash } from '#types/ids'
 import { l1Transaction, receiptOf } from '../harness/derive/l1.ts'
 import { createL1Chain, type L1Chain } from '../harness/l1/chain.ts'
 
-/** A source of a chain; `changed` tells it that the chain was mined or dropped. */
+/** Source of a chain. A call of `changed` notifies it of mined or dropped blocks. */
 export type OpenL1 = (chain: L1Chain) => Promise<AsyncDisposable & { readonly source: L1Source; changed(): void }>
 
 const { signal } = new AbortController()
@@ -17,10 +17,10 @@ function chainOf(length: number): L1Chain {
   return chain
 }
 
-/** What every L1Source promises. */
+/** Tests that every L1Source must pass. */
 export function l1SourceContract(adapter: string, open: OpenL1): void {
   describe(`consensus/ports L1Source, ${adapter}`, () => {
-    it('labels, numbers and hashes name the same blocks; what is not there is undefined', async () => {
+    it('returns the same blocks by label, number and hash, and undefined for unknown ones', async () => {
       const chain = chainOf(12)
       await using opened = await open(chain)
       const { source } = opened
@@ -37,7 +37,7 @@ export function l1SourceContract(adapter: string, open: OpenL1): void {
       expect(await source.block(parseHash(`0x${'12'.repeat(32)}`), signal)).toBeUndefined()
     })
 
-    it('a block that is mined later is seen', async () => {
+    it('returns a block that is mined later', async () => {
       const chain = chainOf(3)
       await using opened = await open(chain)
       expect(await opened.source.block(3, signal)).toBeUndefined()
@@ -46,7 +46,7 @@ export function l1SourceContract(adapter: string, open: OpenL1): void {
       expect(await opened.source.block(3, signal)).toEqual(block)
     })
 
-    it.each([1, 20])('after a reorg of %i blocks a second question for a number gives the new block', async (depth) => {
+    it.each([1, 20])('returns the new block at the second request of a number after a reorg of %i blocks', async (depth) => {
       const chain = chainOf(30)
       await using opened = await open(chain)
       const { source } = opened
@@ -59,13 +59,13 @@ export function l1SourceContract(adapter: string, open: OpenL1): void {
       expect(await source.head('latest', signal)).toEqual(chain.blocks[30]?.ref)
       for (let number = first; number <= 30; number++) {
         const seen = await source.block(number, signal)
-        // it may have been read ahead: then the next question gives the new one
+        // an old block that was read ahead may be returned once
         if (seen?.ref.hash !== chain.blocks[number]?.ref.hash) expect(await source.block(number, signal)).toEqual(chain.blocks[number])
         expect(await source.ref(number, signal)).toEqual(chain.blocks[number]?.ref)
       }
     })
 
-    it('blobs come in the order of the hashes; a slot without them is missing', async () => {
+    it('returns blobs in the order of the hashes, and missing for a slot without them', async () => {
       const chain = chainOf(3)
       const blobs = [1, 2].map((seed) => new Uint8Array(131_072).fill(seed))
       const hashes = blobs.map((blob) => chain.addBlob(blob))

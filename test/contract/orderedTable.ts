@@ -6,9 +6,9 @@ import { hashOf } from '#test/harness/chain/blocks'
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 const rows = (...keys: number[][]) => keys.map((key) => ({ key: bytes(...key), value: bytes(0xff, ...key) }))
 
-/** What the safe head store may rely on, and that store on top of it. */
+/** Tests of an OrderedTable, and of the safe head store on it. */
 export function orderedTableContract(adapter: string, open: () => Promise<{ readonly table: OrderedTable } & AsyncDisposable>): void {
-  it(`consensus/ports OrderedTable ${adapter}: finds the greatest key that is not greater`, async () => {
+  it(`consensus/ports OrderedTable ${adapter}: finds the greatest key at or below a key`, async () => {
     await using opened = await open()
     const { table } = opened
     expect(table.floor(bytes(255))).toBeUndefined()
@@ -21,7 +21,7 @@ export function orderedTableContract(adapter: string, open: () => Promise<{ read
     expect(floors).toEqual([undefined, three, three, three, seven, short, long, long, long])
   })
 
-  it(`consensus/ports OrderedTable ${adapter}: removes the keys after one, not that one, then puts`, async () => {
+  it(`consensus/ports OrderedTable ${adapter}: removes the keys above a key, then writes`, async () => {
     await using opened = await open()
     const { table } = opened
     table.write({ puts: rows([1], [2], [2, 0], [3], [4]) })
@@ -32,7 +32,7 @@ export function orderedTableContract(adapter: string, open: () => Promise<{ read
     expect([below([255]), below([5])]).toEqual([[6], []])
   })
 
-  it(`consensus/ports OrderedTable ${adapter}: a write that fails half-way leaves everything as it was`, async () => {
+  it(`consensus/ports OrderedTable ${adapter}: changes nothing when a write fails halfway`, async () => {
     await using opened = await open()
     const { table } = opened
     table.write({ puts: rows([1], [5]) })
@@ -47,7 +47,7 @@ export function orderedTableContract(adapter: string, open: () => Promise<{ read
     expect([...(table.floor(bytes(4))?.key ?? [])]).toEqual([1])
   })
 
-  it(`consensus/safeHeadStore ${adapter}: entries are found, walked, dropped and added again`, async () => {
+  it(`consensus/safeHeadStore ${adapter}: finds, iterates, drops and adds entries`, async () => {
     await using opened = await open()
     const store = createSafeHeadStore(opened.table)
     const entry = (l1: number, safe: number, branch = ''): SafeHeadEntry => ({

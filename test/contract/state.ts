@@ -23,7 +23,7 @@ import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch, whole
 
 const noHash = (): undefined => undefined
 
-/** The latest rows of a store that was given the model as its genesis. */
+/** Latest rows of a store whose genesis is the model. */
 function rebuilt(model: Model): Map<string, Hex> {
   const kv = createMemoryKv()
   const diff = wholeOf(model)
@@ -35,7 +35,7 @@ function rebuilt(model: Model): Map<string, Hex> {
 const latestTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes]
 const stateTables = [...latestTables, tables.changes]
 
-/** All rows of the state's tables. */
+/** All rows of the state tables. */
 function dump(reader: KvReader, from: readonly { id: number; name: string }[] = stateTables): Map<string, Hex> {
   const rows = new Map<string, Hex>()
   for (const { id, name } of from) for (const { key: at, value } of reader.range(id, {})) rows.set(`${name} ${toHex(at)}`, toHex(value))
@@ -47,7 +47,7 @@ function readNow<T>(kv: Kv, read: (reader: KvReader) => T): T {
   return read(snapshot)
 }
 
-/** A chain of states in a store beside its models: `models[n]` is the state after block n. */
+/** Chain of states in a store, with its models: `models[n]` is the state after block n. */
 class Chain {
   readonly kv: Kv
   readonly models: Model[] = []
@@ -81,7 +81,7 @@ class Chain {
     this.roots.pop()
   }
 
-  /** Values and proofs of every block from the oldest on. */
+  /** Checks values and proofs of every block, oldest first. */
   check(): void {
     readNow(this.kv, (reader) => {
       expect(stateHead(reader)).toBe(this.models.length - 1)
@@ -108,10 +108,10 @@ const anyChain = fc.record({
   again: fc.array(anyBlock, { maxLength: 3 }),
 })
 
-/** What the state of a chain keeps, on any adapter of `Kv`. */
+/** Tests of a chain's state that every adapter of `Kv` must pass. */
 export function stateContract(adapter: string, open: () => Kv, numRuns: number): void {
   describe(`state/chainState ${adapter}`, () => {
-    it(`state/chainState ${adapter}: every block's values, root and proofs are those of a model, the latest rows those of a rebuild, before and after a reorg`, async () => {
+    it(`state/chainState ${adapter}: has every block's values, root and proofs as in a model and the latest rows as in a rebuild, before and after a reorg`, async () => {
       await fc.assert(
         fc.asyncProperty(anyChain, async ({ genesis, blocks, indexAfter, unwound, again }) => {
           await using kv = open()
@@ -130,7 +130,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       )
     })
 
-    it(`state/chainState ${adapter}: an unwind leaves every row as it was, byte for byte`, async () => {
+    it(`state/chainState ${adapter}: restores every row byte for byte on an unwind`, async () => {
       await fc.assert(
         fc.asyncProperty(anyChain, async ({ genesis, blocks, indexAfter }) => {
           await using kv = open()
@@ -152,7 +152,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       )
     })
 
-    it(`state/chainState ${adapter}: what is pruned is refused, what is kept stays right (HISTORY_PRUNED)`, async () => {
+    it(`state/chainState ${adapter}: rejects reads of pruned blocks, and reads retained ones correctly (HISTORY_PRUNED)`, async () => {
       await fc.assert(
         fc.asyncProperty(anyChain, fc.nat(7), async ({ genesis, blocks, again }, oldest) => {
           await using kv = open()
@@ -175,7 +175,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       )
     })
 
-    it(`state/chainState ${adapter}: a long chain is indexed in chunks and searched where it is not yet`, async () => {
+    it(`state/chainState ${adapter}: indexes a long chain in chunks, and searches blocks without an index`, async () => {
       await using kv = open()
       const chain = new Chain(kv)
       const block = (n: number): Touch[] => [
@@ -195,7 +195,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       check([100, 101, 190, 191, 200, 201, 209, 210])
     })
 
-    it(`state/chainState ${adapter}: hashes of blocks are the caller's, a code that is not there is named (CODE_MISSING)`, async () => {
+    it(`state/chainState ${adapter}: takes block hashes from the caller, and reports a missing code by its hash (CODE_MISSING)`, async () => {
       await using kv = open()
       new Chain(kv).genesis([])
       readNow(kv, (reader) => {
@@ -207,7 +207,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       })
     })
 
-    it(`state/chainState ${adapter}: blocks are written and undone in order (RangeError)`, async () => {
+    it(`state/chainState ${adapter}: requires blocks to be written and unwound in order (RangeError)`, async () => {
       await using kv = open()
       const chain = new Chain(kv)
       chain.genesis([])

@@ -11,11 +11,11 @@ import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch } from
 const noHash = (): undefined => undefined
 const hashAt = (branch: number, number: number): Hash => hashFromBytes(key(branch * 1_000 + number))
 
-/** A state with what tells whether it is right. */
+/** Head of a stack, with the model and root to compare it with. */
 type Tip = { readonly model: Model; readonly root: Hash; readonly stack: StateStack; readonly number: number }
 type Played = { readonly tip: Tip; readonly write: (kv: Kv) => void }
 
-/** The next block above a tip whose stack stands on `below`. */
+/** Builds the next block on a tip whose stack is above `below`. */
 function next(below: WorldState, tip: Tip, block: readonly Touch[], branch: number): Played {
   const { diff, after } = play(tip.model, block)
   const { view, nodes } = stackedState(below, tip.stack)
@@ -56,7 +56,7 @@ type Tree = {
   readonly commitLater: number
 }
 
-/** Genesis and the blocks that the store holds. */
+/** Commits genesis and the given blocks to the store. */
 function commitAll(kv: Kv, { genesis, committed }: Tree): Tip[] {
   const chain = [begin(kv, genesis)]
   for (const block of committed) {
@@ -77,7 +77,7 @@ function checkBranches(kv: Kv, chain: readonly Tip[], { branches }: Tree): void 
   }
 }
 
-/** Blocks on the head, of which the store gets some when all are stacked: the stack stays right above what it holds already. */
+/** Stacks blocks on the head, then commits some of them. The stack must stay correct above blocks that the store now has. */
 function checkOvertaken(kv: Kv, head: Tip, { branches, commitLater }: Tree): void {
   let tip = head
   const played = (branches[0]?.blocks ?? []).map((block) => {
@@ -93,17 +93,17 @@ function checkOvertaken(kv: Kv, head: Tip, { branches, commitLater }: Tree): voi
   }
 }
 
-/** What the n-th block of a long chain does. */
+/** Changes of the n-th block of a long chain. */
 function longBlock(n: number): Touch[] {
   const kind = n % 37 === 0 ? 'wipe' : n % 41 === 0 ? 'remove' : n % 3 === 0 ? 'slots' : 'change'
   const slots = kind === 'remove' ? [] : [{ slot: n % 20, value: BigInt(n % 5) }]
   return [{ account: n % 12, kind, nonce: BigInt(n), code: n % 4, slots }]
 }
 
-/** States of blocks in memory above any retained block, on any adapter of `Kv`. */
+/** Tests of the states of blocks in memory above any retained block, for every adapter of `Kv`. */
 export function stateStackContract(adapter: string, open: () => Kv, numRuns: number): void {
   describe(`state/stateStack ${adapter}`, () => {
-    it(`state/stateStack ${adapter}: on any branch from any retained block values, root and proofs are those of a model`, async () => {
+    it(`state/stateStack ${adapter}: has values, root and proofs as in a model, on any branch from any retained block`, async () => {
       await fc.assert(
         fc.asyncProperty(anyTree, async (tree) => {
           await using kv = open()
@@ -115,7 +115,7 @@ export function stateStackContract(adapter: string, open: () => Kv, numRuns: num
       )
     })
 
-    it(`state/stateStack ${adapter}: 200 blocks are a few layers, each knows the hashes of those below, a prefix can be dropped`, async () => {
+    it(`state/stateStack ${adapter}: keeps 200 blocks in a few layers, reads block hashes of lower ones, and drops a prefix`, async () => {
       await using kv = open()
       let tip = begin(kv, [{ account: 0, kind: 'change', nonce: 1n, code: 0, slots: [] }])
       const tips = [tip]

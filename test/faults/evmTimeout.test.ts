@@ -14,26 +14,26 @@ import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { parseAddress } from '#types/ids'
 
 const timeoutMs = 50
-/** Time of this thread on a core: what else runs on the machine makes no call late. */
+/** CPU time of this thread: other work on the machine does not make a call late. */
 const clock: Pick<Clock, 'elapsedMs'> = {
   elapsedMs(): number {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1_000
   },
 }
-/** As much gas as no time-out needs, to see time end the message and not gas. */
+/** Gas that no call uses before its time-out, so that time ends the message. */
 const gasLimit = 4_000_000_000n
 const target = testAddress(0xc0)
 const evm = createWasmEvm()
 const config = { ...smallChain(scheduleTo('jovian')).config, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
 const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n })
 
-/** The body as often as 20 KB hold it, again and again. */
+/** Endless loop with the body repeated up to 20 KB. */
 function forever(before: string, body: string): string {
   const times = Math.floor(40_000 / body.length)
   return `0x${before}5b${body.repeat(times)}${push(before.length / 2)}56`
 }
-/** STATICCALLs a precompile with the call data, all gas. */
+/** Endless STATICCALLs of a precompile with the calldata and all gas. */
 const precompileFlood = (address: number): string => forever('365f5f37', `5f5f365f${push(address)}5afa50`)
 
 const word = (value: number): Uint8Array => {
@@ -45,7 +45,7 @@ const ones = (length: number): Uint8Array => new Uint8Array(length).fill(0xff)
 const modexp = (size: number, exponent: number): Uint8Array =>
   concatBytes(word(size), word(exponent), word(size), ones(size), ones(exponent), ones(size))
 
-/** Two generators of BN254 whose pairing takes the full time, as often as Jovian allows. */
+/** Two generators of BN254 whose pairing takes the full time, repeated up to Jovian's limit. */
 const pair = Buffer.from(
   [
     '0000000000000000000000000000000000000000000000000000000000000001',
@@ -59,7 +59,7 @@ const pair = Buffer.from(
 )
 const pairs = (count: number): Uint8Array => concatBytes(...Array.from({ length: count }, () => pair))
 
-/** Thousands of codes of 24 KB, each of jump targets only. */
+/** Thousand codes of 24 KB, each of jump targets only. */
 const codes = Array.from({ length: 1_000 }, (_, i) =>
   testAccount(parseAddress(`0x${(0x100000 + i).toString(16).padStart(40, '0')}`), {
     code: `0x00${i.toString(16).padStart(4, '0')}${'5b'.repeat(24_573)}`,
@@ -87,7 +87,7 @@ it.each([
   ['pairings of two', precompileFlood(8), pairs(2)],
   ['creations with 48 KB of initcode', forever('365f5f37', '365f5ff050'), concatBytes(Uint8Array.of(0), new Uint8Array(49_151).fill(0x5b))],
   ['calls into cold codes', forever(push(0x100000), `5f5f5f5f84${push(100)}fa50600101`), new Uint8Array(0)],
-])('a call that is over its time ends it: %s', (name, code, data) => {
+])('simulation/call: ends a call at its time-out: %s', (name, code, data) => {
   const state = genesisState([testAccount(target, { code }), ...(name.includes('cold') ? codes : [])]).state
   const at: ParentBlock = { header, hash: hashOf('block 77'), state }
   const message = { from: testAddress(0xa1), to: target, value: 0n, data, gasLimit, gasPrice: 0n, accessList: [], authorizationList: [] }
@@ -99,7 +99,7 @@ it.each([
     expect(outcome, toHex(data.subarray(0, 8))).toEqual({ kind: 'timeout', timeoutMs })
     late[name] ??= []
     late[name].push(lateMs)
-    // ten on a machine that is not shared; 70 where a piece loads all the codes it can
+    // 10 ms on an unshared machine; 70 ms when a piece loads as many codes as it can
     expect(lateMs).toBeLessThan(50)
   }
 })

@@ -28,7 +28,7 @@ function start() {
   return startExecutionWorker(deps, { dir: join(base, String(dirs++)), config, minFreeBytes: 0 })
 }
 
-it('faults/executionReaders: every thread sees whole views, and whatever any other thread has seen, over commits', async () => {
+it('faults/executionReaders: gives every thread consistent views, with every head that another thread has read, over commits', async () => {
   const worker = await start()
   const shared = new SharedArrayBuffer(8)
   const seen = new Int32Array(shared)
@@ -53,7 +53,7 @@ it('faults/executionReaders: every thread sees whole views, and whatever any oth
   }
 }, 30_000)
 
-it('faults/executionReaders: the pool is the worker’s own, whoever adds to it; a reader knows when the worker is gone (EXECUTION_STOPPED)', async () => {
+it('faults/executionReaders: shares the worker’s pool between all threads; readers report when the worker has exited (EXECUTION_STOPPED)', async () => {
   const worker = await start()
   await using reader = await openExecutionReader(worker.reader(), { clock: systemClock })
   const raws = [0n, 1n].map((nonce) => signedBy('alice', { nonce }))
@@ -73,7 +73,7 @@ it('faults/executionReaders: the pool is the worker’s own, whoever adds to it;
   expect(() => reader.view()).toThrow(expect.objectContaining(stopped))
 })
 
-it('faults/executionReaders: what is pending is the same for all, also for one who comes late, as soon as a flashblock is taken', async () => {
+it('faults/executionReaders: gives all readers, including late ones, the same pending blocks once a flashblock is executed', async () => {
   const maker = createExecution({
     ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog },
   })

@@ -40,7 +40,7 @@ async function extend(engine: Awaited<ReturnType<typeof start>>, parent: L2Ref, 
   return result.kind === 'built' ? result.payload : expect.fail()
 }
 
-it('faults/executionWorker: what was acknowledged is there after a clean end, and the genesis is not asked for again', async () => {
+it('faults/executionWorker: keeps acknowledged blocks over a clean end, and does not request the genesis again', async () => {
   const dir = newDir()
   let head: L2Ref
   {
@@ -61,7 +61,7 @@ it('faults/executionWorker: what was acknowledged is there after a clean end, an
 
 it.each([
   [
-    'another process has the directory',
+    'another process uses the directory',
     'DATADIR_LOCKED',
     async () => {
       const dir = newDir()
@@ -70,7 +70,7 @@ it.each([
     },
   ],
   [
-    'the directory lies below a file',
+    'the directory is below a file',
     'DATADIR_UNWRITABLE',
     async () => {
       const file = newDir()
@@ -79,7 +79,7 @@ it.each([
     },
   ],
   [
-    'the directory has another chain',
+    'the directory belongs to another chain',
     'GENESIS_MISMATCH',
     async () => {
       const dir = newDir()
@@ -88,13 +88,13 @@ it.each([
       return { begin: () => startExecutionWorker(deps, { dir, config: other as typeof config, minFreeBytes: 0 }), end: async () => {} }
     },
   ],
-])('faults/executionWorker: when %s, the start fails with the fault that says so (%s)', async (_what, code, prepare) => {
+])('faults/executionWorker: fails to start with the matching fault when %s (%s)', async (_what, code, prepare) => {
   const { begin, end } = await prepare()
   await expect(begin()).rejects.toMatchObject({ name: 'Fault', code, severity: 'fatal', fix: expect.any(String) })
   await end()
 })
 
-it('faults/executionWorker: a genesis that cannot be read fails the start with its own error, and the directory is free', async () => {
+it('faults/executionWorker: fails to start with the error of an unreadable genesis, and releases the directory', async () => {
   const dir = newDir()
   const unreadable = () => {
     throw new RangeError('no such file')
@@ -104,7 +104,7 @@ it('faults/executionWorker: a genesis that cannot be read fails the start with i
   expect((await worker.heads()).unsafe.number).toBe(0)
 })
 
-it('faults/executionWorker: a thread that dies ends the calls under way and all later ones at once (EXECUTION_STOPPED)', async () => {
+it('faults/executionWorker: ends current and later calls at once when the thread dies (EXECUTION_STOPPED)', async () => {
   const dir = newDir()
   await (await start(dir))[Symbol.asyncDispose]()
   const { started: worker, endExecution } = await startMortal(() => start(dir))
@@ -118,7 +118,7 @@ it('faults/executionWorker: a thread that dies ends the calls under way and all 
   await worker[Symbol.asyncDispose]()
 })
 
-it('faults/executionWorker: the node ends with that fault, and nothing hangs (EXECUTION_STOPPED)', async () => {
+it('faults/executionWorker: ends the node with the same fault when the thread dies (EXECUTION_STOPPED)', async () => {
   const options = nodeOptions({ mode: 'all', datadir: newDir(), l1: { ...l1At('http://127.0.0.1:9'), beaconUrls: [] } })
   const startIt = () => startNode({ ...deps, random: () => 0, fetch }, options)
   await (await startIt())[Symbol.asyncDispose]()
@@ -128,7 +128,7 @@ it('faults/executionWorker: the node ends with that fault, and nothing hangs (EX
   await node[Symbol.asyncDispose]()
 })
 
-/** Everything that a view answers about its head belongs to that head, down to the trie. */
+/** Checks that all reads of a view belong to its head, down to the trie. */
 function checkView(worker: Awaited<ReturnType<typeof start>>, noncesAt: ReadonlyMap<string, bigint>): number {
   using view = worker.view()
   const { latest } = view.heads
@@ -139,7 +139,7 @@ function checkView(worker: Awaited<ReturnType<typeof start>>, noncesAt: Readonly
   const state = view.state(latest) ?? expect.fail(`no state of ${latest.number}`)
   const { account, proof } = state.prove(alice, [])
   expect(toHex(keccak256(proof[0] ?? new Uint8Array(0)))).toBe(header.stateRoot)
-  // each block with a transaction sends one wei
+  // each block with a transaction transfers one wei
   expect(account?.balance ?? 0n).toBe(noncesAt.get(latest.hash))
   let { parentHash, number } = header
   for (let depth = 0; depth < 3 && number > 0; depth++) {
@@ -150,7 +150,7 @@ function checkView(worker: Awaited<ReturnType<typeof start>>, noncesAt: Readonly
   return latest.number
 }
 
-it('faults/executionWorker: views are whole while the thread executes, commits and changes branches', async () => {
+it('faults/executionWorker: gives consistent views while the thread executes, commits and changes branches', async () => {
   let commits = 0
   const onCommit = (): void => void commits++
   await using worker = await startExecutionWorker({ ...deps, onCommit }, { dir: newDir(), config, minFreeBytes: 0 })
@@ -170,7 +170,7 @@ it('faults/executionWorker: views are whole while the thread executes, commits a
   try {
     let head = genesisRef
     for (let round = 1; round <= 40; round++) {
-      // twelve blocks on the present head, or on one up to five blocks below it
+      // twelve blocks on the current head, or on a block up to five below it
       const back = round % 3 === 0 ? Math.min(5, head.number) : 0
       const below = await worker.payload(head.number - back)
       head = below ? l2RefOf(config, below) : head
@@ -183,7 +183,7 @@ it('faults/executionWorker: views are whole while the thread executes, commits a
         if (i % 4 === 3) await worker.setHeads(heads)
       }
     }
-    // in one go: nothing is delivered meanwhile, the views themselves take in the commit that comes
+    // synchronously: no message is delivered, so the views themselves apply the coming commit
     const endMs = performance.now() + 15_000
     while (worker.published.overlays.length > 0 && performance.now() < endMs) checkView(worker, noncesAt)
     expect(worker.published.overlays).toEqual([])

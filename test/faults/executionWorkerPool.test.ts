@@ -17,7 +17,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const settings = { dir: join(dir, 'chain'), pool: { maxTransactionBytes: 200 } }
 
-it('faults/executionWorker: the pool has what it answered after a kill, less what a block has since; limits reach it', async () => {
+it('faults/executionWorker: keeps acknowledged pool transactions over a kill, except those in blocks; applies limits', async () => {
   const raws = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce }))
   const long = signedBy('bob', { data: new Uint8Array(300), gasLimit: 60_000n })
   {
@@ -42,7 +42,7 @@ it('faults/executionWorker: the pool has what it answered after a kill, less wha
   expect((await worker.pool.content()).map(({ hash }) => hash)).toEqual(raws.slice(1).map(hashTransaction))
 })
 
-it('faults/executionWorker: a block under way and a transaction on its way end with the thread (EXECUTION_STOPPED)', async () => {
+it('faults/executionWorker: ends a build and a pending add when the thread ends (EXECUTION_STOPPED)', async () => {
   const fresh = { ...settings, dir: join(dir, 'fresh') }
   await (await startSmallExecution(fresh))[Symbol.asyncDispose]()
   const { started, endExecution } = await startMortal(() => startSmallExecution(fresh))

@@ -1,4 +1,4 @@
-// What a publisher sends that is wrong, over a socket into a node's feed and real execution: pending is right or it is latest.
+// Wrong messages of a publisher, over a socket to a node's feed and real execution: pending must be correct or latest.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
@@ -27,7 +27,7 @@ const target = testAddress(0x77)
 const openExecution = (onPublish = (): void => {}): Execution =>
   createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onPublish })
 
-/** Three blocks of two transfers, and what is told of them. */
+/** Builds three blocks of two transfers, with their flashblocks. */
 async function makeBlocks() {
   const maker = openExecution()
   const payloads: Payload[] = []
@@ -60,18 +60,18 @@ const base = begin.base as NonNullable<Flashblock['base']>
 const other = '0x00000000000000ff'
 
 it.each<[string, readonly Flashblock[]]>([
-  ['bytes that are no transaction', [begin, changed(next, { transactions: [Uint8Array.of(1, 2, 3)] })]],
-  ['a transaction of another nonce', [begin, changed(next, { transactions: [signedBy('alice', { nonce: 9n })] })]],
-  ['a transaction that nobody can pay', [begin, changed(next, { transactions: [signedBy('nobody', {})] })]],
-  ['gas that is another', [begin, changed(next, { outcome: { ...next.outcome, gasUsed: 1n } })]],
-  ['an index that jumps', [changed(next, { index: 5 })]],
-  ['a base of another parent', [changed(begin, { base: { ...base, parentHash: two.payload.blockHash } })]],
-  ['a base of another base fee', [changed(begin, { base: { ...base, baseFee: 7n } })]],
-  ['a base of another time', [changed(begin, { base: { ...base, timestamp: 7 } })]],
+  ['bytes that are not a transaction', [begin, changed(next, { transactions: [Uint8Array.of(1, 2, 3)] })]],
+  ['a transaction with a wrong nonce', [begin, changed(next, { transactions: [signedBy('alice', { nonce: 9n })] })]],
+  ['a transaction without enough balance', [begin, changed(next, { transactions: [signedBy('nobody', {})] })]],
+  ['a wrong gas', [begin, changed(next, { outcome: { ...next.outcome, gasUsed: 1n } })]],
+  ['a gap in the index', [changed(next, { index: 5 })]],
+  ['a base with another parent', [changed(begin, { base: { ...base, parentHash: two.payload.blockHash } })]],
+  ['a base with another base fee', [changed(begin, { base: { ...base, baseFee: 7n } })]],
+  ['a base with another time', [changed(begin, { base: { ...base, timestamp: 7 } })]],
   ['no deposit at the beginning', [changed(begin, { transactions: [signedBy('alice', {})] })]],
   ['a block of another chain', [changed(two.flashblocks[0], { payloadId: other, blockNumber: 1 })]],
-  ['the next block on one that is another', [begin, ...two.flashblocks]],
-])('flashblocks: %s is shown to nobody, and the next good block is', async (_what, wrong) => {
+  ['a block on another parent block', [begin, ...two.flashblocks]],
+])('flashblocks: does not show %s, and shows the next valid block', async (_what, wrong) => {
   const clock = createManualClock()
   let part = noFlashblocks
   await using execution = createExecution({
@@ -95,7 +95,7 @@ it.each<[string, readonly Flashblock[]]>([
     await vi.waitFor(async () => expect(await frames()).toBe(before + flashblocks.length), { timeout: 5_000, interval: 1 })
     await new Promise((resolve) => setImmediate(resolve))
   }
-  /** How much is shown: transfers of one wei each. */
+  /** Sum of the pending transfers, one wei each. */
   const balance = (): bigint => {
     using view = execution.view()
     return view.state(view.heads.pending ?? view.heads.latest)?.account(target)?.balance ?? 0n
@@ -113,7 +113,7 @@ it.each<[string, readonly Flashblock[]]>([
   await until(() => expect(server.clients.size).toBe(0))
 })
 
-/** Of a builder that began anew: the block was spoilt by another message. */
+/** Returns the flashblocks under another payload id, as from a builder that began again after a wrong message. */
 function toldAnew({ flashblocks }: Told): readonly Flashblock[] {
   return flashblocks.map((flashblock) => ({ ...flashblock, payloadId: '0x00000000000000aa' }))
 }

@@ -26,7 +26,7 @@ afterAll(() => rmSync(base, { recursive: true }))
 
 const schedule = scheduleTo('jovian')
 const { genesis: small } = smallChain(schedule)
-// a chain whose own gas limit lets a block run for ever
+// chain whose gas limit permits an endless block
 const genesis = { ...small, header: { ...small.header, gasLimit: endlessGas } }
 const config = configOfGenesis(genesis)
 const endless = endlessDeposit(endlessGas / 2n)
@@ -35,7 +35,7 @@ const newDir = (): string => join(base, String(dirs++))
 const start = (dir: string, limits: Pick<ExecutionWorkerOptions, 'maxPayloadMs' | 'maxPendingMs'>): Promise<ExecutionWorker> =>
   startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { dir, config, minFreeBytes: 0, ...limits })
 
-/** A block on the genesis block, with a transfer, and what would be told of it. */
+/** Builds a block with a transfer on genesis, with its flashblocks. */
 async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Flashblock[] }> {
   const deps = { evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
   await using execution = createExecution({ ...deps, kv: createMemoryKv() })
@@ -48,7 +48,7 @@ const { payload, told } = await honest()
 const hostilePayload = withTransaction(schedule, payload, endless)
 const fresh = (): number => systemClock.nowMs() + 60_000
 
-it('faults/hostileBlocks: calls of the engine come before an endless flashblock, and the chain goes on', async () => {
+it('faults/hostileBlocks: runs engine calls before an endless flashblock, and the chain continues', async () => {
   await using worker = await start(newDir(), { maxPayloadMs: 30_000, maxPendingMs: 30_000 })
   const hostile = worker.pending.take(incrementWith(told[0], endless), fresh())
   await expect.poll(() => worker.running()).toMatchObject({ number: 1 })
@@ -62,7 +62,7 @@ it('faults/hostileBlocks: calls of the engine come before an endless flashblock,
   expect(worker.abandonedCounts()).toEqual({ payload: 0, pending: 1 })
 })
 
-it('faults/hostileBlocks: an endless payload is named while it runs and after it was abandoned, until the chain passes it', async () => {
+it('faults/hostileBlocks: reports an endless payload while it runs and after it is abandoned, until a head at its height', async () => {
   await using worker = await start(newDir(), { maxPayloadMs: 1_500 })
   const outcome = worker.insert(hostilePayload).catch((error: unknown) => error)
   await expect.poll(() => worker.running()?.forMs, { timeout: 5_000 }).toBeGreaterThan(500)
@@ -76,7 +76,7 @@ it('faults/hostileBlocks: an endless payload is named while it runs and after it
   expect(worker.abandoned()).toBeUndefined()
 })
 
-it('faults/hostileBlocks: an endless block does not hold up the end, and the next start does not meet it', async () => {
+it('faults/hostileBlocks: closes during an endless block, and the next start does not execute it', async () => {
   const dir = newDir()
   const worker = await start(dir, { maxPayloadMs: Number.POSITIVE_INFINITY })
   expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
@@ -93,7 +93,7 @@ it('faults/hostileBlocks: an endless block does not hold up the end, and the nex
   expect((await again.heads()).unsafe.hash).toBe(payload.blockHash)
 })
 
-it('faults/hostileBlocks: a node whose consensus half offers an endless payload names it in /readyz, and follows the next one', async () => {
+it('faults/hostileBlocks: names an endless payload of the consensus half in /readyz, and imports the next payload', async () => {
   const rollup: RollupConfig = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
   const listen = { http: anyPort, engine: anyPort }
   const options = nodeOptions(

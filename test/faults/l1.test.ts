@@ -24,7 +24,7 @@ const payloads = blocks.map(({ raw }) => payloadOfBlock(decodeBlock(raw)))
 const hashes = blocks.map(({ hash }) => hash)
 const lastL1 = recording.blocks.length - 1
 
-/** Waits pass this many times faster than they say. */
+/** Factor by which timers run faster. */
 const haste = 20
 const fastClock: Clock = {
   nowMs: () => systemClock.nowMs() * haste,
@@ -33,7 +33,7 @@ const fastClock: Clock = {
   after: (ms, run) => systemClock.after(ms / haste, run),
 }
 
-/** Execution that knows the recorded blocks: other attributes give some other block. */
+/** Engine with the recorded blocks; other attributes give a made-up block. */
 function createEngine(): MemoryEngine {
   const genesis = payloads[0] ?? expect.fail()
   const ref = l2RefOf(config, genesis)
@@ -52,7 +52,7 @@ type Run = AsyncDisposable & {
   readonly driver: Driver
   readonly store: SafeHeadStore
   readonly lines: readonly string[]
-  /** Until all of L1 up to this number is read. */
+  /** Waits until L1 is read up to this block. */
   reached(l1Number: number, l1Hash: unknown): Promise<void>
 }
 
@@ -125,7 +125,7 @@ const faults: readonly (PlannedFault & { readonly code: string })[] = [
   { kind: 'not-json', times: 2, code: 'L1_BAD_ANSWER' },
 ]
 
-it('faults/l1: whatever an endpoint does wrong for a while is in the log, and the chain comes out right', async () => {
+it('faults/l1: logs each temporary failure of an endpoint, and derives the correct chain', async () => {
   await using server = await startFaultyL1(recording, 3)
   await using node = run(server)
   for (const [i, fault] of faults.entries()) {
@@ -142,7 +142,7 @@ it('faults/l1: whatever an endpoint does wrong for a while is in the log, and th
 }, 60_000)
 
 it.each([1, 20])(
-  'faults/l1: after a reorg of %i L1 blocks the chain is that of the new branch',
+  'faults/l1: derives the new branch after a reorg of %i L1 blocks',
   async (depth) => {
     const until = 70
     const branch = forkRecording(recording, until + 1 - depth, until)

@@ -57,7 +57,7 @@ function sourceOf(options: Partial<L1SourceOptions> = {}) {
 const forever = Number.POSITIVE_INFINITY
 const other = (server: FaultyL1): string => server.url.slice(7)
 
-describe('faults/l1Endpoints: one of two endpoints does wrong, the answer is right and the log names it', () => {
+describe('faults/l1Endpoints: one of two endpoints fails; results are correct and the log names it', () => {
   it.each<[L1FaultKind, string]>([
     ['rate-limit', 'L1_RATE_LIMITED'],
     ['server-error', 'L1_UNREACHABLE'],
@@ -92,7 +92,7 @@ describe('faults/l1Endpoints: one of two endpoints does wrong, the answer is rig
     expect(lines.filter((line) => line.includes(code) && line.includes(other(first)))).toHaveLength(1)
   })
 
-  it('beacon: a slot that one has pruned (404) is asked of the other, without blame', async () => {
+  it('beacon: requests a pruned slot (404) from the other endpoint, without a fault', async () => {
     const { source, lines } = sourceOf()
     const ref = (await source.ref(blobNumber, signal)) ?? expect.fail()
     first.fail({ kind: 'no-slot', times: forever, on: /blob/ })
@@ -100,7 +100,7 @@ describe('faults/l1Endpoints: one of two endpoints does wrong, the answer is rig
     expect(lines).toEqual([])
   })
 
-  it('a connection that breaks in the middle of a body, and an answer without end (L1_UNREACHABLE, L1_BAD_ANSWER)', async () => {
+  it('handles a connection that breaks in the middle of a body, and an endless response (L1_UNREACHABLE, L1_BAD_ANSWER)', async () => {
     let mode: 'dies' | 'huge' = 'dies'
     const server = createServer((request, response) => {
       request.resume()
@@ -126,7 +126,7 @@ describe('faults/l1Endpoints: one of two endpoints does wrong, the answer is rig
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('one that never answers costs its time limit once at most: the other is asked beside it', async () => {
+  it('waits at most once for an endpoint that never responds: the other receives hedged requests', async () => {
     const { source, clock } = sourceOf()
     await source.head('latest', signal)
     first.fail({ kind: 'timeout', times: forever })
@@ -142,22 +142,22 @@ describe('faults/l1Endpoints: one of two endpoints does wrong, the answer is rig
   })
 })
 
-describe('faults/l1Endpoints: endpoints that do not agree', () => {
-  it('one that is behind does not take the head back, and what it lacks is asked of the other', async () => {
+describe('faults/l1Endpoints: endpoints that disagree', () => {
+  it('keeps the head when the next endpoint is behind, and requests missing blocks from the other', async () => {
     first.l1.reveal(40)
     second.l1.reveal(60)
     const { source, clock } = sourceOf()
     first.fail({ kind: 'server-error', times: 1 })
     expect((await source.head('latest', signal))?.number).toBe(60)
     await clock.advanceMs(1_000)
-    // the first one is back, and is still at 40
+    // the first endpoint responds again and is still at block 40
     expect((await source.head('latest', signal))?.number).toBe(60)
     expect((await source.block(58, signal))?.ref.hash).toBe(hashIn(recording, 58))
     expect((await source.ref(58, signal))?.hash).toBe(hashIn(recording, 58))
     expect(await source.block(61, signal)).toBeUndefined()
   })
 
-  it('a reorg between the answers of two endpoints shows in the parent hash, and the second question gives the new block', async () => {
+  it('returns a different parent hash after a reorg between two endpoints, and the new block at the second request', async () => {
     const branch = forkRecording(recording, 50, 60)
     first.replay(branch, 60)
     second.l1.reveal(62)
@@ -167,7 +167,7 @@ describe('faults/l1Endpoints: endpoints that do not agree', () => {
     await first[Symbol.asyncDispose]()
     await source.head('latest', signal)
     const seen: (Hash | undefined)[] = []
-    // what was read ahead is of the old branch
+    // blocks that were read ahead are on the old branch
     for (let number = 53; number <= 60; number++) seen.push((await source.block(number, signal))?.ref.hash)
     const firstNew = seen.indexOf(hashIn(recording, 60))
     expect(firstNew).toBeGreaterThanOrEqual(0)
@@ -178,7 +178,7 @@ describe('faults/l1Endpoints: endpoints that do not agree', () => {
     first = await startFaultyL1(recording)
   })
 
-  it('one of another chain is left out (L1_WRONG_CHAIN), also when it comes up later', async () => {
+  it('excludes an endpoint of another chain (L1_WRONG_CHAIN), even if it responds only later', async () => {
     await using wrong = await startFaultyL1({ ...recording, chainId: 5 })
     const { source, lines, clock } = sourceOf({ rpcUrls: [wrong.url, second.url] })
     wrong.fail({ kind: 'server-error', times: 1 })
@@ -191,7 +191,7 @@ describe('faults/l1Endpoints: endpoints that do not agree', () => {
     expect(leftOut[0]).toContain('its chain id is 5')
   })
 
-  it('one with the chain id but another chain is left out by the block on which the rollup begins (L1_WRONG_CHAIN)', async () => {
+  it('excludes an endpoint with the same chain id and another rollup genesis block (L1_WRONG_CHAIN)', async () => {
     await using fork = await startFaultyL1(forkRecording(recording, 1, lastNumber))
     const genesis = { number: 1, hash: hashIn(recording, 1) }
     const { source, lines } = sourceOf({ genesis, rpcUrls: [fork.url, second.url] })
@@ -203,14 +203,14 @@ describe('faults/l1Endpoints: endpoints that do not agree', () => {
     await expect(alone.preflight(signal)).rejects.toMatchObject({ code: 'L1_WRONG_CHAIN', severity: 'fatal' })
   })
 
-  it('one that has pruned the block on which the rollup begins is judged by its chain id', async () => {
+  it('checks only the chain id of an endpoint that has pruned the rollup genesis block', async () => {
     const hidden = { ...genesis, number: lastNumber + 100 }
     const { source, lines } = sourceOf({ genesis: hidden })
     await source.preflight(signal)
     expect(lines).toEqual([])
   })
 
-  it('an L1 that is down is no reason not to start', async () => {
+  it('starts while L1 is unreachable', async () => {
     await first[Symbol.asyncDispose]()
     await second[Symbol.asyncDispose]()
     const { source, lines } = sourceOf()
@@ -234,11 +234,11 @@ describe('faults/l1Endpoints: a beacon endpoint of another chain', () => {
   it.each([
     ['by its chain id', (path: string, data: object) => (path.includes('spec') ? { ...data, DEPOSIT_CHAIN_ID: '5' } : { ...data })],
     [
-      'by its slots',
+      'by its slot times',
       (path: string, data: object) => (path.includes('genesis') ? { genesis_time: String(recording.genesisTime - 1) } : { ...data }),
     ],
-    ['by its beginning', (path: string, data: object) => (path.includes('genesis') ? { genesis_time: '9999999999' } : { ...data })],
-  ])('is left out %s (L1_WRONG_BEACON); when it is the only one, that is fatal', async (_what, change) => {
+    ['by its genesis time', (path: string, data: object) => (path.includes('genesis') ? { genesis_time: '9999999999' } : { ...data })],
+  ])('is excluded %s (L1_WRONG_BEACON); without another endpoint the fault is fatal', async (_what, change) => {
     await using wrong = await altered(change)
     const { source, lines } = sourceOf({ beaconUrls: [wrong.url, second.url] })
     await source.preflight(signal)
@@ -249,7 +249,7 @@ describe('faults/l1Endpoints: a beacon endpoint of another chain', () => {
     await expect(alone.preflight(signal)).rejects.toMatchObject({ code: 'L1_WRONG_BEACON', severity: 'fatal' })
   })
 
-  it('with the right chain id is used', async () => {
+  it('is used when its chain id is correct', async () => {
     await using right = await altered((path, data) =>
       path.includes('spec') ? { ...data, DEPOSIT_CHAIN_ID: String(config.l1ChainId) } : data,
     )
@@ -259,7 +259,7 @@ describe('faults/l1Endpoints: a beacon endpoint of another chain', () => {
   })
 })
 
-it('faults/l1Endpoints: an endpoint gets no more calls a second than it is allowed, the other one takes what is beyond', async () => {
+it('faults/l1Endpoints: sends an endpoint at most its calls per second, and further calls to the other', async () => {
   const { source, clock } = sourceOf({ maxRequestsPerSec: 4 })
   await source.head('latest', signal)
   const before = [first, second].map(({ asked }) => asked.length)

@@ -14,7 +14,7 @@ const lastL1 = recording.blocks.length - 1
 const folder = mkdtempSync(join(tmpdir(), 'basalt-faults-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Waits pass twenty times faster than they say. */
+/** Clock that runs twenty times faster. */
 const fastClock: Clock = {
   nowMs: () => systemClock.nowMs() * 20,
   elapsedMs: () => systemClock.elapsedMs() * 20,
@@ -48,7 +48,7 @@ async function until(node: Node, isThere: () => boolean): Promise<void> {
   }
 }
 
-/** Reads all of L1 up to a block, and waits there. */
+/** Returns a check that L1 is read up to a block and that the node waits there. */
 const follows = (node: Node, l1Hash: unknown) => (): boolean => {
   const { origin, wait, heads } = node.status() ?? {}
   return origin?.hash === l1Hash && wait?.reason === 'l1-head' && heads !== undefined
@@ -60,7 +60,7 @@ function hashesOf(node: Node): (string | undefined)[] {
 }
 
 it.each([1, 20])(
-  'faults/node: an L1 reorg of %i blocks: what came from them is unwound, the chain is the recorded one',
+  'faults/node: unwinds the blocks derived from a reorg of %i L1 blocks, and derives the recorded chain',
   async (depth) => {
     const fork = forkRecording(recording, lastL1 - depth, lastL1 - 1)
     await using server = await startFaultyL1(fork, lastL1 - 1)
@@ -76,7 +76,7 @@ it.each([1, 20])(
   60_000,
 )
 
-it('faults/node: an L1 that does everything wrong at times: each fault is in the log, every block is the recorded one', async () => {
+it('faults/node: logs each fault of a faulty L1, and derives every recorded block', async () => {
   const kinds: readonly L1FaultKind[] = [
     'rate-limit',
     'server-error',

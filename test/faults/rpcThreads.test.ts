@@ -39,7 +39,7 @@ function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): 
   return startNode(deps, nodeOptions(options, chain))
 }
 
-/** A connection of its own for each call: the system chooses the thread. */
+/** Uses a new connection for each call: the system chooses the thread. */
 const agent = new Agent({ keepAlive: false })
 function ask<T>(node: Node, method: string, ...params: unknown[]): Promise<T> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
@@ -57,7 +57,7 @@ function ask<T>(node: Node, method: string, ...params: unknown[]): Promise<T> {
     asked.end(body)
   })
 }
-/** A WebSocket of its own that is told of one kind of things. */
+/** WebSocket with one subscription. */
 async function subscriber<T>(node: Node, kind: string): Promise<{ readonly told: T[]; close(): void }> {
   const socket = new WebSocket(node.urls.ws ?? '')
   const told: T[] = []
@@ -75,7 +75,7 @@ async function subscriber<T>(node: Node, kind: string): Promise<{ readonly told:
 }
 const times = <T>(count: number, run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, run))
 
-/** Rich in the genesis of the recorded chain. */
+/** Account with ether in the genesis of the recorded chain. */
 const rich = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 const transfer = (nonce: number) =>
   rich.signTransaction({
@@ -87,7 +87,7 @@ const threadsOf = (ids: readonly string[]): string[] => [...new Set(ids.map((id)
 const served = start({ jwtSecret: () => jwtSecret, listen: { http: anyPort, ws: anyPort, engine: anyPort, metrics: anyPort } })
 afterAll(async () => (await served)[Symbol.asyncDispose]())
 
-it('faults/rpcThreads: what they measure is one sum; their health and their sync state are those of the node', async () => {
+it("faults/rpcThreads: sums metrics over all threads, and reports the node's health and sync state", async () => {
   const node = await served
   const sockets = await times(4, () => subscriber(node, 'newHeads'))
   const scraped = await (await fetch(`${node.urls.metrics}/metrics`)).text()
@@ -100,7 +100,7 @@ it('faults/rpcThreads: what they measure is one sum; their health and their sync
   for (const socket of sockets) socket.close()
 })
 
-it('faults/rpcThreads: a filter is known and a transaction told of whichever thread a call lands on, main included', async () => {
+it('faults/rpcThreads: finds a filter and notifies of a transaction on any thread, including main', async () => {
   const node = await served
   const filters = await times(24, () => ask<string>(node, 'eth_newPendingTransactionFilter'))
   expect(threadsOf(filters)).toEqual(['0x00', '0x01'])
@@ -119,7 +119,7 @@ it('faults/rpcThreads: a filter is known and a transaction told of whichever thr
   for (const socket of sockets) socket.close()
 })
 
-it('faults/rpcThreads: after an answer that shows a block every thread shows it, and each tells of every block', async () => {
+it('faults/rpcThreads: shows a block on every thread once one thread has shown it, and each thread notifies of every block', async () => {
   const node = await served
   const engine = engineClient(node.urls.engine ?? '', chain.config)
   const { safe, finalized } = await engine.heads()
@@ -149,7 +149,7 @@ it('faults/rpcThreads: after an answer that shows a block every thread shows it,
   for (const socket of sockets) socket.close()
 })
 
-it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, the node stays', async () => {
+it('faults/rpcThreads: replaces a thread that ends, while the others and the node continue', async () => {
   await using node = await start()
   const filters = await times(16, () => ask<string>(node, 'eth_newBlockFilter'))
   for (const { close } of await times(8, () => subscriber(node, 'newHeads'))) close()
@@ -174,7 +174,7 @@ it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, t
   expect(node.problems()).not.toContain(expect.stringContaining('JSON-RPC'))
 })
 
-it('faults/rpcThreads: one that gives no sign of life is replaced as one that ended is', async () => {
+it('faults/rpcThreads: replaces an unresponsive thread', async () => {
   const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 4, run) }
   await using node = await start({}, hasty)
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
@@ -186,14 +186,14 @@ it('faults/rpcThreads: one that gives no sign of life is replaced as one that en
   expect(warned.join('')).toContain('gave no sign of life')
 })
 
-it('faults/rpcThreads: keys that change count in every thread, in one that is started afterwards too', async () => {
+it('faults/rpcThreads: applies changed API keys in every thread, including one that is started later', async () => {
   const rateLimit = sharedRateLimit({ rate: { unitsPerSec: 1, burstUnits: 100_000 }, keys: [], trustedProxies: [] })
   await using node = await start({ listen: { http: { ...anyPort, rateLimit } } })
   const limited = async () => {
     const headers = { 'x-api-key': 'nobodys-1', 'content-type': 'application/json', connection: 'close' }
     const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })))
     const answers = (await (await fetch(node.urls.http ?? '', { method: 'POST', headers, body })).json()) as { error?: object }[]
-    return answers.filter(({ error }) => error).length > 50 // a unit comes back each second
+    return answers.filter(({ error }) => error).length > 50 // one unit is restored per second
   }
   expect(await times(4, limited)).toEqual(Array(4).fill(false))
   node.setApiKeys([{ key: 'nobodys-1', unitsPerSec: 1, burstUnits: 1 }])
@@ -205,7 +205,7 @@ it('faults/rpcThreads: keys that change count in every thread, in one that is st
   expect(await times(8, limited)).toEqual(Array(8).fill(true))
 })
 
-it('faults/rpcThreads: a port that another program has is refused, though threads of one program may share it (PORT_IN_USE)', async () => {
+it('faults/rpcThreads: rejects a port of another program, although threads of one program share it (PORT_IN_USE)', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0, reusePort: true }, resolve))
   const { port } = server.address() as AddressInfo
