@@ -4,7 +4,7 @@ import { refuseTransactions } from './batchTransactions.ts'
 import type { SingularCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 import { checkSequencerDrift } from './sequencerDrift.ts'
-import { accept, type BatchContext, drop, future, past, type Rejection, undecided, type Validity } from './validity.ts'
+import { accept, type BatchContext, drop, dropPast, future, past, type Rejection, undecided, type Validity } from './validity.ts'
 
 type Origin = { readonly kind: 'origin'; readonly ref: L1Ref; readonly next: L1Ref | undefined; readonly advances: boolean }
 
@@ -46,7 +46,7 @@ export function checkSingularBatch(context: BatchContext, batch: SingularCandida
   const isHolocene = isActive(config.schedule, 'holocene', inclusion.timestamp)
   const next = nextTimestamp(config, safe)
   if (batch.timestamp > next) return isHolocene ? drop('after a gap') : future
-  if (batch.timestamp < next) return isHolocene ? past : drop('in the past')
+  if (batch.timestamp < next) return isHolocene ? past : dropPast
   if (batch.parentHash !== safe.hash) return drop('parent hash does not match')
   if (batch.epochNumber + config.sequencingWindowBlocks < inclusion.number) return drop('included after the sequencing window')
   return checkOrigin(context, batch)

@@ -5,7 +5,7 @@ import type { L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { SpanCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
-import { type BatchContext, drop, future, past, type Rejection, type SafeBlocks, undecided } from './validity.ts'
+import { type BatchContext, drop, dropPast, future, past, type Rejection, type SafeBlocks, undecided } from './validity.ts'
 
 /** Verdict on a span. `parent` is the safe block before the first block of the span. */
 export type PrefixVerdict = { readonly kind: 'fits'; readonly parent: L2Ref } | Rejection
@@ -25,7 +25,7 @@ function checkTime({ config, safe, inclusion }: BatchContext, span: SpanCandidat
   const isHolocene = isActive(config.schedule, 'holocene', inclusion.timestamp)
   const next = nextTimestamp(config, safe)
   if (span.first.timestamp > next) return isHolocene ? drop('after a gap') : future
-  if (span.last.timestamp < next) return isHolocene ? past : drop('in the past')
+  if (span.last.timestamp < next) return isHolocene ? past : dropPast
   return undefined
 }
 

@@ -11,7 +11,8 @@ import type { SafeBlock } from '../ports.ts'
  */
 export type Rejection =
   | { readonly kind: 'past' | 'future' | 'undecided' }
-  | { readonly kind: 'drop'; readonly reason: string }
+  /** `isPast`: before Holocene, the batch has no new block. This is usual after a start. */
+  | { readonly kind: 'drop'; readonly reason: string; readonly isPast?: true }
   | { readonly kind: 'need'; readonly l2Number: number }
 
 /** Verdict on a batch. */
@@ -35,3 +36,4 @@ export const past: Rejection = { kind: 'past' }
 export const future: Rejection = { kind: 'future' }
 export const undecided: Rejection = { kind: 'undecided' }
 export const drop = (reason: string): Rejection => ({ kind: 'drop', reason })
+export const dropPast: Rejection = { kind: 'drop', reason: 'in the past', isPast: true }

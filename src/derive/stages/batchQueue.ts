@@ -23,6 +23,7 @@ export type BatchDecider = SafeHeadStage<NextBatch> & {
   flush(): void
 }
 
+type Drop = Extract<Validity, { kind: 'drop' }>
 type Included = { readonly candidate: Candidate; readonly inclusion: L1Ref }
 type Chosen = { readonly kind: 'chosen'; readonly candidate: Candidate } | { readonly kind: 'none' | 'undecided' } | Need
 
@@ -47,9 +48,9 @@ export function createBatchQueue(
     return candidate.kind === 'singular' ? checkSingularBatch(context, candidate) : checkSpanBatch(context, candidate, safeBlocks)
   }
 
-  const logDrop = ({ candidate }: Included, reason: string): void => {
+  const logDrop = ({ candidate }: Included, { reason, isPast }: Drop): void => {
     // after a start, derivation reads L1 from before the safe head, so batches of safe blocks are expected
-    log[reason === 'in the past' ? 'debug' : 'warn']('batch dropped', { kind: candidate.kind, l1: traversal.origin.number, reason })
+    log[isPast ? 'debug' : 'warn']('batch dropped', { kind: candidate.kind, l1: traversal.origin.number, reason })
   }
 
   /** @returns the step that blocks, or undefined when the next batch can be read */
@@ -57,7 +58,7 @@ export function createBatchQueue(
     if (incoming === undefined) return undefined
     const validity = check(incoming, safe)
     if (validity.kind === 'need') return { kind: 'need', want: { kind: 'l2-block', number: validity.l2Number } }
-    if (validity.kind === 'drop') logDrop(incoming, validity.reason)
+    if (validity.kind === 'drop') logDrop(incoming, validity)
     else batches.push(incoming)
     incoming = undefined
     return undefined
@@ -76,7 +77,7 @@ export function createBatchQueue(
         case 'past':
           break
         case 'drop':
-          logDrop(batch, validity.reason)
+          logDrop(batch, validity)
           break
         case 'undecided':
           batches = [...kept, ...batches.slice(at)]
