@@ -1,5 +1,5 @@
-// What it costs to post 1,000 transfers a second: CPU of the batcher's whole process (compression and proofs in their threads included) and of its
-// main thread alone. L1 and L2 are ports that cost nothing; the transfers have signatures of their own, which nothing makes smaller.
+// Cost of posting 1,000 transfers a second: CPU of the batcher's whole process (compression and proofs in their threads included) and of its
+// main thread. L1 and L2 are ports without cost; each transfer has its own signature, which does not compress.
 
 import { randomBytes } from 'node:crypto'
 import { Registry } from 'prom-client'

@@ -1,5 +1,5 @@
-// What L1 can force: a block full of user deposits at the limit of OptimismPortal's ResourceMetering, 20 Mgas for each L1 block, with the slowest
-// input of each precompile (`evmPrice`). Builds the whole block, state root included, over a state in memory; time of this thread on a core.
+// The slowest block that L1 can force: user deposits at the limit of OptimismPortal's ResourceMetering, 20 Mgas for each L1 block, with the slowest
+// input of each precompile (`evmPrice`). Builds the whole block, state root included, over a state in memory; CPU time of this thread.
 
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
@@ -25,14 +25,14 @@ const schedule = scheduleTo('jovian')
 const genesis = smallGenesis(schedule)
 const config = configOfGenesis(genesis)
 
-/** A deposit that creates a contract: its data is the program. */
+/** A deposit that creates a contract, with the program as its data. */
 const creation = (data: Uint8Array, gasLimit: number, value = 0n): Uint8Array =>
   encodeDeposit({
     ...{ type: 0x7e, sourceHash: hashOf('bench'), from: testAddress(0xd1), to: null, mint: 0n, value },
     ...{ gasLimit: BigInt(gasLimit), isSystemTransaction: false, data },
   })
 
-/** Gas at which a loop ends, so that what it changed stays. */
+/** Gas at which a loop ends, so that its changes are not reverted. */
 const leastGas = 60_000
 
 /** Repeats a body until little gas is left; `input` is at 0 in memory. */
@@ -44,11 +44,11 @@ function forever(body: readonly number[], input: Uint8Array = new Uint8Array(0))
   return concatBytes(Uint8Array.from(code(code(0).length)), input)
 }
 
-/** Calls a precompile with the input again and again. The counter of the loop stays on the stack. */
+/** Calls a precompile with the input repeatedly. The counter of the loop stays on the stack. */
 const calling = (address: number, { input }: PricedInput): Uint8Array =>
   forever([...push(0), ...push(0), ...push(input.length, 3), ...push(0), ...push(address, 2), op.gas, op.staticcall, op.pop], input)
 
-/** The first input with a label that begins so. */
+/** Returns the first input whose label has this prefix. */
 function labelled(inputs: Iterable<PricedInput>, label: string): PricedInput {
   for (const input of inputs) if (input.label.startsWith(label)) return input
   throw new RangeError(`no input ${label}`)

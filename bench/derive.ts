@@ -1,4 +1,4 @@
-// Derivation alone: the recorded chain from the raw bytes of verified L1 blocks in memory to attributes; execution answers at once.
+// Derivation without execution: the recorded chain from the raw bytes of verified L1 blocks in memory to attributes; the engine replies at once.
 
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createPipeline } from '../src/derive/pipeline.ts'
@@ -13,7 +13,7 @@ import { type Row, row } from './format.ts'
 const blocksPerRun = 20_000
 const runs = 5
 
-/** Derives the chain again and again, each time with a fresh pipeline. @returns L2 blocks per second */
+/** Derives the chain repeatedly, each time with a fresh pipeline. @returns L2 blocks per second */
 export async function run(): Promise<Row[]> {
   const chain = readRecordedChain()
   const payloads = chain.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(raw)))

@@ -1,4 +1,4 @@
-// What the Engine API costs: the same calls to an execution in this process, directly and through its engine port over HTTP.
+// Cost of the Engine API: the same calls to an execution in this process, directly and through its engine port over HTTP.
 
 import { configOfGenesis, type ExecutionConfig } from '#block/executionConfig'
 import { createExecution, type Execution } from '#blockchain/execution'
@@ -26,7 +26,7 @@ type Chain = { readonly genesis: ReturnType<typeof parseBaseGenesisNote>['genesi
 const open = ({ genesis, config }: Chain): Execution =>
   createExecution({ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
-/** Runs with an engine of a new chain: the execution itself, or a client of its port. */
+/** Runs a measurement with an engine of a new chain: the execution itself, or a client of its port. */
 async function withEngine<T>(chain: Chain, way: 'direct' | 'http', run: (engine: Engine) => Promise<T>): Promise<T> {
   await using execution = open(chain)
   if (way === 'direct') return await run(execution)
@@ -47,7 +47,7 @@ async function emptyBlocks(chain: Chain): Promise<readonly Payload[]> {
   return payloads
 }
 
-/** Blocks a second, each made known and then made the head. */
+/** Blocks a second, each inserted and then made the head. */
 async function follow(engine: Engine, config: ExecutionConfig, payloads: readonly Payload[]): Promise<number> {
   const labels = await engine.heads()
   const startMs = performance.now()
@@ -59,7 +59,7 @@ async function follow(engine: Engine, config: ExecutionConfig, payloads: readonl
   return (payloads.length * 1_000) / (performance.now() - startMs)
 }
 
-/** Insertions a second of a block that is known already: nothing but the way there and back. */
+/** Insertions a second of a known block: the cost of the round trip only. */
 async function reinsert(engine: Engine, payload: Payload): Promise<number> {
   await engine.insert(payload)
   const startMs = performance.now()
@@ -67,7 +67,7 @@ async function reinsert(engine: Engine, payload: Payload): Promise<number> {
   return (insertions * 1_000) / (performance.now() - startMs)
 }
 
-/** Both ways in turn, after one round that does not count. */
+/** Measures both ways in turn, after one warm-up round. */
 async function bothWays(name: string, unit: string, chain: Chain, run: (engine: Engine) => Promise<number>): Promise<Row> {
   const runs = { http: [] as number[], direct: [] as number[] }
   for (let round = 0; round <= rounds; round++) {

@@ -1,4 +1,4 @@
-// Part 1: what following a heavy block in ten flashblocks costs, beside executing it at once, in processor time; senders are known to both.
+// Processor time of executing a heavy block in ten flashblocks, compared with executing it at once; senders are known to both.
 
 import { type BlockDeps, executeBlock } from '#block/execution/executeBlock'
 import { ExecutionGuard } from '#block/execution/executionGuard'
@@ -33,7 +33,7 @@ function spentMs(): number {
   return (user + system) / 1_000
 }
 
-/** A chain up to a block of 800 transactions, and that block as a stream tells it. */
+/** A chain up to a block of 800 transactions, and that block as flashblocks. */
 async function heavyBlock(): Promise<Heavy> {
   const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
   const config = configOfGenesis(genesis)
@@ -44,7 +44,7 @@ async function heavyBlock(): Promise<Heavy> {
   const payload = await execution.payload(blocks)
   if (payload === undefined) throw new Error(`no block ${blocks}`)
   const { length } = payload.transactions
-  // the deposit is a flashblock of its own, as builders have it
+  // builders put the deposit into its own flashblock
   const cuts = Array.from({ length: flashblocks - 1 }, (_, i) => 1 + Math.floor((i * (length - 1)) / (flashblocks - 1)))
   return { execution, payload, told: flashblocksOf(execution, payload, cuts), deps }
 }
@@ -55,7 +55,7 @@ function parentOf(view: ExecutionView, payload: Payload): NonNullable<ReturnType
   return on
 }
 
-/** @returns milliseconds: until it is executed with its roots */
+/** @returns milliseconds of the execution with its roots */
 function executeAtOnce({ execution, payload, told, deps }: Heavy): number {
   using view = execution.view()
   const on = parentOf(view, payload)
@@ -67,7 +67,7 @@ function executeAtOnce({ execution, payload, told, deps }: Heavy): number {
   return ms
 }
 
-/** @returns milliseconds: of all flashblocks, and of the sealing that follows */
+/** @returns milliseconds of all flashblocks, and of the sealing that follows */
 async function follow({ execution, payload, told, deps }: Heavy): Promise<{ readonly takenMs: number; readonly sealedMs: number }> {
   using view = execution.view()
   const on = parentOf(view, payload)

@@ -1,4 +1,4 @@
-// Follow mode: a node in a process of its own follows one in this process, over HTTP and WebSocket of this machine.
+// Follow mode: a node in its own process follows one in this process, over HTTP and WebSocket on this machine.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 4_000)
 const heads = 100
 const rounds = Number(process.env['BASALT_BENCH_ROUNDS'] ?? 5)
 
-/** Blocks of a generated chain: empty, but for ten transfers in every tenth. */
+/** Blocks of a generated chain: empty, except for ten transfers in every tenth. */
 async function generate(): Promise<{ chain: ReturnType<typeof emptyChain>; payloads: readonly Payload[] }> {
   const chain = emptyChain(createMemoryKv())
   await extendChain(chain, blocks + heads)
@@ -33,7 +33,7 @@ async function generate(): Promise<{ chain: ReturnType<typeof emptyChain>; paylo
 const numberIn = (message: Readonly<Record<string, unknown>>): number =>
   Number((message['params'] as { result: { number: string } } | undefined)?.result.number)
 
-/** Blocks a second between the first head that is seen and the last. */
+/** Blocks a second between the first and the last observed head. */
 async function catchUp(url: string): Promise<number> {
   const first = { number: Number(await rpcCall(url, 'eth_blockNumber')), ms: performance.now() }
   for (;;) {
@@ -43,7 +43,7 @@ async function catchUp(url: string): Promise<number> {
   }
 }
 
-/** Milliseconds from a head that the source has published to the follower's own notification of it. */
+/** Milliseconds from the source's publication of a head to the follower's notification of it. */
 async function timeHeads(source: ServedExecution, follower: SocketClient, payloads: readonly Payload[]): Promise<readonly number[]> {
   const times: number[] = []
   for (const payload of payloads) {

@@ -9,7 +9,7 @@ export type Row = {
   readonly unit: string
   readonly runs: readonly number[]
   readonly against?: { readonly name: string; readonly value: number; readonly runs: readonly number[] }
-  /** what else there is to say of it */
+  /** further figures */
   readonly facts?: Readonly<Record<string, string | number>>
 }
 

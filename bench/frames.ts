@@ -1,6 +1,6 @@
-// A node process that follows a feed: from the sending of a frame of 50 transfers until the sender's nonce in `pending` has them, asked for again and
-// again; and, in another run, until a subscriber to newFlashblocks has heard of the block as a whole. Each block becomes canonical when the next one
-// has begun. Who asks takes a part of two cores from what is measured.
+// A node process that follows flashblocks: time from the sending of a flashblock of 50 transfers until the sender's nonce in `pending` includes them,
+// polled continuously; and, in another run, until a subscriber to newFlashblocks has the whole block. Each block becomes canonical when the next one
+// has begun. The polling client uses a part of the two cores.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,16 +26,16 @@ import { sleep } from './devnet/process.ts'
 import type { Row } from './format.ts'
 
 const [blocks, slices, transfers] = [40, 10, 50]
-/** Half as long as builders wait, so that it takes half as long. */
+/** Half of the builders' interval, so that the run takes half as long. */
 const intervalMs = 100
-/** from slice 0 of a block until its parent is canonical */
+/** time from flashblock 0 of a block until its parent is canonical */
 const sealLagMs = 30
 const warmUpBlocks = 10
 
 type Told = { readonly payload: Payload; readonly flashblocks: readonly Flashblock[] }
 type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[] }
 
-/** Block 1 as its sequencer makes it, then blocks of transfers. */
+/** Block 1 as a sequencer builds it, then blocks of transfers. */
 async function makeChain(): Promise<Chain> {
   await using kv = createMemoryKv()
   const chain = emptyChain(kv)
@@ -81,7 +81,7 @@ const attributesOn = (parent: Payload, transactions: readonly Uint8Array[]): Pay
 
 type NodeProcess = AsyncDisposable & { readonly urls: Readonly<Record<'http' | 'ws' | 'engine', string>> }
 
-/** @returns when it answers */
+/** @returns once the node answers */
 async function startNode(config: RollupConfig, feed: string, folder: string): Promise<NodeProcess> {
   const files = chainFlags(
     { name: 'frames', rollupJson: toRollupJson(config), genesisJson: genesisNote() } as Parameters<typeof chainFlags>[0],
@@ -109,7 +109,7 @@ async function startNode(config: RollupConfig, feed: string, folder: string): Pr
 
 type Watch = { readonly of: (blockNumber: number, count: number) => number | undefined; close(): void }
 
-/** When the sender of all transfers had so many in `pending` first. */
+/** Times at which the sender's nonce in `pending` first reached each number of transfers. */
 function poll(url: string, sender: string): Watch {
   const seen: number[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -149,7 +149,7 @@ function nonceInPending(agent: Agent, url: string, sender: string): Promise<numb
   })
 }
 
-/** When each block of so many transactions was told of first. */
+/** Times at which newFlashblocks first had a block with each number of transactions. */
 async function listen(url: string): Promise<Watch> {
   const heard = new Map<string, number>()
   const socket = new WebSocket(url)
@@ -183,7 +183,7 @@ function rowOf(name: string, times: readonly number[], lost: number): Row {
 
 type Sent = { readonly blockNumber: number; readonly count: number; readonly ms: number }
 
-/** Times of all frames but those of the first blocks; NaN: nobody noticed. */
+/** Times of all flashblocks except those of the first blocks; NaN: never observed. */
 async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProcess['urls']) => Watch | Promise<Watch>): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-frames-'))
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
@@ -203,7 +203,7 @@ async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProce
         const message = messageOf(flashblock)
         const ms = performance.now()
         for (const client of server.clients) client.send(message)
-        // slice 0 has no transfers
+        // flashblock 0 has no transfers
         if (at >= warmUpBlocks && flashblock.index > 0) sent.push({ blockNumber: flashblock.blockNumber, count, ms })
         const below = flashblock.index === 0 ? told[at - 1]?.payload : undefined
         if (below) sealed.push(sleep(sealLagMs).then(() => seal(engine, config, below)))

@@ -1,5 +1,5 @@
-// Opens a data directory of the bench chain whose journal is at its bound, in a process of its own, and says what the start cost: time from the
-// first line of the process to a view of the head, and what of it the replay took.
+// Opens a data directory of the bench chain whose journal is at its bound, in its own process, and prints the cost of the start: time from the
+// first line of the process to a view of the head, and the replay's share of it.
 import { readFileSync } from 'node:fs'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'

@@ -1,5 +1,5 @@
-// The transaction pool beside a plain one: all transactions in one array that is kept sorted, every account read again after each head. Signatures
-// are not recovered on either side. Times are of the thread's work, garbage collection on it included.
+// The transaction pool compared with a simple one: all transactions in one sorted array, every account read again after each head. Neither side
+// recovers signatures. Times are CPU times of the thread, its garbage collection included.
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { drain, type PoolAccountState, PoolChain, poolAccount, poolTransaction } from '#test/harness/chain/poolChain'
 import type { Address, Hash } from '#types/ids'
@@ -10,13 +10,13 @@ const count = 10_000
 const included = 2_000
 const batch = 100
 const rounds = 9
-/** of the pool in one measurement: the clock of a thread is coarse */
+/** instances of the pool in one measurement: the CPU clock of a thread is coarse */
 const drains = 5
 const baseFee = 1_000n
 
 type Side = {
   add(raws: readonly Uint8Array[]): void
-  /** @returns how many a block would take */
+  /** @returns the number of transactions for a block */
   best(): number
   onPublished(record: HeadRecord): void
 }
@@ -41,7 +41,7 @@ function pool(chain: PoolChain): Side {
 
 type Plain = { readonly sender: Address; readonly hash: Hash; readonly tx: FeeMarketTransaction; readonly tip: bigint }
 
-/** What one writes first: correct, and linear in all that waits. */
+/** The simple pool: correct, and linear in the number of transactions. */
 function plain(chain: PoolChain): Side {
   let all: Plain[] = []
   const known = new Set<Hash>()
@@ -99,7 +99,7 @@ function plain(chain: PoolChain): Side {
   }
 }
 
-/** The same transfers for both sides: tips all mixed, the nonces of a sender in order. */
+/** The same transfers for both sides: priority fees mixed, the nonces of a sender in order. */
 function transfers(senders: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, i) => {
     const sender = i % senders
@@ -110,7 +110,7 @@ function transfers(senders: number): readonly Uint8Array[] {
 
 type Times = { readonly add: number[]; readonly best: number[]; readonly head: number[] }
 
-/** Milliseconds that this thread worked: other programs of the machine do not count. */
+/** CPU time of this thread in milliseconds: other programs of the machine do not count. */
 function timed(run: () => void): number {
   const start = process.threadCpuUsage()
   run()
@@ -138,7 +138,7 @@ function measure(open: (chain: PoolChain) => Side, raws: readonly Uint8Array[], 
   if (left !== count - included) throw new Error(`${left} are left`)
 }
 
-/** Every transaction pushes one out: the pool is full, and each pays more than all before. */
+/** Every transaction evicts one: the pool is full, and each pays more than all before. */
 function measureFull(): number {
   const raws = (from: number): Uint8Array[] =>
     Array.from({ length: count }, (_, i) => poolTransaction(from + i, { maxFeePerGas: 10n ** 6n, maxPriorityFeePerGas: BigInt(from + i) }))

@@ -1,5 +1,5 @@
-// A devnet under load: from the call that sends a transaction to the sequencer until the second node, which follows the stream, has its receipt.
-// One of some transactions is watched, its receipt asked for again and again. npm run bench -- preconfirmations [--seconds 60] [--rate 200]
+// A devnet under load: time from the call that sends a transaction to the sequencer until the second node, which follows flashblocks, has its
+// receipt. A sample of the transactions is watched by polling their receipts. npm run bench -- preconfirmations [--seconds 60] [--rate 200]
 import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import { fromHex, toHex } from '#lib/hex'
 import { parseAddress } from '#types/ids'
@@ -11,7 +11,7 @@ export type PreconfirmationsBench = { readonly seconds?: number; readonly rate?:
 
 const chainId = 901n
 const accountCount = 100
-/** of this many transactions one is watched */
+/** one of this many transactions is watched */
 const watchedOf = 10
 const [pollMs, giveUpMs, warmUpSec] = [5, 10_000, 5]
 
@@ -31,7 +31,7 @@ function signAll(count: number): readonly string[] {
 
 type Seen = { readonly ms: number; readonly isSealed: boolean }
 
-/** Sends it and waits for its receipt elsewhere. */
+/** Sends a transaction and waits for its receipt on the other node. */
 async function sendAndWait({ urls }: DevnetProcess, raw: string): Promise<Seen> {
   const startMs = performance.now()
   const hash = await call<string>(urls.rpc, 'eth_sendRawTransaction', raw)

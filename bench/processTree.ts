@@ -9,7 +9,7 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** A process and all that descend from it. Linux only. */
+/** Returns a process and all its descendants. Linux only. */
 export function processTree(root: number): readonly number[] {
   const parents = new Map(
     readdirSync('/proc')
@@ -31,14 +31,14 @@ function kibOf(pid: number, field: string): number {
   }
 }
 
-/** Resident memory of a process and its descendants in MB (2^20); pages of files, the database's among them, apart. */
+/** Resident memory of a process and its descendants in MB (2^20); pages of files, including the database's, are counted separately. */
 export function residentMb(root: number): { readonly all: number; readonly files: number } {
   const tree = processTree(root)
   const sum = (field: string): number => tree.reduce((total, pid) => total + kibOf(pid, field), 0) / 1_024
   return { all: sum('VmRSS'), files: sum('RssFile') }
 }
 
-/** CPU time of a process and its descendants in seconds, of both kinds. */
+/** CPU time of a process and its descendants in seconds, user and system. */
 export function cpuSec(root: number): number {
   const ticksPerSec = 100
   return processTree(root).reduce((total, pid) => {

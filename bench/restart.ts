@@ -1,5 +1,5 @@
 // Restart of a node whose data directory holds 100,000 blocks, from the start of the process to its first RPC answer: with an empty journal, and
-// with one at its bound (the measured execution that no commit has reached). Then the same bound in heavy blocks, execution alone.
+// with a journal at its bound (measured execution of uncommitted blocks). Then the same bound in heavy blocks, execution only.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -197,7 +197,7 @@ export async function run(): Promise<readonly Row[]> {
     await startCli(['version']).ended()
     launches.push(1_000 / (performance.now() - launchMs))
     restarts.push(await restartOnce(argsFor(datadir), blocks))
-    // what the start before committed stays: the journal is filled anew above it
+    // blocks that the previous start committed stay; the journal is filled again above them
     const filled = await fillJournal(full, chain.config)
     added = filled.added
     bounded.push(await restartOnce(argsFor(full), filled.head.number))

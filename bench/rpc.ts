@@ -1,19 +1,19 @@
-// What the node answers a second, against base-reth-node on the recording machine: every row of the data's README, by a load generator of its own.
-// The factor is ours / (theirs × r): r is what a bare `node:http` does here, measured before each run, over what it did there.
+// Responses a second, compared with base-reth-node on the recording machine: every row of the data's README, by a separate load generator.
+// The factor is ours / (theirs × r): r is the rate of a bare `node:http` here, measured before each run, divided by its rate there.
 import { availableParallelism } from 'node:os'
 import { median, type Row } from './format.ts'
 import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
 import { type BenchRow, benchRows, type Facts, readFacts } from './rpc/rows.ts'
 import { importWorld, inFolder, type Server, startAnvil, startBare, withEachNode } from './rpc/servers.ts'
 
-/** what a bare `node:http` did on the recording machine */
+/** requests a second of a bare `node:http` on the recording machine */
 const yardstick = 23_500
 
 export type RpcOptions = {
-  /** pattern of the rows' names */
+  /** pattern for names of rows */
   readonly only?: string
   readonly rounds?: number
-  /** threads that answer, comma-separated: each is measured */
+  /** numbers of RPC threads, comma-separated: each is measured */
   readonly workers?: string
   /** of one run */
   readonly seconds?: number
@@ -29,10 +29,10 @@ const ask = (
 ): Promise<Load> => runLoad(place.folder, { url, bodies, connections, seconds: place.seconds * lengthened, way: 'measure' })
 
 const bareBodies = [JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })]
-/** those that anvil funds at its start */
+/** accounts that anvil funds at its start */
 const anvilAccounts = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8']
 
-/** A while of load whose every answer is looked at; also what warms the node up. @throws Error when an answer is an error or null */
+/** Runs a short load and checks every response; it also warms the node up. @throws Error when an answer is an error or null */
 async function check(
   place: Place,
   node: Server,
@@ -71,7 +71,7 @@ async function measure(place: Place, node: Server, line: BenchRow, rounds: numbe
   }
 }
 
-/** Every row with one node, one after the other. */
+/** Measures every row with one node, one after the other. */
 async function measureAll(node: Server, place: Omit<Place, 'facts'>, { only = '', rounds = 3 }: RpcOptions): Promise<readonly Row[]> {
   const wanted = new RegExp(only, 'i')
   const facts = await readFacts(node)
@@ -84,7 +84,7 @@ async function measureAll(node: Server, place: Omit<Place, 'facts'>, { only = ''
   return rows
 }
 
-/** As many threads as may be of use here: none, one, … one for each core. */
+/** Useful numbers of threads: none, one, … one for each core. */
 const allWorkers = Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers).join()
 
 export function run(options: RpcOptions): Promise<readonly Row[]> {

@@ -5,7 +5,7 @@ import type { EvmOptions } from './evm/world.ts'
 import { describe, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
 
-/** `minutes`, `rate`, `l1`: of the suites `devnet` and `preconfirmations`; `workers`, `seconds`: of those of JSON-RPC; the others: of those of the interpreter. */
+/** `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the interpreter. */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions & RpcOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {

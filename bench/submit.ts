@@ -1,5 +1,5 @@
-// How many transactions a second one core takes over JSON-RPC, without the pool's own work: a pool that answers at the end of the turn, as the
-// execution worker's client does. Measured by the server's CPU time, so that the clients' share of the machine does not count.
+// Transactions a second of one core over JSON-RPC, without the pool's own work: a pool that replies at the end of the turn of the event loop, as
+// the client of the execution thread does. Measured by the server's CPU time, so that the clients' share of the machine does not count.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { systemClock } from '#lib/clock'

@@ -1,4 +1,4 @@
-// Asks again as soon as it is answered, on each connection: node bench/submitClient.ts PORT CONNECTIONS BATCH
+// node bench/submitClient.ts PORT CONNECTIONS BATCH: sends the next request after each response, on each connection
 import { connect } from 'node:net'
 
 const [port = 0, connections = 1, batch = 1] = process.argv.slice(2).map(Number)

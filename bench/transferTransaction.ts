@@ -1,4 +1,4 @@
-// What one ordinary ERC-20 transfer costs in a block, all in: its checks, the L1 fee, the EVM, the receipt, and its part of the block's diff.
+// Total cost of one ordinary ERC-20 transfer in a block: its checks, the L1 fee, the EVM, the receipt, and its part of the block's diff.
 
 import { type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { ReadTransaction } from '#block/execution/runTransactions'
@@ -23,7 +23,7 @@ import { type Row, row } from './format.ts'
 const transfers = 500
 const warmUps = 20
 const defaultRounds = 60
-/** what we are after, in µs a transaction by the median */
+/** target: median of µs a transaction */
 const mostUs = 25
 
 const tokenAddress: Address = parseAddress('0x00000000000000000000000000000000000070ce')
@@ -37,7 +37,7 @@ function transferData(to: Address, value: bigint): Uint8Array {
   return Uint8Array.from([...keccak256Text('transfer(address,uint256)').subarray(0, 4), ...word(to), ...bytesFromBigint(value, 32)])
 }
 
-/** L1Block as a live chain has it, without code: prices and scalars stay as they are here. */
+/** L1Block with a live chain's slots and without code: prices and scalars do not change. */
 const l1Block = testAccount(l1BlockAddress, {
   nonce: 1n,
   storage: new Map([
@@ -76,7 +76,7 @@ function transferBlocks(): TransferBlocks {
   return { config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }), parent, raws }
 }
 
-/** The same state as a view that no session has asked yet: in a chain each block has one of its own. */
+/** Returns the same state as a view that no session has read: each block of a chain has its own view. */
 function freshState({ view, nodes }: WorldState): WorldState {
   const fresh: StateView = {
     account: (key) => view.account(key),
@@ -87,7 +87,7 @@ function freshState({ view, nodes }: WorldState): WorldState {
   return { view: fresh, nodes }
 }
 
-/** Opens a block with its L1 attributes done. @returns it with its session, of which the diff is asked */
+/** Opens a block and executes its L1 attributes. @returns the block and its session, which provides the diff */
 function open(
   { config, senders, parent: { header, hash, state } }: TransferBlocks,
   evm: Evm,
@@ -139,11 +139,11 @@ function measure<T>(
   session[Symbol.dispose]()
   const slots = [...diff.slots()].length
   const isRight = executed.slice(1).every(({ receipt }) => receipt.succeeded && receipt.logs.length === 1)
-  if (!isRight || executed.length !== transfers + 1 || slots < transfers) throw new Error('the transfers are not what they should be')
+  if (!isRight || executed.length !== transfers + 1 || slots < transfers) throw new Error('unexpected outcome of the transfers')
   return us
 }
 
-/** Blocks of 500 transfers, again and again on the same parent; a median of what a transaction takes. */
+/** Measures blocks of 500 transfers, repeatedly on the same parent; median of the time a transaction. */
 export async function run({ evm: name, rounds = defaultRounds, judge = false }: EvmOptions): Promise<readonly Row[]> {
   const evm = await chosenEvm(name)
   const blocks = transferBlocks()

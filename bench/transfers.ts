@@ -1,4 +1,4 @@
-// What a block of plain transfers costs: executed with its receipts, roots and hashes, senders known, as the builder and every verifier does it.
+// Cost of a block of plain transfers: executed with its receipts, roots and hashes, senders known, as builder and verifiers do.
 
 import { beginBuild, buildBlock } from '#block/building/buildBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
@@ -18,7 +18,7 @@ const transfers = 2_000
 const rounds = 25
 
 const slot = (index: number): ReturnType<typeof parseHash> => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
-/** L1Block as a live chain has it, without code: prices and scalars stay as they are here. */
+/** L1Block with a live chain's slots and without code: prices and scalars do not change. */
 const l1Block = testAccount(l1BlockAddress, {
   nonce: 1n,
   storage: new Map([
@@ -33,7 +33,7 @@ type Laps = { readonly takenMs: number; readonly sealedMs: number }
 type TransferChain = {
   /** One block of forced transfers. */
   readonly execute: () => ExecutedBlock
-  /** The same transfers out of a pool, and how long its two parts took. */
+  /** Times of the same transfers from a pool, for its two parts. */
   readonly build: () => Laps
 }
 

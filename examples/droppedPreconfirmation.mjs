@@ -1,9 +1,9 @@
-// node examples/droppedPreconfirmation.mjs: a preconfirmation is a promise of the sequencer, which it may break. The devnet's does so on demand:
-// it is paused in the middle of a block, and builds that block anew afterwards.
+// node examples/droppedPreconfirmation.mjs: a preconfirmation is a promise of the sequencer, which it may break. The devnet's sequencer does so on
+// request: it is paused in the middle of a block, and rebuilds that block afterwards.
 import { parseEther } from 'viem'
 import { account, control, isPreconfirmed, receiptNow, sleep, wallet } from './chain.mjs'
 
-/** Follows a transaction until it is in a sealed block, and says what becomes of it meanwhile. */
+/** Follows a transaction until it is in a sealed block, and reports each change of its state. */
 async function followUntilSealed(hash, onChange) {
   let state = 'sent'
   for (;;) {
@@ -20,7 +20,7 @@ const hash = await wallet.sendTransaction({ to: account.address, value: parseEth
 let isPaused = false
 const receipt = await followUntilSealed(hash, async (state) => {
   console.log(`${hash} ${state}`)
-  // what was done because of the preconfirmation is to be undone here; the transaction itself is still in the pool
+  // an application reverts the effects of a dropped preconfirmation here; the transaction itself is still in the pool
   if (state === 'preconfirmed' && !isPaused) {
     isPaused = true
     await control('devnet_pauseSequencer', 6)

@@ -1,21 +1,21 @@
-// node examples/watchPendingLogs.mjs: is told of the logs of a contract before their block is sealed, and of those that are taken back.
+// node examples/watchPendingLogs.mjs: prints the logs of a contract before their block is sealed, and those that are dropped.
 import { parseEther } from 'viem'
 import { connect, wallet, weth } from './chain.mjs'
 
 const listener = connect()
-let isTold
-const told = new Promise((resolve) => (isTold = resolve))
+let onLog
+const firstLog = new Promise((resolve) => (onLog = resolve))
 const { unsubscribe } = await listener.transport.subscribe({
   params: ['pendingLogs', { address: weth }],
   onData: ({ result: log }) => {
-    const what = log.removed ? 'taken back' : 'preconfirmed'
-    console.log(`log ${what}: block ${Number(log.blockNumber)}, transaction ${log.transactionHash}, data ${log.data}`)
-    isTold()
+    const state = log.removed ? 'dropped' : 'preconfirmed'
+    console.log(`log ${state}: block ${Number(log.blockNumber)}, transaction ${log.transactionHash}, data ${log.data}`)
+    onLog()
   },
   onError: (error) => console.error(error.message),
 })
 await wallet.sendTransaction({ to: weth, value: parseEther('0.01') })
-await told
+await firstLog
 await unsubscribe()
 const connection = await listener.transport.getRpcClient()
 connection.close()

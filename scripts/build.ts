@@ -1,4 +1,4 @@
-// dist/: JavaScript and types for the published package, since Node strips no types under node_modules.
+// Builds dist/: JavaScript and types for the published package, since Node strips no types under node_modules.
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, runTool } from './process.ts'

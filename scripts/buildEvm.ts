@@ -1,5 +1,5 @@
-// The WebAssembly modules from their AssemblyScript sources in src/evm: `npm run build:evm`. With `--check` nothing is written, and a module that
-// is not what its sources give makes the exit code 1.
+// Compiles the WebAssembly modules from their AssemblyScript sources in src/evm: `npm run build:evm`. With `--check` nothing is written, and the
+// exit code is 1 when a module differs from the output of its sources.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ const targets: readonly Target[] = [
   { source: 'src/evm/assembly/keccakModule.ts', output: 'src/lib/keccak.wasm', flags: ['--initialMemory', '2', '--maximumMemory', '2'] },
 ]
 
-/** @returns whether the compiler had nothing to say against it */
+/** @returns whether the compilation succeeded */
 function compile({ source, flags }: Target, output: string): Promise<boolean> {
   const asc = join(root, 'node_modules/assemblyscript/bin/asc.js')
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ async function check(target: Target): Promise<boolean> {
     const fresh = join(folder, 'fresh.wasm')
     if (!(await compile(target, fresh))) return false
     if (readFileSync(fresh).equals(readFileSync(join(root, target.output)))) return true
-    console.error(`${target.output} is not what its sources give: npm run build:evm`)
+    console.error(`${target.output} differs from the output of its sources: npm run build:evm`)
     return false
   } finally {
     rmSync(folder, { recursive: true, force: true })

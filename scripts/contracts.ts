@@ -1,5 +1,5 @@
-// contracts/*.sol compiled for the devnet, contracts/bench/*.sol for the bench of the interpreter: the same bytes on every machine. `--check` fails
-// when what is committed differs.
+// Compiles contracts/*.sol for the devnet, contracts/bench/*.sol for the interpreter's bench: the same bytes on every machine. `--check` fails when
+// the committed files differ.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ type Output = {
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, Compiled>>>>
 }
 
-/** Everything that the bytes depend on, besides the sources and the compiler's version. */
+/** All settings that the bytes depend on, besides the sources and the compiler's version. */
 const settings = {
   evmVersion: 'cancun',
   metadata: { bytecodeHash: 'none', appendCBOR: false },
@@ -27,7 +27,7 @@ const settings = {
 type Product = {
   readonly folder: string
   readonly target: string
-  /** how often the optimizer takes code to run: the price of its bytes against that of its steps */
+  /** number of runs that the optimizer assumes: weighs the price of deployment against that of execution */
   readonly runs: number
   readonly kept: (contract: Compiled) => unknown
 }
@@ -40,7 +40,7 @@ function compile({ folder, runs }: Product): Output {
   return JSON.parse(solc.compile(JSON.stringify(input))) as Output
 }
 
-/** What the devnet needs of a contract: its interface, its code, and where it keeps what. */
+/** Selects the devnet's data of a contract: interface, code and storage layout. */
 function facts({ abi, evm, storageLayout: { storage, types } }: Compiled): unknown {
   const places = storage.map(({ label, slot, offset, type }) => [
     label,
@@ -49,10 +49,10 @@ function facts({ abi, evm, storageLayout: { storage, types } }: Compiled): unkno
   return { abi, code: `0x${evm.deployedBytecode.object}`, storage: Object.fromEntries(places) }
 }
 
-/** What a bench needs: run-time code. It knows the calls, and slots are set by the contracts themselves. */
+/** Selects a bench's data: run-time code. The bench has the calls built in, and the contracts set their slots themselves. */
 const codeOf = ({ evm }: Compiled): unknown => `0x${evm.deployedBytecode.object}`
 
-/** Interfaces have no code; libraries whose functions all went into their callers have no calls. */
+/** Interfaces have no code; libraries whose functions are all inlined have no calls. */
 const isDeployed = ({ abi, evm }: Compiled): boolean => evm.deployedBytecode.object !== '' && abi.length > 0
 
 const products: readonly Product[] = [
@@ -60,7 +60,7 @@ const products: readonly Product[] = [
   { folder: 'contracts/bench', target: 'bench/data/contracts.json', runs: 3_000, kept: codeOf },
 ]
 
-/** @throws Error with what the compiler says, warnings too */
+/** @throws Error with the compiler's messages, warnings included */
 function built(product: Product): unknown {
   const { errors = [], contracts = {} } = compile(product)
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
@@ -83,7 +83,7 @@ function check(product: Product): number {
   const path = join(root, target)
   const text = JSON.stringify(built(product))
   if (existsSync(path) && JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))) === text) return 0
-  console.error(`${target} is not what ${folder}/ gives: run \`npm run build:contracts\` and commit it`)
+  console.error(`${target} differs from the output of ${folder}/: run \`npm run build:contracts\` and commit it`)
   return 1
 }
 

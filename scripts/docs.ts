@@ -1,4 +1,4 @@
-// docs/reference/: written from the tables in the code. `--check` fails when what is committed differs.
+// Generates docs/reference/ from the tables in the code. `--check` fails when the committed pages differ.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlMethods } from '#devnet/control'
@@ -34,11 +34,11 @@ function flagRows(group: string): readonly (readonly string[])[] {
 const foreignKinds: Readonly<Record<Foreign['kind'], string>> = {
   'no-meaning': 'no meaning here: a warning at the start',
   'not-yet': 'no effect yet: a warning at the start',
-  elsewhere: 'read by something else',
+  elsewhere: 'read by another program',
 }
 
 function flagsPage(): string {
-  const head = ['flag', 'environment', 'default', 'modes', 'what it does']
+  const head = ['flag', 'environment', 'default', 'modes', 'effect']
   const groups = flagGroups.map((group) => `## ${group}\n\n${table(head, flagRows(group))}\n`)
   const foreign = otherClientEnv.map(({ names, kind, why }) => [names.map((name) => `\`${name}\``).join(', '), foreignKinds[kind], why])
   return `# Flags
@@ -55,7 +55,7 @@ ${table(['variable', 'here', 'why'], foreign)}
 `
 }
 
-/** The exports of one file name in every module that has it, in the order of the modules. */
+/** Imports one file name from every module that has it, in the order of the modules. */
 async function moduleExports(file: string): Promise<{ module: string; exports: Record<string, unknown> }[]> {
   const modules = readdirSync(join(root, 'src')).filter((name) => existsSync(join(root, 'src', name, file)))
   return Promise.all(
@@ -63,7 +63,7 @@ async function moduleExports(file: string): Promise<{ module: string; exports: R
   )
 }
 
-/** A fault's text as its source has it: `slot ${d.slot}` reads `slot {slot}`. */
+/** Returns a fault's text from its source: `slot ${d.slot}` becomes `slot {slot}`. */
 function saysTemplate(spec: FaultSpec): string {
   const source = String(spec.says)
   const text = source.slice(source.indexOf('=>') + 2).trim()
@@ -79,7 +79,7 @@ async function faultsPage(): Promise<string> {
       for (const [code, spec] of Object.entries(specs)) rows.push([`\`${code}\``, module, spec.severity, saysTemplate(spec), spec.fix])
     }
   }
-  return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: back to a sound point, then on. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'what it says', 'what to do'], rows)}\n`
+  return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: the module returns to a valid state and continues. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'text', 'remedy'], rows)}\n`
 }
 
 async function metricsPage(): Promise<string> {
@@ -102,8 +102,8 @@ const pages: Readonly<Record<string, string>> = {
   'metrics.md': await metricsPage(),
   'rpc.md': methodsReference([
     { title: 'Execution half (--http.port)', methods: ethRegistry.values() },
-    { title: 'WebSocket (--ws.port), besides all of the execution half', methods: socketMethods },
-    { title: 'Engine API (--engine.port), with a token; besides all of the execution half', methods: engineMethods },
+    { title: 'WebSocket (--ws.port), in addition to all of the execution half', methods: socketMethods },
+    { title: 'Engine API (--engine.port), with a token; in addition to all of the execution half', methods: engineMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
     { title: 'For the operator (--rollup.port with --rollup.admin)', methods: adminMethods },
     { title: 'Devnet (--control.port, on loopback)', methods: controlMethods },
@@ -115,7 +115,7 @@ for (const [name, text] of Object.entries(pages)) {
   const path = join(folder, name)
   if (!process.argv.includes('--check')) writeFileSync(path, text)
   else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-    console.error(`docs/reference/${name} is not what the code says: npm run docs`)
+    console.error(`docs/reference/${name} is out of date: npm run docs`)
     process.exitCode = 1
   }
 }

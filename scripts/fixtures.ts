@@ -1,5 +1,5 @@
 /**
- * Makes the compressed files that belong to the repository from the recorded data: genesis files, upgrade transactions, recorded chains.
+ * Makes the repository's compressed files from the recorded data: genesis files, upgrade transactions, recorded chains.
  * usage: node scripts/fixtures.ts FOLDER_OF_RECORDED_DATA
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // Completes package-lock.json after a change of dependencies. `npm ci` needs an entry for every optional platform package; `npm install` omits those
-// that its registry lacks. Entries without integrity get it from the registry; the ones that it lacks are listed.
+// that its registry lacks. Entries without integrity get it from the registry; entries that it lacks are listed.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const lock = JSON.parse(readFileSync(path, 'utf8')) as Lock
 /** `…-darwin-arm64`, `…-linux-x64-gnu`: platform in the name of a package. */
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu'> {
   const [, os = '', cpu = ''] = /-(darwin|linux|win32|freebsd|android)-(x64|amd64|arm64|arm|ia32)/.exec(name) ?? []
-  if (os === '') throw new Error(`${name} is no platform package`)
+  if (os === '') throw new Error(`${name} is not a platform package`)
   return { cpu: [cpu === 'amd64' ? 'x64' : cpu], os: [os] }
 }
 
@@ -44,6 +44,6 @@ console.log(added.length === 0 ? 'no entry is missing' : `added ${added.join(', 
 const lacking = withoutIntegrity(lock)
 if (lacking.length > 0) console.log(`without integrity, the registry lacks them: ${lacking.join(', ')}`)
 if (lacking.join() !== knownWithoutIntegrity.join()) {
-  console.error('these are not the ones listed in scripts/lockEntries.ts')
+  console.error('these differ from the list in scripts/lockEntries.ts')
   process.exitCode = 1
 }

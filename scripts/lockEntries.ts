@@ -10,7 +10,7 @@ export type LockEntry = {
 }
 export type Lock = { packages: Record<string, LockEntry> }
 
-/** `node_modules/NAME` of packages from the registry; workspaces and the root package are not. */
+/** Returns whether a key `node_modules/NAME` is a package from the registry; workspaces and the root package are not. */
 export function isRegistryPackage([path, { link }]: readonly [string, LockEntry]): boolean {
   return path.startsWith('node_modules/') && link !== true
 }
@@ -24,7 +24,7 @@ export function withoutIntegrity({ packages }: Lock): string[] {
     .map(([path, { version }]) => `${nameAt(path)}@${version}`)
 }
 
-/** Optional packages of other platforms that the registry behind the last `npm run lock` lacked. A new entry is no remedy: see CONTRIBUTING.md. */
+/** Optional packages of other platforms that the registry behind the last `npm run lock` lacked. Do not add entries: see CONTRIBUTING.md. */
 export const knownWithoutIntegrity: readonly string[] = [
   '@crate-crypto/node-eth-kzg-darwin-arm64@0.10.0',
   '@crate-crypto/node-eth-kzg-darwin-x64@0.10.0',

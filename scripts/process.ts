@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 export const root: string = resolve(import.meta.dirname, '..')
 
-/** Runs a tool of node_modules on this very Node, with this terminal; returns its exit code. */
+/** Runs a script on this Node, with this terminal; returns its exit code. */
 export function runNode(file: string, args: readonly string[]): number {
   return spawnSync(process.execPath, [resolve(root, file), ...args], { cwd: root, stdio: 'inherit' }).status ?? 1
 }

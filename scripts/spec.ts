@@ -1,4 +1,4 @@
-// The public state tests under every fork on every interpreter, and the precompile vectors:
+// Runs the public state tests under every fork on every interpreter, and the precompile vectors:
 // `npm run test:spec [-- --evm reference|wasm] [--only ID-PREFIX] [--slow]`. Data: see test/harness/sharedData.ts.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -14,22 +14,22 @@ import { Progress } from './spec/progress.ts'
 const required: Readonly<Record<string, number>> = { paris: 62, shanghai: 171, cancun: 20_969, prague: 20_969, osaka: 20_969 }
 const shownFailures = 40
 
-/** Cases that a file has: three post states each, of Cancun, Prague and Osaka; the few of older forks do not matter here. */
+/** Number of cases of a file: three post states each, of Cancun, Prague and Osaka; the few of older forks are ignored. */
 const casesIn = ({ later }: StateTestFile): number =>
   Object.values(later).reduce((sum, posts) => sum + Object.values(posts).reduce((count, { length }) => count + length, 0) * 1.5, 0)
 
 let failureCount = 0
 
-/** As they come: a run takes minutes. */
+/** Prints failures as they occur: a run takes minutes. */
 function printFailures(failures: readonly StateTestFailure[]): void {
   for (const { evm, id, reason } of failures) {
     failureCount++
     if (failureCount > shownFailures) continue
-    console.log(`FAILED on ${evm}: ${id}\n  ${reason}\n  again: npm run test:spec -- --evm ${evm} --only '${id}'`)
+    console.log(`FAILED on ${evm}: ${id}\n  ${reason}\n  to repeat: npm run test:spec -- --evm ${evm} --only '${id}'`)
   }
 }
 
-/** Prints what came out wrong; returns whether nothing did. */
+/** Prints the precompile vectors that failed; returns whether all passed. */
 function checkPrecompiles(): boolean {
   let count = 0
   const wrong: string[] = []
@@ -40,11 +40,11 @@ function checkPrecompiles(): boolean {
     wrong.push(...wrongVectors(file, vectors).map((line) => `${file} ${line}`))
   }
   for (const line of wrong) console.log(`FAILED precompile ${line}`)
-  console.log(`precompiles: ${count} vectors, ${wrong.length} wrong (again: npm run test:data -- precompiles)`)
+  console.log(`precompiles: ${count} vectors, ${wrong.length} wrong (to repeat: npm run test:data -- precompiles)`)
   return wrong.length === 0
 }
 
-/** Prints the result of each fork on one interpreter; returns whether every case was there and passed. */
+/** Prints the result of each fork on one interpreter; returns whether enough cases ran and all passed. */
 function checkCounts(evm: string, reports: readonly SpecReport[], least: (fork: string) => number): boolean {
   let isWhole = true
   const failures = reports.flatMap((report) => report.failures).filter((failure) => failure.evm === evm)
@@ -70,7 +70,7 @@ if (values.evm !== undefined && !all.includes(values.evm)) refuse(`--evm ${value
 const evms = all.filter((name) => values.evm === undefined || name === values.evm)
 
 const files = publicStateTestFiles((file) => only === undefined || only.startsWith(file) || file.startsWith(only))
-// What takes long is done first, so that no worker is left with it at the end.
+// The slowest files run first, so that no worker has one left at the end.
 const workIn = (file: StateTestFile): number => casesIn(file) + slownessOf(file.file)
 const jobs = [...files].sort((a, b) => workIn(b) - workIn(a))
 const reports: SpecReport[] = []

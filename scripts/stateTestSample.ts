@@ -1,5 +1,5 @@
-// Makes test/fixtures/state-tests.json.zst: 500 cases of the public state tests but the slowest, the lowest by hash of their name, after the lowest of
-// each folder.
+// Makes test/fixtures/state-tests.json.zst: 500 cases of the public state tests without the slowest: the lowest of each folder by hash of its name, then
+// the lowest of all.
 import { writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
@@ -24,7 +24,7 @@ function allDraws(tests: Iterable<StateTest>): Draw[] {
   return draws.sort((a, b) => (a.hash < b.hash ? -1 : 1))
 }
 
-/** The lowest of each folder, then the lowest of all. */
+/** Selects the lowest of each folder, then the lowest of all. */
 function sampleOf(draws: readonly Draw[]): Set<Draw> {
   const sample = new Set(new Map(draws.toReversed().map((draw) => [draw.folder, draw] as const)).values())
   for (const draw of draws) {

@@ -1,4 +1,4 @@
-// The tests, then one line with their number; no test at all is a failure.
+// Runs the tests, then prints their number; a run without a test is a failure.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// A whole devnet under load: transfers signed beforehand, sent over HTTP from this process; sealed per second, the verifier's lag, the memory of
-// the devnet's process tree. npm run bench -- devnet [--minutes 10] [--rate 1100] [--l1 memory]
+// A whole devnet under load: presigned transfers, sent over HTTP from this process. Measures transfers sealed a second, the verifier's lag and the
+// memory of the devnet's process tree. npm run bench -- devnet [--minutes 10] [--rate 1100] [--l1 memory]
 import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import type { DevnetStatus } from '#devnet/status'
 import { type Row, row } from '../format.ts'
@@ -11,7 +11,7 @@ export type DevnetBench = { readonly minutes?: number; readonly rate?: number; r
 
 const chainId = 901
 const accountCount = 100
-/** seconds of load before it counts, and after it until the verifier must be where the sequencer is */
+/** seconds of load before the measurement, and seconds after it until the verifier must have the sequencer's head */
 const [warmUpSec, settleSec] = [10, 60]
 const sampleMs = 1_000
 
@@ -23,7 +23,7 @@ type Sample = {
   readonly agrees: boolean
 }
 
-/** Looks at the devnet once a second. */
+/** Samples the devnet once a second. */
 async function watch(devnet: DevnetProcess, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const startMs = performance.now()
@@ -47,7 +47,7 @@ async function countTransfers(rpc: string, from: number, to: number): Promise<nu
   const counts: number[] = []
   for (let number = from + 1; number <= to; number++) {
     const block = await call<{ transactions: string[]; gasUsed: string }>(rpc, 'eth_getBlockByNumber', `0x${number.toString(16)}`, false)
-    counts.push(Math.max(0, block.transactions.length - 1)) // nobody deposits here: the L1 attributes are the only deposit
+    counts.push(Math.max(0, block.transactions.length - 1)) // without user deposits: the L1 attributes are the only deposit
   }
   return counts
 }
@@ -96,7 +96,7 @@ async function measure(devnet: DevnetProcess, load: Load, rate: number, seconds:
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
-/** Prints what the rows cannot say, and fails when the nodes disagreed or much was refused. */
+/** Prints details that the rows do not have. Fails when the nodes disagreed or too many transactions were refused. */
 function report({ perSec, samples, sent, settledSec }: Measured): void {
   const late = samples.filter((_, at) => at % Math.max(1, Math.floor(samples.length / 20)) === 0)
   console.log(`transfers/s by block: ${perSec.map((value) => value.toFixed(0)).join(' ')}`)

@@ -8,14 +8,14 @@ import { signTransaction } from '#types/signing'
 
 export type LoadAccount = { readonly address: string; readonly privateKey: `0x${string}` }
 
-/** Bodies of JSON-RPC batches, made before anything is measured: transfers of all accounts in turn, each with its next nonce. */
+/** Bodies of JSON-RPC batches, made before the measurement: transfers of all accounts in turn, each with its next nonce. */
 export type Load = { readonly bodies: readonly Buffer[]; readonly perBody: number }
 
 const perBody = 100
 const [gasLimit, tipWei, capWei] = [21_000n, 1_000_000n, 10_000_000_000n]
 const recipients = 500
 
-/** Accounts that exist after the first of them: what is measured is transfers, not new accounts. */
+/** Receivers that exist after the first transfers, so that the bench measures transfers and not new accounts. */
 const recipientAt = (index: number) =>
   addressFromBytes(
     addressOfKey(
@@ -61,8 +61,8 @@ export function signLoad(accounts: readonly LoadAccount[], chainId: number, coun
 export type Sent = { readonly sent: number; readonly refused: number; readonly firstRefusal: string | undefined; readonly lateMs: number }
 
 /**
- * Sends bodies at an even pace over a few connections, until they are all sent or the signal is aborted.
- * @returns how many transactions were sent, and how many were refused
+ * Sends bodies at an even rate over a few connections, until all are sent or the signal is aborted.
+ * @returns the numbers of sent and of refused transactions
  */
 export async function sendLoad(url: string, { bodies, perBody: size }: Load, perSec: number, signal: AbortSignal): Promise<Sent> {
   const agent = new Agent({ keepAlive: true, maxSockets: 2 })
@@ -84,7 +84,7 @@ export async function sendLoad(url: string, { bodies, perBody: size }: Load, per
       if (errors > 0) firstRefusal ??= answer.slice(answer.indexOf('"error"'), answer.indexOf('"error"') + 200)
     })
     waiting.catch(() => undefined)
-    await before // one is answered while the next is on its way
+    await before // two requests overlap
   }
   await waiting
   agent.destroy()

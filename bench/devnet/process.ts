@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline'
 
 type Started = { readonly urls: Readonly<Record<'rpc' | 'verifier' | 'control', string>>; readonly blockTimeSec: number }
 
-/** A devnet in a process of its own. Disposing of it ends it, and says when it did not end well. */
+/** A devnet in its own process. Disposing of it stops it, and prints a line when its exit code is not 0. */
 export type DevnetProcess = Started &
   AsyncDisposable & { readonly child: ChildProcess; readonly pid: number; readonly startedSec: number; readonly firstBlockSec: number }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** @throws Error when the answer is one */
+/** @throws Error when the response is an error */
 export async function call<T>(url: string, method: string, ...params: unknown[]): Promise<T> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -19,7 +19,7 @@ export async function call<T>(url: string, method: string, ...params: unknown[])
   return result
 }
 
-/** Any free port for each of its servers. */
+/** Flags for any free port for each of its servers. */
 export const devnetPorts: readonly string[] = [
   'http.port',
   'ws.port',
@@ -31,7 +31,7 @@ export const devnetPorts: readonly string[] = [
   'control.port',
 ].flatMap((name) => [`--${name}`, '0'])
 
-/** @returns when it has its first block */
+/** @returns once it has its first block */
 export async function startDevnet(l1: string, accounts: number): Promise<DevnetProcess> {
   const startMs = performance.now()
   const args = ['bin/basalt.js', 'devnet', '--json', '--quiet', '--accounts', String(accounts), '--l1', l1, ...devnetPorts]

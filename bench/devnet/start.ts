@@ -1,4 +1,4 @@
-// Start and stop of a devnet as a process, with each L1: from the command to the first sealed block, to what it prints, and from Ctrl-C to its end.
+// Start and stop of a devnet as a process, with each L1: time from the command to the first sealed block and to its URLs, and from Ctrl-C to its end.
 import { rpcCall, startCli } from '#test/harness/process/cliProcess'
 import { type Row, row } from '../format.ts'
 import { devnetPorts } from './process.ts'

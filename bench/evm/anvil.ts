@@ -1,4 +1,4 @@
-// The other side of the comparison of interpreters: anvil as npm brought it, with the same contracts, asked by `eth_call`.
+// The other side of the comparison of interpreters: anvil as npm installed it, with the same contracts, used by `eth_call`.
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
@@ -15,7 +15,7 @@ type Answer = { readonly result?: unknown; readonly error?: { readonly message: 
 
 export interface BenchAnvil extends AsyncDisposable {
   readonly version: string
-  /** @returns what the call returned, as hex @throws Error when it fails */
+  /** @returns the output of the call, as hex @throws Error when it fails */
   call(to: Address, data: string): Promise<string>
   codeAt(address: Address): Promise<string>
 }
@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** JSON-RPC over one connection that stays open, without a delay of small packets. */
+/** JSON-RPC over one persistent connection with TCP_NODELAY. */
 function createClient(port: number): (body: unknown) => Promise<unknown> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (body) => {
@@ -60,7 +60,7 @@ const argumentsAt = (port: number): readonly string[] => [
   ...['--chain-id', String(benchChainId), '--gas-limit', String(callGas), '--base-fee', '0'],
 ]
 
-/** anvil on loopback with the bench's contracts and so many cold slots; it ends when disposed, or with this process. */
+/** Starts anvil on loopback with the bench's contracts and a number of cold slots; it ends when disposed, or with this process. */
 export async function startBenchAnvil(slotCount: number): Promise<BenchAnvil> {
   const port = await freePort()
   const child = await startGuarded(systemClock, anvilBinary(), argumentsAt(port))
@@ -91,7 +91,7 @@ export async function startBenchAnvil(slotCount: number): Promise<BenchAnvil> {
   }
 }
 
-/** @throws Error of the last attempt, or what anvil said when it ended */
+/** @throws Error of the last attempt, or with anvil's output when it ended */
 async function whenReady(child: GuardedChild, attempt: () => Promise<unknown>): Promise<unknown> {
   let said: string | undefined
   void child.ended.then((text) => {

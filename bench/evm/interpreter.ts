@@ -7,10 +7,10 @@ import { type BenchAnvil, startBenchAnvil } from './anvil.ts'
 import { addressOf, callData, codeOf, nobody, placed, type Workload, workloads } from './workloads.ts'
 import { benchView, callOnce, chosenEvm, type EvmOptions } from './world.ts'
 
-/** Of a judged run: ours over anvil's, by the best times. */
+/** Limits of a judged run: our speed divided by anvil's, by the best times. */
 const leastGeomean = 1.2
 const leastRatio = 0.8
-/** What a workload must take in anvil, and the share that may be its RPC. */
+/** Minimum time of a workload in anvil, and the maximum share of RPC in it. */
 const leastMs = 50
 const mostOverhead = 0.02
 
@@ -29,14 +29,14 @@ async function timed(run: () => unknown): Promise<number> {
   return performance.now() - startMs
 }
 
-/** @throws Error when anvil has other code than we */
+/** @throws Error when anvil's code differs from ours */
 async function checkCodes(anvil: BenchAnvil): Promise<void> {
   for (const { address, contract } of placed) {
     if ((await anvil.codeAt(address)) !== toHex(codeOf(contract))) throw new Error(`anvil has other code for ${contract}`)
   }
 }
 
-/** Result and gas that both sides agree on. @throws Error when they do not */
+/** Returns result and gas, equal on both sides. @throws Error when they do not */
 async function agreed(name: string, { ours, theirs }: Sides): Promise<{ readonly result: string; readonly mgas: number }> {
   const [mine, other] = [toHex(ours()), await theirs()]
   if (mine !== other) throw new Error(`${name}: we return ${mine}, anvil ${other}`)
@@ -93,7 +93,7 @@ function printTable(all: readonly Compared[]): void {
   }
 }
 
-/** What a judged run has against these times. */
+/** Returns the limits that these times violate. */
 function complaints(all: readonly Compared[], mean: number): readonly string[] {
   const slow = mean < leastGeomean ? [`the geometric mean is below ${leastGeomean}`] : []
   return all.reduce((found, each) => {
@@ -105,7 +105,7 @@ function complaints(all: readonly Compared[], mean: number): readonly string[] {
   }, slow)
 }
 
-/** Compares every workload. Ratios are of the best times of both, on the machine as it is: compare them when it is quiet. */
+/** Compares every workload. Ratios are of the best times of both: run it on a quiet machine. */
 export async function run({ evm: name = 'wasm', rounds = defaultRounds, only = '', judge = false }: EvmOptions): Promise<readonly Row[]> {
   const chosen = workloads.filter((each) => each.name.includes(only))
   if (chosen.length === 0) throw new Error(`no workload has ${JSON.stringify(only)} in its name`)
@@ -128,7 +128,7 @@ export async function run({ evm: name = 'wasm', rounds = defaultRounds, only = '
   const mean = geomean(judged.map((each) => best(each).ratio))
   console.log(`${name} against ${anvil.version}, best of ${rounds}`)
   printTable(all)
-  console.log(`geometric mean ${mean.toFixed(2)}, without what is in brackets: RPC is too much of it`)
+  console.log(`geometric mean ${mean.toFixed(2)}, without the rows in brackets: their share of RPC is too large`)
   const against = judge ? complaints(judged, mean) : []
   for (const complaint of against) console.error(complaint)
   if (against.length > 0) process.exitCode = 1

@@ -1,6 +1,6 @@
 // The slowest gas: for each precompile and opcode the worst of many inputs, in time per gas with the CALL included, against ecrecover's.
-// Screens all inputs quickly, measures the worst of them again, turn about with ecrecover, and compares best times: others on the machine
-// only ever make things slower.
+// Screens all inputs quickly, measures the worst of them again, alternating with ecrecover, and compares best times: other programs on the machine
+// can only increase a time.
 import { hash } from 'node:crypto'
 import type { Evm } from '#evm/ports'
 import type { Row } from '../format.ts'
@@ -10,10 +10,10 @@ import { stateSubjects } from './priceState.ts'
 import { nsPerGas, repetitionsFor, runTrial, type Trial } from './priceTrial.ts'
 import { chosenEvm, type EvmOptions } from './world.ts'
 
-/** Of a judged run: time per gas over ecrecover's. */
+/** Limit of a judged run: time per gas divided by ecrecover's. */
 const mostRatio = 5
 const screenedNs = 400_000
-/** Short enough that nothing comes in between, in some of the rounds; what takes longer at once is measured by its time on a core. */
+/** Short enough that some rounds run without interruption; a longer trial is measured by its CPU time. */
 const measuredNs = 800_000
 const slowNs = 200_000_000
 const slowRounds = 5
@@ -24,7 +24,7 @@ const defaultRounds = 40
 type Screened = { readonly trial: Trial; readonly ns: number }
 type Measured = { readonly trial: Trial; readonly ns: readonly number[]; readonly reference: readonly number[] }
 
-/** Runs trials until the code that they need is optimised. */
+/** Runs trials until V8 has optimised their code. */
 function warmUp(evm: Evm, { trials }: Subject): void {
   const startMs = performance.now()
   for (const trial of trials()) {
@@ -46,7 +46,7 @@ function screen(evm: Evm, { trials }: Subject): readonly Screened[] {
   return screened
 }
 
-/** The worst few of those screened, each with another label: inputs alike are measured once. */
+/** Returns the worst few of the screened inputs, each with another label: similar inputs are measured once. */
 function worst(screened: readonly Screened[]): readonly Trial[] {
   const sorted = screened.toSorted((a, b) => b.ns - a.ns)
   return sorted.slice(0, finalists).map(({ trial }) => trial)
@@ -94,7 +94,7 @@ function referenceTrial(evm: Evm): Trial {
   throw new Error('no signature')
 }
 
-/** With `judge` the exit code is 1 when something costs more than five times ecrecover's time for a gas. */
+/** With `judge` the exit code is 1 when a subject costs more than five times ecrecover's time for a gas. */
 export async function run({ evm: name, rounds = defaultRounds, only = '', judge }: EvmOptions): Promise<readonly Row[]> {
   const evm = await chosenEvm(name)
   const reference = referenceTrial(evm)

@@ -1,7 +1,7 @@
-// The smallest assembler that writes the bench's loops.
+// A minimal assembler for the bench's loops.
 import { bytesFromBigint } from '#lib/bytes'
 
-/** What the programs use. @see Ethereum yellow paper, appendix H */
+/** Opcodes of the programs. @see Ethereum yellow paper, appendix H */
 // biome-ignore format: a table
 export const op = {
   stop: 0x00, add: 0x01, mul: 0x02, sub: 0x03, div: 0x04, sdiv: 0x05, mod: 0x06, smod: 0x07, addmod: 0x08, mulmod: 0x09, exp: 0x0a, signextend: 0x0b,
@@ -24,8 +24,8 @@ export const dup = (depth: number): number => op.dup1 - 1 + depth
 export const swap = (depth: number): number => op.swap1 - 1 + depth
 
 /**
- * `before`, then `body` as often as the first word of the call data says. The body finds the number of repetitions left on top of the stack,
- * above what `before` has left, and leaves the stack as it was.
+ * Program: `before`, then `body`, repeated by the first word of the call data. The body finds the number of remaining repetitions on top of the stack,
+ * above the values of `before`, and leaves the stack unchanged.
  */
 export function loop(before: readonly number[], body: readonly number[]): Uint8Array {
   const head = [...before, ...push(0), op.calldataload]

@@ -1,10 +1,10 @@
-// Inputs of the precompiles on the pairing curves: random points, equal ones, opposite ones, infinity, and such that fail as late as can be.
+// Inputs of the precompiles on the pairing curves: random, equal and opposite points, infinity, and points that fail as late as possible.
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { createBytes, denseScalars, type PricedInput, versioned } from './priceNumbers.ts'
 
-/** Points of one curve, encoded as its precompiles take them. */
+/** Points of one curve, in the encoding of its precompiles. */
 type Points = {
   readonly g1: readonly Uint8Array[]
   readonly g2: readonly Uint8Array[]
@@ -74,7 +74,7 @@ export function blsPoints(): Points {
   return { g1, g2, outside1, outside2, infinity1: new Uint8Array(128), infinity2: new Uint8Array(256) }
 }
 
-/** Pairs of points of one group. The opposite of a point of the pool is the one after it, for every fourth. */
+/** Pairs of points of one group. After every fourth point of the pool comes its opposite. */
 export function* sumInputs(points: readonly Uint8Array[], infinity: Uint8Array, outside: Uint8Array): Generator<PricedInput> {
   for (let i = 0; i < 1_080; i++) {
     const [a, b] = [pick(points, i), pick(points, i * 7 + 5)]
@@ -108,7 +108,7 @@ export function* productInputs({ g1, infinity1 }: Points): Generator<PricedInput
   }
 }
 
-/** How many terms: few in most, the limits of the forks in some. */
+/** Numbers of terms: few in most inputs, the limits of the forks in some. */
 function* counts(total: number, few: number, limits: readonly number[]): Generator<number> {
   for (let i = 0; i < total; i++) yield i % 4 === 3 ? 1 + ((i * 5) % few) : 1 + (i % 3)
   const most = Math.max(...limits)
@@ -161,7 +161,7 @@ function pairOf(points: Points, shape: (typeof pairShapes)[number], start: numbe
   return concatBytes(first, second)
 }
 
-/** Elements to be mapped: random and at the edges. */
+/** Elements to map: random and at the edges. */
 export function* elementInputs(perInput: number): Generator<PricedInput> {
   const bytes = createBytes('elements')
   const { ORDER } = bls12_381.fields.Fp
@@ -174,7 +174,7 @@ export function* elementInputs(perInput: number): Generator<PricedInput> {
   }
 }
 
-/** Commitments that are points of the group, opened anywhere: that the proof is wrong shows at the end. */
+/** Commitments that are points of the group, opened anywhere: the check fails at its end. */
 export function* openingInputs(): Generator<PricedInput> {
   const bytes = createBytes('openings')
   const { Fr } = bls12_381.fields

@@ -1,5 +1,5 @@
-// What 100,000 calls of each precompile leave behind, failing ones among them: heap and other memory, before and after. Of inputs that take
-// long there are few in those calls, so that all of it takes minutes, not hours.
+// Memory that 100,000 calls of each precompile leave behind, failing calls included: heap and other memory, before and after. Slow inputs occur
+// rarely in those calls, so that the run takes minutes, not hours.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Evm } from '#evm/ports'
@@ -10,7 +10,7 @@ import { chosenEvm, type EvmOptions } from './world.ts'
 
 const calls = 100_000
 const mostGrowthMb = 16
-/** calls of one message; messages go through the inputs in turn */
+/** calls of one message; messages use the inputs in turn */
 const callsPerMessage = 500
 const slowNs = 100_000
 const inputs = 24
@@ -26,7 +26,7 @@ function usage(collect: () => void): Usage {
 
 type Cycle = { readonly trials: readonly Trial[]; readonly repetitions: readonly number[] }
 
-/** The first inputs, each with how often a message calls it: slow ones once. */
+/** Returns the first inputs, each with the number of its calls in a message: one for slow inputs. */
 function cycleOf(evm: Evm, { trials }: Subject): Cycle {
   const some: Trial[] = []
   for (const trial of trials()) if (some.push(trial) === inputs) break
@@ -34,7 +34,7 @@ function cycleOf(evm: Evm, { trials }: Subject): Cycle {
   return { trials: some, repetitions }
 }
 
-/** @returns how many calls were made */
+/** @returns the number of calls */
 function makeCalls(evm: Evm, { trials, repetitions }: Cycle): number {
   let made = 0
   for (let i = 0; made < calls; i++) {

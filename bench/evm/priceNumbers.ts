@@ -1,4 +1,4 @@
-// Inputs of the precompiles that are about numbers and bytes: what may be slow for its price.
+// Inputs of the precompiles for numbers and bytes that may be slow for their price.
 import { createHash, hash } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -6,7 +6,7 @@ import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 
 export type PricedInput = { readonly label: string; readonly input: Uint8Array }
 
-/** Bytes that look random, the same ones in every run. */
+/** Pseudo-random bytes, the same in every run. */
 export function createBytes(seed: string): (length: number) => Uint8Array {
   let count = 0
   return (length) =>
@@ -19,7 +19,7 @@ export function createBytes(seed: string): (length: number) => Uint8Array {
 const word = (value: number | bigint): Uint8Array => bytesFromBigint(BigInt(value), 32)
 const numbers = (...values: readonly bigint[]): Uint8Array => concatBytes(...values.map(word))
 
-/** Picks one of a list, the next one each time: every combination of lists of coprime lengths comes up. */
+/** Picks from a list in turn: lists of coprime lengths give every combination. */
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T
 
 /** Digits that keep a multiplication busiest, for windows of several widths, and the extremes. */
@@ -42,14 +42,14 @@ export function* recoverInputs(): Generator<PricedInput> {
   }
 }
 
-/** Sizes around the ends of words and blocks, and larger ones up to what 4 million gas of memory holds. */
+/** Sizes around the ends of words and blocks, and larger ones up to the memory for 4 million gas. */
 export function* hashInputs(): Generator<PricedInput> {
   const bytes = createBytes('sizes')
   for (let size = 0; size <= 1_000; size++) yield { label: `${size} bytes`, input: bytes(size) }
   for (let size = 1_024; size < 1_000_000; size = Math.floor(size * 1.09)) yield { label: `${size} bytes`, input: bytes(size) }
 }
 
-/** A number of so many bytes: what its factors of two, its words and its carries may cost. */
+/** A number of a given size, in shapes whose factors of two, words or carries may be slow. */
 function shaped(bytes: (length: number) => Uint8Array, length: number, shape: number): Uint8Array {
   const number = bytes(length)
   if (length === 0) return number
@@ -79,7 +79,7 @@ const sizes = [
   512, 768, 1000, 1016, 1023, 1024,
 ]
 
-/** Up to 1,024 bytes, which every fork takes. Exponents long where numbers are short. */
+/** Inputs of up to 1,024 bytes, valid in every fork. Exponents are long where numbers are short. */
 export function* modexpInputs(): Generator<PricedInput> {
   const bytes = createBytes('modexp')
   for (let i = 0; i < 1_600; i++) {
@@ -95,7 +95,7 @@ export function* modexpInputs(): Generator<PricedInput> {
   }
 }
 
-/** What only the forks before Osaka take: exponents that a modulus of one word makes cheap, numbers of many kilobytes. */
+/** Inputs valid before Osaka only: exponents that a modulus of one word makes cheap, numbers of many kilobytes. */
 export function* modexpLongInputs(): Generator<PricedInput> {
   const bytes = createBytes('long modexp')
   yield* modexpInputs()
@@ -125,7 +125,7 @@ export function* blake2Inputs(): Generator<PricedInput> {
   }
 }
 
-/** Keys on the curve, so that everything is computed, whether the signature holds or not; dense scalars through s = 1; malformed ones. */
+/** Keys on the curve, so that the whole check runs, whether the signature is valid or not; dense scalars through s = 1; malformed keys. */
 export function* p256Inputs(): Generator<PricedInput> {
   const bytes = createBytes('p256')
   const { n, p } = p256.Point.CURVE()
@@ -150,6 +150,6 @@ export function* zeroInputs(): Generator<PricedInput> {
   yield { label: 'empty', input: new Uint8Array(0) }
 }
 
-/** An input that a commitment's versioned hash begins. */
+/** An input that begins with a commitment's versioned hash. */
 export const versioned = (commitment: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(1), new Uint8Array(hash('sha256', commitment, 'buffer')).subarray(1))

@@ -1,5 +1,5 @@
-// The opcodes: each with operands, sizes, or places in the state that it may be slow for. Many times in a row in one loop, so that the loop
-// itself does not count; what it takes to have the operands on the stack does, as nobody gets an opcode without.
+// The opcodes, each with operands, sizes, or state keys that may be slow. Each is repeated many times in one loop, so that the loop itself does not
+// count; pushing the operands counts, because no program can avoid it.
 import type { Fork } from '#chainspec/forks'
 import { evmRulesAt } from '#chainspec/opRules'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
@@ -38,7 +38,7 @@ const repeated = (times: number, code: readonly number[]): number[] => Array.fro
 const argumentsOnStack = (count: number): number[] =>
   Array.from({ length: count }, (_, i) => [...push(32 * (count - i)), op.calldataload]).flat()
 
-/** An opcode with so many operands, which are the arguments; `drop`: whether it leaves something. */
+/** An opcode with a number of operands, which are the arguments; `drop`: whether it pushes a result. */
 function applied(opcode: number, arity: number, drop = true, times = 32): Uint8Array {
   const body = [...repeated(arity, [dup(arity + 1)]), opcode, ...(drop ? [op.pop] : [])]
   return loop(argumentsOnStack(arity), repeated(times, body))
@@ -67,7 +67,7 @@ const unary: Readonly<Record<string, number>> = {
   BLOBHASH: op.blobhash,
   BLOCKHASH: op.blockhash,
 }
-/** Cheap ones that take nothing: one, and a POP. */
+/** Cheap opcodes without operands: the opcode, and a POP. */
 const nullary: Readonly<Record<string, number>> = {
   ...{ PC: op.pc, GAS: op.gas, MSIZE: op.msize, ADDRESS: op.address, ORIGIN: op.origin, CALLER: op.caller, CALLVALUE: op.callvalue },
   ...{
@@ -90,14 +90,14 @@ function* runsOf(code: (length: number) => readonly number[], most = 1_000): Gen
   }
 }
 
-/** As many as fit into a code, of words that look like jump destinations and of zeros. */
+/** As many PUSH32s as fit into a code, of words that look like jump destinations and of zeros. */
 function* pushes(): Generator<Trial> {
   for (const byte of [op.jumpdest, 0]) {
     yield* runsOf((length) => repeated(length, [op.push32, ...new Uint8Array(32).fill(byte), op.pop]), 700)
   }
 }
 
-/** Jumps from one to the next; `before` puts the condition. The loop's head has four bytes. */
+/** Jumps, each to the next; `before` pushes the condition. The loop's head has four bytes. */
 function jumps(length: number, before: readonly number[], jump: number): readonly number[] {
   const size = before.length + 5
   const start = 4
@@ -109,7 +109,7 @@ function* areas(most: number): Generator<readonly bigint[]> {
   for (const size of sizes(most)) yield [BigInt(size % 3 === 0 ? 0 : size % 67), BigInt(size)]
 }
 
-/** Copies onto themselves from before, from behind, from apart. */
+/** Copies that overlap from below, overlap from above, or do not overlap. */
 function* moves(most: number): Generator<readonly bigint[]> {
   for (const size of sizes(most)) {
     const [to, from] = [

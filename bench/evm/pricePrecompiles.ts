@@ -10,18 +10,18 @@ import { blsPoints, bn254Points, elementInputs, openingInputs, pairingInputs, pr
 import { blake2Inputs, hashInputs, modexpInputs, modexpLongInputs, type PricedInput, p256Inputs, recoverInputs } from './priceNumbers.ts'
 import { type PricedAccount, priceView, type Trial } from './priceTrial.ts'
 
-/** One thing that has a price, with what to try on it. */
+/** A precompile or opcode with its trials. */
 export type Subject = { readonly name: string; readonly trials: () => Iterable<Trial> }
 
 const programAt = addressFromBytes(bytesFromBigint(0xc0den, 20))
 
-/** Call data: repetitions ‖ precompile ‖ gas ‖ input. STATICCALLs it with the input that lies at 0 in memory; leaves nothing. */
+/** Call data: repetitions ‖ precompile ‖ gas ‖ input. STATICCALLs it with the input at 0 in memory; leaves nothing on the stack. */
 function program(): Uint8Array {
   const head = 96
   const size = [...push(head), op.calldatasize, op.sub]
   const before = [...size, ...[op.dup1, ...push(head), ...push(0), op.calldatacopy]]
   const results = [...push(0), ...push(0)]
-  // the stack then: size, repetitions, 0, 0
+  // the stack at this point: size, repetitions, 0, 0
   const input = [op.dup1 + 3, ...push(0)]
   const target = [...push(32), op.calldataload, ...push(64), op.calldataload]
   return loop(before, [...results, ...input, ...target, op.staticcall, op.pop])
@@ -51,15 +51,15 @@ const subject = (name: string, fork: Fork, number: number, inputs: () => Iterabl
   trials: () => trialsOf(fork, number, inputs()),
 })
 
-/** What everything is compared with. */
+/** The subject that all others are compared with. */
 export const ecrecoverSubject: Subject = subject('ECRECOVER', 'bedrock', 1, recoverInputs)
 
-/** As many terms of so many bytes as each fork's limit lets in. */
+/** The number of terms of a size that each fork's limit allows. */
 const limits = (termBytes: number, ...bytes: readonly number[]): number[] => bytes.map((most) => Math.floor(most / termBytes))
 
 /**
- * Where a fork lowers a limit and leaves the price, its inputs are some of those before: such a precompile is here once, with the sizes at
- * the limits of all forks among its inputs.
+ * When a fork lowers a limit at the same price, its inputs are a subset of the earlier ones: such a precompile occurs once, with the sizes at the
+ * limits of all forks among its inputs.
  */
 export function precompileSubjects(): readonly Subject[] {
   const [bn, bls] = [bn254Points(), blsPoints()]

@@ -16,7 +16,7 @@ const stateSize = 3_000
 const accountsFrom = 0x10_0000
 const addressAt = (index: number): Address => addressFromBytes(bytesFromBigint(BigInt(accountsFrom + index), 20))
 
-/** On top of the stack the number of the repetition plus the first argument: a slot or, with what accounts begin at, an address. */
+/** Pushes the number of the repetition plus the first argument: a slot or, with the first account's address, an address. */
 const place = [...[...push(32), op.calldataload], dup(2), op.add]
 
 type Program = { readonly before?: readonly number[]; readonly body: readonly number[]; readonly most?: number }
@@ -43,7 +43,7 @@ const slotsOfProgram: Pick<PricedAccount, 'slots'> = {
 const smallAccounts = (code?: Uint8Array): PricedAccount[] =>
   Array.from({ length: stateSize }, (_, i) => ({ address: addressAt(i), balance: 1n, ...(code && { code }) }))
 
-/** Ways to fill a code: what makes translating it dear. */
+/** Contents of a code that may make its translation slow. */
 const fillings: readonly (readonly [string, readonly number[]])[] = [
   ['JUMPDEST', [op.jumpdest]],
   ['PUSH1 JUMPI', [...push(0), op.jumpi]],
@@ -57,7 +57,7 @@ const fillings: readonly (readonly [string, readonly number[]])[] = [
   ['invalid', [op.revert + 1]],
 ]
 
-/** Codes of a size, each another one by its last bytes; they begin with STOP. */
+/** Codes of a size, different in their last bytes; they begin with STOP. */
 function filled(filling: readonly number[], size: number, index: number): Uint8Array {
   const code = Uint8Array.from({ length: size }, (_, i) => filling[i % filling.length] ?? 0)
   code[0] = op.stop
@@ -65,7 +65,7 @@ function filled(filling: readonly number[], size: number, index: number): Uint8A
   return code
 }
 
-/** More codes than an interpreter keeps ready, so each is new to it. */
+/** More codes than an interpreter caches, so that each is new to it. */
 const largeCodes = 600
 const maxCodeBytes = 24_576
 
@@ -84,7 +84,7 @@ function* overLargeCodes(body: readonly number[], before: readonly number[] = []
   }
 }
 
-/** The place on the stack, called with 10,000 gas and nothing else. */
+/** Calls the address on the stack with 10,000 gas and no input. */
 const calling = (opcode: number, value = 0): number[] => {
   const areas = [...push(0), ...push(0), ...push(0), ...push(0)]
   const hasValue = opcode === op.call || opcode === op.callcode
@@ -113,7 +113,7 @@ function* creations(opcode: number): Generator<Trial> {
     const [name, filling] = fillings[i % fillings.length] ?? ['STOP', [0]]
     const code = filled(filling, size, i)
     if (i % 11 === 10) code.set(bytes(size - 1), 1)
-    // every third returns as much code as there may be of zeros for little gas
+    // every third returns the largest code of zeros that little gas allows
     if (i % 3 === 2) code.set([...push(size % 200), ...push(0), op.return])
     const dataFor = (repetitions: number): Uint8Array => concatBytes(word(repetitions), word(0), code)
     yield { label: `${size} bytes of ${i % 11 === 10 ? 'random' : name}`, rules, view, to: programAt, dataFor, mostRepetitions: 200 }
@@ -132,7 +132,7 @@ function* destructions(fork: 'bedrock' | 'azul'): Generator<Trial> {
   }
 }
 
-/** A contract that calls itself as deep as it goes, with more or less memory. */
+/** A contract that calls itself to the maximal depth, with different sizes of memory. */
 function* recursions(): Generator<Trial> {
   const call = [...push(0), ...push(0), ...push(32), ...push(0), ...push(0), op.address, op.gas, op.call, op.pop]
   for (let size = 0; size < 1_000; size++) {

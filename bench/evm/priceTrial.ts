@@ -1,4 +1,4 @@
-// What a gas of one thing costs in time: a program that repeats it, run by an interpreter over a state in memory.
+// Time per gas of one precompile or opcode: a program that repeats it, run by an interpreter over a state in memory.
 import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
@@ -8,14 +8,14 @@ import { createStateDiff } from '#types/stateDiffTable'
 
 /** One input of one precompile, or one program of one opcode. */
 export type Trial = {
-  /** what is special about it */
+  /** description of the input */
   readonly label: string
   readonly rules: EvmRules
   readonly view: StateView
   readonly to: Address
-  /** call data that makes the program do it so often */
+  /** call data for a number of repetitions */
   readonly dataFor: (repetitions: number) => Uint8Array
-  /** how often it may be repeated; default: as often as wanted */
+  /** maximum of repetitions; default: no limit */
   readonly mostRepetitions?: number
 }
 
@@ -69,17 +69,17 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
 
 export type Cost = { readonly ns: number; readonly gas: number }
 
-/** Above this a clock counts what else runs on the machine, and the system has counted the time on a core finely enough. */
+/** Above this a wall clock includes other programs of the machine, and the CPU clock is precise enough. */
 const longMs = 60
 
-/** Time since `start`, in ns: on a clock, or of this thread on a core where the clock says that it was long. */
+/** Time since `start`, in ns: wall-clock time, or CPU time of this thread for a long run. */
 function elapsedNs(start: { readonly ms: number; readonly cpu: NodeJS.CpuUsage }): number {
   const ms = performance.now() - start.ms
   const { user, system } = process.threadCpuUsage(start.cpu)
   return ms > longMs ? (user + system) * 1_000 : ms * 1e6
 }
 
-/** One message. @throws Error when it does not succeed: then the program is wrong, for what it calls may fail */
+/** Runs one message. @throws Error when it fails: then the program is wrong, since its inner calls may fail */
 export function runTrial(evm: Evm, trial: Trial, repetitions: number): Cost {
   const data = trial.dataFor(repetitions)
   const gas = callGas
@@ -92,7 +92,7 @@ export function runTrial(evm: Evm, trial: Trial, repetitions: number): Cost {
   return { ns, gas: Number(gas - outcome.gasLeft) }
 }
 
-/** As many repetitions as take some time, one at least. */
+/** Returns the number of repetitions that take a measurable time, one at least. */
 export function repetitionsFor(evm: Evm, trial: Trial, ns: number): number {
   const most = trial.mostRepetitions ?? 2 ** 22
   let repetitions = 1

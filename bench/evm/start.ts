@@ -1,4 +1,4 @@
-// An interpreter in a fresh process: how fast its first run is beside the later ones, and what memory it holds when it is idle.
+// An interpreter in a fresh process: speed of its first run compared with later ones, and its idle memory.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type Row, row } from '../format.ts'
@@ -8,7 +8,7 @@ import type { EvmOptions } from './world.ts'
 
 const contracts: readonly string[] = ['Arithmetic256', 'CalledTransfers', 'RayTracer']
 const defaultRounds = 5
-/** what we are after: speed of the first run by that of the later ones, and MB of an idle instance */
+/** targets: speed of the first run divided by that of later ones, and MB of an idle instance */
 const leastShare = 0.7
 const mostMb = 24
 
@@ -23,7 +23,7 @@ async function inChild<T>(args: readonly string[]): Promise<T> {
   return answer as T
 }
 
-/** By the median of the later half of the runs. */
+/** Returns the speed of the first run divided by the median of the later half of the runs. */
 function firstShare({ runsMs }: SpeedReport): number {
   const [first = 0] = runsMs
   const later = runsMs.slice(runsMs.length >> 1).sort((a, b) => a - b)

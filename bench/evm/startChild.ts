@@ -1,13 +1,13 @@
-// A fresh process for bench/evm/start.ts: `speed <interpreter> <workload>` or `memory <interpreter>`; it sends what it has measured, and ends.
+// A fresh process for bench/evm/start.ts: `speed <interpreter> <workload>` or `memory <interpreter>`; it sends its measurements, and ends.
 import { setImmediate } from 'node:timers/promises'
 import type { Evm, StateView } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { callData, type Workload, workloads } from './workloads.ts'
 import { benchView, callOnce, chosenEvm } from './world.ts'
 
-/** Milliseconds: from nothing to an interpreter that is warmed up as the node does it, and each run with it, the first at the front. */
+/** Milliseconds to create an interpreter and warm it up as the node does, and of each run with it, in order. */
 export type SpeedReport = { readonly loadMs: number; readonly runsMs: readonly number[] }
-/** Resident memory in MB (2^20) that an interpreter takes when it has run something and is idle: the first, and each of some more. */
+/** Resident memory in MB (2^20) of an idle interpreter after a run: the first instance, and each of some more. */
 export type MemoryReport = { readonly firstMb: number; readonly nextMb: number }
 
 const runs = 16
@@ -27,13 +27,13 @@ async function speed(name: string, workload: Workload): Promise<SpeedReport> {
     const fromMs = performance.now()
     callOnce(evm, view, data)
     runsMs.push(performance.now() - fromMs)
-    // compiled code arrives between two tasks too
+    // V8 installs compiled code between two tasks too
     await setImmediate()
   }
   return { loadMs, runsMs }
 }
 
-/** After all garbage is gone. */
+/** Resident memory after garbage collection. */
 async function residentMb(): Promise<number> {
   for (let i = 0; i < 4; i++) {
     globalThis.gc?.()

@@ -1,4 +1,4 @@
-// What the interpreters are compared by: contracts/bench, compiled, and how often each runs.
+// Workloads of the comparison of interpreters: contracts/bench, compiled, and the number of rounds of each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesFromBigint } from '#lib/bytes'
@@ -10,9 +10,9 @@ export type Workload = {
   readonly name: string
   /** with a function `run` */
   readonly contract: string
-  /** such that revm takes some 100 ms; of `ColdSlots` the slots, of `Creations` thousands of contracts */
+  /** rounds that take revm some 100 ms; for `ColdSlots` the slots, for `Creations` thousands of contracts */
   readonly rounds: number
-  /** Too short to be judged by, and shown all the same. */
+  /** Too short to judge, but shown. */
   readonly isAside?: true
 }
 
@@ -47,10 +47,10 @@ const addressAt = (number: number): Address => parseAddress(`0x${number.toString
 
 export const meter: Address = addressAt(0xbe00)
 export const caller: Address = addressAt(0xca11e2)
-/** An account that there is not. */
+/** An account that does not exist. */
 export const nobody: Address = addressAt(0xdead_0001)
 
-/** Where everything is: tokens and pair where the contracts look for them. */
+/** Addresses of the contracts: tokens and pair at the addresses that the contracts use. */
 export const placed: readonly Placed[] = [
   { address: meter, contract: 'Meter' },
   { address: addressAt(0xbe01), contract: 'Token' },

@@ -1,4 +1,4 @@
-// Our side of the comparison of interpreters: the bench's contracts in memory, and one call of them.
+// Our side of the comparison of interpreters: the bench's contracts in memory, and one call to them.
 import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
 import { createReferenceEvm } from '#evm/referenceEvm'
@@ -10,7 +10,7 @@ import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { addressOf, caller, codeOf, coldSlots, meter, placed } from './workloads.ts'
 
-/** Enough for 1,000 calls that each keep a 64th. */
+/** Enough for 1,000 nested calls, each of which keeps a 64th. */
 export const callGas = 2n ** 44n
 export const benchChainId = 901
 
@@ -40,14 +40,14 @@ function contractsDiff(slotCount: number): StateDiff {
   return createStateDiff({ accounts, slots, codes: contracts.map((code) => ({ hash: hashFromBytes(keccak256(code)), code })) })
 }
 
-/** All contracts and cold slots, in one diff as blocks that are not committed yet leave them. */
+/** All contracts and cold slots, in one diff, as after uncommitted blocks. */
 export function benchView(slotCount: number): StateView {
   const diff = contractsDiff(slotCount)
   const hasSlots = keyOf(addressOf('ColdSlots'))
   return {
     account(key) {
       const change = diff.account(key)
-      // of a root that is not empty nobody asks more
+      // callers only check whether the root is the empty one
       return change ? { ...change, storageRoot: equalBytes(key, hasSlots) ? zeroHash : emptyRoot } : undefined
     },
     slot: (addressKey, slotKey) => diff.slot(addressKey, slotKey),
@@ -60,7 +60,7 @@ export function benchView(slotCount: number): StateView {
   }
 }
 
-/** What an `eth_call` does: a session, one message, and nothing kept. @throws Error when the message fails */
+/** Runs one message in a session without keeping its changes, as `eth_call` does. @throws Error when the message fails */
 export function callOnce(evm: Evm, view: StateView, data: Uint8Array, to: Address = meter): Uint8Array {
   using session = evm.open(view, block, rules)
   session.beginTransaction({ origin: caller, gasPrice: 0n, blobHashes: [], warm: [] })
@@ -69,12 +69,12 @@ export function callOnce(evm: Evm, view: StateView, data: Uint8Array, to: Addres
   return outcome.output
 }
 
-/** Of the suites about the interpreter. */
+/** Options of the interpreter's suites. */
 export type EvmOptions = {
   /** `wasm` or `reference`; default: wasm */
   readonly evm?: string
   readonly rounds?: number
-  /** a part of the names of workloads; default: all */
+  /** substring of the names of workloads; default: all */
   readonly only?: string
   /** Exit code 1 when a threshold is missed. */
   readonly judge?: boolean

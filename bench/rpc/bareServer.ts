@@ -1,4 +1,4 @@
-// node bench/rpc/bareServer.ts: the yardstick: `node:http` that reads the body and answers a constant. Tells its port, and stays until it is killed.
+// node bench/rpc/bareServer.ts: the reference: `node:http` that reads the body and returns a constant. Prints its port, and runs until it is killed.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -20,7 +20,7 @@ import { type Address, parseAddress } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { type GenesisNote, rollupOf, type World } from './servers.ts'
 
-/** An execution of this process over a data directory. */
+/** An execution in this process over a data directory. */
 export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig }
 
 export async function openChain(datadir: string, genesis: Genesis): Promise<OpenChain> {
@@ -36,7 +36,7 @@ export async function openChain(datadir: string, genesis: Genesis): Promise<Open
   return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-/** Builds a block on the unsafe head and makes it that. @throws Error when it cannot be built */
+/** Builds a block on the unsafe head and makes it the new head. @throws Error when it cannot be built */
 export async function addBlock({ execution, config }: OpenChain, attributes: PayloadAttributes): Promise<Payload> {
   const heads = execution.published.heads
   const built = await execution.build(heads.unsafe, attributes)
@@ -45,7 +45,7 @@ export async function addBlock({ execution, config }: OpenChain, attributes: Pay
   return built.payload
 }
 
-/** A deposit of a user: nobody signs it. @param salt of its source hash, another for each */
+/** A user deposit, which has no signature. @param salt of its source hash, different for each deposit */
 export function userDeposit(
   salt: string,
   from: Address,
@@ -58,7 +58,7 @@ export function userDeposit(
   })
 }
 
-/** contracts of the chain of logs: block n calls the one at n modulo this */
+/** number of contracts of the chain of logs: block n calls contract n modulo this */
 export const emitters = 100
 export const emitterAt = (index: number): Address => parseAddress(`0x${(0xe0_0000 + index).toString(16).padStart(40, '1')}`)
 const caller = parseAddress(`0x${'ca'.repeat(20)}`)
@@ -80,7 +80,7 @@ function logsNote(): GenesisNote {
 
 const toldEvery = 10_000
 
-/** A chain of so many blocks with three logs each, in a data directory of its own. */
+/** Makes a chain of blocks with three logs each, in its own data directory. */
 export async function createLogsWorld(folder: string, blocks: number): Promise<World> {
   const note = logsNote()
   const { genesis } = parseBaseGenesisNote(note)

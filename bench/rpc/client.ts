@@ -1,4 +1,4 @@
-// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check: what wrk.lua does, for machines without wrk.
+// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check: does the same as wrk.lua, for machines without wrk.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Load } from './load.ts'
@@ -17,7 +17,7 @@ let [bytes, failed, wrong, sample] = [0, 0, 0, '']
 const beginMs = performance.now()
 const endMs = beginMs + Number(seconds) * 1_000
 
-/** How many bytes an answer has; undefined while that is not known. Chunked answers end with their last chunk. */
+/** Returns the length of a response in bytes; undefined while it is unknown. Chunked responses end with their last chunk. */
 function lengthOf(text: string): number | undefined {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined

@@ -3,20 +3,20 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What one run of a load generator saw. */
+/** Result of one run of a load generator. */
 export type Load = {
   readonly requests: number
   readonly sec: number
-  /** of the answers, heads included */
+  /** size of the responses, heads included */
   readonly bytes: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** connections that broke, statuses that are no success, time-outs */
+  /** broken connections, unsuccessful statuses, time-outs */
   readonly failed: number
-  /** errors and nulls among the answers; looked for in a run of `check` only */
+  /** errors and nulls among the responses; counted in a run of `check` only */
   readonly wrong: number
-  /** one of those */
+  /** one wrong response */
   readonly sample: string
 }
 
@@ -26,13 +26,13 @@ export type LoadSpec = {
   readonly bodies: readonly string[]
   readonly connections: number
   readonly seconds: number
-  /** `check`: every answer is looked at, which costs the generator time */
+  /** `check`: every response is checked, which costs the generator time */
   readonly way: 'measure' | 'check'
 }
 
 export const perSec = ({ requests, sec }: Load): number => requests / sec
 
-/** `wrk` when it is installed, else a client of our own. */
+/** `wrk` when it is installed, else our own client. */
 export const generator: 'wrk' | 'own' = (() => {
   try {
     execFileSync('wrk', ['-v'], { stdio: 'ignore' })
@@ -43,7 +43,7 @@ export const generator: 'wrk' | 'own' = (() => {
 })()
 
 /**
- * Loads a server from a process of its own.
+ * Loads a server from a separate process.
  * @param folder for the file of requests
  * @throws Error when the generator fails
  */

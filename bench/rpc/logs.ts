@@ -1,11 +1,11 @@
-// eth_getLogs by address and topic over a long chain of our own making: one answer is 1,000 logs out of 300,000.
+// eth_getLogs by address and topic over a long generated chain: one response is 1,000 logs out of 300,000.
 import { type Row, row } from '../format.ts'
 import { createLogsWorld, emitterAt, emitters, logTopics } from './chains.ts'
 import { type Load, perSec, runLoad } from './load.ts'
 import { type BenchNode, inFolder, withEachNode } from './servers.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
-/** as many each filter has, in each block range */
+/** logs that match each filter, in each block range */
 const hits = blocks / emitters
 
 const bodies = Array.from({ length: emitters }, (_, index) =>
@@ -15,7 +15,7 @@ const bodies = Array.from({ length: emitters }, (_, index) =>
   }),
 ).flat()
 
-/** @throws Error when an answer has not every log */
+/** @throws Error when a response lacks a log */
 async function checkHits(url: string): Promise<void> {
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: bodies[7] ?? '' })
   const { result } = (await response.json()) as { result?: readonly { blockNumber: string }[] }
@@ -49,7 +49,7 @@ async function measure(node: BenchNode, folder: string, { rounds = 3, seconds = 
   return rows
 }
 
-/** @param options.workers threads that answer, each number measured */
+/** @param options.workers numbers of RPC threads, each measured */
 export function run(options: LogsOptions): Promise<readonly Row[]> {
   return inFolder('logs', async (folder) => {
     const world = await createLogsWorld(folder, blocks)

@@ -16,14 +16,14 @@ import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.t
 
 const requestsPerSec = 200
 const blocksPerSec = 5
-/** of the same load before it counts: a node that has just started compiles its own code */
+/** seconds of the same load before the measurement: a node that has just started compiles its code */
 const warmSec = 5
 const goals: Readonly<Record<string, number>> = { cheap: 25, call: 60 }
 
 type Told = { readonly class: string; readonly count: number; readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number }
 type Answer = { readonly told: readonly Told[]; readonly failed: number; readonly lost: number; readonly sample: string }
 
-/** One line for each request that may be drawn, by class; the first lines tell the order of the classes. */
+/** One line for each request that may be drawn, by class; the first lines define the order of the classes. */
 function requestLines({ accounts, holders, token, blocks }: Facts): string {
   const line = (kind: string, method: string, params: readonly unknown[]): string =>
     JSON.stringify({ class: kind, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })
@@ -48,7 +48,7 @@ function requestLines({ accounts, holders, token, blocks }: Facts): string {
   ].join('\n')
 }
 
-/** Hands the payloads over at their pace. @returns milliseconds that each took until it was the head */
+/** Sends the payloads at their rate. @returns milliseconds until each was the head */
 async function feed(engine: Engine, payloads: readonly Payload[], config: Parameters<typeof l2RefOf>[0]): Promise<readonly number[]> {
   const heads = await engine.heads()
   const took: number[] = []
@@ -92,7 +92,7 @@ async function measure(node: BenchNode, payloads: readonly Payload[], folder: st
   }))
 }
 
-/** @param workers threads that answer, each number measured; absent: as many as a node has @param seconds of load */
+/** @param workers numbers of RPC threads, each measured; absent: a node's default @param seconds of load */
 export function run({
   workers = String(usualRpcThreads()),
   seconds = 120,

@@ -12,11 +12,11 @@ import { decodeTransaction, type FeeMarketTransaction } from '#types/transaction
 import { addBlock, openChain, userDeposit } from './chains.ts'
 import type { World } from './servers.ts'
 
-/** gas of one block: an estimate by what the recorded ones use per transaction */
+/** gas of one block: an estimate from the recorded gas per transaction */
 const blockGas = 12_000_000n
-/** who sends: accounts of ours, so that they can sign */
+/** senders: our own accounts, whose keys we have */
 const senders = Array.from({ length: 200 }, (_, index) => ({ name: `mixed ${index}`, address: accountOf(`mixed ${index}`) }))
-/** who deployed the token of the recorded blocks, and mints it */
+/** deployer of the recorded blocks' token, who can mint it */
 const minter = parseAddress('0x4762fb9bf1a8e6d71b3a0d2b6c1d6972969ed8b7')
 const mintSelector = fromHex('0x40c10f19')
 const fewestTransactions = 500
@@ -29,7 +29,7 @@ type Recorded = {
   readonly gasEach: bigint
 }
 
-/** The calls that the recorded blocks are made of. */
+/** Returns the calls in the recorded blocks. */
 function readMix(): Recorded {
   const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
   const payloads = lines.map((line) => {
@@ -43,7 +43,7 @@ function readMix(): Recorded {
   const mix = full.slice(0, 3).flatMap(({ transactions }) => transactions.slice(1).map((raw) => decodeTransaction(raw)))
   const gas = full.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
   const count = full.reduce((sum, { transactions }) => sum + transactions.length, 0)
-  if (!last || !minting?.to) throw new Error('the recorded blocks are not what they were')
+  if (!last || !minting?.to) throw new Error('unexpected recorded blocks')
   return { token: minting.to, last, mix: mix.filter((tx) => tx.type === 2), gasEach: gas / BigInt(count) }
 }
 
@@ -51,8 +51,8 @@ const word = (value: bigint): Uint8Array => fromHex(`0x${value.toString(16).padS
 const minted = 10n ** 24n
 
 /**
- * Blocks of about 12 Mgas of the recorded mix, each on the one before, from the world's head on: the first gives our accounts what they need,
- * the others are signed by them. They are built in this process, by the builder that a sequencer has, on a copy of the data.
+ * Makes a chain of blocks of about 12 Mgas of the recorded mix on the world's head. The first block funds our accounts, which sign the others. They
+ * are built in this process, by the sequencer's builder, on a copy of the data.
  */
 export async function buildMixedBlocks(world: World, count: number): Promise<readonly Payload[]> {
   const { token, last, mix, gasEach } = readMix()
@@ -88,7 +88,7 @@ export async function buildMixedBlocks(world: World, count: number): Promise<rea
     })
     const payload = await addBlock(chain, attributes(payloads.length, raws))
     payloads.push(payload)
-    each = Math.ceil((each * Number(blockGas)) / Number(payload.gasUsed)) // the mix costs less where it asks for more than our accounts have
+    each = Math.ceil((each * Number(blockGas)) / Number(payload.gasUsed)) // a call that needs more than our accounts have costs less
     if (payloads.length % toldEvery === 0) process.stderr.write(`${payloads.length} blocks of the mix\n`)
   }
   await chain[Symbol.asyncDispose]()

@@ -1,5 +1,5 @@
-// node bench/rpc/pacedClient.ts URL FILE RATE SECONDS WARM: so many requests a second whether answers come or not, each drawn at random from a file of
-// {"class", "body"}, one a line. Tells by class how long answers took from when the request was due; those of the first WARM seconds, on top of
+// node bench/rpc/pacedClient.ts URL FILE RATE SECONDS WARM: sends RATE requests a second regardless of responses, each drawn at random from a file of
+// {"class", "body"}, one a line. Prints by class the times from the due time of a request to its response; the first WARM seconds, in addition to
 // SECONDS, do not count.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -40,7 +40,7 @@ function ask({ class: kind, body }: { class: string; body: string }, dueMs: numb
   sent.end(body)
 }
 
-/** up to which of a hundred draws a class is drawn, in the order of their first lines */
+/** cumulative share of each class in percent, in the order of their first lines */
 const bounds = [60, 85, 95, 100]
 function draw(): { class: string; body: string } {
   const at = Math.random() * 100

@@ -1,28 +1,28 @@
 import { rpcCall } from '#test/harness/process/cliProcess'
 import type { Server } from './servers.ts'
 
-/** What can be asked about: everything that is in the chain. */
+/** Contents of the chain that requests can refer to. */
 export type Facts = {
   readonly head: number
-  /** those of about 800 transactions, oldest first */
+  /** blocks of about 800 transactions, oldest first */
   readonly blocks: readonly { readonly number: number; readonly hash: string; readonly transactions: readonly string[] }[]
   /** senders and receivers */
   readonly accounts: readonly string[]
-  /** who logs most, and who called it */
+  /** the contract with most logs, and its caller */
   readonly token: string
   readonly holders: readonly string[]
 }
 
-/** One line of the table: what is asked, and what base-reth-node answered a second on the recording machine. */
+/** One line of the table: the request, and base-reth-node's responses a second on the recording machine. */
 export type BenchRow = {
   readonly name: string
   readonly baseReth: number
-  /** the factor that is wanted */
+  /** target of the factor */
   readonly goal: number
   readonly connections: 4 | 32
-  /** a run is so many times as long: answers are few */
+  /** multiplier of the duration of a run: responses are few */
   readonly lengthened?: number
-  /** bodies of requests, over all that there is */
+  /** bodies of requests, over the whole chain */
   readonly bodies: (facts: Facts) => readonly string[]
   /** the same for anvil, which has none of these blocks */
   readonly anvil?: (accounts: readonly string[]) => readonly string[]
@@ -54,7 +54,7 @@ export async function readFacts(server: Server): Promise<Facts> {
   return { head, blocks, accounts: [...accounts], token, holders: [...(callers.get(token) ?? [])] }
 }
 
-/** The contract with most logs in the last block. */
+/** Returns the contract with most logs in the last block. */
 async function loudest(server: Server, number: number): Promise<string> {
   const block = `0x${number.toString(16)}`
   const logs = (await rpcCall(server.url, 'eth_getLogs', [{ fromBlock: block, toBlock: block }])) as readonly { address: string }[]
@@ -77,7 +77,7 @@ const constant = (method: string): Pick<BenchRow, 'bodies' | 'anvil'> => ({
   anvil: () => bodiesOf(method, [[]]),
 })
 const callTracer = { tracer: 'callTracer' }
-/** so far back are the blocks of the row about old proofs, at least */
+/** minimum age in blocks for the row about old proofs */
 const proofDistance = 22
 
 function logsOver(facts: Facts, span: number): readonly string[] {
@@ -95,7 +95,7 @@ function proofs({ accounts }: Facts, blocks: readonly string[]): readonly string
   )
 }
 
-/** The table of the data's README: base-reth-node's answers a second on two cores, load generator beside it. */
+/** The table of the data's README: base-reth-node's responses a second on two cores that it shared with the load generator. */
 export const benchRows: readonly BenchRow[] = [
   { name: 'eth_blockNumber', baseReth: 48_247, goal: 1, connections: 32, ...constant('eth_blockNumber') },
   { name: 'eth_chainId', baseReth: 47_016, goal: 1, connections: 32, ...constant('eth_chainId') },

@@ -10,7 +10,7 @@ import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedD
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
 import { startGuarded } from '../../src/devnet/l1/guardedChild.ts'
 
-/** Something that answers JSON-RPC over HTTP, in a process of its own. */
+/** A JSON-RPC server over HTTP, in its own process. */
 export interface Server extends AsyncDisposable {
   readonly name: string
   readonly url: string
@@ -28,7 +28,7 @@ export type GenesisNote = {
   readonly extraAlloc: unknown
 }
 
-/** A rollup config for a chain of a bench: nothing is derived here, so that only its forks count. */
+/** A rollup config for a bench's chain: without derivation only its forks matter. */
 export function rollupOf(genesis: GenesisNote, genesisHash: string): unknown {
   const base = readSharedJson<Record<string, unknown> & { genesis: Record<string, unknown> }>('chains/op-bedrock-to-holocene/rollup.json')
   const times = Object.entries(genesis.config).filter(([name]) =>
@@ -59,7 +59,7 @@ export async function importWorld(folder: string): Promise<World> {
 
 /**
  * A node over a copy of the world's data directory.
- * @param workers threads that answer JSON-RPC; 0: the main one
+ * @param workers number of RPC threads; 0: the main thread
  */
 export async function startNode(world: World, workers: number): Promise<BenchNode> {
   const datadir = mkdtempSync(join(world.folder, 'node-'))
@@ -80,7 +80,7 @@ export async function startNode(world: World, workers: number): Promise<BenchNod
 }
 
 /**
- * A folder for as long as something runs in it.
+ * Makes a folder for the duration of a run.
  * @param name of the suite
  */
 export async function inFolder<T>(name: string, run: (folder: string) => Promise<T>): Promise<T> {
@@ -92,7 +92,7 @@ export async function inFolder<T>(name: string, run: (folder: string) => Promise
   }
 }
 
-/** One node after the other, each with another number of threads that answer. @param workers comma-separated */
+/** Starts one node after the other, each with another number of RPC threads. @param workers comma-separated */
 export async function withEachNode<T>(
   world: World,
   workers: string,
@@ -106,7 +106,7 @@ export async function withEachNode<T>(
   return all
 }
 
-/** The yardstick. */
+/** Starts the reference server. */
 export async function startBare(): Promise<Server> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bareServer.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer]

@@ -1,4 +1,4 @@
-// Ten thousand WebSockets with newHeads: how long until the last of them has a block, and what a connection costs the node.
+// Ten thousand WebSockets with newHeads: time until the last of them has a block, and the node's memory for each connection.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -10,7 +10,7 @@ import { engineOf } from './engine.ts'
 import { buildMixedBlocks } from './mixedBlocks.ts'
 import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.ts'
 
-/** What the process with the connections tells; `lastMs`: since the epoch. */
+/** Message of the process with the connections; `lastMs`: since the epoch. */
 export type FromSockets =
   | { readonly kind: 'ready' }
   | { readonly kind: 'head'; readonly hash: string; readonly lastMs: number }
@@ -23,7 +23,7 @@ const settleMs = 5_000
 
 type Sockets = AsyncDisposable & { readonly arrivedMs: ReadonlyMap<string, number>; readonly failures: readonly string[] }
 
-/** Connects and subscribes all of them, in a process of their own. @throws Error when one cannot */
+/** Connects and subscribes all of them, in a separate process. @throws Error when one cannot */
 async function openSockets(url: string): Promise<Sockets> {
   const child = fork(join(import.meta.dirname, 'socketsClient.ts'), [url, String(connections)])
   const ready = Promise.withResolvers<void>()
@@ -45,7 +45,7 @@ async function openSockets(url: string): Promise<Sockets> {
   return { arrivedMs, failures, [Symbol.asyncDispose]: close }
 }
 
-/** Makes each payload the head, one after the other. @returns when each was handed over, since the epoch, by hash */
+/** Makes each payload the head, one after the other. @returns the time at which each was sent, since the epoch, by hash */
 async function feed(
   { engine, config }: ReturnType<typeof engineOf>,
   payloads: readonly Payload[],
@@ -84,7 +84,7 @@ async function measure(node: BenchNode, payloads: readonly Payload[]): Promise<r
   ]
 }
 
-/** @param workers threads that answer, each number measured */
+/** @param workers numbers of RPC threads, each measured */
 export function run({ workers = '0' }: { readonly workers?: string }): Promise<readonly Row[]> {
   return inFolder('sockets', async (folder) => {
     const world = await importWorld(folder)

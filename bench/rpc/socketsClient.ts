@@ -1,10 +1,10 @@
-// node bench/rpc/socketsClient.ts URL COUNT: so many WebSockets, each subscribed to newHeads, from several addresses of loopback. A child that is
-// forked: says when all are subscribed, and of each head when the last of them had it.
+// node bench/rpc/socketsClient.ts URL COUNT: opens COUNT WebSockets, each subscribed to newHeads, from several addresses of loopback. A forked
+// child: reports when all are subscribed, and for each head the time at which the last of them had it.
 import { WebSocket } from 'ws'
 import type { FromSockets } from './sockets.ts'
 
 const [url = '', count = '1'] = process.argv.slice(2)
-/** of one address: a server may allow each client a few only */
+/** connections of one address: a server may limit each client */
 const perAddress = 200
 /** handshakes at once */
 const opening = 100

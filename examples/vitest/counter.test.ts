@@ -3,7 +3,7 @@ import { createWalletClient, defineChain, type Hex, http, parseAbi, parseEther, 
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** `count()` reads what `increment()` adds one to: slot 0. Written in bytes, so that no compiler is needed here. */
+/** `increment()` adds one to slot 0, `count()` reads it. Written as bytes, so that the example needs no compiler. */
 const code: Hex =
   '0x6034600c60003960346000f360003560e01c806306661abd14601d5763d09de08a14602957600080fd5b60005460005260206000f35b60016000540160005500'
 const abi = parseAbi(['function count() view returns (uint256)', 'function increment()'])
@@ -36,7 +36,7 @@ describe('a counter on a devnet', () => {
     expect(await client.getBalance({ address: to })).toBe(parseEther('1'))
   })
 
-  it('counts, and what it counted becomes safe', async () => {
+  it('counts, and the count becomes safe', async () => {
     const deployed = await client.waitForTransactionReceipt({ hash: await client.deployContract({ abi, bytecode: code }) })
     const address = deployed.contractAddress
     if (!address) throw new Error('no contract')

@@ -1,8 +1,8 @@
-// What the main thread of `npm run test:spec` and its workers tell each other.
+// Messages between the main thread of `npm run test:spec` and its workers.
 import type { StateTestFile } from '#test/vectors/publicStateTests'
 import type { StateTestFailure } from '#test/vectors/runStateTest'
 
-/** For a worker's whole life: which interpreters, by name, and the start of the cases' ids. */
+/** Settings of a worker: names of the interpreters, and the prefix of the cases' ids. */
 export type SpecOptions = { readonly evms: readonly string[]; readonly only: string | undefined }
 export type SpecJob = StateTestFile
 export type SpecReport = {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { SpecJob, SpecOptions, SpecReport } from './messages.ts'
 
-/** Hands the jobs to so many workers, each its next when it has done the last, and gives each report to `onReport`. Rejects when a worker dies. */
+/** Runs the jobs on a number of workers, one at a time each, and passes each report to `onReport`. Rejects when a worker dies. */
 export async function runJobs(
   jobs: readonly SpecJob[],
   options: SpecOptions,

@@ -1,6 +1,6 @@
 const everyMs = 15_000
 
-/** Says now and then how far a run has come, at which rate, and how much time it still needs, until it is disposed of. */
+/** Prints progress, rate and remaining time of a run at intervals, until disposed. */
 export class Progress implements Disposable {
   readonly #totalCases: number
   readonly #totalWork: number
@@ -9,7 +9,7 @@ export class Progress implements Disposable {
   #cases = 0
   #work = 0
 
-  /** `totalWork`: in any unit, of which the time left is made */
+  /** @param totalWork in any unit; the estimate of the remaining time uses it */
   constructor(totalCases: number, totalWork: number, print: (line: string) => void) {
     this.#totalCases = totalCases
     this.#totalWork = totalWork

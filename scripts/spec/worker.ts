@@ -1,4 +1,4 @@
-// Runs the files that it is sent, one after another, on the interpreters that `workerData` names.
+// Runs the files of its messages, one after another, on the interpreters that `workerData` names.
 import { parentPort, workerData } from 'node:worker_threads'
 import { interpreters } from '#test/harness/evm/interpreters'
 import { stateTestsIn } from '#test/vectors/publicStateTests'
