@@ -110,8 +110,7 @@ it('rpc/wsServer: refuses unknown subscription kinds by name, and does not start
   expect(await client.call('eth_subscribe', 'newFlashblocks')).toMatchObject({
     error: {
       code: -32004,
-      message:
-        'not supported by this version: eth_subscribe newFlashblocks: this node has no feed of flashblocks, newHeads tells of blocks',
+      message: 'not supported by this version: eth_subscribe newFlashblocks: this node has no feed of flashblocks, use newHeads',
     },
   })
   expect(await client.call('eth_subscribe', 'nonsense')).toMatchObject({ error: { code: -32602 } })

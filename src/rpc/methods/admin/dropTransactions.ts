@@ -6,7 +6,7 @@ import { poolOf } from '../txpool/poolOf.ts'
 
 export const dropTransaction = ethMethod({
   name: 'admin_dropTransaction',
-  doc: 'Takes a transaction out of the pool, for good; later ones of its sender wait for another with its nonce. False when it is not there.',
+  doc: 'Removes a transaction from the pool permanently. Later transactions of its sender then wait for another one with its nonce. Returns false when the transaction is not in the pool.',
   params: [param('hash', hash)],
   result: flag,
   cost: 'point-read',
@@ -16,7 +16,7 @@ export const dropTransaction = ethMethod({
 
 export const dropSenderTransactions = ethMethod({
   name: 'admin_dropSenderTransactions',
-  doc: 'Takes all transactions of a sender out of the pool, for good.',
+  doc: 'Removes all transactions of a sender from the pool permanently, and returns their hashes.',
   params: [param('sender', address)],
   result: resultList(hash),
   cost: 'point-read',
@@ -26,7 +26,7 @@ export const dropSenderTransactions = ethMethod({
 
 export const clearTxpool = ethMethod({
   name: 'admin_clearTxpool',
-  doc: 'Empties the pool, for good: how many transactions were in it.',
+  doc: 'Removes all transactions from the pool permanently, and returns their number.',
   params: [],
   result: quantity,
   cost: 'range-read',

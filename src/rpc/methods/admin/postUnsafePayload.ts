@@ -7,9 +7,9 @@ import { type ParamCodec, param } from '../../registry.ts'
 import { adminMethod } from '../define.ts'
 import { payload } from '../engine/engineCodecs.ts'
 
-/** A payload with what travels beside it, as op-node writes it. */
+/** Codec of a payload envelope in op-node's format. */
 const envelope: ParamCodec<Payload> = {
-  doc: 'executionPayload, and from Ecotone on parentBeaconBlockRoot',
+  doc: 'executionPayload; from Ecotone on also parentBeaconBlockRoot',
   schema: { type: 'object', required: ['executionPayload'] },
   parse(value): Payload {
     if (!isJsonObject(value)) throw wrongType(value, 'an execution payload envelope')
@@ -22,9 +22,9 @@ const envelope: ParamCodec<Payload> = {
 
 export const postUnsafePayload = adminMethod({
   name: 'admin_postUnsafePayload',
-  doc: 'Executes a block that L1 does not confirm yet and makes it the unsafe head.',
+  doc: 'Executes a block that is not on L1 yet, and makes it the unsafe head.',
   params: [param('envelope', envelope)],
-  result: { doc: 'null: it is the unsafe head', schema: { type: 'null' }, encode: () => null },
+  result: { doc: 'null: the block is the unsafe head', schema: { type: 'null' }, encode: () => null },
   cost: 'execution',
   example: { params: [{ executionPayload: {}, parentBeaconBlockRoot: null }], result: null },
   async run(context, given): Promise<void> {

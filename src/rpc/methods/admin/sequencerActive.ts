@@ -4,7 +4,7 @@ import { adminMethod } from '../define.ts'
 
 export const sequencerActive = adminMethod({
   name: 'admin_sequencerActive',
-  doc: 'Whether blocks are sequenced now. On a node without a sequencer: method not found.',
+  doc: 'Whether the sequencer is active. Method not found on a node without a sequencer.',
   params: [],
   result: flag,
   cost: 'instant',

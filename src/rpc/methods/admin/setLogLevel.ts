@@ -18,13 +18,13 @@ const level: ParamCodec<LogLevel> = {
 
 export const setLogLevel = adminMethod({
   name: 'admin_setLogLevel',
-  doc: 'Changes which lines are logged from now on.',
+  doc: 'Sets the level of the log.',
   params: [param('level', level)],
   result: { doc: 'null', schema: { type: 'null' }, encode: () => null },
   cost: 'instant',
   example: { params: ['debug'], result: null },
   run(context, wanted): void {
-    if (context.admin.setLogLevel === undefined) throw unsupported('a log level that changes')
+    if (context.admin.setLogLevel === undefined) throw unsupported('changes of the log level')
     context.admin.setLogLevel(wanted)
   },
 })

@@ -5,7 +5,7 @@ import { adminMethod } from '../define.ts'
 
 export const startSequencer = adminMethod({
   name: 'admin_startSequencer',
-  doc: 'Begins to sequence on the unsafe head. Refused when it is another block, or when blocks are sequenced already.',
+  doc: 'Starts the sequencer on the unsafe head. Refused when the unsafe head is another block, or when the sequencer is active already.',
   params: [param('unsafeHead', hash)],
   result: { doc: 'null', schema: { type: 'null' }, encode: () => null },
   cost: 'instant',

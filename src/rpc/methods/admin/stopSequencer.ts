@@ -4,7 +4,7 @@ import { adminMethod } from '../define.ts'
 
 export const stopSequencer = adminMethod({
   name: 'admin_stopSequencer',
-  doc: 'Ends sequencing: a block that is being built is dropped. Refused when no blocks are sequenced.',
+  doc: 'Stops the sequencer and drops the block that it is building. Refused when the sequencer is not active.',
   params: [],
   result: { doc: 'hash of the unsafe head', schema: refTo('Hash'), encode: (head: string) => head },
   cost: 'execution',

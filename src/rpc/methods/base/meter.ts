@@ -57,7 +57,7 @@ const blockMeterResult: ResultCodec<MeteredBlock> = {
 
 export const meterBlockByHash = ethMethod({
   name: 'base_meterBlockByHash',
-  doc: 'Executes a block again and tells how long its parts took, in microseconds of this machine.',
+  doc: 'Re-executes a block and returns the execution time of its parts on this machine, in microseconds.',
   params: [param('hash', hash)],
   result: blockMeterResult,
   cost: 'trace',
@@ -67,7 +67,7 @@ export const meterBlockByHash = ethMethod({
 
 export const meterBlockByNumber = ethMethod({
   name: 'base_meterBlockByNumber',
-  doc: 'As base_meterBlockByHash, of a canonical block.',
+  doc: 'Like base_meterBlockByHash, for a canonical block.',
   params: [param('block', blockNumberOrTag)],
   result: blockMeterResult,
   cost: 'trace',
@@ -94,7 +94,7 @@ function transactionResult(tx: BundledTransaction): Json {
 }
 
 const bundleMeterResult: ResultCodec<BundleMeter> = {
-  doc: '{bundleHash, bundleGasPrice, gasFees and coinbaseDiff (at most, in wei), totalGasUsed, totalExecutionTimeUs, stateRootTimeUs, stateBlockNumber, results: one for each transaction}',
+  doc: '{bundleHash, bundleGasPrice, gasFees and coinbaseDiff (maximum, in wei), totalGasUsed, totalExecutionTimeUs, stateRootTimeUs, stateBlockNumber, results: one per transaction}',
   schema: { type: 'object', required: ['bundleHash', 'results', 'totalGasUsed'] },
   encode({ results, stateBlock, executionUs, stateRootUs }): Json {
     const gas = results.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
@@ -125,7 +125,7 @@ const bundleExample: Json = { txs: [], blockNumber: '0x1' }
 
 export const meterBundle = ethMethod({
   name: 'base_meterBundle',
-  doc: 'Runs transactions one after the other on the head and tells what each uses, and how long it took on this machine. Nothing is kept.',
+  doc: 'Runs transactions in sequence on the head, and returns the gas and the execution time of each on this machine. Changes nothing.',
   params: [param('bundle', bundle)],
   result: bundleMeterResult,
   cost: 'trace',
@@ -135,7 +135,7 @@ export const meterBundle = ethMethod({
 
 export const meteredPriorityFeePerGas = ethMethod({
   name: 'base_meteredPriorityFeePerGas',
-  doc: "Nothing: fees are not estimated by resource here. Always an error, as on Base's client.",
+  doc: "Not available: this node does not estimate fees by resource. Always returns an error, like Base's client.",
   params: [param('bundle', bundle)],
   result: bundleMeterResult,
   cost: 'instant',

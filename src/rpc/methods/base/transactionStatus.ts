@@ -11,7 +11,7 @@ import { isUnsealed } from '../eth/atBlock.ts'
 
 type Detail = { readonly [key: string]: Json }
 
-/** A transaction of the canonical chain, or of a block above it that is not sealed; undefined: it is in none. */
+/** Inclusion of a transaction in the canonical chain or in a pending block; undefined: in neither. */
 function included({ chain }: EthContext, of: Hash): Detail | undefined {
   using view = chain.view()
   const block = view.transaction(of)?.block
@@ -21,8 +21,8 @@ function included({ chain }: EthContext, of: Hash): Detail | undefined {
 }
 
 /**
- * All that this node knows of a transaction: `state` is `included` or `preconfirmed`; or where it stands on its way to the sequencer; or its place in the pool;
- * or `unknown`.
+ * Everything that this node knows of a transaction. `state` is `included` or `preconfirmed`, else its state on the way to the sequencer, else its
+ * state in the pool, else `unknown`.
  */
 export async function transactionDetail(context: EthContext, of: Hash): Promise<Detail> {
   const { pool, sequencer } = context
@@ -32,7 +32,7 @@ export async function transactionDetail(context: EthContext, of: Hash): Promise<
   const waits = pooled && { pool: pooled.isPending ? 'pending' : 'queued' }
   if (forwarded === undefined) return { state: waits?.pool ?? 'unknown' }
   const { state, tries, ageMs, error } = forwarded
-  // its block is not canonical any more: the sequencer has it still
+  // its block left the canonical chain: the sequencer still has the transaction
   return { state: state === 'included' ? 'taken' : state, tries, ageMs, ...(error && { error }), ...waits }
 }
 
@@ -55,7 +55,7 @@ async function statusOf(context: EthContext, of: Hash): Promise<Status> {
 }
 
 const statusResult: ResultCodec<Status> = {
-  doc: '{status, detail}: `Known` or `Unknown`, and what this node knows: detail.state is included, preconfirmed, pending, queued, sending, taken, refused, limited, unanswered or unknown',
+  doc: '{status, detail}: `Known` or `Unknown`, and what this node knows of the transaction; detail.state is included, preconfirmed, pending, queued, sending, taken, refused, limited, unanswered or unknown',
   schema: {
     type: 'object',
     required: ['status'],
@@ -66,7 +66,7 @@ const statusResult: ResultCodec<Status> = {
 
 export const transactionStatus = ethMethod({
   name: 'base_transactionStatus',
-  doc: 'Whether a transaction waits in the pool: that of the sequencer where one is set, which is asked; of one in a block this says no more than `Unknown`, `detail` does.',
+  doc: 'Whether the pool has a transaction. With a sequencer set, requests the status from it. A transaction in a block has status `Unknown`; `detail` then has its inclusion.',
   params: [param('hash', hash)],
   result: statusResult,
   cost: 'submit',

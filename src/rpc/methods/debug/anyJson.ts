@@ -2,7 +2,7 @@ import type { Json } from '../../json.ts'
 import type { ResultCodec } from '../../registry.ts'
 import type { JsonSchema } from '../../schemas.ts'
 
-/** A result that is made as it is answered. */
+/** Codec of a result that is JSON already. */
 export function anyJson(doc: string, schema: JsonSchema): ResultCodec<Json> {
   return { doc, schema, encode: (value) => value }
 }

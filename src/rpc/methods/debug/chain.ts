@@ -4,13 +4,13 @@ import type { Json } from '../../json.ts'
 import { ethMethod } from '../define.ts'
 import { anyJson } from './anyJson.ts'
 
-/** Ethereum's forks that are at genesis on every chain of the OP Stack, by block. */
+/** Ethereum forks that every OP Stack chain has at genesis, by block. */
 const atGenesis = [
   ...['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul', 'muirGlacier', 'berlin'],
   ...['london', 'arrowGlacier', 'grayGlacier', 'mergeNetsplit'],
 ]
 
-/** Ethereum's later forks, each active with one of these. */
+/** Later Ethereum forks by the OP Stack fork that activates them. */
 const carried: Readonly<Partial<Record<Fork, string>>> = { canyon: 'shanghai', ecotone: 'cancun', isthmus: 'prague', azul: 'osaka' }
 
 function activations(schedule: ForkSchedule): readonly (readonly [string, Json])[] {
@@ -41,7 +41,7 @@ function configOf({ chainId, forks: { schedule }, fees: { params } }: EthContext
 
 export const chainConfig = ethMethod({
   name: 'debug_chainConfig',
-  doc: 'The config of the chain in the form of a genesis file: which forks are active from when on (blocks, seconds), and its base-fee parameters.',
+  doc: 'Config of the chain in the format of a genesis file: fork activations (block numbers and timestamps in seconds) and base-fee parameters.',
   params: [],
   result: anyJson('chain config', { type: 'object', required: ['chainId', 'optimism'], properties: { chainId: { type: 'integer' } } }),
   cost: 'instant',
@@ -51,7 +51,7 @@ export const chainConfig = ethMethod({
 
 export const getBadBlocks = ethMethod({
   name: 'debug_getBadBlocks',
-  doc: 'Blocks that were found invalid. None is kept: the log tells why a block was refused.',
+  doc: 'Invalid blocks. Always empty: this node keeps none, and logs the reason of each refusal.',
   params: [],
   result: anyJson('an empty list', { type: 'array', maxItems: 0 }),
   cost: 'instant',

@@ -15,7 +15,7 @@ import { requireBlock } from '../eth/atBlock.ts'
 const block = param('block', blockId)
 const byteList = resultList(bytes)
 
-/** RpcError −32001 when there is no such block, 4444 when its body is gone. */
+/** Reads a block. @throws RpcError −32001 when it does not exist, 4444 when its body is pruned */
 function blockAt(context: EthContext, at: BlockParam): ChainBlock['block'] {
   using view = context.chain.view()
   const found = view.block(requireBlock(context, view, at).hash)
@@ -50,7 +50,7 @@ export const getRawBlock = ethMethod({
 
 export const getRawTransactions = ethMethod({
   name: 'debug_getRawTransactions',
-  doc: 'The bytes (EIP-2718) of the transactions of a block, in order.',
+  doc: 'EIP-2718 bytes of the transactions of a block, in order.',
   params: [block],
   result: byteList,
   cost: 'block-read',
@@ -60,7 +60,7 @@ export const getRawTransactions = ethMethod({
 
 export const getRawReceipts = ethMethod({
   name: 'debug_getRawReceipts',
-  doc: 'The bytes (EIP-2718) of the receipts of a block, in order.',
+  doc: 'EIP-2718 bytes of the receipts of a block, in order.',
   params: [block],
   result: byteList,
   cost: 'block-read',
@@ -73,7 +73,7 @@ export const getRawReceipts = ethMethod({
   },
 })
 
-/** go-ethereum takes no hash without its 0x, other than the codec of all methods. */
+/** Codec of a hash with mandatory 0x, as in go-ethereum; `hash` accepts it without. */
 const prefixedHash: ParamCodec<Hash> = {
   doc: hash.doc,
   ...(hash.schema && { schema: hash.schema }),
@@ -91,7 +91,7 @@ function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
 
 export const getRawTransaction = ethMethod({
   name: 'debug_getRawTransaction',
-  doc: 'The bytes (EIP-2718) of a transaction of the canonical chain, or of one that waits in the pool.',
+  doc: 'EIP-2718 bytes of a transaction of the canonical chain or of the pool.',
   params: [param('hash', prefixedHash)],
   result: orNull(bytes),
   cost: 'point-read',
@@ -103,7 +103,7 @@ export const getRawTransaction = ethMethod({
 
 export const codeByHash = ethMethod({
   name: 'debug_codeByHash',
-  doc: 'A code by its keccak.',
+  doc: 'Contract code by its keccak hash.',
   params: [param('hash', hash), optionalParam('block', blockId, latest, 'latest')],
   result: orNull(bytes),
   cost: 'point-read',

@@ -11,12 +11,12 @@ import { anyJson } from './anyJson.ts'
 import { whenReady } from './tracedResult.ts'
 import { tracingOf } from './traceTransaction.ts'
 
-/** Slots of one answer. */
+/** Maximum number of slots per answer. */
 const maxSlots = 1_024
 
 const keyStart: ParamCodec<Uint8Array> = {
   ...bytes,
-  doc: 'the hashed key to begin with, at most 32 bytes; shorter ones are filled up with zeros on the right',
+  doc: 'hashed key to start at, at most 32 bytes; shorter keys are padded with zeros on the right',
   parse(value): Uint8Array {
     const given = bytes.parse(value)
     if (given.length > 32) throw invalidParams('the key has more than 32 bytes')
@@ -38,7 +38,7 @@ function rangeJson({ slots, next }: StorageRange): Json {
 
 export const storageRangeAt = ethMethod({
   name: 'debug_storageRangeAt',
-  doc: `The storage of an account before a transaction of a block, by hashed key, at most ${maxSlots} slots. Numbers of slots are not kept: \`key\` is null.`,
+  doc: `Storage of an account before a transaction of a block, by hashed key, at most ${maxSlots} slots. \`key\` is null: this node does not keep unhashed slot numbers.`,
   params: [
     param('blockHash', hash),
     param('index', position),

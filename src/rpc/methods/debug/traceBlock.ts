@@ -15,22 +15,22 @@ import { findBlock, requireBlock } from '../eth/atBlock.ts'
 import { inTurns, tracedResult } from './tracedResult.ts'
 import { tracingOf } from './traceTransaction.ts'
 
-/** Characters of the traces of one block. */
+/** Maximum size of the traces of one block, in characters. */
 export const maxBlockTraceLength = 128 * 2 ** 20
 
 const options = optionalParam('options', traceOptions, {}, 'struct logs')
 
-/** Each item is JSON already. */
+/** Each item is JSON text. */
 const textList: TextCodec<readonly string[]> = {
-  doc: 'list of {txHash, result}, one for each transaction, in order',
+  doc: 'list of {txHash, result}, one per transaction, in order',
   schema: { type: 'array' },
   text: (items) => `[${items.join(',')}]`,
 }
 
 /**
- * The traces of all transactions of a block, each as JSON. Every transaction has a turn of its own.
- * @param jsonOf what is told of one; undefined: nothing
- * @throws RpcError when they are more than `maxLength` characters
+ * Traces all transactions of a block, one per turn of the event loop. Each trace is JSON text.
+ * @param jsonOf JSON of one trace; undefined: leave it out
+ * @throws RpcError when the traces exceed `maxLength` characters
  */
 export async function tracesOf(
   context: EthContext,
@@ -63,7 +63,7 @@ function blockAt(context: EthContext, at: BlockParam): BlockId {
 
 export const traceBlockByNumber = ethMethod({
   name: 'debug_traceBlockByNumber',
-  doc: 'Runs all transactions of a canonical block again and tells what each did on the way.',
+  doc: 'Re-executes all transactions of a canonical block and returns the trace of each.',
   params: [param('block', blockNumberOrTag), options],
   result: textList,
   cost: 'trace',
@@ -73,7 +73,7 @@ export const traceBlockByNumber = ethMethod({
 
 export const traceBlockByHash = ethMethod({
   name: 'debug_traceBlockByHash',
-  doc: 'As debug_traceBlockByNumber, of a block by its hash, canonical or not.',
+  doc: 'Like debug_traceBlockByNumber, for a block by its hash, canonical or not.',
   params: [param('hash', hash), options],
   result: textList,
   cost: 'trace',
@@ -97,7 +97,7 @@ function decoded(rlp: Uint8Array): Block {
 
 export const traceBlock = ethMethod({
   name: 'debug_traceBlock',
-  doc: 'As debug_traceBlockByNumber, of a block that the request carries; the chain has its parent.',
+  doc: 'Like debug_traceBlockByNumber, for a block given as RLP, whose parent this node has.',
   params: [param('rlp', bytes), options],
   result: textList,
   cost: 'trace',

@@ -13,7 +13,7 @@ import { planCall } from '../eth/calls/planCall.ts'
 import { anyJson } from './anyJson.ts'
 import { tracedResult, whenReady } from './tracedResult.ts'
 
-/** The message of a request, and the block it is asked at. */
+/** Message of a request, and the block to run it on. */
 export function planAt(
   context: EthContext,
   request: CallRequest,
@@ -27,13 +27,13 @@ export const plainTrace: CallTraceOptions = { request: {}, state: undefined, blo
 
 export const traceCall = ethMethod({
   name: 'debug_traceCall',
-  doc: 'Runs a message as eth_call does and tells what it did on the way.',
+  doc: 'Runs a message like eth_call, and returns its trace.',
   params: [
     param('transaction', callRequest),
     optionalParam('block', blockId, latest, 'latest'),
     optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
   ],
-  result: anyJson('what the tracer says', refTo('TracerResult')),
+  result: anyJson('result of the tracer', refTo('TracerResult')),
   cost: 'trace',
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest', { tracer: 'callTracer' }] },
   run(context, call, at, { request, index, ...overrides }): Json | Promise<Json> {

@@ -18,7 +18,7 @@ import { anyJson } from './anyJson.ts'
 import { plainTrace, planAt } from './traceCall.ts'
 import { inTurns, tracedResult } from './tracedResult.ts'
 
-/** Calls of one request, and the characters of their traces. */
+/** Maximum number of calls per request, and size of their traces in characters. */
 const maxCalls = 1_000
 const maxTraceLength = 128 * 2 ** 20
 
@@ -39,7 +39,7 @@ type StateContext = { readonly at: BlockParam; readonly index: number | undefine
 const afterAll: StateContext = { at: latest, index: undefined }
 
 const stateContext: ParamCodec<StateContext> = {
-  doc: '{blockNumber: a block, transactionIndex: the calls stand before this transaction of it; -1: after all of them}',
+  doc: '{blockNumber: a block, transactionIndex: the transaction of the block before which the calls run; -1: after all of them}',
   schema: { type: 'object' },
   parse(value): StateContext {
     if (!isJsonObject(value)) throw wrongType(value, 'a state context')
@@ -84,13 +84,13 @@ async function traceBundles(
 
 export const traceCallMany = ethMethod({
   name: 'debug_traceCallMany',
-  doc: 'Runs messages one after the other, each on what those before it have changed, and tells what each did on the way.',
+  doc: 'Runs messages in sequence, each on the state left by the previous one, and returns the trace of each.',
   params: [
     param('bundles', listOf(bundle, maxCalls)),
     optionalParam('stateContext', stateContext, afterAll, 'after the latest block'),
     optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
   ],
-  result: anyJson('for each bundle the list of what the tracer says of its calls', list(list(refTo('TracerResult')))),
+  result: anyJson('for each bundle, the list of the traces of its calls', list(list(refTo('TracerResult')))),
   cost: 'trace',
   example: {
     params: [[{ transactions: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }] }], { blockNumber: 'latest' }],

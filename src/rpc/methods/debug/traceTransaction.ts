@@ -12,13 +12,13 @@ import { ethMethod } from '../define.ts'
 import { anyJson } from './anyJson.ts'
 import { tracedResult, whenReady } from './tracedResult.ts'
 
-/** Where a transaction of the canonical chain stands. */
+/** Location of a transaction of the canonical chain. */
 export function findTransaction(context: EthContext, of: Hash): TransactionLocation | undefined {
   using view = context.chain.view()
   return view.transaction(of)
 }
 
-/** A block that the chain has, to be run again. RpcError −32000 of the genesis block, 4444 when it is gone. */
+/** Tracing of a known block. @throws RpcError −32000 for the genesis block, 4444 when the block is pruned */
 export function tracingOf(context: EthContext, block: TransactionLocation['block']): BlockTracing {
   if (block.number === 0) throw invalidInput('genesis is not traceable')
   const tracing = context.tracing.known(block.hash)
@@ -28,9 +28,9 @@ export function tracingOf(context: EthContext, block: TransactionLocation['block
 
 export const traceTransaction = ethMethod({
   name: 'debug_traceTransaction',
-  doc: 'Runs a transaction of the canonical chain again and tells what it did on the way.',
+  doc: 'Re-executes a transaction of the canonical chain and returns its trace.',
   params: [param('hash', hash), optionalParam('options', traceOptions, {}, 'struct logs')],
-  result: anyJson('what the tracer says', refTo('TracerResult')),
+  result: anyJson('result of the tracer', refTo('TracerResult')),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, { tracer: 'callTracer' }] },
   run(context, of, request): Json | Promise<Json> {

@@ -7,8 +7,9 @@ import type { TraceOutcome } from '../../tracePorts.ts'
 import { outOfTime, outputOf } from '../eth/calls/callErrors.ts'
 
 /**
- * What a tracer says, or the RpcError that tells why it says nothing.
- * @param message of a call
+ * Result of a tracer.
+ * @param message present for a call
+ * @throws RpcError with the reason when there is no result
  */
 export function tracedResult(outcome: TraceOutcome | 'pruned', message?: CallMessage): Json {
   if (outcome === 'pruned') throw prunedHistory()
@@ -30,8 +31,8 @@ export function tracedResult(outcome: TraceOutcome | 'pruned', message?: CallMes
 }
 
 /**
- * Works until there is nothing left to do, while others have their turns of the event loop.
- * @param work does some milliseconds of it. @returns false: there is more
+ * Does work in slices until it is finished, with a turn of the event loop between them.
+ * @param work does some milliseconds of work; returns false while more is left
  */
 export async function inTurns(cancellation: CancellationToken, work: () => boolean | 'pruned'): Promise<void> {
   while (work() === false) {
@@ -40,7 +41,7 @@ export async function inTurns(cancellation: CancellationToken, work: () => boole
   }
 }
 
-/** `then` once the work is done: at once, if one turn is enough for it. */
+/** Runs `then` after the work; synchronously when one slice is enough. */
 export function whenReady<T>(cancellation: CancellationToken, work: () => boolean | 'pruned', then: () => T): T | Promise<T> {
   return work() === false ? inTurns(cancellation, work).then(then) : then()
 }

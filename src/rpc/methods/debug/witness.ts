@@ -21,7 +21,7 @@ function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[
 }
 
 const witnessResult: BytesCodec<ExecutionWitness> = {
-  doc: '{state, codes, keys, headers}: RLP of trie nodes, codes, addresses and slots that were read, RLP of the parent and of ancestors that BLOCKHASH was asked for',
+  doc: '{state, codes, keys, headers}: RLP of trie nodes; codes; addresses and slots that were read; RLP of the parent header and of the ancestors that BLOCKHASH read',
   schema: { type: 'object', required: ['state', 'codes', 'keys', 'headers'] },
   bytes(witness): ByteList {
     const writer = new ByteWriter()
@@ -54,7 +54,7 @@ function witnessAt(context: EthContext, at: BlockParam): Promise<ExecutionWitnes
 
 export const executionWitness = ethMethod({
   name: 'debug_executionWitness',
-  doc: 'What executing a block takes, so that it can be executed without a state of one’s own.',
+  doc: 'Witness of a block: the data needed to execute it without a state database.',
   params: [param('block', blockId)],
   result: witnessResult,
   cost: 'trace',
@@ -64,7 +64,7 @@ export const executionWitness = ethMethod({
 
 export const executionWitnessByBlockHash = ethMethod({
   name: 'debug_executionWitnessByBlockHash',
-  doc: 'As debug_executionWitness, of a block by its hash, canonical or not.',
+  doc: 'Like debug_executionWitness, for a block by its hash, canonical or not.',
   params: [param('hash', hash)],
   result: witnessResult,
   cost: 'trace',
@@ -89,7 +89,7 @@ const attributes: ParamCodec<PayloadAttributes> = {
 
 export const executePayload = ethMethod({
   name: 'debug_executePayload',
-  doc: 'What executing a block takes that payload attributes make on a parent, without the pool’s transactions. Nothing is kept.',
+  doc: 'Witness of the block that payload attributes define on a parent, without pool transactions. Changes nothing.',
   params: [param('parentHash', hash), param('attributes', attributes)],
   result: witnessResult,
   cost: 'trace',

@@ -11,7 +11,7 @@ import { bytesOrNull } from '../../results/text.ts'
 import { blockOfHash } from '../eth/blocks/blocks.ts'
 import { engineMethod } from './engineMethod.ts'
 
-/** Of a transaction in a valid block. */
+/** Sender of a transaction in a valid block. */
 function senderOf(transaction: Transaction): Address {
   if (transaction.type === depositType) return transaction.from
   const signature = signatureBytes(transaction)
@@ -19,7 +19,7 @@ function senderOf(transaction: Transaction): Address {
   return address ? addressFromBytes(address) : zeroAddress
 }
 
-/** A block beside the canonical chain: what receipts say of its transactions (the nonces of deposits) is not known. */
+/** A block that is not on the canonical chain. Its receipts are unknown, and with them the nonces of deposits. */
 function minedBeside(blockHash: Hash, block: Block, isFull: boolean): MinedBlock {
   const { header, transactions } = block
   const sizeBytes = encodedBlockSize(block)
@@ -32,10 +32,10 @@ function minedBeside(blockHash: Hash, block: Block, isFull: boolean): MinedBlock
   return { hash: blockHash, block, sizeBytes, transactions: { kind: 'full', full } }
 }
 
-/** Takes the place of the public method on the engine port: payloads that no forkchoice has named yet are found too. */
+/** Replaces the public method on the engine port: also finds payloads that no forkchoice update has named. */
 export const engineGetBlockByHash = engineMethod({
   name: 'eth_getBlockByHash',
-  doc: 'A block, also one that newPayload or a build made known and no forkchoice has named.',
+  doc: 'A block by its hash, including blocks known from newPayload or a build that no forkchoice update has named.',
   params: [param('hash', hash), optionalParam('full', flag, false, 'false: transaction hashes only')],
   result: bytesOrNull(blockResult),
   cost: 'block-read',

@@ -4,13 +4,13 @@ import { refTo } from '../../schemas.ts'
 import { bodies } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
 
-/** Longer lists than the Engine API takes are read too, so that they get its own error. */
+/** Accepts longer lists than the Engine API allows, so that these get its own error. */
 const hashes = listOf(hash, 100_000)
 const number: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
 
 export const getPayloadBodiesByHashV1 = engineMethod({
   name: 'engine_getPayloadBodiesByHashV1',
-  doc: 'Transactions of blocks, canonical or not, in the order asked; at most 1024.',
+  doc: 'Bodies of blocks, canonical or not, in the requested order; at most 1024.',
   params: [param('hashes', hashes)],
   result: bodies,
   cost: 'range-read',
@@ -20,7 +20,7 @@ export const getPayloadBodiesByHashV1 = engineMethod({
 
 export const getPayloadBodiesByRangeV1 = engineMethod({
   name: 'engine_getPayloadBodiesByRangeV1',
-  doc: 'Transactions of canonical blocks; at most 1024.',
+  doc: 'Bodies of canonical blocks; at most 1024.',
   params: [param('start', number), param('count', number)],
   result: bodies,
   cost: 'range-read',

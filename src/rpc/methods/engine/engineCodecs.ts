@@ -32,7 +32,7 @@ export const executionRequests: ParamCodec<readonly Uint8Array[]> = {
 }
 
 export const forkchoiceState: ParamCodec<ForkchoiceState> = {
-  doc: 'headBlockHash, safeBlockHash, finalizedBlockHash; a zero hash for one of the latter keeps what is',
+  doc: 'headBlockHash, safeBlockHash, finalizedBlockHash; a zero safe or finalized hash leaves that label unchanged',
   schema: object('forkchoice state', { headBlockHash: refTo('Hash'), safeBlockHash: refTo('Hash'), finalizedBlockHash: refTo('Hash') }),
   parse(value): ForkchoiceState {
     if (!isJsonObject(value)) throw wrongType(value, 'a forkchoice state')
@@ -41,7 +41,7 @@ export const forkchoiceState: ParamCodec<ForkchoiceState> = {
   },
 }
 
-/** Read by the Engine API itself, once the heads have moved. */
+/** Unparsed: the Engine API parses the attributes after the heads have moved. */
 export const attributes: ParamCodec<unknown> = {
   doc: 'payload attributes with the OP fields',
   schema: { type: 'object', required: ['timestamp', 'prevRandao', 'suggestedFeeRecipient', 'gasLimit'] },
@@ -92,7 +92,7 @@ export const forkchoiceAnswer: ResultCodec<ForkchoiceAnswer> = {
   encode: (answer) => ({ payloadStatus: statusJson(answer.payloadStatus), payloadId: answer.payloadId ?? null }),
 }
 
-/** Forced transactions bring the fee recipient nothing that another choice of transactions would not, and there is no pool yet. */
+/** Always zero: the value of other transaction choices is unknown. */
 const blockValue = '0x0'
 const noBlobs = { commitments: [], proofs: [], blobs: [] }
 
@@ -100,7 +100,7 @@ const builtFields = { executionPayload: refTo('ExecutionPayload'), blockValue: r
 const envelopeFields = { ...builtFields, blobsBundle: { type: 'object' }, shouldOverrideBuilder: { const: false } }
 const rootField = { parentBeaconBlockRoot: refTo('Hash') }
 
-/** By version of `engine_getPayload`. */
+/** Result codecs by version of `engine_getPayload`. */
 export const builtPayload: Readonly<Record<1 | 2 | 3 | 4, ResultCodec<Payload>>> = {
   1: { doc: 'execution payload', schema: refTo('ExecutionPayload'), encode: encodePayload },
   2: {
@@ -114,7 +114,7 @@ export const builtPayload: Readonly<Record<1 | 2 | 3 | 4, ResultCodec<Payload>>>
     encode: envelope,
   },
   4: {
-    doc: 'as version 3, and executionRequests (empty)',
+    doc: 'fields of version 3, and executionRequests (empty)',
     schema: object('built payload', { ...envelopeFields, executionRequests: { type: 'array', maxItems: 0 } }, rootField),
     encode: (built): Json => ({ ...envelope(built), executionRequests: [] }),
   },
@@ -132,7 +132,7 @@ function envelope(built: Payload): { readonly [key: string]: Json } {
 }
 
 export const bodies: ResultCodec<readonly (PayloadBody | undefined)[]> = {
-  doc: 'list: transactions and withdrawals (null before Canyon); null for a block that is not known',
+  doc: 'list: transactions and withdrawals (null before Canyon); null for an unknown block',
   schema: list(nullable(object('body', { transactions: list(refTo('Bytes')), withdrawals: { type: ['array', 'null'], maxItems: 0 } }))),
   encode: (list) => list.map((body) => (body === undefined ? null : bodyJson(body))),
 }

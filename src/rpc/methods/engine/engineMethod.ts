@@ -5,7 +5,7 @@ import { type Method, type MethodSpec, methodsOf, type Param } from '../../regis
 
 const define = methodsOf<EngineContext>()
 
-/** A method of the Engine API: its own errors keep their codes. */
+/** Defines a method of the Engine API, whose errors keep their codes. */
 export function engineMethod<const P extends readonly Param<unknown>[], R>(spec: MethodSpec<EngineContext, P, R>): Method<EngineContext> {
   const run: typeof spec.run = async (context, ...params) => {
     try {

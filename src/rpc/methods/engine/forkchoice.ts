@@ -7,11 +7,8 @@ import { engineMethod } from './engineMethod.ts'
 const update = (version: ForkchoiceVersion, forks: string): Method<EngineContext> =>
   engineMethod({
     name: `engine_forkchoiceUpdatedV${version}`,
-    doc: `Moves the heads and begins to build a payload when attributes are given: those of blocks ${forks}.`,
-    params: [
-      param('forkchoiceState', forkchoiceState),
-      optionalParam('payloadAttributes', attributes, undefined, 'none: nothing is built'),
-    ],
+    doc: `Moves the heads, and starts to build a payload when attributes are given. For blocks ${forks}.`,
+    params: [param('forkchoiceState', forkchoiceState), optionalParam('payloadAttributes', attributes, undefined, 'none: no build')],
     result: forkchoiceAnswer,
     cost: 'engine',
     example: { params: [] },

@@ -5,7 +5,7 @@ import { engineMethod } from './engineMethod.ts'
 
 const versions = (name: string, ...list: readonly number[]): readonly string[] => list.map((version) => `${name}V${version}`)
 
-/** What is answered with something else than -38005. */
+/** Methods that this node supports; other versions answer -38005. */
 const offered: readonly string[] = [
   ...versions('engine_newPayload', 1, 2, 3, 4),
   ...versions('engine_forkchoiceUpdated', 1, 2, 3),
@@ -21,7 +21,7 @@ const names: ResultCodec<readonly string[]> = {
 
 export const exchangeCapabilities = engineMethod({
   name: 'engine_exchangeCapabilities',
-  doc: 'Methods of the Engine API that are offered here.',
+  doc: 'Engine API methods that this node supports.',
   params: [param('methods', texts)],
   result: names,
   cost: 'instant',
@@ -32,7 +32,7 @@ export const exchangeCapabilities = engineMethod({
 const word = { type: 'string' }
 const versionSchema = object('client', { code: word, name: word, version: word, commit: word })
 
-/** Nobody here cares who asks. */
+/** Ignored: the answer does not depend on the caller. */
 const clientVersion: ParamCodec<unknown> = {
   doc: 'code, name, version and commit of the caller',
   schema: { type: 'object' },
@@ -43,8 +43,8 @@ type ClientVersion = { readonly code: string; readonly name: string; readonly ve
 
 export const getClientVersionV1 = engineMethod({
   name: 'engine_getClientVersionV1',
-  doc: 'What answers here: code, name, version, commit (unknown: zeros).',
-  params: [optionalParam('clientVersion', clientVersion, undefined, 'the caller does not say what it is')],
+  doc: 'Code, name, version and commit of this node; the commit is unknown and all zeros.',
+  params: [optionalParam('clientVersion', clientVersion, undefined, 'not given')],
   result: {
     doc: 'list of one: code, name, version, commit',
     schema: { type: 'array', items: versionSchema },

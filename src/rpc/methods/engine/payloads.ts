@@ -51,12 +51,12 @@ const late = (version: NewPayloadVersion, forks: string): Method<EngineContext> 
       engine.newPayload(version, { payload: withRoot(of, root), blobHashes: hashes, executionRequests: requests }),
   })
 export const newPayloadV4 = late(4, 'from Isthmus on')
-export const newPayloadV5 = late(5, 'no fork of this chain has it, the answer is -38005')
+export const newPayloadV5 = late(5, 'not used by any fork of this chain, always answers -38005')
 
 const get = (version: 1 | 2 | 3 | 4 | 5, forks: string): Method<EngineContext> =>
   engineMethod({
     name: `engine_getPayloadV${version}`,
-    doc: `A payload that engine_forkchoiceUpdated began to build: ${forks}.`,
+    doc: `The payload of a build that engine_forkchoiceUpdated started: ${forks}.`,
     params: [param('payloadId', payloadId)],
     result: builtPayload[version === 5 ? 4 : version],
     cost,

@@ -12,7 +12,7 @@ function byNumber(view: ChainView, number: number): BlockId | undefined {
   return hash === undefined ? undefined : { hash, number }
 }
 
-/** The block a parameter names: `pending` is the newest one that is not sealed, without any the sealed one that was chosen for this case. */
+/** Finds the block of a parameter. `pending` is the newest pending block, or the configured sealed block while there is none. */
 export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId | undefined {
   if (at.kind === 'number') return byNumber(view, at.number)
   if (at.kind === 'found') return at.block
@@ -26,21 +26,21 @@ export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: Ch
   return at.tag === 'pending' ? (view.heads.pending ?? view.heads[context.pendingFallback]) : view.heads[at.tag]
 }
 
-/** A view finds unsealed blocks by their ids, and by what the block above names: to callers they have no hash. */
+/** Whether a hash is the id of an unsealed block. Views accept these ids; clients must not. */
 function isOfUnsealed(view: ChainView, hash: Hash, number: number): boolean {
   const { unsealed = [] } = view.heads
   return unsealed.some((block) => block.number === number) && view.block(hash)?.isUnsealed === true
 }
 
-/** Whether a block of the view is not sealed: then its hash is shown to nobody. */
+/** Whether a block of the view is unsealed, so that clients must not see its hash. */
 export const isUnsealed = (view: ChainView, hash: Hash): boolean => view.heads.unsealed?.some((block) => block.hash === hash) ?? false
 
-/** How often the pending block may change under one query. */
+/** Maximum number of restarts of one query. */
 const maxRestarts = 3
 
 /**
- * A query that takes several turns of the event loop: a flashblock that is pending when it begins may be none any more when it ends, and cannot be
- * read then. It begins again on the next.
+ * Runs a query that takes several turns of the event loop. The pending block that it started on may disappear in between; the query then starts
+ * again on the next pending block.
  */
 export async function onSteadyBlock<T>(at: BlockParam, query: () => Promise<T>): Promise<T> {
   const isPending = at.kind === 'tag' && at.tag === 'pending'
@@ -54,23 +54,23 @@ export async function onSteadyBlock<T>(at: BlockParam, query: () => Promise<T>):
   }
 }
 
-/** A block as callers see it: one that is not sealed has the hash zero. */
+/** A block id as clients see it: the hash of an unsealed block is zero. */
 export function shownBlock(context: EthContext, block: BlockId): BlockId {
   using view = context.chain.view()
   return view.block(block.hash)?.isUnsealed ? { hash: zeroHash, number: block.number } : block
 }
 
-/** For what is about sealed blocks only: `pending` is the newest of them. */
+/** Block parameter of a method for sealed blocks only: replaces `pending` by `latest`. */
 export const sealed = (at: BlockParam): BlockParam => (at.kind === 'tag' && at.tag === 'pending' ? latest : at)
 
-/** As `findBlock`; RpcError −32001 when there is none. */
+/** Like `findBlock`. @throws RpcError −32001 when the block does not exist */
 export function requireBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId {
   const block = findBlock(context, view, at)
   if (block === undefined) throw blockNotFound(describeBlock(at))
   return block
 }
 
-/** Reads the state after a block. RpcError −32001 when there is no such block, 4444 when its state is not retained. */
+/** Reads the state after a block. @throws RpcError −32001 when the block does not exist, 4444 when its state is not retained */
 export function onState<T>(context: EthContext, at: BlockParam, read: (state: WorldReads) => T): T {
   using view = context.chain.view()
   const state = view.state(requireBlock(context, view, at))

@@ -3,12 +3,12 @@ import { param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { poolOf } from '../txpool/poolOf.ts'
 
-/** Zero lifts a limit; one above any block's data is as good as none. */
+/** Limit in bytes; undefined for no limit: zero, or a value above any block's data. */
 const bytesOrNone = (limit: bigint): number | undefined => (limit === 0n || limit > 2n ** 32n ? undefined : Number(limit))
 
 export const setMaxDASize = ethMethod({
   name: 'miner_setMaxDASize',
-  doc: "How much of L1's data room, as estimated compressed bytes, one transaction of the pool and a whole block may take from now on; 0: no limit. Batchers call it on the sequencer.",
+  doc: 'Limits the estimated compressed size, in bytes, of each pool transaction and of all transactions of a block that this node builds; 0: no limit. Batchers call it on the sequencer to limit L1 data.',
   params: [param('maxTransactionSize', quantity), param('maxBlockSize', quantity)],
   result: flag,
   cost: 'point-read',
@@ -21,7 +21,7 @@ export const setMaxDASize = ethMethod({
 
 export const setGasLimit = ethMethod({
   name: 'miner_setGasLimit',
-  doc: 'How much gas a block that is built here may use from now on, below what L1 says; 0: no limit. What is forced into a block counts, and is in it nevertheless.',
+  doc: 'Limits the gas of blocks that this node builds, below the gas limit set on L1; 0: no limit. Forced transactions count, and are always included.',
   params: [param('gasLimit', gasQuantity)],
   result: flag,
   cost: 'point-read',
@@ -34,7 +34,7 @@ export const setGasLimit = ethMethod({
 
 export const setExtra = ethMethod({
   name: 'miner_setExtra',
-  doc: "Nothing: the extra data of a block is the protocol's. Always false, as on Base's client.",
+  doc: "No effect: the protocol sets the extra data of a block. Always returns false, like Base's client.",
   params: [param('extra', bytes)],
   result: flag,
   cost: 'instant',
@@ -44,7 +44,7 @@ export const setExtra = ethMethod({
 
 export const setGasPrice = ethMethod({
   name: 'miner_setGasPrice',
-  doc: "Nothing: the least tip is not changed while the node runs. Always false, as on Base's client.",
+  doc: "No effect: the minimum priority fee cannot change while the node runs. Always returns false, like Base's client.",
   params: [param('gasPrice', quantity)],
   result: flag,
   cost: 'instant',

@@ -3,7 +3,7 @@ import { ethMethod } from '../define.ts'
 
 export const listening = ethMethod({
   name: 'net_listening',
-  doc: 'Always true, as wallets expect of a node that answers.',
+  doc: 'Always true, as wallets expect.',
   params: [],
   result: flag,
   cost: 'instant',
@@ -13,7 +13,7 @@ export const listening = ethMethod({
 
 export const peerCount = ethMethod({
   name: 'net_peerCount',
-  doc: 'Number of peers: none, for there is no peer-to-peer network yet.',
+  doc: 'Number of peers. Always 0: there is no peer-to-peer network yet.',
   params: [],
   result: quantity,
   cost: 'instant',

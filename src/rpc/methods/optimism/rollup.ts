@@ -20,7 +20,7 @@ export const version = rollupMethod({
 
 export const syncStatus = rollupMethod({
   name: 'optimism_syncStatus',
-  doc: 'How far derivation has read L1, and the heads of L1 and L2.',
+  doc: 'L1 block that derivation has read, and the L1 and L2 heads.',
   params: [],
   result: syncStatusResult,
   cost: 'instant',
@@ -30,7 +30,7 @@ export const syncStatus = rollupMethod({
 
 export const rollupConfig = rollupMethod({
   name: 'optimism_rollupConfig',
-  doc: 'What defines this rollup.',
+  doc: 'Rollup configuration of this chain.',
   params: [],
   result: rollupConfigResult,
   cost: 'instant',
@@ -46,7 +46,7 @@ function labelOf(at: BlockParam): Parameters<RollupNode['output']>[0] {
 
 export const outputAtBlock = rollupMethod({
   name: 'optimism_outputAtBlock',
-  doc: 'Output root of a canonical L2 block: what a proposer claims about it on L1.',
+  doc: 'Output root of a canonical L2 block, which a proposer posts to L1.',
   params: [param('block', blockNumberOrTag)],
   result: outputResult,
   cost: 'point-read',
@@ -69,7 +69,7 @@ const safeHeadResult: ResultCodec<SafeHead> = {
 
 export const safeHeadAtL1Block = rollupMethod({
   name: 'optimism_safeHeadAtL1Block',
-  doc: 'The safe L2 head as of an L1 block.',
+  doc: 'Safe L2 head after an L1 block.',
   params: [param('number', l1BlockNumber)],
   result: safeHeadResult,
   cost: 'point-read',

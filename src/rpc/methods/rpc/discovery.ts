@@ -3,14 +3,14 @@ import { namespaceOf, openRpcDocument } from '../../openRpc.ts'
 import { createRegistry, type Method, methodsOf, type Registry } from '../../registry.ts'
 
 /**
- * The methods of a server with those that tell of them: `rpc_modules` and `rpc.discover`, about exactly these methods.
- * Methods of the same names among the given ones are replaced, so that a selection of a registry tells of the selection.
+ * Registry of the given methods plus `rpc_modules` and `rpc.discover`, which describe exactly this registry.
+ * Given methods with these names are replaced, so that a selection of another registry describes itself.
  */
 export function withDiscovery<Context>(methods: Iterable<Method<Context>>): Registry<Context> {
   const define = methodsOf<Context>()
   const modules = define({
     name: 'rpc_modules',
-    doc: 'Namespaces of this server, each with the version of its form.',
+    doc: 'Namespaces of this server with their versions.',
     params: [],
     result: {
       doc: 'object: name of a namespace → version',
@@ -24,7 +24,7 @@ export function withDiscovery<Context>(methods: Iterable<Method<Context>>): Regi
   let document: string | undefined
   const discover = define({
     name: 'rpc.discover',
-    doc: 'The methods of this server: parameters, results, costs and examples, as an OpenRPC document.',
+    doc: 'OpenRPC document of this server: methods with parameters, results, costs and examples.',
     params: [],
     result: { doc: 'OpenRPC document', schema: { type: 'object', required: ['openrpc', 'info', 'methods'] }, text: (text: string) => text },
     cost: 'instant',

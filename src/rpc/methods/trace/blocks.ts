@@ -17,7 +17,7 @@ import { type JsonCall, localized, parityRequest, textItems, textOf } from './pa
 
 export const calls = { trace: true, stateDiff: false }
 
-/** The calls of all transactions of a block that `keep` lets pass, in order; those of one transaction together, as JSON. */
+/** Calls of a block that `keep` accepts, in order; one JSON text per transaction. */
 export async function callsOfBlock(
   context: EthContext,
   block: BlockId,
@@ -39,9 +39,9 @@ export function blockAt(context: EthContext, at: BlockParam): BlockId | undefine
 
 export const traceBlockCalls = ethMethod({
   name: 'trace_block',
-  doc: 'The calls of all transactions of a block, as a list.',
+  doc: 'Flat list of the calls of all transactions of a block.',
   params: [param('block', blockId)],
-  result: textItems('list of calls, each with where it stands; null when there is no such block'),
+  result: textItems('list of calls with their positions; null for an unknown block'),
   cost: 'trace',
   example: { params: ['0x0'], result: [] },
   async run(context, at): Promise<readonly string[] | undefined> {
@@ -65,9 +65,9 @@ function callsAt(context: EthContext, place: TransactionLocation): readonly Json
 
 export const traceTransactionCalls = ethMethod({
   name: 'trace_transaction',
-  doc: 'The calls of a transaction of the canonical chain, as a list.',
+  doc: 'Flat list of the calls of a transaction of the canonical chain.',
   params: [param('hash', hash)],
-  result: anyJson('list of calls, each with where it stands; null when there is no such transaction', nullable(list(refTo('LocatedCall')))),
+  result: anyJson('list of calls with their positions; null for an unknown transaction', nullable(list(refTo('LocatedCall')))),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   async run(context, of): Promise<Json> {
@@ -78,9 +78,9 @@ export const traceTransactionCalls = ethMethod({
 
 export const traceGet = ethMethod({
   name: 'trace_get',
-  doc: 'One of the calls that trace_transaction lists.',
+  doc: 'One call of a transaction, by its index in the list of trace_transaction.',
   params: [param('hash', hash), param('indices', listOf(position, 1_024))],
-  result: anyJson('call; null when there is none, and for more than one index', nullable(refTo('LocatedCall'))),
+  result: anyJson('call; null when it does not exist, and for more than one index', nullable(refTo('LocatedCall'))),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, ['0x0']], result: null },
   async run(context, of, indices): Promise<Json> {

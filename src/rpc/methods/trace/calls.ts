@@ -22,12 +22,15 @@ import { ethMethod } from '../define.ts'
 import { onSteadyBlock } from '../eth/atBlock.ts'
 import { askedFor, parityRequest, type TraceTypes, traceTypes } from './parityResult.ts'
 
-const result = anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list', refTo('TransactionTrace'))
+const result = anyJson(
+  '{output, stateDiff, trace, vmTrace}; parts that were not requested are null or an empty list',
+  refTo('TransactionTrace'),
+)
 const block = optionalParam('block', blockId, latest, 'latest')
 
 export const traceCallCalls = ethMethod({
   name: 'trace_call',
-  doc: 'Runs a message as eth_call does: its output, its calls, and what it would change.',
+  doc: 'Runs a message like eth_call, and returns its output, calls and state changes.',
   params: [
     param('transaction', callRequest),
     param('types', traceTypes),
@@ -46,7 +49,7 @@ export const traceCallCalls = ethMethod({
   },
 })
 
-/** Calls of one request. */
+/** Maximum number of calls per request. */
 const maxCalls = 1_000
 type Asked = { readonly request: CallRequest; readonly types: TraceTypes }
 
@@ -79,9 +82,9 @@ async function traceMany(context: EthContext, requests: readonly Asked[], at: Bl
 
 export const traceCallMany = ethMethod({
   name: 'trace_callMany',
-  doc: 'As trace_call for several messages, each on what those before it have changed.',
+  doc: 'Like trace_call for several messages, each on the state left by the previous one.',
   params: [param('calls', listOf(asked, maxCalls)), block],
-  result: anyJson('for each call what trace_call answers', list(refTo('TransactionTrace'))),
+  result: anyJson('for each call, the result of trace_call', list(refTo('TransactionTrace'))),
   cost: 'trace',
   example: { params: [[[{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace']]], 'latest'] },
   run: (context, requests, at) => onSteadyBlock(at, () => traceMany(context, requests, at)),
@@ -94,7 +97,7 @@ function signerOf(tx: SignedTransaction): Address {
   return addressFromBytes(address)
 }
 
-/** A signed transaction as a call that asks for the same. */
+/** A signed transaction as an equivalent call request. */
 function requestOf(raw: Uint8Array): CallRequest {
   const tx = decoded(raw)
   if (tx.type === depositType || tx.type === 3) throw invalidParams('transaction type not supported')
@@ -121,7 +124,7 @@ function decoded(raw: Uint8Array): ReturnType<typeof decodeTransaction> {
 
 export const rawTransaction = ethMethod({
   name: 'trace_rawTransaction',
-  doc: 'As trace_call, of a signed transaction; its nonce is not looked at.',
+  doc: 'Like trace_call, for a signed transaction. Its nonce is not checked.',
   params: [param('bytes', bytes), param('types', traceTypes), block],
   result,
   cost: 'trace',

@@ -14,7 +14,7 @@ import { requireBlock, sealed } from '../eth/atBlock.ts'
 import { blockAt, callsOfBlock } from './blocks.ts'
 import { type JsonCall, memberOf, textItems } from './parityResult.ts'
 
-/** As Base's execution client has them. */
+/** Limits of Base's execution client. */
 const maxBlocks = 100
 const maxAddresses = 1_000
 
@@ -25,7 +25,7 @@ type TraceFilter = {
   readonly receivers: ReadonlySet<string>
   /** whether a call must fit both lists */
   readonly mode: 'union' | 'intersection'
-  /** calls that are passed over first */
+  /** number of matching calls to skip */
   readonly after: number
   readonly count: number
 }
@@ -51,7 +51,7 @@ const traceFilter: ParamCodec<TraceFilter> = {
   },
 }
 
-/** Who a call is to: of a creation the contract, of a self-destruct who inherits. */
+/** Receiver of a call: of a creation the contract, of a self-destruct the beneficiary. */
 const receiverOf = (call: JsonCall): string | undefined =>
   memberOf(call, 'action', 'to') ?? memberOf(call, 'result', 'address') ?? memberOf(call, 'action', 'refundAddress')
 const senderOf = (call: JsonCall): string | undefined => memberOf(call, 'action', 'from') ?? memberOf(call, 'action', 'address')
@@ -65,7 +65,7 @@ function matches(filter: TraceFilter, call: JsonCall): boolean {
   return (senders.size === 0 || isFrom) && (receivers.size === 0 || isTo)
 }
 
-/** @throws RpcError when the range is back to front, too large or not there yet */
+/** @throws RpcError when the range is reversed, too large, or beyond the head */
 function rangeOf(context: EthContext, { from, to }: TraceFilter): { readonly first: number; readonly last: number } {
   using view = context.chain.view()
   const [first, last] = [requireBlock(context, view, sealed(from)).number, requireBlock(context, view, sealed(to)).number]
@@ -93,9 +93,9 @@ async function search(context: EthContext, filter: TraceFilter): Promise<readonl
 
 export const traceFilterMethod = ethMethod({
   name: 'trace_filter',
-  doc: `The calls of a range of at most ${maxBlocks} blocks that are from or to certain accounts.`,
+  doc: `Calls from or to the given accounts in a range of at most ${maxBlocks} blocks.`,
   params: [param('filter', traceFilter)],
-  result: textItems('list of calls, each with where it stands'),
+  result: textItems('list of calls with their positions'),
   cost: 'trace',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0' }], result: [] },
   run: search,

@@ -16,9 +16,9 @@ const request = { tracer: 'opcodeGasTracer' }
 
 export const transactionOpcodeGas = ethMethod({
   name: 'trace_transactionOpcodeGas',
-  doc: 'How often each opcode ran in a transaction of the canonical chain, and the gas it took.',
+  doc: 'Number of executions and gas of each opcode in a transaction of the canonical chain.',
   params: [param('hash', hash)],
-  result: anyJson('{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}; null when there is no such transaction', nullable(gasSchema)),
+  result: anyJson('{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}; null for an unknown transaction', nullable(gasSchema)),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   run(context, of): Json | Promise<Json> {
@@ -34,14 +34,14 @@ export const transactionOpcodeGas = ethMethod({
 })
 
 const blockResult: TextCodec<string | undefined> = {
-  doc: '{blockHash, blockNumber, transactions}: trace_transactionOpcodeGas of each transaction; null when there is no such block',
+  doc: '{blockHash, blockNumber, transactions}: results of trace_transactionOpcodeGas for each transaction; null for an unknown block',
   schema: { type: ['object', 'null'] },
   text: (value) => value ?? 'null',
 }
 
 export const blockOpcodeGas = ethMethod({
   name: 'trace_blockOpcodeGas',
-  doc: 'As trace_transactionOpcodeGas, of all transactions of a block.',
+  doc: 'Like trace_transactionOpcodeGas, for all transactions of a block.',
   params: [param('block', blockId)],
   result: blockResult,
   cost: 'trace',

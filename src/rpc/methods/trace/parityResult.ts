@@ -7,14 +7,14 @@ import { ParamError } from '../../paramError.ts'
 import type { ParamCodec, TextCodec } from '../../registry.ts'
 import type { TraceRequest } from '../../tracePorts.ts'
 
-/** What of a transaction is asked for. */
+/** Requested parts of a transaction's trace. */
 export type TraceTypes = { readonly trace: boolean; readonly stateDiff: boolean }
 
 const names = ['trace', 'stateDiff', 'vmTrace']
 const nameList = listOf(text, 10)
 
 export const traceTypes: ParamCodec<TraceTypes> = {
-  doc: 'list of: trace, stateDiff (vmTrace is not offered)',
+  doc: 'list of: trace, stateDiff (vmTrace is not supported)',
   schema: { type: 'array', items: { enum: ['trace', 'stateDiff'] } },
   parse(value): TraceTypes {
     const types = nameList.parse(value)
@@ -27,7 +27,7 @@ export const traceTypes: ParamCodec<TraceTypes> = {
 
 export const parityRequest = ({ stateDiff }: TraceTypes): TraceRequest => ({ tracer: 'parityTracer', tracerConfig: { stateDiff } })
 
-/** What the tracer says of one transaction. */
+/** Result of the tracer for one transaction. */
 export type ParityTrace = {
   readonly output: Json
   readonly stateDiff: Json
@@ -41,16 +41,16 @@ export function parityTrace(result: Json): ParityTrace {
   return result as unknown as ParityTrace
 }
 
-/** A result without what was not asked for. */
+/** The requested parts of a result. */
 export function askedFor(result: Json, { trace }: TraceTypes): JsonCall {
   const { output, stateDiff, trace: calls, vmTrace } = parityTrace(result)
   return { output, stateDiff, trace: trace ? calls : [], vmTrace }
 }
 
-/** Where a transaction stands. */
+/** Position of a transaction. */
 export type TracePlace = { readonly block: BlockId; readonly hash: Hash | undefined; readonly index: number }
 
-/** The calls of a transaction, each with where it stands. */
+/** Calls of a transaction with their positions. */
 export function localized(result: Json, { block, hash, index }: TracePlace): readonly JsonCall[] {
   const place = { blockHash: block.hash, blockNumber: block.number, transactionHash: hash, transactionPosition: index }
   return parityTrace(result).trace.map(({ action, error, result: outcome, subtraces, traceAddress, type }) => ({
@@ -60,12 +60,12 @@ export function localized(result: Json, { block, hash, index }: TracePlace): rea
   }))
 }
 
-/** Lists whose items are JSON already. */
+/** Codec of a list whose items are JSON text. */
 export function textItems(doc: string): TextCodec<readonly string[] | undefined> {
   return { doc, schema: { type: ['array', 'null'] }, text: (items) => (items === undefined ? 'null' : `[${items.join(',')}]`) }
 }
 
-/** Calls as the items of such a list; undefined when there are none. */
+/** Calls as items for `textItems`; undefined when there are none. */
 export const textOf = (calls: readonly JsonCall[]): string | undefined =>
   calls.length === 0 ? undefined : calls.map((call) => JSON.stringify(call)).join(',')
 

@@ -14,10 +14,10 @@ import { askedFor, parityRequest, textItems, traceTypes } from './parityResult.t
 
 export const replayTransaction = ethMethod({
   name: 'trace_replayTransaction',
-  doc: 'Runs a transaction of the canonical chain again: its output, its calls, and what it has changed.',
+  doc: 'Re-executes a transaction of the canonical chain, and returns its output, calls and state changes.',
   params: [param('hash', hash), param('types', traceTypes)],
   result: anyJson(
-    '{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list',
+    '{output, stateDiff, trace, vmTrace}; parts that were not requested are null or an empty list',
     nullable(refTo('TransactionTrace')),
   ),
   cost: 'trace',
@@ -33,9 +33,9 @@ export const replayTransaction = ethMethod({
 
 export const replayBlockTransactions = ethMethod({
   name: 'trace_replayBlockTransactions',
-  doc: 'As trace_replayTransaction, of all transactions of a block.',
+  doc: 'Like trace_replayTransaction, for all transactions of a block.',
   params: [param('block', blockId), param('types', traceTypes)],
-  result: textItems('list of {output, stateDiff, trace, vmTrace, transactionHash}; null when there is no such block'),
+  result: textItems('list of {output, stateDiff, trace, vmTrace, transactionHash}; null for an unknown block'),
   cost: 'trace',
   example: { params: ['0x0', ['trace']], result: [] },
   async run(context, at, types): Promise<readonly string[] | undefined> {

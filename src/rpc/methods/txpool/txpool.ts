@@ -13,14 +13,14 @@ import { type JsonSchema, object, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { poolOf } from './poolOf.ts'
 
-/** Transactions that are decoded between two turns of the event loop. */
+/** Transactions to decode per turn of the event loop. */
 const slice = 256
 
 type ByNonce = Record<string, Json>
 type BySender = Record<string, ByNonce>
 type Content = { readonly pending: BySender; readonly queued: BySender }
 
-/** Two lists by sender and nonce, the transactions in one of the forms below. */
+/** Pending and queued transactions by sender and nonce, each in the given form. */
 async function contentOf(
   context: EthContext,
   of: Address | undefined,
@@ -31,7 +31,7 @@ async function contentOf(
     if (index % slice === slice - 1) await nextTurn()
     if (context.cancellation.isCancelled) throw timedOut()
     const transaction = decodeTransaction(pooled.raw)
-    if (transaction.type === depositType) continue // there are none
+    if (transaction.type === depositType) continue // never in the pool
     const list = pooled.isPending ? content.pending : content.queued
     const own = list[pooled.sender] ?? {}
     own[transaction.nonce.toString()] = form(transaction, pooled)
@@ -49,17 +49,17 @@ function summary(transaction: SignedTransaction): string {
 }
 
 const byKey = (schema: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: schema })
-const twoOf = (schema: JsonSchema): JsonSchema => object('what waits', { pending: schema, queued: schema })
+const twoOf = (schema: JsonSchema): JsonSchema => object('pool content', { pending: schema, queued: schema })
 
 const contentResult = (what: string, schema: JsonSchema): ResultCodec<Content> => ({
-  doc: `{pending, queued}: by sender and nonce ${what}`,
+  doc: `{pending, queued}: ${what} by sender and nonce`,
   schema: twoOf(byKey(byKey(schema))),
   encode: (value) => value,
 })
 
 export const status = ethMethod({
   name: 'txpool_status',
-  doc: 'How many transactions wait: pending ones could be in the next block, of queued ones something before them is missing.',
+  doc: 'Number of pool transactions. Pending ones are executable in the next block; queued ones wait for a missing nonce or for balance.',
   params: [],
   result: {
     doc: '{pending, queued}: quantities',
@@ -76,9 +76,9 @@ export const status = ethMethod({
 
 export const content = ethMethod({
   name: 'txpool_content',
-  doc: 'All transactions that wait.',
+  doc: 'All pool transactions.',
   params: [],
-  result: contentResult('the transaction', refTo('Transaction')),
+  result: contentResult('transactions', refTo('Transaction')),
   cost: 'range-read',
   example: { params: [], result: { pending: {}, queued: {} } },
   run: (context) => contentOf(context, undefined, whole),
@@ -86,9 +86,9 @@ export const content = ethMethod({
 
 export const inspect = ethMethod({
   name: 'txpool_inspect',
-  doc: 'All transactions that wait, a line of text each.',
+  doc: 'All pool transactions, each as a line of text.',
   params: [],
-  result: contentResult('a line of text', { type: 'string' }),
+  result: contentResult('lines of text', { type: 'string' }),
   cost: 'range-read',
   example: { params: [], result: { pending: {}, queued: {} } },
   run: (context) => contentOf(context, undefined, summary),
@@ -96,10 +96,10 @@ export const inspect = ethMethod({
 
 export const contentFrom = ethMethod({
   name: 'txpool_contentFrom',
-  doc: 'The transactions of one sender that wait.',
+  doc: 'Pool transactions of one sender.',
   params: [param('sender', address)],
   result: {
-    doc: '{pending, queued}: by nonce the transaction',
+    doc: '{pending, queued}: transactions by nonce',
     schema: twoOf(byKey(refTo('Transaction'))),
     encode: (value: { readonly pending: ByNonce; readonly queued: ByNonce }): Json => value,
   },

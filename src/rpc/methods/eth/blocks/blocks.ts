@@ -21,7 +21,7 @@ function blockText(context: EthContext, at: BlockParam, isFull: boolean): ByteLi
 
 export const getBlockByNumber = ethMethod({
   name: 'eth_getBlockByNumber',
-  doc: 'A canonical block; `pending`: the newest one that is not sealed, whose hash is zero and which has no size, or where there is none the newest sealed one.',
+  doc: 'A canonical block. `pending`: the newest pending block, with zero hash and no size; without one, the sealed block of --pending.fallback.',
   params: [param('block', blockNumberOrTag), full],
   result: bytesOrNull(blockResult),
   cost: 'block-read',
@@ -29,14 +29,14 @@ export const getBlockByNumber = ethMethod({
   run: blockText,
 })
 
-/** A block that the view has. */
+/** JSON of a block by its hash, canonical or not. */
 export function blockOfHash(context: EthContext, of: Hash, isFull: boolean): ByteList | undefined {
   return blockText(context, { kind: 'hash', hash: of, mustBeCanonical: false }, isFull)
 }
 
 export const getBlockByHash = ethMethod({
   name: 'eth_getBlockByHash',
-  doc: 'A block, canonical or not.',
+  doc: 'A block by its hash, canonical or not.',
   params: [param('hash', hash), full],
   result: bytesOrNull(blockResult),
   cost: 'block-read',

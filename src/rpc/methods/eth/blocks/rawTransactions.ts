@@ -13,14 +13,14 @@ function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
   return place && context.blocks.read(view, place.block.hash)?.of.block.transactions[place.index]
 }
 
-/** Of the pool, else of the chain: it may have got into a block while the pool was asked. */
+/** Reads the pool, then the chain: the transaction may enter a block in between. */
 async function bytesWithPool(context: EthContext, pool: TransactionPool, of: Hash): Promise<Uint8Array | undefined> {
   return (await pool.get(of))?.raw ?? minedBytes(context, of)
 }
 
 export const getRawTransactionByHash = ethMethod({
   name: 'eth_getRawTransactionByHash',
-  doc: 'The bytes (EIP-2718) of a transaction of the canonical chain, or of one that waits in the pool.',
+  doc: 'EIP-2718 bytes of a transaction of the canonical chain or of the pool.',
   params: [param('hash', hash)],
   result: orNull(bytes),
   cost: 'point-read',
@@ -37,7 +37,7 @@ function bytesAt(context: EthContext, at: BlockParam, index: bigint): Uint8Array
 
 export const getRawTransactionByBlockNumberAndIndex = ethMethod({
   name: 'eth_getRawTransactionByBlockNumberAndIndex',
-  doc: 'The bytes (EIP-2718) of a transaction by its place in a canonical block.',
+  doc: 'EIP-2718 bytes of a transaction by its index in a canonical block.',
   params: [param('block', blockNumberOrTag), param('index', gasQuantity)],
   result: orNull(bytes),
   cost: 'point-read',
@@ -47,7 +47,7 @@ export const getRawTransactionByBlockNumberAndIndex = ethMethod({
 
 export const getRawTransactionByBlockHashAndIndex = ethMethod({
   name: 'eth_getRawTransactionByBlockHashAndIndex',
-  doc: 'The bytes (EIP-2718) of a transaction by its place in a block, canonical or not.',
+  doc: 'EIP-2718 bytes of a transaction by its index in a block, canonical or not.',
   params: [param('hash', hash), param('index', gasQuantity)],
   result: orNull(bytes),
   cost: 'point-read',

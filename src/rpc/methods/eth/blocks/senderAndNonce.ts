@@ -11,7 +11,7 @@ import { writtenOrNull } from '../../../results/text.ts'
 import { type AnyTransaction, pendingTransaction, transactionResult } from '../../../results/transaction.ts'
 import { ethMethod } from '../../define.ts'
 
-/** Nonce of the account after a block; undefined: its state is not retained. */
+/** Nonce of the account after a block; undefined when the state is not retained. */
 function nonceAfter(view: ChainView, of: Address, { number }: Pick<BlockId, 'number'>): bigint | undefined {
   const hash = view.canonicalHash(number)
   const state = hash && view.state({ hash, number })
@@ -19,8 +19,8 @@ function nonceAfter(view: ChainView, of: Address, { number }: Pick<BlockId, 'num
 }
 
 /**
- * The block after which the account's nonce is above `nonce` for the first time.
- * @throws RpcError 4444 when that may be a block before those whose states are retained
+ * Number of the first block after which the account's nonce is above `nonce`.
+ * @throws RpcError 4444 when that block may be older than the retained states
  */
 function blockThatUsed(view: ChainView, of: Address, nonce: bigint): number | undefined {
   const { latest } = view.heads
@@ -71,7 +71,7 @@ async function find(context: EthContext, of: Address, nonce: bigint): Promise<An
 
 export const getTransactionBySenderAndNonce = ethMethod({
   name: 'eth_getTransactionBySenderAndNonce',
-  doc: 'The transaction with which an account used a nonce: one that waits in the pool, else one of the canonical chain or of the blocks above it that are not sealed, as far back as states are retained.',
+  doc: 'The transaction of an account with a given nonce: from the pool, else from the canonical chain or the pending blocks. Searches as far back as states are retained.',
   params: [param('sender', address), param('nonce', gasQuantity)],
   result: writtenOrNull(transactionResult),
   cost: 'block-read',

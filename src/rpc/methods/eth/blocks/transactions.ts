@@ -21,7 +21,7 @@ function onTransaction<T>(context: EthContext, of: Hash, read: (block: DecodedBl
 
 const minedText = ({ text }: DecodedBlock, index: number): string | undefined => text.transaction(index)
 
-/** Of the chain, else of the pool; it may have got into a block while the pool was asked. */
+/** Reads the pool, then the chain again: the transaction may enter a block in between. */
 async function withPool(context: EthContext, pool: TransactionPool, of: Hash): Promise<string | undefined> {
   const pooled = await pool.get(of)
   if (pooled === undefined) return onTransaction(context, of, minedText)
@@ -30,7 +30,7 @@ async function withPool(context: EthContext, pool: TransactionPool, of: Hash): P
 
 export const getTransactionByHash = ethMethod({
   name: 'eth_getTransactionByHash',
-  doc: 'A transaction of the canonical chain; or of a block that is not sealed, whose hash is null; or one that waits in the pool: that has no block, hash and number of its block are null.',
+  doc: 'A transaction of the canonical chain, of a pending block, or of the pool. In a pending block its block hash is null; in the pool its block hash and number are null.',
   params: [param('hash', hash)],
   result: textOrNull(transactionResult),
   cost: 'point-read',
@@ -50,7 +50,7 @@ function atIndex(context: EthContext, at: BlockParam, index: bigint): string | u
 
 export const getTransactionByBlockNumberAndIndex = ethMethod({
   name: 'eth_getTransactionByBlockNumberAndIndex',
-  doc: 'A transaction by its place in a canonical block.',
+  doc: 'A transaction by its index in a canonical block.',
   params: [param('block', blockNumberOrTag), param('index', gasQuantity)],
   result: textOrNull(transactionResult),
   cost: 'point-read',
@@ -60,7 +60,7 @@ export const getTransactionByBlockNumberAndIndex = ethMethod({
 
 export const getTransactionByBlockHashAndIndex = ethMethod({
   name: 'eth_getTransactionByBlockHashAndIndex',
-  doc: 'A transaction by its place in a block, canonical or not.',
+  doc: 'A transaction by its index in a block, canonical or not.',
   params: [param('hash', hash), param('index', gasQuantity)],
   result: textOrNull(transactionResult),
   cost: 'point-read',
@@ -68,13 +68,13 @@ export const getTransactionByBlockHashAndIndex = ethMethod({
   run: (context, of, index) => atIndex(context, { kind: 'hash', hash: of, mustBeCanonical: false }, index),
 })
 
-/** The text of the receipt of a transaction of the canonical chain. */
+/** JSON of the receipt of a transaction of the canonical chain or of a pending block. */
 export const minedReceiptOf = (context: EthContext, of: Hash): string | undefined =>
   onTransaction(context, of, ({ text }, index) => text.receipt(index))
 
 export const getTransactionReceipt = ethMethod({
   name: 'eth_getTransactionReceipt',
-  doc: 'What a transaction did: status, gas, logs, and what it paid for L1. It is of the canonical chain, or preconfirmed in a block that is not sealed: then the hash of the block is zero.',
+  doc: 'Receipt of a transaction: status, gas, logs and L1 fees. For a transaction that is preconfirmed in a pending block, the block hash is zero.',
   params: [param('hash', hash)],
   result: textOrNull(receiptResult),
   cost: 'point-read',

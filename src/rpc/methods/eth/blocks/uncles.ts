@@ -7,7 +7,7 @@ import { headResult } from '../../../results/block.ts'
 import { ethMethod } from '../../define.ts'
 import { findBlock } from '../atBlock.ts'
 
-/** Blocks of this chain have no uncles: what is asked for is whether the block is known. */
+/** Number of uncles: always 0; undefined for an unknown block. */
 function uncleCount(context: EthContext, at: BlockParam): number | undefined {
   using view = context.chain.view()
   return findBlock(context, view, at) && 0
@@ -17,7 +17,7 @@ const noUncle = (): HeadBlock | undefined => undefined
 
 export const getUncleCountByBlockNumber = ethMethod({
   name: 'eth_getUncleCountByBlockNumber',
-  doc: 'Number of uncles of a canonical block: 0, this chain has none.',
+  doc: 'Number of uncles of a canonical block. Always 0: this chain has none.',
   params: [param('block', blockNumberOrTag)],
   result: orNull(quantity),
   cost: 'point-read',
@@ -27,7 +27,7 @@ export const getUncleCountByBlockNumber = ethMethod({
 
 export const getUncleCountByBlockHash = ethMethod({
   name: 'eth_getUncleCountByBlockHash',
-  doc: 'Number of uncles of a block: 0, this chain has none.',
+  doc: 'Number of uncles of a block. Always 0: this chain has none.',
   params: [param('hash', hash)],
   result: orNull(quantity),
   cost: 'point-read',
@@ -37,7 +37,7 @@ export const getUncleCountByBlockHash = ethMethod({
 
 export const getUncleByBlockNumberAndIndex = ethMethod({
   name: 'eth_getUncleByBlockNumberAndIndex',
-  doc: 'An uncle of a canonical block: null, this chain has none.',
+  doc: 'An uncle of a canonical block. Always null: this chain has none.',
   params: [param('block', blockNumberOrTag), param('index', gasQuantity)],
   result: orNull(headResult),
   cost: 'instant',
@@ -47,7 +47,7 @@ export const getUncleByBlockNumberAndIndex = ethMethod({
 
 export const getUncleByBlockHashAndIndex = ethMethod({
   name: 'eth_getUncleByBlockHashAndIndex',
-  doc: 'An uncle of a block: null, this chain has none.',
+  doc: 'An uncle of a block. Always null: this chain has none.',
   params: [param('hash', hash), param('index', gasQuantity)],
   result: orNull(headResult),
   cost: 'instant',

@@ -12,7 +12,7 @@ import { planCall } from './planCall.ts'
 
 export const call = ethMethod({
   name: 'eth_call',
-  doc: 'Runs a message on the state after a block, in the environment of that block, and changes nothing. A revert is error 3 with its data.',
+  doc: 'Runs a message on the state after a block, in the environment of that block, without changing anything. A revert is error 3 with the revert data.',
   params: [
     param('transaction', callRequest),
     optionalParam('block', blockId, latest, 'latest'),

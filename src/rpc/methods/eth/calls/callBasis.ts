@@ -9,17 +9,17 @@ import { prunedHistory } from '../../../errors.ts'
 import { requireBlock } from '../atBlock.ts'
 import type { CallBasis } from './planCall.ts'
 
-/** A block that messages are asked at, as far as their plans depend on it; good while it is read. */
+/** Block that messages are planned on. Valid during `atCallPlace` only. */
 export type CallContext = {
   readonly block: BlockId
   readonly header: Header
-  /** What the plan of a request goes by. @param gasCap absent: that of calls */
+  /** Inputs of a request's plan. @param gasCap default: the maximum gas of a call */
   basis(request: CallRequest, overrides: CallOverrides, gasCap?: bigint): CallBasis
-  /** Whether code runs when the account is called. */
+  /** Whether the account has code. */
   hasCode(address: Address, overrides: CallOverrides): boolean
 }
 
-/** Reads a block for calls. RpcError −32001 when there is none, 4444 when its state is not retained. */
+/** Reads a block for calls. @throws RpcError −32001 when it does not exist, 4444 when its state is not retained */
 export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallContext) => T): T {
   using view = context.chain.view()
   const block = requireBlock(context, view, at)

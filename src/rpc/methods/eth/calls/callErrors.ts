@@ -4,7 +4,7 @@ import { invalidInput, RpcError, transactionRejected } from '../../../errors.ts'
 import { insufficientFunds } from './planCall.ts'
 import { revertReason } from './revertReason.ts'
 
-/** The names that Base's execution client gives to what ends a frame, by the interpreter's reason; others are the reason in one word. */
+/** Base's execution client's names of halts, by the interpreter's reason. Other reasons become one CamelCase word. */
 const haltNames: Readonly<Record<string, string>> = {
   'invalid opcode': 'OpcodeNotFound',
   'write protection': 'StateChangeDuringStaticCall',
@@ -48,19 +48,19 @@ function revertError(output: Uint8Array): RpcError {
   return new RpcError(3, reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`, toHex(output))
 }
 
-/** As Go writes a duration: 500ms, 5s, 1m30s. */
+/** A duration in Go's format: 500ms, 5s, 1m30s. */
 function durationText(ms: number): string {
   if (ms < 1_000) return `${ms}ms`
   const minutes = Math.floor(ms / 60_000)
   return `${minutes > 0 ? `${minutes}m` : ''}${(ms % 60_000) / 1_000}s`
 }
 
-/** As go-ethereum says it. */
+/** Time-out error with the text of go-ethereum. */
 export function outOfTime(timeoutMs: number): RpcError {
   return invalidInput(`execution aborted (timeout = ${durationText(timeoutMs)})`)
 }
 
-/** Return data, or the RpcError that says why there is none. */
+/** Return data of a message. @throws RpcError when it failed */
 export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array {
   switch (outcome.kind) {
     case 'success':
@@ -76,7 +76,7 @@ export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array
   }
 }
 
-/** Why a message that ran has failed; RpcError for one that did not. */
+/** Error text of a message that ran and failed; undefined when it succeeded. @throws RpcError when it did not run to its end */
 export function failureOf(outcome: CallOutcome, message: CallMessage): string | undefined {
   try {
     outputOf(outcome, message)

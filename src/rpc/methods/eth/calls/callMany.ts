@@ -20,7 +20,7 @@ import { planCall } from './planCall.ts'
 type Bundle = { readonly transactions: readonly CallRequest[]; readonly block: BlockOverrides }
 
 const maxBundles = 64
-/** In all bundles. */
+/** Over all bundles. */
 const maxMessages = 1_024
 
 const bundle: ParamCodec<Bundle> = {
@@ -35,7 +35,7 @@ const bundle: ParamCodec<Bundle> = {
 }
 
 const bundles: ParamCodec<readonly Bundle[]> = {
-  doc: `list of at most ${maxBundles} bundles {transactions, blockOverride} with at most ${maxMessages} transactions in all`,
+  doc: `list of at most ${maxBundles} bundles {transactions, blockOverride} with at most ${maxMessages} transactions in total`,
   schema: { type: 'array', maxItems: maxBundles, items: { type: 'object', required: ['transactions'] } },
   parse(value): readonly Bundle[] {
     const parsed = listOf(bundle, maxBundles).parse(value)
@@ -45,7 +45,7 @@ const bundles: ParamCodec<readonly Bundle[]> = {
   },
 }
 
-/** Where the first message stands. */
+/** Codec of the position at which the first message runs. */
 const stateContext: ParamCodec<BlockParam> = {
   doc: '{blockNumber: block, transactionIndex: -1 (after the whole block)}',
   schema: { type: 'object' },
@@ -57,11 +57,11 @@ const stateContext: ParamCodec<BlockParam> = {
   },
 }
 
-/** What became of one message. */
+/** Result of one message. */
 type Answer = { readonly value: Uint8Array } | { readonly error: string | undefined }
 
 const manyResult: ResultCodec<readonly (readonly Answer[])[]> = {
-  doc: 'for each bundle a list, for each message of it {value: return data} or {error: why it fails}',
+  doc: 'for each bundle a list with {value: return data} or {error: reason} for each message',
   schema: {
     type: 'array',
     items: { type: 'array', items: { type: 'object', properties: { value: refTo('Bytes'), error: { type: 'string' } } } },
@@ -69,7 +69,7 @@ const manyResult: ResultCodec<readonly (readonly Answer[])[]> = {
   encode: (all) => all.map((answers) => answers.map((answer) => ('value' in answer ? { value: toHex(answer.value) } : answer))),
 }
 
-/** RpcError for a message that could not begin. */
+/** @throws RpcError for a message that could not start */
 function answersOf({ messages }: CallBundle, outcomes: readonly CallOutcome[]): Answer[] {
   return outcomes.map((outcome, i) =>
     outcome.kind === 'success' ? { value: outcome.output } : { error: failureOf(outcome, messages[i] as CallMessage) },
@@ -78,7 +78,7 @@ function answersOf({ messages }: CallBundle, outcomes: readonly CallOutcome[]): 
 
 type Plan = { readonly block: BlockId; readonly bundles: readonly CallBundle[] }
 
-/** The messages with their defaults. What a sender can pay is counted on the state before all of them. */
+/** Plans of all messages. The sender's balance is that before the first message. */
 function planAll(context: EthContext, given: readonly Bundle[], at: BlockParam, state: StateOverrides | undefined): Plan {
   return atCallPlace(context, at, ({ block, basis }) => ({
     block,
@@ -91,7 +91,7 @@ function planAll(context: EthContext, given: readonly Bundle[], at: BlockParam, 
 
 export const callMany = ethMethod({
   name: 'eth_callMany',
-  doc: 'Runs bundles of messages on the state after a block, each message on what those before it have left, and keeps nothing. One that fails does not end the others; one that cannot begin is an error.',
+  doc: 'Runs bundles of messages on the state after a block, each message on the state left by the previous ones, without changing anything. A failed message does not stop the others; a message that cannot start is an error.',
   params: [
     param('bundles', bundles),
     optionalParam('stateContext', stateContext, latest, 'latest'),

@@ -15,9 +15,9 @@ import { planCall } from './planCall.ts'
 type Answer = ListedCall & { readonly error: string | undefined }
 
 const accessListResult: ResultCodec<Answer> = {
-  doc: '{accessList, gasUsed: with that list; of a message that fails without it, error: why it fails}',
+  doc: '{accessList, gasUsed, error}: gasUsed is with the list, or without it for a failed message; error is the reason of its failure',
   schema: {
-    title: 'access list and the gas it goes with',
+    title: 'access list, and gas with that list',
     type: 'object',
     required: ['accessList', 'gasUsed'],
     properties: { accessList: refTo('AccessList'), gasUsed: refTo('Quantity'), error: { type: 'string' } },
@@ -31,7 +31,7 @@ const accessListResult: ResultCodec<Answer> = {
 
 export const createAccessList = ethMethod({
   name: 'eth_createAccessList',
-  doc: 'The accounts and slots that a message reaches for on the state after a block, without those that are warm in any case, and the gas it uses when they are listed. A message that fails has a list too.',
+  doc: 'Accounts and slots that a message accesses on the state after a block, except those that are always warm, and its gas with that access list. A failed message has a list too.',
   params: [
     param('transaction', callRequest),
     optionalParam('block', blockId, latest, 'latest'),

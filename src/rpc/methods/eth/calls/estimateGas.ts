@@ -17,18 +17,18 @@ import { outOfTime, outputOf } from './callErrors.ts'
 import { planEstimate } from './planCall.ts'
 import { searchGas } from './searchGas.ts'
 
-/** What a transaction without data costs. */
+/** Gas of a transaction without data and code. */
 const transferGas = 21_000n
-/** Gas after which others get a turn of the event loop. */
+/** Gas to execute before yielding to the event loop. */
 const sliceGas = 5_000_000n
 
 type Plan = {
   readonly block: BlockId
   readonly overrides: CallOverrides
-  /** with as much gas as there can be */
+  /** with the maximum possible gas */
   readonly message: CallMessage
   readonly gasCap: bigint
-  /** nothing runs: value goes to an account without code */
+  /** no code runs: value goes to an account without code */
   readonly isTransfer: boolean
 }
 
@@ -49,10 +49,10 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam, overrid
   })
 }
 
-/** Runs of the message with different gas limits, all in the time of one request. */
+/** Runs of one message with different gas limits, within the time of one request. */
 type Runs = {
   now(gasLimit: bigint): MeasuredCall
-  /** Each run is short or has a turn of the event loop to itself. */
+  /** Yields to the event loop before a run when earlier runs used much gas. */
   inTurn(gasLimit: bigint): Promise<MeasuredCall>
 }
 
@@ -82,7 +82,7 @@ function createRuns(context: EthContext, { block, overrides, message }: Plan): R
 const isShortOfGas = ({ outcome }: MeasuredCall): boolean =>
   outcome.kind === 'revert' || (outcome.kind === 'halt' && outcome.reason === 'out of gas')
 
-/** The RpcError of a message that fails with all the gas it may have; too little gas is said to be the reason when more would do. */
+/** @throws RpcError of a message that fails with the maximum gas; names the gas limit as the reason when a higher one would be enough */
 async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: Runs['inTurn']): Promise<never> {
   const { outcome } = failed
   if (outcome.kind === 'refused' && outcome.refusal.kind === 'intrinsic-gas')
@@ -91,7 +91,7 @@ async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: Runs
   if (isLimited && isShortOfGas(failed) && (await run(gasCap)).outcome.kind === 'success')
     throw transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
   outputOf(outcome, message)
-  throw new RangeError('a message that succeeded is not refused')
+  throw new RangeError('refuse called for a successful message')
 }
 
 async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
@@ -103,7 +103,7 @@ async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
 
 export const estimateGas = ethMethod({
   name: 'eth_estimateGas',
-  doc: 'Gas limit with which a message succeeds on the state after a block: the least one, or up to 1.5 % more. A revert is error 3 with its data. The fees of L1 and of the operator, which are no gas, are not looked at.',
+  doc: 'Gas limit with which a message succeeds on the state after a block: the minimum, or up to 1.5 % more. A revert is error 3 with the revert data. L1 and operator fees are not part of the gas, and are not checked.',
   params: [
     param('transaction', callRequest),
     optionalParam('block', blockId, latest, 'latest'),

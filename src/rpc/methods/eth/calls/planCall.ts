@@ -4,20 +4,20 @@ import type { CallMessage } from '../../../callPorts.ts'
 import type { CallRequest } from '../../../codecs/callRequest.ts'
 import { invalidInput, invalidParams, transactionRejected } from '../../../errors.ts'
 
-/** What a plan depends on besides the request; wei. */
+/** Inputs of a plan besides the request, in wei. */
 export type CallBasis = {
-  /** of the block, per gas */
+  /** base fee of the block, per gas */
   readonly baseFee: bigint
-  /** of the sender; read only where it counts */
+  /** balance of the sender; read only when needed */
   readonly balance: () => bigint
-  /** gas when the request names none, and the most it may name */
+  /** default gas, and maximum gas of a request */
   readonly gasCap: bigint
   readonly chainId: number
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** Wei per gas; 0 when the request names no price. A maximum fee of zero asks nothing of the base fee. */
+/** Effective price, wei per gas; 0 when the request names no price. With maximum fees of zero, the base fee is not checked. */
 function priceOf(request: CallRequest, baseFee: bigint): bigint {
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
   if (maxFeePerGas === undefined && maxPriorityFeePerGas === undefined) return gasPrice ?? 0n
@@ -29,7 +29,7 @@ function priceOf(request: CallRequest, baseFee: bigint): bigint {
   return min(maxFeePerGas, baseFee + tip)
 }
 
-/** The gas that the sender can pay for, when there is a price and no limit. */
+/** Gas limit of a request; with a price and no limit, the gas that the sender can pay for. */
 function gasLimitOf(request: CallRequest, price: bigint, basis: CallBasis): bigint {
   if (request.gas !== undefined) {
     if (request.gas > basis.gasCap) throw invalidInput('gas limit too high')
@@ -42,19 +42,19 @@ function gasLimitOf(request: CallRequest, price: bigint, basis: CallBasis): bigi
   return min(basis.gasCap, (balance - value) / price)
 }
 
-/** @param have wei of the sender. @param want wei for value and gas */
+/** @param have wei of the sender @param want wei needed for value and gas */
 export function insufficientFunds(have: bigint, want: bigint): Error {
   return transactionRejected(`insufficient funds for gas * price + value: have ${have} want ${want}`)
 }
 
-/** @throws RpcError for what no transaction could be */
+/** @throws RpcError for a request that cannot be a transaction */
 function checkForm({ chainId, to, authorizationList }: CallRequest, basis: CallBasis): void {
   if (chainId !== undefined && chainId !== BigInt(basis.chainId)) throw invalidInput('invalid chain ID')
   if (authorizationList !== undefined && to === undefined)
     throw invalidParams('a transaction with an authorizationList creates no contract: "to" is needed')
 }
 
-/** A request with its defaults, as it runs. RpcError when its fees contradict each other or the block. Pure. */
+/** Message of a request, with defaults applied. Pure. @throws RpcError when its fees contradict each other or the block */
 export function planCall(request: CallRequest, basis: CallBasis): CallMessage {
   checkForm(request, basis)
   const gasPrice = priceOf(request, basis.baseFee)
@@ -62,9 +62,9 @@ export function planCall(request: CallRequest, basis: CallBasis): CallMessage {
 }
 
 /**
- * A request as an estimate tries it first: with as much gas as there can be, which is what the request names and the sender can pay for, and
- * the cap at most. The fees of L1 and of the operator are not set aside: Base's client charges neither in calls and estimates
- * (paradigmxyz/reth, pull request 22959). RpcError as with `planCall`. Pure.
+ * First message of an estimate, with the maximum gas: the request's limit, bounded by the sender's balance and the cap. L1 and operator fees are not
+ * subtracted: Base's client charges neither in calls and estimates (paradigmxyz/reth, pull request 22959). Pure.
+ * @throws RpcError like `planCall`
  */
 export function planEstimate(request: CallRequest, basis: CallBasis): CallMessage {
   checkForm(request, basis)

@@ -13,7 +13,7 @@ const panics: Readonly<Record<string, string>> = {
   '81': 'called an invalid internal function',
 }
 
-/** What a revert says of itself, when it is one of Solidity's two built-in errors. @param output return data of the reverted call */
+/** Text of a revert with one of the two built-in Solidity errors; undefined for any other. @param output return data of the reverted call */
 export function revertReason(output: Uint8Array): string | undefined {
   const error = decodeSolidityError(output)
   if (error?.kind !== 'panic') return error?.message

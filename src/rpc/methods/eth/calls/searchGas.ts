@@ -1,15 +1,15 @@
 import type { MeasuredCall } from '../../../callPorts.ts'
 
-/** An estimate may be above the least gas by this share of it: further runs cost more than they tell. */
+/** Accepted excess of an estimate over the minimum, as a share. More precision would cost more runs. */
 const toleratedShare = 0.015
-/** Gas that a call with value gives the callee on top. */
+/** Extra gas of the callee in a call with value. */
 const callStipend = 2_300n
 
 /**
- * Finds a gas limit that is enough, near the least one. A transaction may need more than it uses: refunds come at the end, and each call
- * keeps a 64th back (EIP-150).
- * @param first what became of the message with `most` gas: it succeeded
- * @param run the message with another gas limit
+ * Finds a sufficient gas limit near the minimum. A transaction may need more gas than it uses: refunds come at its end, and each call
+ * retains one 64th (EIP-150).
+ * @param first outcome of the message with `most` gas: a success
+ * @param run runs the message with another gas limit
  */
 export async function searchGas(first: MeasuredCall, most: bigint, run: (gasLimit: bigint) => Promise<MeasuredCall>): Promise<bigint> {
   let enough = most

@@ -32,14 +32,14 @@ const refusalCodes: Readonly<Record<SimulationRefusal['kind'], number>> = {
   override: -32000,
   impossible: -32603,
 }
-/** Of a call that ran and failed. */
+/** Error codes of a call that ran and failed. */
 const revertedCode = { base: -32000, 'go-ethereum': 3 } as const
 const haltedCode = -32015
 
 type Simulated = Extract<SimulationOutcome, { kind: 'simulated' }>
 type Answer = { readonly simulated: Simulated; readonly fullTransactions: boolean }
 
-/** Why a call failed; go-ethereum has the revert's data here and not in `returnData`. */
+/** Error of a failed call. go-ethereum puts the revert data here and not into `returnData`. */
 function errorOf({ outcome }: SimulatedCall, style: Simulated['style']): Json {
   if (outcome.kind === 'halt') return { code: haltedCode, message: outcome.reason }
   if (outcome.kind !== 'revert') return undefined
@@ -100,7 +100,7 @@ function requireSimulated(outcome: SimulationOutcome | undefined): Simulated {
   }
 }
 
-/** As go-ethereum says that there is none. */
+/** Finds a block, with go-ethereum's error when it does not exist. */
 function requireHeader(context: EthContext, at: BlockParam): BlockId {
   using view = context.chain.view()
   const block = findBlock(context, view, at)
@@ -110,7 +110,7 @@ function requireHeader(context: EthContext, at: BlockParam): BlockId {
 
 export const simulateV1 = ethMethod({
   name: 'eth_simulateV1',
-  doc: 'Builds blocks of unsigned calls on a block, each block on the one before, and keeps nothing. With validation, nonces, base fee and the fees of L1 and operator are as in a block; without, a call that names no price pays none. State roots are not computed: they are zero, and hashes are of headers with them.',
+  doc: 'Builds blocks of unsigned calls on a block, each block on the previous one, without changing anything. With validation, nonces, base fee, L1 and operator fees apply as in a block; without it, a call without a price pays no fees. State roots are zero, because they are not computed; block hashes are those of headers with zero roots.',
   params: [param('simulation', simulateRequest), optionalParam('block', blockId, latest, 'latest')],
   result: simulatedResult,
   cost: 'execution',

@@ -5,13 +5,13 @@ import type { ResultCodec } from '../../../registry.ts'
 import { object, refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
-/** From which block on each kind of question is answered. */
+/** Oldest blocks of each kind of data. */
 type Capabilities = { readonly head: BlockId; readonly oldestBlock: number; readonly oldestState: number }
 
-const offer = object('what is offered', { disabled: { type: 'boolean' }, oldestBlock: refTo('Quantity') })
+const offer = object('availability', { disabled: { type: 'boolean' }, oldestBlock: refTo('Quantity') })
 
 const capabilitiesResult: ResultCodec<Capabilities> = {
-  doc: 'head, and for state, tx, logs, receipts, blocks and stateproofs whether they are offered and from which block on',
+  doc: 'head; for state, tx, logs, receipts, blocks and stateproofs whether they are available, and the oldest block',
   schema: object('capabilities', {
     head: object('block', { number: refTo('Quantity'), hash: refTo('Hash') }),
     ...Object.fromEntries(['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs'].map((kind) => [kind, offer])),
@@ -28,7 +28,7 @@ const capabilitiesResult: ResultCodec<Capabilities> = {
 /** @see execution-apis, eth_capabilities */
 export const capabilities = ethMethod({
   name: 'eth_capabilities',
-  doc: 'What the node can answer about which blocks.',
+  doc: 'Kinds of data that the node has, and the oldest block of each.',
   params: [],
   result: capabilitiesResult,
   cost: 'point-read',

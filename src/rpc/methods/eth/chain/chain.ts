@@ -7,7 +7,7 @@ import { ethMethod } from '../../define.ts'
 
 export const chainId = ethMethod({
   name: 'eth_chainId',
-  doc: 'Chain id that transactions are signed for (EIP-155).',
+  doc: 'Chain id for signing transactions (EIP-155).',
   params: [],
   result: quantity,
   cost: 'instant',
@@ -43,7 +43,7 @@ const syncResult: ResultCodec<SyncProgress | undefined> = {
 
 export const syncing = ethMethod({
   name: 'eth_syncing',
-  doc: 'Whether the node is behind the chain, and how far.',
+  doc: 'Sync progress; false when the node is synced.',
   params: [],
   result: syncResult,
   cost: 'instant',
@@ -53,7 +53,7 @@ export const syncing = ethMethod({
 
 export const accounts = ethMethod({
   name: 'eth_accounts',
-  doc: 'Accounts that the node signs for: none, it holds no keys.',
+  doc: 'Accounts that the node signs for. Always empty: it holds no keys.',
   params: [],
   result: resultList(address),
   cost: 'instant',

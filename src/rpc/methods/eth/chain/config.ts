@@ -15,7 +15,7 @@ import type { ResultCodec } from '../../../registry.ts'
 import { nullable, object, refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
-/** Without blob transactions. */
+/** Blob schedule of a chain without blob transactions. */
 const noBlobs = { baseFeeUpdateFraction: 0, max: 0, target: 0 }
 
 function blobSchedule(ethereum: EthereumSchedule | undefined, time: number): Json {
@@ -23,7 +23,7 @@ function blobSchedule(ethereum: EthereumSchedule | undefined, time: number): Jso
   return params ? { target: params.target, max: params.max, baseFeeUpdateFraction: Number(params.updateFraction) } : noBlobs
 }
 
-/** What the protocol calls or reads, by name. */
+/** System contracts of the protocol, by name. */
 function systemContracts(schedule: ForkSchedule, time: number): Json {
   const { ethereum } = schedule
   const follows = (fork: 'cancun' | 'prague'): boolean =>
@@ -39,7 +39,7 @@ function systemContracts(schedule: ForkSchedule, time: number): Json {
   }
 }
 
-const forkSchema = object('what is in force', {
+const forkSchema = object('fork config', {
   ...{ activationTime: { type: 'integer' }, blobSchedule: { type: 'object' }, chainId: refTo('Quantity'), forkId: refTo('Bytes') },
   ...{ precompiles: { type: 'object' }, systemContracts: { type: 'object' } },
 })
@@ -50,7 +50,7 @@ const configResult: ResultCodec<Json> = {
   encode: (value) => value,
 }
 
-/** What is in force from an activation on. @param activation seconds; 0: genesis */
+/** Config from an activation on. @param activation seconds; 0: genesis */
 function configAt(forks: ForkIdChain, chainId: number, activation: number): Json {
   const { schedule, genesis } = forks
   const time = activation === 0 ? genesis.l2TimeSec : activation
@@ -68,7 +68,7 @@ function configAt(forks: ForkIdChain, chainId: number, activation: number): Json
 /** @see EIP-7910; shared reference, "Azul and Denim RPC rules" */
 export const config = ethMethod({
   name: 'eth_config',
-  doc: 'What the chain follows at the latest block, at the next planned fork and at the last one (EIP-7910); of forks that this version does not execute too.',
+  doc: 'Fork configs of the chain at the latest block, at the next planned fork and at the last planned fork (EIP-7910). Includes forks that this version cannot execute.',
   params: [],
   result: configResult,
   cost: 'point-read',

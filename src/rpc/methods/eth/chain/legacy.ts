@@ -4,7 +4,7 @@ import { RpcError } from '../../../errors.ts'
 import type { Method } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
 
-/** As Base's client names what its proof-of-work ancestors had. */
+/** Error of Base's client for methods of proof-of-work mining. */
 function noMining(): never {
   throw new RpcError(-32603, 'unimplemented')
 }
@@ -12,7 +12,7 @@ function noMining(): never {
 const ofMining = (name: string, what: string): Method<EthContext> =>
   ethMethod({
     name,
-    doc: `${what}: an error (-32603, unimplemented), as Base's client answers; nothing is mined here.`,
+    doc: `${what}. Always returns an error (-32603, unimplemented), like Base's client: this chain has no mining.`,
     params: [],
     result: quantity,
     cost: 'instant',
@@ -20,16 +20,16 @@ const ofMining = (name: string, what: string): Method<EthContext> =>
     run: noMining,
   })
 
-export const coinbase = ofMining('eth_coinbase', 'Who is paid for mined blocks')
-export const mining = ofMining('eth_mining', 'Whether blocks are mined')
-export const hashrate = ofMining('eth_hashrate', 'Hashes per second')
+export const coinbase = ofMining('eth_coinbase', 'Beneficiary of mined blocks')
+export const mining = ofMining('eth_mining', 'Whether the node mines')
+export const hashrate = ofMining('eth_hashrate', 'Mining hash rate')
 
-/** Base's client announces this number of the devp2p wire protocol and speaks it with nobody: there is no public mempool. */
+/** devp2p version that Base's client reports; there is no public mempool, so the value has no use. */
 const wireProtocol = 5
 
 export const protocolVersion = ethMethod({
   name: 'eth_protocolVersion',
-  doc: "Version of Ethereum's wire protocol, as Base's client gives it.",
+  doc: "Version of the devp2p wire protocol, as reported by Base's client.",
   params: [],
   result: quantity,
   cost: 'instant',

@@ -15,10 +15,10 @@ import { type PaidPriorityFee, priorityFeesOf } from './priorityFees.ts'
 
 const maxBlocks = 1_024
 const maxPercentiles = 100
-/** Blocks between two turns of the event loop: with their transactions, and headers alone. */
+/** Blocks per turn of the event loop: with their transactions, and with headers only. */
 const sliceWithTips = 8
 const sliceOfHeaders = 512
-/** How often the chain may reorganise under one question. */
+/** Maximum number of restarts of one query after reorgs. */
 const maxRestarts = 3
 
 const percentile: ParamCodec<number> = {
@@ -30,7 +30,7 @@ const percentile: ParamCodec<number> = {
 }
 
 const percentiles: ParamCodec<readonly number[]> = {
-  doc: `list of at most ${maxPercentiles} rising numbers from 0 to 100`,
+  doc: `list of at most ${maxPercentiles} ascending numbers from 0 to 100`,
   schema: { type: 'array', maxItems: maxPercentiles, items: { type: 'number', minimum: 0, maximum: 100 } },
   parse(value): readonly number[] {
     const list = listOf(percentile, maxPercentiles).parse(value)
@@ -40,7 +40,7 @@ const percentiles: ParamCodec<readonly number[]> = {
   },
 }
 
-/** The tips below which so many percent of the block's gas paid. @param tips lowest first */
+/** Priority fee at each percentile of the block's gas. @param tips lowest first */
 export function rewardsOf(tips: readonly PaidPriorityFee[], gasUsed: bigint, asked: readonly number[]): readonly bigint[] {
   let index = 0
   let passed = tips[0]?.gasUsed ?? 0n
@@ -69,7 +69,7 @@ function feesOfBlock({ blocks }: EthContext, view: ChainView, { hash }: BlockId,
   return { ...fees, rewards: rewardsOf(priorityFeesOf(block), gasUsed, asked) }
 }
 
-/** The fees of the block after `newest`: its own when there is one, else by the rules for the next. */
+/** Fees of the block after `newest`: those of its child if it exists, else by the rules for the next block. */
 function feesAfter({ fees }: EthContext, view: ChainView, newest: BlockId): FeeHistory['next'] {
   const header = view.header(newest.hash)
   const childHash = newest.number < view.heads.latest.number ? view.canonicalHash(newest.number + 1) : undefined
@@ -88,7 +88,7 @@ function planRange(context: EthContext, count: number, at: BlockParam): Range {
   return { from: Math.max(0, newest.number + 1 - count), newest, next: feesAfter(context, view, newest) }
 }
 
-/** @returns undefined when the chain reorganised meanwhile */
+/** @returns undefined when the chain reorganised in between */
 async function readRange(context: EthContext, { from, newest }: Range, asked: readonly number[]): Promise<BlockFees[] | undefined> {
   const slice = asked.length === 0 ? sliceOfHeaders : sliceWithTips
   const read: BlockFees[] = []
@@ -108,11 +108,11 @@ async function readRange(context: EthContext, { from, newest }: Range, asked: re
 
 export const feeHistory = ethMethod({
   name: 'eth_feeHistory',
-  doc: `Base fees, shares of the gas limit used, and tips by percentile of the gas, of at most ${maxBlocks} blocks, and the base fee of the block after them.`,
+  doc: `Base fees, gas used ratios, and priority fees by percentile of gas, for at most ${maxBlocks} blocks; and the base fee of the block after them.`,
   params: [
     param('count', gasQuantity),
     param('newest', blockNumberOrTag),
-    optionalParam<readonly number[] | undefined>('percentiles', percentiles, undefined, 'no tips'),
+    optionalParam<readonly number[] | undefined>('percentiles', percentiles, undefined, 'no priority fees'),
   ],
   result: feeHistoryResult,
   cost: 'range-read',

@@ -9,8 +9,8 @@ const leastTip = 1_000_000n
 const highestTip = 500_000_000_000n
 
 /**
- * A tip with which a transaction gets into the next block: the least one while blocks have room, else a tenth more than the median of the last
- * block. A block is full when its largest transaction would not fit once more, by gas or by DA footprint, which counts as gas from Jovian on.
+ * Suggests a priority fee for inclusion in the next block: the minimum while blocks have room, else 10 % above the median of the last block.
+ * A block is full when its largest transaction would not fit again, by gas or by DA footprint, which counts as gas from Jovian on.
  */
 function suggestTip({ blocks }: EthContext, view: ChainView): bigint {
   const block = blocks.read(view, view.heads.latest.hash)
@@ -28,7 +28,7 @@ function suggestTip({ blocks }: EthContext, view: ChainView): bigint {
 
 export const maxPriorityFeePerGas = ethMethod({
   name: 'eth_maxPriorityFeePerGas',
-  doc: 'A tip with which a transaction gets into the next block, in wei per gas: 1,000,000 while blocks have room, else a tenth above the median of the latest block.',
+  doc: 'Suggested priority fee for inclusion in the next block, in wei per gas: 1,000,000 while blocks have room, else 10 % above the median of the latest block.',
   params: [],
   result: quantity,
   cost: 'block-read',
@@ -41,7 +41,7 @@ export const maxPriorityFeePerGas = ethMethod({
 
 export const gasPrice = ethMethod({
   name: 'eth_gasPrice',
-  doc: 'Base fee of the latest block and the tip that eth_maxPriorityFeePerGas suggests, in wei per gas.',
+  doc: 'Base fee of the latest block plus the priority fee of eth_maxPriorityFeePerGas, in wei per gas.',
   params: [],
   result: quantity,
   cost: 'block-read',
@@ -54,7 +54,7 @@ export const gasPrice = ethMethod({
 
 export const baseFee = ethMethod({
   name: 'eth_baseFee',
-  doc: 'Base fee of the next block in wei per gas; null before there are any.',
+  doc: 'Base fee of the next block in wei per gas; null when the chain has no base fee yet.',
   params: [],
   result: orNull(quantity),
   cost: 'point-read',
@@ -66,12 +66,12 @@ export const baseFee = ethMethod({
   },
 })
 
-/** There are no blobs on this chain: from Ecotone on the least price stands in their place. */
+/** Blob base fee: this chain has no blobs, so it is the minimum from Ecotone on, and 0 before. */
 export const blobFeeOf = (excessBlobGas: bigint | undefined): number => (excessBlobGas === undefined ? 0 : 1)
 
 export const blobBaseFee = ethMethod({
   name: 'eth_blobBaseFee',
-  doc: 'Price of blob gas in wei: 1 from Ecotone on, 0 before, for there are no blobs on this chain.',
+  doc: 'Price of blob gas in wei. This chain has no blobs: 1 from Ecotone on, 0 before.',
   params: [],
   result: quantity,
   cost: 'point-read',

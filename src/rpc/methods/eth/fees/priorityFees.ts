@@ -2,13 +2,13 @@ import { depositType } from '#types/transaction'
 import type { DecodedBlock } from '../../../blockCache.ts'
 import { effectiveGasPrice } from '../../../results/transaction.ts'
 
-/** What a transaction paid on top of the base fee, wei per gas, and its gas. */
+/** Priority fee of a transaction, wei per gas, and its gas. */
 export type PaidPriorityFee = { readonly tip: bigint; readonly gasUsed: bigint }
 
-/** Of blocks that are kept: each is asked for again and again as long as it is among the newest. */
+/** Cache of results: the newest blocks are read repeatedly. */
 const known = new WeakMap<DecodedBlock, readonly PaidPriorityFee[]>()
 
-/** The tips of a block, lowest first; deposits pay none. */
+/** Priority fees of a block, lowest first; deposits pay none. */
 export function priorityFeesOf(block: DecodedBlock): readonly PaidPriorityFee[] {
   const before = known.get(block)
   if (before) return before

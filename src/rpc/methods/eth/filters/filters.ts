@@ -16,7 +16,7 @@ import { logsOfBlock } from '../logs/blockLogs.ts'
 import { searchLogs } from '../logs/getLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
 
-/** Reading receipts costs so many times what reading a header does. */
+/** Cost of reading receipts, relative to reading a header. */
 const receiptsCost = 64
 
 function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter): string {
@@ -30,7 +30,7 @@ const exampleId = '0x9ce59a13059e417087c02d3236a0b1cc'
 
 export const newFilter = ethMethod({
   name: 'eth_newFilter',
-  doc: 'Makes a filter for logs of blocks to come. One that nobody asks for five minutes ends.',
+  doc: 'Creates a filter for logs of new blocks. It ends after five minutes without a poll.',
   params: [param('filter', logFilter)],
   result: idResult,
   cost: 'point-read',
@@ -43,7 +43,7 @@ export const newFilter = ethMethod({
 
 export const newBlockFilter = ethMethod({
   name: 'eth_newBlockFilter',
-  doc: 'Makes a filter for blocks to come. One that nobody asks for five minutes ends.',
+  doc: 'Creates a filter for new blocks. It ends after five minutes without a poll.',
   params: [],
   result: idResult,
   cost: 'point-read',
@@ -53,7 +53,7 @@ export const newBlockFilter = ethMethod({
 
 export const newPendingTransactionFilter = ethMethod({
   name: 'eth_newPendingTransactionFilter',
-  doc: 'Makes a filter for transactions that are sent to the pool of this node from now on. One that nobody asks for five minutes ends.',
+  doc: 'Creates a filter for new transactions in the pool of this node, or forwarded by it to the sequencer. It ends after five minutes without a poll.',
   params: [],
   result: idResult,
   cost: 'point-read',
@@ -63,7 +63,7 @@ export const newPendingTransactionFilter = ethMethod({
 
 export const uninstallFilter = ethMethod({
   name: 'eth_uninstallFilter',
-  doc: 'Ends a filter.',
+  doc: 'Ends a filter. Returns false when it does not exist.',
   params: [id],
   result: flag,
   cost: 'instant',
@@ -71,7 +71,7 @@ export const uninstallFilter = ethMethod({
   run: ({ filters }, of) => filters.remove(of),
 })
 
-/** Block numbers outside of which a filter has nothing to tell; tags bound nothing, for blocks to come are between them. */
+/** Whether a filter covers a block. Only numbers and hashes bound it: new blocks are always within tags. */
 function isInRange(range: LogFilter['range'], number: number, hash: Hash): boolean {
   if (range.kind === 'block') return hash === range.hash
   const { from, to } = range
@@ -82,7 +82,7 @@ const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 type Matched = { readonly hash: Hash; readonly items: readonly LocatedLog[] }
 
-/** What equal filters and subscriptions have found in the newest block. */
+/** Matches of each shared matcher in the newest block. */
 const lastMatched = new WeakMap<LogMatcher, Matched>()
 
 const nothing: readonly LocatedLog[] = []
@@ -105,7 +105,7 @@ function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilte
   }
 }
 
-/** Logs that are new since it was asked last: first those that are no more. */
+/** Logs since the last poll; those removed by a reorg come first. */
 export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly LocatedLog[]> {
   const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
   filter.trail = trail
@@ -135,7 +135,7 @@ const changeResult: WrittenCodec<Hash | LocatedLog> = written(
 
 export const getFilterChanges = ethMethod({
   name: 'eth_getFilterChanges',
-  doc: 'What is new since the last time: hashes of blocks or of transactions, or logs; after a reorg first the logs that are no more, with `removed` true.',
+  doc: 'Changes since the last poll: block hashes, transaction hashes, or logs. After a reorg, removed logs come first, with `removed` true.',
   params: [id],
   result: writtenList(changeResult),
   cost: 'range-read',
@@ -145,7 +145,7 @@ export const getFilterChanges = ethMethod({
 
 export const getFilterLogs = ethMethod({
   name: 'eth_getFilterLogs',
-  doc: 'All logs that a filter matches, as eth_getLogs with what it was made of.',
+  doc: 'All logs that match a filter, like eth_getLogs with the criteria of the filter.',
   params: [id],
   result: asBytes(writtenList(logResult)),
   cost: 'range-read',

@@ -5,26 +5,26 @@ import { type ToldBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound, internalError, prunedHistory, timedOut } from '../../../errors.ts'
 
-/** What has become of the chain since. */
+/** Changes of the canonical chain since a trail. */
 export type Followed<T> = {
-  /** of blocks that are not canonical any more, the newest block first */
+  /** items of blocks that left the canonical chain, newest block first */
   readonly removed: readonly T[]
-  /** of new blocks, the oldest first */
+  /** items of new blocks, oldest first */
   readonly added: readonly T[]
   readonly trail: Trail<T>
 }
 
-/** Collects what there is to tell of one block; `cost` counts against a slice. */
+/** Collects the items of one block; `cost` counts against a slice. */
 export type Collect<T> = (view: ChainView, block: BlockId) => { readonly items: readonly T[]; readonly cost: number }
 
-/** Cost of what is looked at between two turns of the event loop. */
+/** Cost of the blocks read per turn of the event loop. */
 const sliceCost = 1_024
 const maxRestarts = 3
 
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)
 
-/** The part of a trail that still holds. RpcError −32602 when what was told is not remembered so far back. */
+/** Part of a trail that is still canonical. @throws RpcError −32602 when a reorg is deeper than the trail */
 function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trail<T>): Trail<T> {
   let { last } = trail
   while (hashAt(view, last.number) !== last.hash) {
@@ -38,7 +38,7 @@ function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trai
 
 type Slice<T> = { readonly last: BlockId; readonly found: readonly ToldBlock<T>[]; readonly isEnd: boolean }
 
-/** One turn's worth of blocks after the last one that was told. @returns undefined when that is not canonical any more */
+/** Follows the chain for one turn of the event loop. @returns undefined when the last reported block is no longer canonical */
 function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
   using view = context.chain.view()
   if (hashAt(view, after.number) !== after.hash) return undefined
@@ -84,9 +84,9 @@ function onView<T>(context: EthContext, read: (view: ChainView) => T): T {
 }
 
 /**
- * What is new on the canonical chain since a trail was told, in slices. What is added ends with the block that makes it `maxItems` or more;
- * the rest comes the next time.
- * @throws RpcError −32602 when the chain changed further back than the trail goes
+ * Collects the changes of the canonical chain since a trail, in slices. Stops after the block with which `added` reaches `maxItems`; the next
+ * call continues there.
+ * @throws RpcError −32602 when a reorg is deeper than the trail
  */
 export async function followChain<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T>> {
   for (let restart = 0; restart < maxRestarts; restart++) {

@@ -6,7 +6,7 @@ import type { EthContext } from '../../../context.ts'
 import { prunedHistory } from '../../../errors.ts'
 import type { LocatedLog } from '../../../results/log.ts'
 
-/** The logs of one block that match, in order. @param only indexes of the transactions to look at, rising; absent: all */
+/** Matching logs of one block, in order. @param only ascending indexes of the transactions to read; absent: all */
 export function logsIn(
   block: DecodedBlock,
   matcher: LogMatcher,
@@ -15,7 +15,7 @@ export function logsIn(
   return Array.from(only, (index) => block.logsOf(index, matcher)).flat()
 }
 
-/** The logs of a block that match, in order. RpcError 4444 when its receipts are not retained. */
+/** Matching logs of a block, in order. @throws RpcError 4444 when its receipts are not retained */
 export function logsOfBlock({ blocks }: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
   const block = blocks.read(view, hash)
   if (block === undefined) throw prunedHistory()

@@ -4,7 +4,7 @@ import { type LocatedLog, logText } from '../../../results/log.ts'
 
 const comma = 0x2c
 
-/** What a search for logs has found so far, as the JSON of a list. */
+/** Collects the logs of a search as a JSON list. */
 export class FoundLogs {
   readonly #writer = new ByteWriter()
   #count = 0
@@ -17,7 +17,7 @@ export class FoundLogs {
     return this.#count
   }
 
-  /** of the text so far */
+  /** size of the JSON so far */
   get sizeBytes(): number {
     return this.#writer.length
   }
@@ -29,14 +29,14 @@ export class FoundLogs {
     }
   }
 
-  /** @param places of those that are found */
+  /** @param places positions of the logs to add */
   addKept(logs: KeptLogs, places: ArrayLike<number>): void {
     if (places.length === 0) return
     this.#separate(places.length)
     logs.writeTo(this.#writer, places)
   }
 
-  /** To be called once, when nothing more comes. */
+  /** Completes the list. To be called once. */
   finish(): ByteList {
     this.#writer.ascii(']')
     return this.#writer.finish()

@@ -17,23 +17,23 @@ import { findBlock, requireBlock } from '../atBlock.ts'
 import { logsIn, logsOfBlock } from './blockLogs.ts'
 import { FoundLogs } from './foundLogs.ts'
 
-/** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
+/** Cost of a slice between two turns of the event loop, and cost of a block's receipts. A header costs 1, some microseconds. */
 const sliceCost = 1_024
 const receiptsCost = 64
-/** So many transactions whose text becomes kept cost as much as a header; as do so many logs that are found in it. */
+/** Transactions whose kept text costs as much to make as a header, and kept logs that cost as much to find. */
 const perKeeping = 4
 const perKept = 16
-/** The blocks of a range up to so many are kept, for who asks for them next; of a longer one they are looked at in passing. */
+/** Length of a range up to which its blocks are kept in the cache; longer ranges only use cached blocks. */
 const nearBlocks = 128
-/** Of a question to the index, and of a block that it named beside the transactions in it. */
+/** Cost of an index query, and of a block that it found, in addition to the transactions in it. */
 const searchCost = 512
 const foundCost = 1
-/** So many transactions of a block are read by themselves, of more the block is read as a whole. */
+/** Number of transactions up to which they are read singly; for more, the whole block is read. */
 const fewTransactions = 32
-/** How often the chain may reorganise under one query. */
+/** Maximum number of restarts of one query after reorgs. */
 const maxRestarts = 3
 
-/** `above`: what is found in blocks that are not sealed, where the range goes up to them. */
+/** `above`: matching logs of pending blocks, when the range includes them. */
 type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly LocatedLog[] }
 
 function bound(context: EthContext, view: ChainView, at: BlockParam): number {
@@ -55,16 +55,16 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
   return { from, to: Math.min(to, head.number), head, above: wanted.flatMap(({ hash }) => logsOfBlock(context, view, hash, matcher)) }
 }
 
-/** What a search is about: how it goes on is in `Slice`. */
+/** A search. Its position is in `Progress`. */
 type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher; readonly terms: LogTerms }
 
-/** How far a query has come: the next block, what was found, what an index said last and how many of the places it named were read. */
+/** Position of a search: next block, logs found, current index result, and number of its blocks that were read. */
 type Progress = { next: number; readonly found: FoundLogs; search: LogSearch | undefined; read: number }
 
-/** One turn of the event loop on one view. */
+/** Work of one turn of the event loop, on one view. */
 type Slice = { readonly view: ChainView; cost: number }
 
-/** Takes a query on by one turn's worth of blocks; 'reorg' when the planned head is not canonical any more. */
+/** Continues a search by one slice; 'reorg' when the planned head is no longer canonical. */
 function searchSlice(context: EthContext, query: Query, progress: Progress): 'on' | 'reorg' {
   using view = context.chain.view()
   const { range } = query
@@ -90,7 +90,7 @@ function askIndex({ wanted, range }: Query, slice: Slice, progress: Progress): L
 
 type Found = Extract<LogSearch, { kind: 'found' }>
 
-/** Reads what an index found. What is left stays true in later slices, for the head is still canonical then. */
+/** Reads blocks that the index found. Its result stays valid in later slices while the head is canonical. */
 function readFound(context: EthContext, query: Query, slice: Slice, progress: Progress, { places, next }: Found): void {
   for (; slice.cost < sliceCost; progress.read++) {
     const place = places[progress.read]
@@ -104,7 +104,7 @@ function readFound(context: EthContext, query: Query, slice: Slice, progress: Pr
   }
 }
 
-/** Adds the logs that match in some transactions of a canonical block. */
+/** Adds the matching logs of some transactions of a canonical block. */
 function readLocation(
   context: EthContext,
   query: Query,
@@ -122,7 +122,7 @@ function readLocation(
   slice.cost += foundCost + transactions.length
 }
 
-/** Adds the logs that match in a block that is read as a whole. @param only indexes of the transactions in which they may be; absent: in any */
+/** Adds the matching logs of a block that is read as a whole. @param only indexes of candidate transactions; absent: all */
 function readBlock(
   { blocks }: EthContext,
   { range, matcher, terms }: Query,
@@ -146,7 +146,7 @@ function readBlock(
   }
 }
 
-/** Looks through blocks one by one. */
+/** Scans blocks one by one. */
 function scan(context: EthContext, query: Query, slice: Slice, progress: Progress, end: number): void {
   const { view } = slice
   for (; slice.cost < sliceCost && progress.next < end; progress.next++, slice.cost++) {
@@ -160,7 +160,7 @@ function scan(context: EthContext, query: Query, slice: Slice, progress: Progres
   }
 }
 
-/** Names the longest range that would have been answered; a single block is always answered. */
+/** Refuses a result that is too large, with the longest range that fits; a single block is always answered. */
 function refuseTooMany(
   { limits }: EthContext,
   range: Range,
@@ -174,13 +174,13 @@ function refuseTooMany(
   throw invalidParams(`query exceeds max ${limit}, retry with the range ${range.from}-${last}`)
 }
 
-/** Names the longest range that there was time for. */
+/** Error of a search that took too long, with the longest range that was searched. */
 function tooSlow({ limits }: EthContext, range: Range, next: number): RpcError {
   const last = Math.max(range.from, next - 1)
   return invalidParams(`query exceeds max time ${limits.logMs} ms, retry with the range ${range.from}-${last}`)
 }
 
-/** The logs of the range as one head's chain has them; undefined when the chain reorganised meanwhile. */
+/** Logs of the range on the chain of one head; undefined when the chain reorganised in between. */
 async function searchRange(context: EthContext, query: Query): Promise<ByteList | undefined> {
   const { range } = query
   const found = new FoundLogs()
@@ -222,7 +222,7 @@ function searchBlock(context: EthContext, hash: Hash, wanted: WantedLogs): ByteL
   return found.finish()
 }
 
-/** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
+/** Searches the current chain for the logs of a filter. @throws RpcError when its range is invalid */
 export function searchLogs(context: EthContext, { range, ...wanted }: LogFilter, matcher: LogMatcher): ByteList | Promise<ByteList> {
   if (range.kind === 'block') return searchBlock(context, range.hash, wanted)
   return searchBlocks(context, range, { wanted, matcher, terms: logTerms(wanted) })
@@ -230,7 +230,7 @@ export function searchLogs(context: EthContext, { range, ...wanted }: LogFilter,
 
 export const getLogs = ethMethod({
   name: 'eth_getLogs',
-  doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order; with `toBlock` `pending` also those of blocks that are not sealed.',
+  doc: 'Logs of a block, or of a range of canonical blocks, that match addresses and topics, in order. With `toBlock` `pending`, includes the logs of pending blocks.',
   params: [param('filter', logFilter)],
   result: asBytes(writtenList(logResult)),
   cost: 'range-read',

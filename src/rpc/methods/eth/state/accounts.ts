@@ -14,7 +14,7 @@ const nobody: Address = '0x00000000000000000000000000000000000000ff' as Address
 
 export const getAccount = ethMethod({
   name: 'eth_getAccount',
-  doc: 'An account after a block as the state trie has it: nonce, balance, storage root, code hash.',
+  doc: 'Account fields of the state trie after a block: nonce, balance, storage root, code hash.',
   params: [param('address', address), block],
   result: orNull(accountResult),
   cost: 'point-read',

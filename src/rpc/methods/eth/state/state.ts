@@ -11,7 +11,7 @@ import { onState } from '../atBlock.ts'
 const account = param('address', address)
 const block = optionalParam('block', blockId, latest, 'latest')
 
-/** Bound on the list of eth_getProof. */
+/** Maximum number of slots of eth_getProof. */
 const maxProvenSlots = 1_024
 
 export const getBalance = ethMethod({
@@ -27,7 +27,7 @@ export const getBalance = ethMethod({
 const nonceOf = (context: EthContext, of: Address, at: BlockParam): bigint =>
   onState(context, at, (state) => state.account(of)?.nonce ?? 0n)
 
-/** The pool is asked first: what gets into a block meanwhile counts in the state. */
+/** Reads the pool before the state, so that a transaction entering a block in between counts in the state. */
 async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Address, at: BlockParam): Promise<bigint> {
   const inPool = (await pool.nextNonce(of)) ?? 0n
   const inState = nonceOf(context, of, at)
@@ -36,7 +36,7 @@ async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Ad
 
 export const getTransactionCount = ethMethod({
   name: 'eth_getTransactionCount',
-  doc: 'Nonce of an account after a block: the number of transactions it has sent (of a contract: contracts it has created). After `pending` also those that wait in the pool one after the other.',
+  doc: 'Nonce of an account after a block: the number of transactions it has sent (for a contract: contracts it has created). `pending` includes the executable transactions of the pool.',
   params: [account, block],
   result: quantity,
   cost: 'point-read',

@@ -2,12 +2,12 @@ import type { PoolRefusal } from '#types/pooledTransaction'
 import { invalidInput, invalidParams, type RpcError, transactionRejected } from '../../../errors.ts'
 import { insufficientFunds } from '../calls/planCall.ts'
 
-/** Types of transactions that other chains or other blocks of this one have; bytes that begin otherwise are none at all. */
+/** Known types of signed transactions. Bytes with any other first byte are malformed. */
 const signedTypes: readonly number[] = [0, 1, 2, 3, 4]
 
 const undecodable = (): RpcError => invalidParams('failed to decode signed transaction')
 
-/** Those that need no more than a code and a text, as Base's execution client gives them. */
+/** Errors with a fixed code and text, as in Base's execution client. */
 const plain = {
   undecodable,
   signature: () => invalidParams('invalid transaction signature'),
@@ -28,7 +28,7 @@ const plain = {
   'pool-full': () => transactionRejected('txpool is full'),
 } as const satisfies Partial<Record<PoolRefusal['kind'], () => Error>>
 
-/** What a sender is told. @see shared reference, "Errors" */
+/** Error for a transaction that the pool refused. @see shared reference, "Errors" */
 export function poolRefusalError(refusal: PoolRefusal): Error {
   switch (refusal.kind) {
     case 'type':

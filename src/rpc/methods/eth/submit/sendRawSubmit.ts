@@ -9,12 +9,12 @@ import type { Json } from '../../../json.ts'
 import type { SequencerLink } from '../../../submitPorts.ts'
 import { poolRefusalError } from './poolErrors.ts'
 
-/** As the pool has it. */
+/** Limit of the pool. */
 const maxTransactionBytes = 128 * 1_024
-/** Types that are read here before they are passed on; legacy ones begin with a list. What else there is the sequencer knows. */
+/** Types that are decoded before forwarding; legacy transactions begin with an RLP list. The sequencer judges other types. */
 const [readTypes, legacyFrom] = [[1, 2, 4], 0xc0]
 
-/** Keeps from the sequencer what no node would take. */
+/** Refuses transactions that no node would accept, before they are forwarded. */
 function refuseUnreadable(raw: Uint8Array): void {
   if (raw.length > maxTransactionBytes) throw poolRefusalError({ kind: 'oversized', size: raw.length, limit: maxTransactionBytes })
   const type = raw[0] ?? 0
@@ -33,19 +33,19 @@ async function addHere(pool: TransactionPool, raw: Uint8Array): Promise<Hash> {
   return outcome.hash
 }
 
-/** Beside an error of the sequencer that says no more: what this node has shown may be what led to it. */
+/** Hint for errors of the sequencer without data: the state shown by an unsynced node may have caused them. */
 function syncHint({ chain }: EthContext): Json | undefined {
   const progress = chain.sync()
   return (
     progress && {
-      hint: 'this node is not synced yet: nonces and balances that it shows may be old',
+      hint: 'this node is not synced yet: its nonces and balances may be outdated',
       currentBlock: toQuantity(progress.current),
       highestBlock: toQuantity(progress.highest),
     }
   )
 }
 
-/** The sequencer's words, unchanged. */
+/** Forwards a transaction and returns the sequencer's result unchanged. */
 async function passOn(context: EthContext, sequencer: SequencerLink, raw: Uint8Array, condition: Json | undefined): Promise<Json> {
   refuseUnreadable(raw)
   const answer = await sequencer.send(raw, condition)
@@ -60,21 +60,21 @@ async function passOn(context: EthContext, sequencer: SequencerLink, raw: Uint8A
     case 'busy':
       throw serverBusy()
     case 'unanswered':
-      throw internalError('the sequencer does not answer: it may have the transaction nevertheless, base_transactionStatus tells')
+      throw internalError('no answer from the sequencer: it may have accepted the transaction; check base_transactionStatus')
   }
 }
 
 /**
- * Takes a transaction: the sequencer's to judge where one is set, else into the pool.
+ * Submits a transaction to the sequencer when one is set, else to the pool.
  * @param raw EIP-2718 bytes
- * @returns its hash, in the words of whoever took it
- * @throws RpcError of who refused it
+ * @returns its hash, as the sequencer or the pool returned it
+ * @throws RpcError with the reason of the refusal
  */
 export async function submitRaw(context: EthContext, raw: Uint8Array, condition?: Json): Promise<Json> {
   const { sequencer, pool, filters } = context
   if (raw.length === 0) throw invalidParams('empty transaction data')
   if (sequencer) return await passOn(context, sequencer, raw, condition)
-  if (pool === undefined) throw unsupported('transactions: this node has no pool and knows no sequencer')
+  if (pool === undefined) throw unsupported('transactions: this node has neither a pool nor a sequencer')
   const hash = await addHere(pool, raw)
   filters.notePending(hash)
   return hash

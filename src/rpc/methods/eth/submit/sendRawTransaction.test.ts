@@ -80,7 +80,7 @@ it.each<[Forwarded, object]>([
     { kind: 'error', code: 7, message: 'x', data },
     { code: 7, message: 'x', data },
   ],
-  [{ kind: 'unanswered' }, { code: -32603, message: 'Internal error', data: expect.stringContaining('the sequencer does not answer') }],
+  [{ kind: 'unanswered' }, { code: -32603, message: 'Internal error', data: expect.stringContaining('no answer from the sequencer') }],
   [{ kind: 'busy' }, { code: -32009 }],
 ])('rpc/sendRawTransaction: with a sequencer its answer is the answer: %j', async (answer, expected) => {
   const pool = fakePool()

@@ -13,7 +13,7 @@ export const sentResult: ResultCodec<Json> = {
 
 export const sendRawTransaction = ethMethod({
   name: 'eth_sendRawTransaction',
-  doc: 'Puts a signed transaction into the pool, or passes it on to the sequencer where one is set (--sequencer.http): its answer is then passed on as it is, an error with `data.hint` while this node is not synced. Where the way to the sequencer fails it goes out again for eight seconds.',
+  doc: 'Submits a signed transaction to the pool, or to the sequencer when one is set (--sequencer.http). The answer of the sequencer is returned unchanged; an error has `data.hint` while this node is not synced. When the connection to the sequencer fails, the node retries for eight seconds.',
   params: [param('transaction', bytes)],
   result: sentResult,
   cost: 'submit',

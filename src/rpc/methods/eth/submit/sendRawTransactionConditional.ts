@@ -29,7 +29,7 @@ function checkAccount(state: WorldReads, known: KnownAccount): void {
   }
 }
 
-/** On the head, as it is now. @throws RpcError −32003 when the condition does not hold */
+/** Checks a condition on the current head. @throws RpcError −32003 when it does not hold */
 function checkCondition({ chain }: EthContext, { blockNumber, timestamp, knownAccounts }: TransactionCondition): void {
   using view = chain.view()
   const { latest } = view.heads
@@ -43,13 +43,13 @@ function checkCondition({ chain }: EthContext, { blockNumber, timestamp, knownAc
 
 export const sendRawTransactionConditional = ethMethod({
   name: 'eth_sendRawTransactionConditional',
-  doc: 'As eth_sendRawTransaction, of a transaction that must not be in a block unless a condition holds: it is checked on the head here, and passed on with the transaction to the sequencer, whose word counts. Without a sequencer to pass it to: not supported, for a pool that forgets conditions would break them.',
+  doc: 'Like eth_sendRawTransaction, for a transaction that may be included only while a condition holds. The node checks the condition on its head and forwards it with the transaction to the sequencer, which enforces it. Not supported without a sequencer (--sequencer.http), because the pool does not keep conditions.',
   params: [param('transaction', bytes), param('condition', transactionCondition)],
   result: sentResult,
   cost: 'submit',
   example: { params: ['0x1234', { blockNumberMax: '0x1b4' }] },
   async run(context, raw, condition): Promise<Json> {
-    if (context.sequencer === undefined) throw unsupported('conditional transactions without a sequencer elsewhere (--sequencer.http)')
+    if (context.sequencer === undefined) throw unsupported('conditional transactions without --sequencer.http')
     checkCondition(context, condition)
     return await submitRaw(context, raw, condition.given)
   },

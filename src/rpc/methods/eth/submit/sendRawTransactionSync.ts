@@ -13,7 +13,7 @@ import { ethMethod } from '../../define.ts'
 import { minedReceiptOf } from '../blocks/transactions.ts'
 import { submitRaw } from './sendRawSubmit.ts'
 
-/** As Base's execution client has it, and by default. */
+/** Maximum and default, as in Base's execution client. */
 const maxTimeoutMs = 6_000
 
 const timeout: ParamCodec<number> = {
@@ -26,7 +26,7 @@ const timeout: ParamCodec<number> = {
   },
 }
 
-/** Wakes who waits at each new head and at each flashblock of the next, beginning before he waits, and once when time is up. */
+/** Wakes its waiter at each new head, at each flashblock, and at the time-out. Events from before the wait count. */
 class HeadWatch implements Disposable {
   readonly #feeds: readonly (Disposable | undefined)[]
   #timer: Disposable | undefined
@@ -62,7 +62,7 @@ class HeadWatch implements Disposable {
   }
 }
 
-/** 6000 → "6s", 250 → "250ms", as Base's client writes it. */
+/** 6000 → "6s", 250 → "250ms": the format of Base's client. */
 const duration = (ms: number): string => (ms >= 1_000 ? `${ms / 1_000}s` : `${ms}ms`)
 
 /** @see EIP-7966, "Error codes" */
@@ -72,7 +72,7 @@ async function notConfirmed(context: EthContext, hash: Hash, timeoutMs: number):
 }
 
 async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<string> {
-  using watch = new HeadWatch(context) // from before it is sent, or its block may be missed
+  using watch = new HeadWatch(context) // before sending, so that no block is missed
   await submitRaw(context, raw)
   watch.startTimer(context, timeoutMs)
   const hash = hashTransaction(raw)
@@ -87,7 +87,7 @@ async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: numb
 
 export const sendRawTransactionSync = ethMethod({
   name: 'eth_sendRawTransactionSync',
-  doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966), or in one that is not sealed: then the hash of the block is zero. The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
+  doc: 'Like eth_sendRawTransaction, and waits for the receipt (EIP-7966). In a pending block the block hash of the receipt is zero. The time-out starts when the transaction is accepted; on time-out: error 4 with `data.hash`, and the known state of the transaction in `data.status`.',
   params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
   result: asText(receiptResult),
   cost: 'submit',

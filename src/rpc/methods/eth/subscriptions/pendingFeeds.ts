@@ -3,7 +3,7 @@ import type { Feed } from '../../../context.ts'
 import type { PendingFeed } from '../../../pendingPorts.ts'
 import { toldOf } from './pendingNotifications.ts'
 
-/** Each flashblock as the whole block that it makes. */
+/** Feed of pending blocks: the whole block after each flashblock. */
 export function flashblocksFeed(source: PendingFeed): Feed {
   return {
     kind: 'feed',
@@ -14,7 +14,7 @@ export function flashblocksFeed(source: PendingFeed): Feed {
   }
 }
 
-/** The transactions that are new in each flashblock, one by one. */
+/** Feed of the new transactions of each flashblock, one by one. */
 export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' | 'whole'): Feed {
   return {
     kind: 'feed',
@@ -25,7 +25,7 @@ export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' |
   }
 }
 
-/** From where on one was told of logs: nothing before it is taken back. */
+/** First transaction whose logs a subscriber got. Earlier logs are not sent as removed. */
 type Start = { readonly number: number; readonly index: number }
 
 function earlier(start: Start | undefined, number: number, index: number): Start {
@@ -33,7 +33,7 @@ function earlier(start: Start | undefined, number: number, index: number): Start
   return isEarlier ? { number, index } : start
 }
 
-/** The logs of what is new in each flashblock, and again, `removed`, those of what was dropped. */
+/** Feed of the new logs of each flashblock, and of dropped logs as `removed`. */
 export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed {
   return {
     kind: 'feed',

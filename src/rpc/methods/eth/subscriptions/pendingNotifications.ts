@@ -11,11 +11,11 @@ type NotifiedLog = { readonly placed: LocatedLog; readonly notification: Notific
 
 const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
-/** What can be told of one piece of news: each form is made once, for the first who wants it. */
+/** Notifications of one change of pending blocks. Each form is encoded once, on first use. */
 class PendingNotifications {
   readonly #pending: PendingBlock
   readonly #decoded: DecodedBlock
-  /** index of the first transaction that it is about; it is about all from there on */
+  /** index of the first affected transaction; all later ones are affected too */
   readonly first: number
   readonly #isRemoved: boolean
   #block: Notification | undefined
@@ -30,7 +30,7 @@ class PendingNotifications {
     this.#isRemoved = news.kind === 'dropped'
   }
 
-  /** The block with all its transactions. @param source who told the news, and those before them */
+  /** Notification with the whole block. @param source the feed, whose previous block is extended */
   blockFor(source: PendingFeed): Notification {
     this.#block ??= notificationOfText(wholeText(source, this.#pending))
     return this.#block
@@ -41,7 +41,7 @@ class PendingNotifications {
     return this.#hashes
   }
 
-  /** The transactions, each with its logs. */
+  /** Transactions with their logs. */
   get whole(): readonly Notification[] {
     this.#whole ??= this.#indexes().map((index) => {
       const logs = listText(logsIn(this.#decoded, anyLog, [index]), logText)
@@ -69,7 +69,7 @@ function textAt(block: DecodedBlock, index: number): string {
   return transactionText(mined)
 }
 
-/** The block that was told last, whole: the next flashblock adds to its text. */
+/** The last whole block of each feed, whose text the next flashblock extends. */
 const lastTold = new WeakMap<PendingFeed, DecodedBlock>()
 
 function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): string {
@@ -89,7 +89,7 @@ function decodedOf(pending: PendingBlock): DecodedBlock {
   return made
 }
 
-/** What subscribers are told of news, the same for all of them. */
+/** Notifications of a change, shared by all subscribers. */
 export function toldOf(news: PendingNews): PendingNotifications {
   const known = toldNews.get(news)
   if (known) return known

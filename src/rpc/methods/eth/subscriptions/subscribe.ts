@@ -14,13 +14,13 @@ import { newLogs } from '../filters/filters.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
-/** Kinds that tell of flashblocks, and what to ask for where there are none. */
+/** Subscriptions to flashblocks, and their alternatives on a node without them. */
 const flashblockKinds = { newFlashblocks: 'newHeads', pendingLogs: 'logs', newFlashblockTransactions: 'newHeads' } as const
 
 type Detail = LogFilter | boolean | undefined
 
 const detail: ParamCodec<Detail> = {
-  doc: 'of logs and pendingLogs {address, topics}, as in eth_newFilter; of newPendingTransactions and newFlashblockTransactions whether they are told whole',
+  doc: 'for logs and pendingLogs: {address, topics}, as in eth_newFilter; for newPendingTransactions and newFlashblockTransactions: true for whole transactions',
   schema: { anyOf: [refTo('LogFilter'), { type: 'boolean' }] },
   parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
 }
@@ -47,7 +47,7 @@ function subscribeToPendingLogs(
 
 function preconfirmedOf({ preconfirmed }: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
   if (preconfirmed) return preconfirmed
-  throw unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, ${flashblockKinds[kind]} tells of blocks`)
+  throw unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, use ${flashblockKinds[kind]}`)
 }
 
 function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
@@ -75,7 +75,7 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind. Where blocks are followed before they are sealed: `newFlashblocks`: the block as far as it is known, whole, after each flashblock; `newFlashblockTransactions`: each transaction that is new in one, its hash, or with `true` the whole of it with its logs; `pendingLogs`: each log of these that matches, and again with `removed` true when its transaction will not be where it was told.',
+  doc: 'Subscribes to `eth_subscription` notifications. `newHeads`: the header of each new canonical block, oldest first; after a reorg, the headers of the new branch. `logs`: each matching log of new blocks, and again with `removed` true when its block is no longer canonical. `newPendingTransactions`: the hash of each transaction that is new in the pool of this node or forwarded by it to the sequencer; with `true`, the whole transaction. `syncing`: the sync state, and each change of it. On a node that follows flashblocks also: `newFlashblocks`: the whole pending block after each flashblock. `newFlashblockTransactions`: the hash of each new transaction of a flashblock; with `true`, the whole transaction with its logs. `pendingLogs`: each matching log of these transactions, and again with `removed` true when its transaction is dropped from its position.',
   params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',

@@ -5,16 +5,16 @@ import type { SyncProgress } from '../../../ports.ts'
 import { type Notification, notificationOf, notificationOfText } from '../../../subscriptions/notification.ts'
 import { getTransactionByHash } from '../blocks/transactions.ts'
 
-/** How often it is looked whether the node is still behind, or again. */
+/** Interval between checks of the sync state. */
 const syncPollMs = 1_000
 
-/** As Base's client writes it: progress in numbers, or false. */
+/** Result in the form of Base's client: progress in numbers, or false. */
 const syncResult = (progress: SyncProgress | undefined): Json =>
   progress === undefined
     ? false
     : { syncing: true, startingBlock: progress.starting, currentBlock: progress.current, highestBlock: progress.highest }
 
-/** Where the node stands when it is asked for, and when it falls behind or has caught up. */
+/** Feed of the sync state: at the start, and when the node falls behind or catches up. */
 export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'>): Subscription {
   return {
     kind: 'feed',
@@ -34,14 +34,14 @@ export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'
   }
 }
 
-/** Undefined: it is neither in the pool nor in a block any more. */
+/** Notification with a whole transaction; undefined when it is neither in the pool nor in a block. */
 async function wholeOf(context: EthContext, hash: Parameters<EthContext['filters']['notePending']>[0]): Promise<Notification | undefined> {
   const found = await getTransactionByHash.call({ ...context, cancellation: { isCancelled: false } }, [hash])
   const text = found instanceof JsonText ? found.text : JSON.stringify(found ?? null)
   return text === 'null' ? undefined : notificationOfText(text)
 }
 
-/** Transactions that are new in the pool, as they stand there. */
+/** Feed of new pool transactions, whole. */
 export function wholePendingFeed(context: EthContext): Subscription {
   const { filters } = context
   return {
