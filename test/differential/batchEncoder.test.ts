@@ -42,7 +42,7 @@ function configOf({ chainId, genesisTime, blockTime }: MadeChain): RollupConfig 
   }).config
 }
 
-/** Deposits come first in a block, and upgrade transactions are deposits too: none of them is posted. */
+/** Deposit at the beginning of a block. Upgrade transactions are deposits too; the batcher posts none of them. */
 const someDeposit = Uint8Array.of(depositType, 0xc0)
 
 function safeBlockOf({ transactions, ...ref }: MadeBlock): SafeBlock {
@@ -55,7 +55,7 @@ const chainFacts = ({ chainId, genesisTime, blockTime }: MadeChain): ChainFacts 
   blockTime: BigInt(blockTime),
 })
 
-/** What a run of the encoder posts: frames, several a payload where there is room, several blobs a transaction. */
+/** Way in which a run of the encoder posts: several frames per payload and several blobs per transaction are possible. */
 type Posting = { readonly form: BatchForm; readonly carrier: Carrier; readonly framesAPayload: number; readonly blobsATransaction: number }
 
 const form = fc.record({
@@ -115,7 +115,7 @@ function expectBatches(batches: readonly SeenBatch[], chain: MadeChain, { form: 
   })
 }
 
-/** Numbers, times, origins and every transaction byte by byte, whatever the form. */
+/** Expects numbers, times, origins and every transaction byte by byte, in any form. */
 function expectBlocks(batches: readonly SeenBatch[], chain: MadeChain): void {
   const seen = batches.flatMap((batch) => blocksOf(batch, chainFacts(chain)))
   const said = seen.map(({ timestamp, l1OriginNumber, transactions }) => ({ timestamp, l1OriginNumber, transactions }))
@@ -146,7 +146,7 @@ function readOrRefused(channel: Uint8Array): readonly SeenBatch[] | 'refused' {
   }
 }
 
-/** Transactions whose data does not compress: a channel of that many bytes at least. */
+/** Adds transactions with incompressible data, for a channel of at least this many bytes. */
 function noise(chain: MadeChain, bytes: number): MadeChain {
   const size = 50_000
   const [block] = chain.blocks
@@ -165,8 +165,8 @@ function noise(chain: MadeChain, bytes: number): MadeChain {
   return { ...chain, blocks: [{ ...block, transactions }, ...chain.blocks.slice(1)] }
 }
 
-describe('derive/batchEncoder, read by a decoder that shares no code with it', () => {
-  it('says what the blocks are: each field, each transaction byte by byte, in every form and carrier', () => {
+describe('derive/batchEncoder, read by an independent decoder', () => {
+  it('encodes each field and each transaction of the blocks byte by byte, in every form and carrier', () => {
     fc.assert(
       fc.property(randomChain, posting, (chain, how) => {
         const { channels, refused, incomplete } = readInbox(posted(chain, how))
@@ -182,7 +182,7 @@ describe('derive/batchEncoder, read by a decoder that shares no code with it', (
     )
   }, 60_000)
 
-  it('leaves no bit without a meaning to the decoder: a flipped one is refused or read as something else', () => {
+  it('encodes no unused bit: the decoder rejects a flipped bit or reads other content', () => {
     const zlib = fc.constantFrom({ batches: 'span', compression: 'zlib' } as const, { batches: 'singular', compression: 'zlib' } as const)
     fc.assert(
       fc.property(randomChain, zlib, fc.nat(), fc.nat(7), (chain, how, at, bit) => {
@@ -195,7 +195,7 @@ describe('derive/batchEncoder, read by a decoder that shares no code with it', (
     )
   }, 60_000)
 
-  it.each(['span', 'singular'] as const)('a channel of %s batches that takes eight blobs, six of them in one transaction', (batches) => {
+  it.each(['span', 'singular'] as const)('encodes a channel of %s batches in eight blobs, six of them in one transaction', (batches) => {
     const [sample] = fc.sample(randomChain, { numRuns: 1, seed: 7 })
     if (sample === undefined) throw new Error('no sample')
     const chain = noise(sample, 1_000_000)

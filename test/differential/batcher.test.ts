@@ -12,7 +12,7 @@ import { type Carried, type InboxContents, readInbox } from '../independent/inbo
 import { randomTransaction, rawOf } from '../independent/randomBlocks.ts'
 import type { SeenTransaction } from '../independent/transaction.ts'
 
-/** What is on L1 for the inbox, as it lies there. */
+/** Batcher transactions on L1, in order. */
 function posted(world: DeriveWorld): Carried[] {
   return world.l1.flatMap(({ transactions }) =>
     transactions.flatMap((raw): Carried[] => {
@@ -26,7 +26,7 @@ function posted(world: DeriveWorld): Carried[] {
 
 const isDeposit = (raw: Uint8Array): boolean => raw[0] === 0x7e
 
-/** Every block that was posted is the sequencer's, whole; returns their numbers. */
+/** Expects every posted block to equal the sequencer's. Returns their numbers. */
 function expectBlocks(world: DeriveWorld, { channels }: InboxContents): ReadonlySet<number> {
   const { genesis, blockTimeSec, l2ChainId } = world.config
   const chain = { chainId: l2ChainId, genesisTime: BigInt(genesis.l2TimeSec), blockTime: BigInt(blockTimeSec) }
@@ -34,7 +34,7 @@ function expectBlocks(world: DeriveWorld, { channels }: InboxContents): Readonly
   const numbers = new Set<number>()
   for (const said of channels.flatMap(({ batches }) => batches.flatMap((batch) => blocksOf(batch, chain)))) {
     const block = byTime.get(said.timestamp)
-    if (block === undefined) throw new Error(`no block at ${said.timestamp}`)
+    if (block === undefined) throw new Error(`block at ${said.timestamp} not found`)
     const { ref, transactions } = block
     expect(said, `block ${ref.number}`).toEqual({
       timestamp: BigInt(ref.timestamp),
@@ -48,7 +48,7 @@ function expectBlocks(world: DeriveWorld, { channels }: InboxContents): Readonly
   return numbers
 }
 
-/** Runs a batcher over blocks with these transactions, each block's in turn. */
+/** Runs a batcher over blocks with these transactions, taken in turn. */
 async function run(
   settings: Partial<BatcherSettings>,
   blocks: readonly (readonly Hex[])[],
@@ -83,8 +83,8 @@ const settings = fc.record({
 const txs: fc.Arbitrary<SeenTransaction[]> = fc.array(randomTransaction, { maxLength: 6 })
 const twelveBlocks = fc.array(txs, { minLength: 12, maxLength: 12 })
 
-describe('the batcher, read by a decoder that shares no code with it', () => {
-  it('posts what the blocks are, byte by byte, whatever its settings', async () => {
+describe('batcher, read by an independent decoder', () => {
+  it('posts the blocks byte by byte with any settings', async () => {
     await fc.assert(
       fc.asyncProperty(settings, twelveBlocks, fc.constantFrom(1, 2), async (choice, blocks, blockTimeSec) => {
         const raws = blocks.map((block) => block.map((tx) => rawOf(tx, 90_001)))
@@ -94,7 +94,7 @@ describe('the batcher, read by a decoder that shares no code with it', () => {
     )
   }, 120_000)
 
-  it('posts a channel that takes several blobs in one transaction', async () => {
+  it('posts a channel of several blobs in one transaction', async () => {
     const [tx] = fc.sample(randomTransaction, { numRuns: 1, seed: 3 })
     if (tx === undefined) throw new Error('no sample')
     let state = 1

@@ -14,7 +14,7 @@ const corpus = readCorpus('committed')
 const reference = createReferenceEvm()
 const seed = 1
 
-/** An interpreter that takes one opcode for another. */
+/** Interpreter that executes one opcode as another. */
 function withFault(from: number, to: number): Evm {
   const own = createReferenceEvm()
   return {
@@ -23,14 +23,14 @@ function withFault(from: number, to: number): Evm {
   }
 }
 
-/** The first case that two interpreters end differently. */
+/** First case that the faulty interpreter and the reference end differently. */
 function firstDifference(faulty: Evm): EvmCase | undefined {
   return Array.from({ length: 300 }, (_, index) => caseOf(seed, index, corpus)).find(
     (given) => differenceOfRuns(given, runCase(reference, given), runCase(faulty, given)) !== undefined,
   )
 }
 
-it('test/fuzz/evm: the case of a seed and a number is always the same, and survives its file', () => {
+it('test/fuzz/evm: generates the same case for the same seed and number, also from its file', () => {
   for (const index of [0, 1, 2, 3, 40]) {
     const file = fileOfCase('', caseOf(seed, index, corpus))
     expect(fileOfCase('', caseOf(seed, index, corpus))).toEqual(file)
@@ -43,7 +43,7 @@ it.each([
   ['SMOD for SDIV', 0x07, 0x05],
   ['MSIZE for GAS', 0x59, 0x5a],
   ['DUP14 for DUP13', 0x8d, 0x8c],
-])('test/fuzz/evm: finds an interpreter that takes %s, and minimises the case', async (_what, from, to) => {
+])('test/fuzz/evm: finds an interpreter that executes %s, and minimises the case', async (_what, from, to) => {
   const faulty = withFault(from, to)
   const found = firstDifference(faulty)
   if (!found) throw new Error('not found')
@@ -59,7 +59,7 @@ it.each([
 const sizeOf = ({ accounts, messages }: EvmCase): number =>
   [...accounts.values()].reduce((sum, { code }) => sum + code.length, 0) + messages.reduce((sum, { data }) => sum + data.length, 0)
 
-it('test/fuzz/evm: a state that differs in one balance or slot is seen against the oracle', async () => {
+it('test/fuzz/evm: finds a difference from the oracle in one balance or slot', async () => {
   const given = caseOf(seed, 1, corpus)
   const run = runCase(reference, given)
   const { state } = await runOracle(given)
@@ -69,7 +69,7 @@ it('test/fuzz/evm: a state that differs in one balance or slot is seen against t
   expect(differenceOfStates(ours.with(0, ours[0]?.replace(/\d$/, 'x') ?? ''), state)).toMatch(/^state: - 0x/)
 })
 
-it('test/fuzz/evm: the edges of opcodes show every opcode with every outcome that it can have', async () => {
+it('test/fuzz/evm: covers every possible outcome of every opcode with the edge cases', async () => {
   const coverage = createCoverage()
   const edges = Array.from({ length: 240 }, (_, index) => index).filter(isEdgeCase)
   for (const index of edges) {

@@ -14,10 +14,10 @@ const plenty = 200_000n
 const maxStack = 1_024
 const evms = interpreters.map(({ create }) => create())
 
-/** Ends by itself what the others go on after. */
+/** Opcodes that end a frame. */
 const endsFrame = ['STOP', 'RETURN', 'REVERT', 'SELFDESTRUCT']
 
-/** Operands for which every opcode does its work and costs something, the top of the stack first; 1 where nothing stands here. */
+/** Operands with which an opcode has an effect and a cost, the top of the stack first. Other opcodes use 1 for each operand. */
 const operands: Readonly<Record<string, readonly number[]>> = {
   RETURN: [0, 32],
   REVERT: [0, 32],
@@ -29,12 +29,12 @@ const operands: Readonly<Record<string, readonly number[]>> = {
   CREATE: [0, 0, 0],
   CREATE2: [0, 0, 0, 0],
 }
-/** For the static call: with value, which is what is refused. */
+/** Operands for static calls: a CALL with value, which a static call forbids. */
 const staticOperands: Readonly<Record<string, readonly number[]>> = { CALL: [0, 0x700, 1, 0, 0, 0, 0] }
 
 type Parts = { readonly below?: number; readonly words?: number; readonly table?: typeof operands }
 
-/** Words below, operands, the opcode. With the gas of what comes after the opcode. */
+/** Code of an opcode with its operands above other words, and the gas of the code after it. */
 function codeFor(opcode: Opcode, { below = 0, words = opcode.takes, table = operands }: Parts = {}): Uint8Array {
   const asm = new Assembler()
   const target = asm.label()
@@ -60,18 +60,18 @@ function caseFor(code: Uint8Array, gas: bigint, fork: EvmCase['fork'] = 'osaka')
   return { fork, accounts, messages: [{ from: sender, to: contract, value: 0n, data: new Uint8Array(0), gas }] }
 }
 
-/** The end of a case's last message, on which all interpreters and the oracle must agree. */
+/** Result of a case's last message, on which all interpreters and the oracle must agree. */
 async function endOf(given: EvmCase): Promise<MessageEnd> {
   const [first, ...others] = evms.map((evm) => runCase(evm, given))
-  if (!first) throw new Error('there is no interpreter')
+  if (!first) throw new Error('no interpreter')
   for (const other of others) expect(differenceOfRuns(given, first, other)).toBeUndefined()
   expect(await differenceFromOracle(given, first)).toBeUndefined()
   const end = first.messages.at(-1)
-  if (!end) throw new Error('there is no message')
+  if (!end) throw new Error('no message')
   return end
 }
 
-/** Calls the contract statically, and returns whether that went well. */
+/** Code that calls the contract with STATICCALL and returns the success flag. */
 function staticCaller(): Uint8Array {
   const asm = new Assembler()
   for (const word of [0, 0, 0, 0]) asm.push(word)
@@ -84,7 +84,7 @@ function staticCaller(): Uint8Array {
 describe.each(opcodes.map((opcode) => [opcode.name, opcode] as const))('evm: %s', (name, opcode) => {
   const goodEnd = name === 'REVERT' ? 'revert' : 'success'
 
-  it('succeeds with exactly the gas that it costs, and halts with one less', async () => {
+  it('succeeds with exactly its gas cost, and halts with one less', async () => {
     const { kind, gasUsed } = await endOf(caseFor(codeFor(opcode), plenty))
     expect(kind).toBe(goodEnd)
     expect(await endOf(caseFor(codeFor(opcode), gasUsed))).toMatchObject({ kind: goodEnd, gasUsed })
@@ -93,18 +93,18 @@ describe.each(opcodes.map((opcode) => [opcode.name, opcode] as const))('evm: %s'
   })
 
   const tooFewWords = opcode.takes > 0 ? [opcode.takes - 1] : []
-  it.each(tooFewWords)('halts with a word too few: %i', async (words) => {
+  it.each(tooFewWords)('halts with one word too few: %i', async (words) => {
     expect((await endOf(caseFor(codeFor(opcode, { words }), plenty))).kind).toBe('halt')
   })
 
-  it('halts on a full stack if it leaves more than it takes, and only then', async () => {
+  it('halts on a full stack only if it adds words', async () => {
     const full = codeFor(opcode, { below: maxStack - opcode.takes })
     expect((await endOf(caseFor(full, plenty))).kind).toBe(opcode.gives > opcode.takes ? 'halt' : goodEnd)
     const oneLess = codeFor(opcode, { below: maxStack - Math.max(opcode.takes, opcode.gives) })
     expect((await endOf(caseFor(oneLess, plenty))).kind).toBe(goodEnd)
   })
 
-  it('halts in a static call if it changes state, and only then', async () => {
+  it('halts in a static call only if it changes state', async () => {
     const given = caseFor(codeFor(opcode, { table: { ...operands, ...staticOperands } }), plenty)
     const accounts = new Map([...given.accounts, [caller, account(staticCaller())]])
     const messages = given.messages.map((message) => ({ ...message, to: caller, gas: 2n * plenty }))
@@ -114,7 +114,7 @@ describe.each(opcodes.map((opcode) => [opcode.name, opcode] as const))('evm: %s'
 })
 
 describe.each(evmForks)('evm: under %s', (fork) => {
-  it('what is no opcode halts with all gas', async () => {
+  it('halts with all gas on an undefined opcode', async () => {
     const known = new Set(opcodesOf(fork).map(({ code }) => code))
     const unknown = Array.from({ length: 256 }, (_, code) => code).filter((code) => !known.has(code))
     expect(unknown).toContain(0xfe)
@@ -124,7 +124,7 @@ describe.each(evmForks)('evm: under %s', (fork) => {
     }
   })
 
-  it('each opcode is there and ends as elsewhere', async () => {
+  it('executes each defined opcode with the same end under every fork', async () => {
     for (const opcode of opcodesOf(fork)) {
       const { kind } = await endOf(caseFor(codeFor(opcode), plenty, fork))
       expect(kind, opcode.name).toBe(opcode.name === 'REVERT' ? 'revert' : 'success')
@@ -132,7 +132,7 @@ describe.each(evmForks)('evm: under %s', (fork) => {
   })
 })
 
-it('evm: those that end a frame are known to end it', async () => {
+it('evm: ends a frame at each opcode that ends frames', async () => {
   for (const name of endsFrame) {
     const opcode = opcodes.find((each) => each.name === name)
     if (!opcode) throw new Error(name)

@@ -8,7 +8,7 @@ import { Assembler } from '../fuzz/evm/assembler.ts'
 import { differenceFromOracle } from '../fuzz/evm/compare.ts'
 import { type Opcode, opcodes } from '../fuzz/evm/opcodes.ts'
 
-/** One of so many contracts that a byte does not number them. */
+/** Address of a numbered contract, for more contracts than a byte can number. */
 const contractAt = (number: number): Address => parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
 const sender = addressOf(0x11)
 const stopping = addressOf(0x22)
@@ -24,7 +24,7 @@ const account = (code: Uint8Array, storage: CaseAccount['storage'] = new Map(), 
 })
 
 type Word = number | bigint
-/** Pushes the words, the last one first, and runs the opcodes. */
+/** Pushes the words, the last one first, then runs the opcodes. */
 type Line = readonly [words: readonly Word[], ...opcodes: readonly number[]]
 
 function codeOf(lines: readonly Line[]): Uint8Array {
@@ -36,7 +36,7 @@ function codeOf(lines: readonly Line[]): Uint8Array {
   return asm.finish()
 }
 
-/** Initcode that gives out so many bytes of code, the first one being `first`. */
+/** Initcode that returns code of a size, with `first` as its first byte. */
 const deploying = (size: number, first = 0): bigint =>
   BigInt(`0x60${first.toString(16).padStart(2, '0')}6000536200${size.toString(16).padStart(4, '0')}6000f3`)
 const createWith = (size: number, first = 0): readonly Line[] => {
@@ -58,7 +58,7 @@ const precompile = (number: number, size: number): readonly Line[] => [
 ]
 const stores = (...values: readonly number[]): readonly Line[] => values.map((value): Line => [[1, value], 0x55])
 
-/** What the prices and the rules of creation, calls and removal turned on over the years. */
+/** Programs around the prices and rules of creation, calls and removal that changed between forks. */
 const programs: Readonly<Record<string, { readonly code: readonly Line[]; readonly gas?: bigint; readonly storage?: number }>> = {
   'a slot set, cleared, set again': { code: stores(1, 0, 2, 2, 0) },
   'a slot that was set, changed, cleared and restored': { code: stores(6, 0, 5, 0, 7), storage: 5 },
@@ -70,15 +70,15 @@ const programs: Readonly<Record<string, { readonly code: readonly Line[]; readon
       [[3, 0], 0x0a],
     ],
   },
-  'a call of an account that is not there': { code: [call(1_000, 0x9999, 0), call(1_000, 0x9999, 1)] },
-  'a call of an account that is empty': { code: [call(1_000, BigInt(empty), 0), call(1_000, BigInt(empty), 1)] },
-  'a call that asks for more gas than there is': { code: [call(10n ** 9n, BigInt(stopping), 0)] },
-  'the other calls': { code: [call(1_000, BigInt(stopping), 1, 0xf2), [[1_000, BigInt(stopping), 0, 0, 0, 32], 0xf4]] },
+  'a call of an absent account': { code: [call(1_000, 0x9999, 0), call(1_000, 0x9999, 1)] },
+  'a call of an empty account': { code: [call(1_000, BigInt(empty), 0), call(1_000, BigInt(empty), 1)] },
+  'a call with more gas than is left': { code: [call(10n ** 9n, BigInt(stopping), 0)] },
+  'the other call opcodes': { code: [call(1_000, BigInt(stopping), 1, 0xf2), [[1_000, BigInt(stopping), 0, 0, 0, 32], 0xf4]] },
   'a creation': { code: createWith(32) },
-  'a creation of more code than there may be': { code: createWith(24_577), gas: 6_000_000n },
+  'a creation above the code size limit': { code: createWith(24_577), gas: 6_000_000n },
   'a creation of code that begins with 0xef': { code: createWith(2, 0xef) },
-  'a creation that cannot pay for its code': { code: createWith(1_000), gas: 100_000n },
-  'self-destruction in favour of nobody': { code: [[[0x9998], 0xff]] },
+  'a creation without gas for its code': { code: createWith(1_000), gas: 100_000n },
+  'self-destruction in favour of an absent account': { code: [[[0x9998], 0xff]] },
   'self-destruction in favour of an empty account': { code: [[[BigInt(empty)], 0xff]] },
   'self-destruction in favour of itself': { code: [[[], 0x30, 0xff]] },
   'two self-destructions of one contract': { code: [call(60_000, 0x4001, 0), call(60_000, 0x4001, 0)] },
@@ -87,10 +87,10 @@ const programs: Readonly<Record<string, { readonly code: readonly Line[]; readon
     code: [...precompile(6, 128), ...precompile(7, 96), ...precompile(8, 0), ...precompile(8, 192)],
   },
   'the compression of blake2': { code: precompile(9, 213) },
-  'a contract that is not there as a precompile': { code: precompile(10, 32) },
+  'an address without a precompile yet': { code: precompile(10, 32) },
 }
 
-/** Operands for which an opcode does its work. */
+/** Operands with which an opcode has an effect. */
 const operandsOf = ({ name, takes }: Opcode): readonly Word[] => {
   if (name === 'RETURNDATACOPY') return [0, 0, 0]
   if (name.startsWith('CREATE')) return new Array<number>(takes).fill(0)
@@ -118,7 +118,7 @@ for (const opcode of opcodes) {
 }
 for (const [what, { code, gas: limit, storage }] of Object.entries(programs)) add(what, codeOf(code), limit, storage)
 
-it.each(oldEvmForks)('evm reference: %s: opcodes, prices, creations, calls and removals as @ethereumjs/evm has them', async (old) => {
+it.each(oldEvmForks)('evm/reference: %s: runs opcodes, prices, creations, calls and removals as @ethereumjs/evm does', async (old) => {
   const given: EvmCase = { fork: 'paris', old, accounts: contracts, messages: messages.map(({ message }) => message) }
   const run = runCase(createReferenceEvm(), given)
   const difference = await differenceFromOracle(given, run)

@@ -12,15 +12,15 @@ const contract = addressOf(0x22)
 const reference = createReferenceEvm()
 const wasm = createWasmEvm()
 
-/** Goes where the call data says. */
+/** Jumps to the target in the calldata. */
 const dispatch = [0x5f, 0x35, 0x56]
-/** What makes parts, blocks and constants: the rest is as good as any of it. */
+/** Opcodes that make parts, blocks and constants, and a few others. */
 const opcodes = [
   0x5b, 0x5b, 0x5f, 0x60, 0x62, 0x7f, 0x01, 0x03, 0x15, 0x19, 0x1b, 0x0a, 0x14, 0x16, 0x38, 0x50, 0x55, 0x56, 0x57, 0x58, 0x5a, 0x80, 0x81,
   0x90, 0xf1,
 ]
 
-/** JUMPDESTs that are none are among them: in what is pushed. */
+/** Positions of JUMPDEST bytes, including invalid ones in pushed data. */
 const placesOf = (code: readonly number[]): number[] => code.flatMap((opcode, at) => (opcode === 0x5b ? [at] : []))
 
 const anyCode = fc
@@ -30,7 +30,7 @@ const anyCode = fc
   })
   .map(({ parts, repeats }) => [...dispatch, ...Array.from({ length: repeats }, () => parts.flat()).flat()].slice(0, 24_576))
 
-/** A few opcodes again and again: what takes most room in the stream. */
+/** A few opcodes repeated often: code with the largest translation. */
 const anyFlood = fc
   .array(fc.constantFrom(...opcodes), { minLength: 1, maxLength: 4 })
   .map((unit) => [...dispatch, ...Array.from({ length: Math.ceil(400 / unit.length) }, () => unit).flat()])
@@ -45,7 +45,7 @@ const anyRun: fc.Arbitrary<Run> = fc.oneof(
   anyFlood.map((code) => ({ code, targets: [code.length - 1, ...placesOf(code).reverse()] })),
 )
 
-it('evm/translate: a code that is reached in parts, in any order, ends as in the reference interpreter', () => {
+it('evm/translate: ends code that is entered in parts and in any order like the reference interpreter', () => {
   fc.assert(
     fc.property(anyRun, ({ code, targets }) => {
       const { view } = createWorld({

@@ -7,7 +7,7 @@ import { readCorpus } from '../fuzz/evm/corpus.ts'
 import { createCoverage } from '../fuzz/evm/coverage.ts'
 import { caseOf, isEdgeCase } from '../fuzz/evm/world.ts'
 
-/** Fixed, so that what holds for its programs holds always; `npm run fuzz:evm` has ever new ones. */
+/** Fixed seed, for the same programs in every run; `npm run fuzz:evm` generates new ones. */
 const seed = 20_261_122
 const worldsOfFork = 40
 
@@ -17,7 +17,7 @@ const worlds = Array.from({ length: evmForks.length * worldsOfFork * 2 }, (_, in
   .filter((index) => !isEdgeCase(index))
   .map((index) => ({ index, given: caseOf(seed, index, corpus) }))
 
-describe('evm: random programs end as with another interpreter', () => {
+describe('evm: ends random programs like another interpreter', () => {
   it.each(evmForks)(
     '%s',
     async (fork) => {
@@ -25,7 +25,7 @@ describe('evm: random programs end as with another interpreter', () => {
       expect(ofFork).toHaveLength(worldsOfFork)
       for (const { index, given } of ofFork) {
         const [first, ...others] = evms.map(({ evm }) => runCase(evm, given))
-        if (!first) throw new Error('there is no interpreter')
+        if (!first) throw new Error('no interpreter')
         for (const other of others) expect(differenceOfRuns(given, first, other), `case ${index}`).toBeUndefined()
         expect(await differenceFromOracle(given, first), `case ${index}`).toBeUndefined()
       }
@@ -33,10 +33,10 @@ describe('evm: random programs end as with another interpreter', () => {
     60_000,
   )
 
-  it('the programs are worth running: half of them execute 200 opcodes, and as many come to a good end', async () => {
+  it('executes 200 opcodes in half of the programs, and ends half of them successfully', async () => {
     const coverage = createCoverage()
     const [first] = evms
-    if (!first) throw new Error('there is no interpreter')
+    if (!first) throw new Error('no interpreter')
     let [long, good] = [0, 0]
     const sample = worlds.slice(0, 60)
     for (const { given } of sample) {

@@ -11,7 +11,7 @@ import { createWorld } from '#test/vectors/stateTestWorld'
 import type { Address, Hash } from '#types/ids'
 
 const precompile = `0x${'04'.padStart(40, '0')}` as Address
-/** Contracts with code, an account with wei, one with storage and no code, one that exists and is empty, nobody, a precompile, the beneficiary. */
+/** Contracts, an account with wei, one with storage and no code, an empty one, an absent one, a precompile, the beneficiary. */
 const contracts = [addressOf(0x21), addressOf(0x22), addressOf(0x23)]
 const rich = addressOf(0x31)
 const addresses = [...contracts, rich, addressOf(0x32), addressOf(0x33), addressOf(0x34), precompile, testBlock.beneficiary]
@@ -21,7 +21,7 @@ const address = fc.constantFrom(...addresses)
 const contract = fc.constantFrom(...contracts)
 const small = fc.nat(3)
 
-/** Pieces of code that leave the stack as it was, or end. */
+/** Pieces of code that leave the stack unchanged or end the frame. */
 const piece = fc.oneof(
   fc.tuple(small, small).map(([slot, value]) => `${push(value)}${push(slot)}55`),
   fc.tuple(small, small).map(([slot, by]) => `${push(slot)}54${push(by)}01${push(slot)}55`),
@@ -34,7 +34,7 @@ const piece = fc.oneof(
   fc
     .tuple(fc.constantFrom('f4', 'fa'), address, fc.constantFrom(0, 30_000, 10_000_000))
     .map(([op, to, gas]) => `${push(0).repeat(4)}${push(to)}${push(gas)}${op}50`),
-  // initcode from memory: stores, gives its wei away, or returns one byte of code
+  // initcode in memory: stores, transfers its wei, or returns one byte of code
   fc.tuple(fc.constantFrom('600160025500', '32ff', '60016000f3', '6001600052fe'), small, fc.boolean()).map(([init, value, isSalted]) => {
     const size = init.length / 2
     const given = `${push(size)}${push(32 - size)}${push(value)}`
@@ -89,7 +89,7 @@ function viewOf({ codes }: AnyWorld): StateView {
   }).view
 }
 
-/** The same view, which lacks everything at the first time. */
+/** View that throws MissingState at the first read of each item. */
 function forgetful(view: StateView): StateView {
   const seen = new Set<string>()
   const once = (name: string): void => {
@@ -117,7 +117,7 @@ function forgetful(view: StateView): StateView {
   }
 }
 
-/** What `ask` says; again while something is missing, by `again` where that is another thing. */
+/** Repeats a call, or `again` in its place, until no state is missing. */
 function patiently<T>(ask: () => T, again = ask): T {
   for (let next = ask; ; next = again) {
     try {
@@ -133,7 +133,7 @@ const plain = (value: unknown): unknown =>
     JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}` : part instanceof Uint8Array ? toHex(part) : part)) ?? 'null',
   )
 
-/** Takes the steps on a session. @returns all that can be seen of it on the way */
+/** Runs the steps on a session. @returns every visible result, in order */
 function trail(session: EvmSession, { warm }: AnyWorld, steps: readonly Step[]): unknown[] {
   const seen: unknown[] = []
   let checkpoints: number[] = []
@@ -199,14 +199,14 @@ const rulesOf = Object.fromEntries(evmForks.map((fork) => [fork, plainRules(fork
 const reference = createReferenceEvm()
 const wasm = createWasmEvm()
 
-it('evm: sessions of several transactions with checkpoints end the same on both interpreters, whatever the view lacks on the way', () => {
+it('evm: ends sessions of several transactions with checkpoints equally on both interpreters, with any missing state', () => {
   const sessions = fc.array(fc.array(step, { minLength: 1, maxLength: 14 }), { minLength: 1, maxLength: 3 })
   fc.assert(
     fc.property(anyWorld, sessions, (world, all) => {
       const view = viewOf(world)
       const lacking = forgetful(view)
       const rules = rulesOf[world.fork]
-      // the later ones find what the interpreter still knows of the view
+      // later sessions use the interpreter's cache of the view
       for (const steps of all) {
         using expected = reference.open(view, testBlock, rules)
         using session = wasm.open(view, testBlock, rules)

@@ -7,7 +7,7 @@ import { callData, meter, type Workload, workloads } from '../../bench/evm/workl
 import { benchView, callOnce } from '../../bench/evm/world.ts'
 
 const slots = 200
-/** Few, but all that a workload does. */
+/** Few rounds that still run every part of a workload. */
 const fewRounds: Readonly<Record<string, number>> = {
   ColdSlots: slots,
   Creations: 1,
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => anvil[Symbol.asyncDispose]())
 
 it.each(small.flatMap((workload) => interpreters.map(([name, evm]) => ({ workload, evm, title: `${name}: ${workload.name}` }))))(
-  'evm $title: result and gas as in anvil',
+  "evm: runs $title with anvil's result and gas",
   async ({ workload, evm }) => {
     const data = callData(workload)
     const theirs = await anvil.call(meter, toHex(data))

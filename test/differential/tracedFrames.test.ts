@@ -36,10 +36,10 @@ function viewOf(accounts: EvmCase['accounts']): StateView {
   return createWorld(Object.fromEntries(pre)).view
 }
 
-/** The first message of a case, begun on a session. */
+/** Begins the first message of a case on a session. */
 function begin(session: EvmSession, { messages }: EvmCase) {
   const [first] = messages
-  if (!first) throw new Error('a case without messages')
+  if (!first) throw new Error('case without messages')
   const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = first
   const env = { origin: from, gasPrice: 10n, blobHashes, warm }
   session.beginTransaction(env)
@@ -47,7 +47,7 @@ function begin(session: EvmSession, { messages }: EvmCase) {
   return { env, message: { caller: from, to, value, data, gas } }
 }
 
-/** The calls of a trace as both interpreters can tell them: which of several halts it was may differ, and ours alone tells calls that never ran. */
+/** Calls of a trace without known differences: the reason of a halt may differ, and only this project traces calls that did not run. */
 function comparable(call: Call): Call {
   const { error, calls, ...rest } = call
   const ran = calls?.filter((inner) => !/insufficient balance|call depth|nonce/.test(inner.error ?? '')).map(comparable) ?? []
@@ -77,7 +77,7 @@ async function tellThere(given: EvmCase, events: TraceEvents): Promise<void> {
 
 const count = ({ calls = [] }: Call): number => 1 + calls.reduce((sum, call) => sum + count(call), 0)
 
-describe('evm/tracing: the frames of random programs are those of another interpreter', () => {
+describe('evm/tracing: traces the frames of random programs like another interpreter', () => {
   it.each(evmForks)(
     '%s',
     async (fork) => {

@@ -5,7 +5,7 @@ const elementsPerRound = 4
 const elementBytes = 32
 
 /**
- * What one blob carries.
+ * Returns the data in one blob.
  * @see specs protocol/ecotone/derivation.md, "Blob Encoding"
  */
 export function rollupDataOfBlob(blob: Uint8Array): Buffer {
@@ -23,7 +23,7 @@ export function rollupDataOfBlob(blob: Uint8Array): Buffer {
   return all.subarray(4, 4 + length)
 }
 
-/** The 127 bytes of four neighbouring field elements: tailA x tailB y tailC z tailD. */
+/** Returns the 127 bytes of four adjacent field elements: tailA x tailB y tailC z tailD. */
 function roundOf(elements: Uint8Array, round: number): number[] {
   const tops = [0, 1, 2, 3].map((nth) => elements[nth * elementBytes] ?? 0)
   const tail = (nth: number): Uint8Array => elements.subarray(nth * elementBytes + 1, (nth + 1) * elementBytes)

@@ -3,23 +3,23 @@ import type { SeenBatch } from './channel.ts'
 import type { SeenSpan } from './span.ts'
 import { serialized } from './transaction.ts'
 
-/** What a batch says of one L2 block. */
+/** Fields of one L2 block in a batch. */
 export type SeenBlock = {
-  /** seconds */
+  /** Unix time in seconds. */
   readonly timestamp: bigint
   readonly l1OriginNumber: bigint
-  /** whole, or its first 20 bytes; a span batch says it of its last block */
+  /** Whole hash, or its first 20 bytes. A span batch has it for its last block only. */
   readonly l1OriginHash: Hex | undefined
-  /** whole, or its first 20 bytes; a span batch says it of its first block */
+  /** Whole hash, or its first 20 bytes. A span batch has it for its first block only. */
   readonly parentHash: Hex | undefined
-  /** EIP-2718 bytes, without deposits */
+  /** EIP-2718 bytes, without deposits. */
   readonly transactions: readonly Hex[]
 }
 
-/** Seconds; `chainId` of L2. */
+/** Facts of an L2 chain; times are in seconds. */
 export type ChainFacts = { readonly chainId: number; readonly genesisTime: bigint; readonly blockTime: bigint }
 
-/** The blocks of a batch, each with all its transactions in full. @see specs protocol/delta/span-batches.md, "How Derivation works with Span Batches" */
+/** Returns the blocks of a batch with their full transactions. @see specs protocol/delta/span-batches.md, "How Derivation works with Span Batches" */
 export function blocksOf(batch: SeenBatch, chain: ChainFacts): readonly SeenBlock[] {
   if (batch.batchVersion === 1) return blocksOfSpan(batch, chain)
   const { timestamp, epochNumber, epochHash, parentHash, transactionList } = batch

@@ -11,26 +11,26 @@ export type SeenSingular = {
   readonly epochNumber: bigint
   readonly epochHash: Hex
   readonly timestamp: bigint
-  /** EIP-2718 bytes */
+  /** EIP-2718 bytes. */
   readonly transactionList: readonly Hex[]
 }
 export type SeenBatch = SeenSingular | SeenSpan
 export type SeenChannel = { readonly compression: 'zlib' | 'brotli'; readonly rlpBytes: number; readonly batches: readonly SeenBatch[] }
 
-/** The data of a channel whose frames are all here, each once, in any order; undefined while some are missing. */
+/** Joins the data of a channel's frames, which may be in any order; undefined when a frame is missing. */
 export function joined(frames: readonly SeenFrame[]): Buffer | undefined {
   const [last, ...others] = frames.filter(({ isLast }) => isLast)
   demand(others.length === 0, 'two last frames')
   if (last === undefined || frames.length !== last.number + 1) return undefined
   const inOrder = frames.toSorted((a, b) => a.number - b.number)
   inOrder.forEach(({ number }, at) => {
-    demand(number === at, `frame ${number} where ${at} belongs`)
+    demand(number === at, `frame ${number} in position ${at}`)
   })
   return Buffer.concat(inOrder.map(({ data }) => data))
 }
 
 /**
- * A whole channel: every byte has to be accounted for.
+ * Reads a whole channel; every byte must have a meaning.
  * @see specs protocol/derivation.md, "Channel Format", "Batch Format"; fjord/derivation.md, "Brotli Channel Compression"
  */
 export function readChannel(channel: Uint8Array): SeenChannel {
@@ -43,7 +43,7 @@ export function readChannel(channel: Uint8Array): SeenChannel {
 }
 
 function compressionOf([first]: Uint8Array): 'zlib' | 'brotli' {
-  if (first === undefined) throw new SpecError('a channel without bytes')
+  if (first === undefined) throw new SpecError('channel is empty')
   if (first % 16 === 8 || first % 16 === 15) return 'zlib'
   demand(first === 1, `channel_version_byte ${first}`)
   return 'brotli'
@@ -53,7 +53,7 @@ function decompressed(channel: Uint8Array, compression: 'zlib' | 'brotli'): Buff
   try {
     return compression === 'zlib' ? inflateSync(channel) : brotliDecompressSync(channel.subarray(1))
   } catch (cause) {
-    throw new SpecError(`a channel that ${compression} refuses`, { cause })
+    throw new SpecError(`channel does not decompress with ${compression}`, { cause })
   }
 }
 

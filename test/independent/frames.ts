@@ -1,7 +1,7 @@
 import { type Cursor, cursorOver, demand } from './cursor.ts'
 
 export type SeenFrame = {
-  /** 32 hex digits */
+  /** 32 hex digits. */
   readonly channel: string
   readonly number: number
   readonly data: Buffer
@@ -9,7 +9,7 @@ export type SeenFrame = {
 }
 
 /**
- * The frames of one batcher transaction (its calldata, or the data of one of its blobs).
+ * Returns the frames of one batcher transaction (its calldata, or the data of one of its blobs).
  * @see specs protocol/derivation.md, "Batcher Transaction Format", "Frame Format"
  */
 export function framesOfPayload(payload: Uint8Array): readonly SeenFrame[] {

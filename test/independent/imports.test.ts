@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const allowed = /^(node:[a-z]+|viem|ethers|fast-check|\.\/[A-Za-z0-9]+\.ts)$/
 
-/** All string literals after `from` or `import`, also `import(…)`, by the compiler's scanner. */
+/** All string literals after `from`, `import` or in `import(…)`, by the compiler's scanner. */
 function importsOf(text: string): string[] {
   const scanner = createScanner(true, 0, text)
   const found: string[] = []
@@ -18,7 +18,7 @@ function importsOf(text: string): string[] {
   return found
 }
 
-it('the scanner sees each form of an import', () => {
+it('test/independent: finds each form of an import', () => {
   expect(importsOf("import { a } from '#lib/a'\nimport './b.ts'\nawait import('../c.ts')\nexport { d } from '../d.ts'")).toEqual([
     '#lib/a',
     './b.ts',
@@ -27,7 +27,7 @@ it('the scanner sees each form of an import', () => {
   ])
 })
 
-it('test/independent shares no code with src: it imports itself, Node, viem, ethers and fast-check, nothing else', () => {
+it('test/independent: imports only itself, Node, viem, ethers and fast-check', () => {
   const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   expect(files).toContain('span.ts')
   const others = files.flatMap((name) =>

@@ -3,13 +3,13 @@ import { joined, readChannel, type SeenChannel } from './channel.ts'
 import { SpecError } from './cursor.ts'
 import { framesOfPayload, type SeenFrame } from './frames.ts'
 
-/** What one batcher transaction carries: its calldata, or its blobs in order (131,072 bytes each). */
+/** Content of one batcher transaction: its calldata, or its blobs in order (131,072 bytes each). */
 export type Carried =
   | { readonly kind: 'calldata'; readonly data: Uint8Array }
   | { readonly kind: 'blobs'; readonly blobs: readonly Uint8Array[] }
 
 export type InboxChannel = SeenChannel & {
-  /** 32 hex digits */
+  /** 32 hex digits. */
   readonly id: string
   readonly carrier: Carried['kind']
   readonly frames: readonly SeenFrame[]
@@ -17,16 +17,16 @@ export type InboxChannel = SeenChannel & {
 }
 
 export type InboxContents = {
-  /** the complete ones, in the order in which their first frames came */
+  /** Complete channels, in the order of their first frames. */
   readonly channels: readonly InboxChannel[]
-  /** ids of those of which frames are missing */
+  /** Ids of channels with missing frames. */
   readonly incomplete: readonly string[]
-  /** why a calldata or blob was not read */
+  /** Reasons why a calldata or blob was rejected. */
   readonly refused: readonly string[]
 }
 
 /**
- * Reads what was sent to the inbox, in the order of L1, without the rules of derivation about time: a frame that came before is passed over.
+ * Reads the transactions to the inbox in L1 order, without derivation's rules about time. Repeated frames are skipped.
  * @throws SpecError when a complete channel cannot be read to its last byte
  */
 export function readInbox(transactions: readonly Carried[]): InboxContents {

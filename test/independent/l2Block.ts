@@ -2,14 +2,14 @@ import { type Hex, toRlp } from 'viem'
 import { demand } from './cursor.ts'
 import { integerOf, listOf, type Rlp, rlpOf, stringOf } from './rlp.ts'
 
-/** What a batch has to say of an L2 block, read from the block itself. */
+/** Facts of an L2 block that a batch must contain, read from the block. */
 export type SealedBlock = {
   readonly number: bigint
   readonly parentHash: Hex
   readonly timestamp: bigint
   readonly l1Origin: { readonly number: bigint; readonly hash: Hex }
   readonly sequenceNumber: bigint
-  /** EIP-2718 bytes, without deposits */
+  /** EIP-2718 bytes, without deposits. */
   readonly transactions: readonly Hex[]
 }
 
@@ -30,11 +30,11 @@ export function sealedBlockOf(raw: Hex): SealedBlock {
 }
 
 /**
- * L1 origin and place in the epoch, out of the first deposit.
+ * Returns L1 origin and sequence number from the first deposit.
  * @see specs protocol/deposits.md, "L1 Attributes Deposited Transaction Calldata"; ecotone/l1-attributes.md
  */
 function l1AttributesOf(deposit: Hex): Pick<SealedBlock, 'l1Origin' | 'sequenceNumber'> {
-  demand(deposit.startsWith('0x7e'), 'the first transaction is no deposit')
+  demand(deposit.startsWith('0x7e'), 'first transaction is not a deposit')
   const data = stringOf(listOf(rlpOf(Buffer.from(deposit.slice(4), 'hex'), 'deposit'), 8, 'deposit')[7], 'any', 'data').slice(2)
   const field = (from: number, length: number): Hex => `0x${data.slice(2 * from, 2 * (from + length))}`
   if (data.startsWith('015d8eb9')) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Hex } from 'viem'
 import type { SeenTransaction } from './transaction.ts'
 
-/** A random transaction: its fields, and its EIP-2718 bytes by the text of its EIP. */
+/** Random transaction: its fields, and its EIP-2718 bytes encoded as its EIP defines. */
 export type MadeTransaction = { readonly fields: SeenTransaction; readonly raw: Hex }
 export type MadeBlock = {
   readonly number: number
@@ -28,7 +28,7 @@ const fixed = (byteCount: number): fc.Arbitrary<Hex> => fc.uint8Array({ minLengt
 const hash = fixed(32)
 const address = fixed(20)
 
-/** Small ones, any, the largest, and those about 2^53 and about each end of a varint's byte. */
+/** Integers: small, arbitrary, the largest, around 2^53, and around each length limit of a varint. */
 function integer(bits: number): fc.Arbitrary<bigint> {
   const max = 2n ** BigInt(bits) - 1n
   const edges = [7, 14, 35, 53, 56, 63].filter((bit) => bit < bits).flatMap((bit) => [2n ** BigInt(bit) - 1n, 2n ** BigInt(bit)])
@@ -57,7 +57,7 @@ const authorization = fc.record({
   s: integer(256),
 })
 
-/** The tip is never above the cap: no block holds such a transaction, and viem writes none. */
+/** Fees with a priority fee up to the fee cap: a block cannot contain others, and viem does not encode them. */
 const fees = fc.tuple(integer(256), integer(256)).map(([a, b]) => ({ maxPriorityFeePerGas: a < b ? a : b, maxFeePerGas: a < b ? b : a }))
 
 const legacy = fc.record({ ...common, to: recipient, gasPrice: integer(256), isProtected: fc.boolean() })
@@ -65,7 +65,7 @@ const withList = fc.record({ ...common, to: recipient, gasPrice: integer(256), a
 const withFees = fc.record({ ...common, to: recipient, accessList })
 const withCode = fc.record({ ...common, to: address, accessList, authorizationList: fc.array(authorization, { maxLength: 3 }) })
 
-/** Of any type that a batch may hold. */
+/** Transaction of any type that a batch may contain. */
 export const randomTransaction: fc.Arbitrary<SeenTransaction> = fc.oneof(
   legacy.map((tx) => ({ ...tx, type: 'legacy' as const })),
   withList.map((tx) => ({ ...tx, type: 'eip2930' as const })),
@@ -113,7 +113,7 @@ const blockParts = fc.record({
   ),
 })
 
-/** Consecutive blocks somewhere in a chain; about half of them are the first of their epoch. */
+/** Consecutive blocks from any position of a chain; about half of them are the first of their epoch. */
 export const randomChain: fc.Arbitrary<MadeChain> = fc
   .record({
     chainId: fc.constantFrom(10, 901, 8453, 90_001, 2 ** 31 + 5),

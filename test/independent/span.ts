@@ -7,15 +7,15 @@ export type SeenSpan = {
   readonly batchVersion: 1
   readonly relTimestamp: bigint
   readonly l1OriginNum: bigint
-  /** 20 bytes */
+  /** 20 bytes. */
   readonly parentCheck: Hex
-  /** 20 bytes */
+  /** 20 bytes. */
   readonly l1OriginCheck: Hex
   readonly blockCount: number
-  /** one a block */
+  /** One per block. */
   readonly originBits: readonly boolean[]
   readonly blockTxCounts: readonly number[]
-  /** of all blocks, in order */
+  /** Transactions of all blocks, in order. */
   readonly transactions: readonly SeenTransaction[]
 }
 
@@ -30,7 +30,7 @@ function count(cursor: Cursor, field: string): number {
 }
 
 /**
- * A span batch without its version byte.
+ * Reads a span batch without its version byte.
  * @see specs protocol/delta/span-batches.md, "Span batch format"; isthmus/derivation.md, "Span Batch Updates"
  */
 export function spanOf(content: Uint8Array): SeenSpan {
@@ -49,7 +49,7 @@ export function spanOf(content: Uint8Array): SeenSpan {
   return { batchVersion: 1, relTimestamp, l1OriginNum, parentCheck, l1OriginCheck, blockCount, originBits, blockTxCounts, transactions }
 }
 
-/** `txs`: column after column. */
+/** Reads `txs`, one column after another. */
 function transactionsOf(cursor: Cursor, total: number): readonly SeenTransaction[] {
   const creations = cursor.bits(total, 'contract_creation_bits')
   const parities = cursor.bits(total, 'y_parity_bits')
@@ -76,7 +76,7 @@ function transactionsOf(cursor: Cursor, total: number): readonly SeenTransaction
 const uint256 = (cursor: Cursor, field: string): bigint => BigInt(hex(cursor.bytes(32, field)))
 
 function cell<T>(column: readonly T[], row: number): T {
-  demand(row >= 0 && row < column.length, `no row ${row}`)
+  demand(row >= 0 && row < column.length, `row ${row} is missing`)
   return column[row] as T
 }
 

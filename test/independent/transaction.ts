@@ -5,7 +5,7 @@ import { integerOf, listOf, type Rlp, stringOf } from './rlp.ts'
 type Common = {
   readonly nonce: bigint
   readonly gas: bigint
-  /** undefined: creates a contract */
+  /** Undefined for a contract creation. */
   readonly to: Hex | undefined
   readonly value: bigint
   readonly data: Hex
@@ -31,7 +31,7 @@ export type SeenTransaction = Common &
     | ({ readonly type: 'eip7702'; readonly authorizationList: readonly SeenAuthorization[] } & Fees)
   )
 
-/** Keys of each kind that the variable part of a transaction says in a span batch ("tx_datas"). */
+/** Fields of each type in the variable part of a transaction of a span batch ("tx_datas"). */
 export type VariablePart =
   | { readonly type: 'legacy'; readonly value: bigint; readonly gasPrice: bigint; readonly data: Hex }
   | ({ readonly type: 'eip2930'; readonly value: bigint; readonly gasPrice: bigint; readonly data: Hex } & AccessListItems)
@@ -65,7 +65,7 @@ function authorizationOf(item: Rlp): SeenAuthorization {
   }
 }
 
-/** @param type the byte before the list; undefined: a legacy transaction */
+/** @param type byte before the list; undefined for a legacy transaction */
 export function variablePartOf(type: number | undefined, fields: Rlp): VariablePart {
   if (type === undefined) {
     const [value, gasPrice, data] = listOf(fields, 3, 'tx_data')
@@ -86,7 +86,7 @@ export function variablePartOf(type: number | undefined, fields: Rlp): VariableP
       accessList: accessListOf(accessList),
     }
   }
-  demand(type === 2 || type === 4, `transaction type ${type}`)
+  demand(type === 2 || type === 4, `unknown transaction type ${type}`)
   const [value, tip, cap, data, accessList, authorizations] = listOf(fields, type === 2 ? 5 : 6, 'tx_data')
   const common = {
     value: integerOf(value, 256, 'value'),
@@ -102,12 +102,12 @@ export function variablePartOf(type: number | undefined, fields: Rlp): VariableP
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
 /**
- * The transaction's EIP-2718 bytes, by viem.
- * @param chainId of L2; a legacy transaction names it in v only when it is protected (EIP-155)
+ * Encodes the transaction to EIP-2718 bytes with viem.
+ * @param chainId chain id of L2; a legacy transaction contains it in v only when it is protected (EIP-155)
  */
 export function serialized(tx: SeenTransaction, chainId: number): Hex {
   const common = {
-    // viem's type says number, its code takes either: a nonce may exceed 2^53
+    // viem's type requires a number, its code accepts both; a nonce may exceed 2^53
     nonce: tx.nonce as unknown as number,
     gas: tx.gas,
     value: tx.value,
@@ -119,7 +119,7 @@ export function serialized(tx: SeenTransaction, chainId: number): Hex {
   try {
     return serializeTransaction(fields, signature)
   } catch (cause) {
-    throw new SpecError('a transaction that viem does not write', { cause })
+    throw new SpecError('transaction that viem cannot encode', { cause })
   }
 }
 

@@ -10,14 +10,14 @@ import type { OracleFork, WireAccount, WireAuthorization, WireCall, WireCase } f
 
 export const chainId = 901
 
-/** `by`: name of the account whose key signs; the signature of `tx` does not count. */
+/** `by`: name of the account that signs; the signature in `tx` is ignored. */
 export type CaseTransaction =
   | { readonly kind: 'deposit'; readonly deposit: Deposit }
   | { readonly kind: 'signed'; readonly by: string; readonly tx: SignedTransaction }
 
 export type CaseBlock = {
   readonly number: number
-  /** seconds */
+  /** Unix time in seconds. */
   readonly timestamp: number
   readonly beneficiary: Address
   readonly prevRandao: Hash
@@ -27,7 +27,7 @@ export type CaseBlock = {
   readonly parentBeaconBlockRoot: Hash
 }
 
-/** A block on a state, and calls on the state before it. */
+/** A block on a state, and calls on the state before the block. */
 export type BlockCase = {
   readonly fork: OracleFork & Fork
   readonly block: CaseBlock
@@ -46,7 +46,7 @@ export function wireAccount({ nonce, balance, code, storage }: CaseAccount): Wir
   }
 }
 
-/** EIP-2718 bytes, signed. */
+/** Signed EIP-2718 bytes. */
 export function bytesOf(transaction: CaseTransaction): Uint8Array {
   if (transaction.kind === 'deposit') return encodeDeposit(transaction.deposit)
   return encodeTransaction(signed(transaction.tx, transaction.by))
@@ -72,7 +72,7 @@ const wireCall = (call: CallMessage): WireCall => ({
   authorizationList: call.authorizationList.map(wireAuthorization),
 })
 
-/** The case as the oracle reads it. */
+/** Converts the case to the oracle's format. */
 export function wireOf({ fork, block, accounts, transactions, calls }: BlockCase): WireCase {
   return {
     fork,

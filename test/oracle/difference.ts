@@ -5,7 +5,7 @@ import { differenceOfStates } from '../fuzz/evm/compare.ts'
 import { caseAccounts, type OurAnswer } from './ours.ts'
 import type { WireAnswer, WireCallEnd, WireTransactionEnd } from './wire.ts'
 
-/** `kind` is the same for differences of one cause, mostly; `text` is for a person. */
+/** `kind` is mostly the same for differences with one cause; `text` is for a reader. */
 export type BlockDifference = { readonly kind: string; readonly text: string }
 
 type Fields = Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ function fieldsOf(end: WireTransactionEnd | WireCallEnd): Fields {
 
 const said = (end: WireTransactionEnd | WireCallEnd | undefined): string => JSON.stringify(end).slice(0, 400)
 
-/** The first end that differs. */
+/** Returns the first result that differs. */
 export function differenceOfEnds(
   what: string,
   ours: readonly (WireTransactionEnd | WireCallEnd)[],
@@ -31,7 +31,7 @@ export function differenceOfEnds(
     const field = Object.keys(other).find((name) => one[name] !== other[name])
     if (!field) continue
     const kind = `${what} ${field}${field === 'outcome' ? `: ${one[field]} and ${other[field]}` : ''}`
-    return { kind, text: `${what} ${index}: ${field}\n  ours   ${said(own)}\n  oracle ${said(end)}` }
+    return { kind, text: `${what} ${index}: ${field}\n  basalt ${said(own)}\n  oracle ${said(end)}` }
   }
   return undefined
 }
@@ -47,7 +47,7 @@ function statesOf(answer: WireAnswer): ReturnType<typeof linesOf> {
   return linesOf(accounts, slots)
 }
 
-/** What differs between an answer of ours and the oracle's; undefined: nothing. Why a transaction was refused does not count. */
+/** Compares a result with the oracle's; undefined for equal ones. The reason why a transaction was rejected may differ. */
 export function differenceOfAnswers(ours: OurAnswer, oracle: WireAnswer): BlockDifference | undefined {
   const ends =
     differenceOfEnds('call', ours.calls ?? [], oracle.calls ?? []) ??

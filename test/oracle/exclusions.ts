@@ -1,4 +1,4 @@
-// Where the oracle is known to differ from the specification. Nothing else may differ, and each of these is seen among the targeted cases.
+// Known differences of the oracle from the specification. All others fail the run, and each of these must occur in a targeted case.
 import { l1BlockAddress } from '#chainspec/addresses'
 import { isActive } from '#chainspec/forks'
 import { fromHex, type Hex } from '#lib/hex'
@@ -13,7 +13,7 @@ import type { WireAnswer, WireCase } from './wire.ts'
 
 type Exclusion = {
   readonly name: string
-  /** Whether this is the reason for which the answers differ, and the only one. */
+  /** True when this is the only reason for the difference. */
   explains(given: WireCase, ours: OurAnswer, oracle: WireAnswer): boolean
 }
 
@@ -37,8 +37,8 @@ const withoutL1Block = (answer: OurAnswer): OurAnswer => ({
 })
 
 /**
- * The first Ecotone block has Bedrock's prices in L1Block, and Bedrock's formula holds (specs protocol/ecotone/l1-attributes.md). op-revm takes
- * the scalar from Ecotone's slot, which is zero then, and charges no L1 fee. That block has no signed transactions on any chain that derives it.
+ * In the first Ecotone block L1Block has Bedrock's prices, and Bedrock's formula applies (specs protocol/ecotone/l1-attributes.md). op-revm reads
+ * the scalar from Ecotone's slot, which is still zero, and charges no L1 fee. On derived chains that block has no signed transactions.
  */
 const noFeeBeforeEcotonesPrices: Exclusion = {
   name: 'no L1 fee while scalars and blob base fee of Ecotone are zero',
@@ -49,7 +49,7 @@ const noFeeBeforeEcotonesPrices: Exclusion = {
   },
 }
 
-/** Whether the bytes are a signed transaction with the largest nonce. */
+/** True for a signed transaction with the largest nonce. */
 function hasLargestNonce(raw: Hex): boolean {
   try {
     const tx = decodeTransaction(fromHex(raw))
@@ -61,8 +61,8 @@ function hasLargestNonce(raw: Hex): boolean {
 }
 
 /**
- * revm 34 does not refuse a signed transaction or a call of a sender that has the largest nonce (EIP-2681). No account can get there: a genesis
- * file would have to give it this nonce.
+ * revm 34 accepts a signed transaction or a call from a sender with the largest nonce (EIP-2681). Only a genesis file can give an account this
+ * nonce.
  */
 const noCheckOfLargestNonce: Exclusion = {
   name: 'EIP-2681 is not checked',
@@ -81,7 +81,7 @@ const isRefusedByOursAlone = (ours: object | undefined, oracle: object): boolean
 const exclusions: readonly Exclusion[] = [noFeeBeforeEcotonesPrices, noCheckOfLargestNonce]
 export const exclusionNames: readonly string[] = exclusions.map(({ name }) => name)
 
-/** What differs between an answer of ours and the oracle's and is not known; `excluded` names what explains a difference. */
+/** Returns an unknown difference from the oracle's result; `excluded` names the known reason of a difference. */
 export function difference(
   given: WireCase,
   ours: OurAnswer,

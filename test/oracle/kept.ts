@@ -1,4 +1,4 @@
-// The cases that are kept: divergences that were found, minimised, and a sample of the targeted ones. Both have the oracle's answers.
+// Stored cases with the oracle's results: minimised differences, and a sample of the targeted cases.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
@@ -9,7 +9,7 @@ import type { KeptCase } from './wire.ts'
 export const keptFolder: string = resolve(import.meta.dirname, '../fixtures/oracle-cases')
 const sampleFile = resolve(keptFolder, 'sample.json.zst')
 
-/** Writes a case into a file that is named by its content. @returns its path */
+/** Writes a case to a file named by a hash of its content. @returns its path */
 export function keep(folder: string, kept: KeptCase): string {
   const text = `${JSON.stringify(kept, null, 2)}\n`
   const path = resolve(folder, `${kept.case.fork}-${toHex(keccak256Text(text)).slice(2, 10)}.json`)
@@ -18,7 +18,7 @@ export function keep(folder: string, kept: KeptCase): string {
   return path
 }
 
-/** Those that were found. */
+/** Reads the minimised differences. */
 export const readKept = (): KeptCase[] =>
   readdirSync(keptFolder)
     .filter((name) => name.endsWith('.json'))

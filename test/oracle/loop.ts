@@ -15,25 +15,25 @@ import type { KeptCase, WireAnswer, WireCase } from './wire.ts'
 export type OracleCounts = {
   cases: number
   transactions: number
-  /** of the transactions, those that both refuse */
+  /** Number of transactions that both sides reject. */
   refused: number
   calls: number
-  /** cases of each fork */
+  /** Number of cases by fork. */
   readonly forks: Map<string, number>
-  /** cases that an exclusion held for, by its name */
+  /** Number of cases by the name of the exclusion that applied. */
   readonly excluded: Map<string, number>
   found: number
 }
 
 const minimiseMs = 20_000
-/** What is found after that is said, and neither minimised nor kept. */
+/** Number of differences that are minimised and stored; later ones are only reported. */
 const mostKept = 5
-/** How many cases the oracle has to answer at a time, so that both sides work. */
+/** Number of cases in flight to the oracle, so that both sides work. */
 const batchSize = 32
 
 const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1)
 
-/** What we make of a case, or what was thrown. */
+/** Runs a case on Basalt and returns the result or the error. */
 function tryOurs(wire: WireCase): OurAnswer | { readonly thrown: string } {
   try {
     return runOurs(wire)
@@ -50,7 +50,7 @@ export class OracleLoop implements Disposable {
   readonly #onFound: (line: string) => void
   #oracle: Oracle
 
-  /** @param into where differences are kept */
+  /** @param into folder for differences */
   constructor(path: string, into: string, onFound: (line: string) => void) {
     this.#path = path
     this.#into = into
@@ -62,7 +62,7 @@ export class OracleLoop implements Disposable {
     this.#oracle[Symbol.dispose]()
   }
 
-  /** @returns the targeted cases with the oracle's answers */
+  /** Runs the targeted cases. @returns them with the oracle's results */
   async runTargeted(corpus: Corpus): Promise<(TargetedCase & { readonly kept: KeptCase })[]> {
     const cases = targetedCases(corpus)
     const answers = await this.#runBatches(cases)
@@ -93,7 +93,7 @@ export class OracleLoop implements Disposable {
     return answers
   }
 
-  /** The oracle is started again when a case has ended it. */
+  /** Sends a case to the oracle. The oracle is started again after a case that ended it. */
   async #ask(wire: WireCase): Promise<WireAnswer | { readonly thrown: string }> {
     const oracle = this.#oracle
     try {
@@ -112,7 +112,7 @@ export class OracleLoop implements Disposable {
   ): BlockDifference | undefined {
     if (isCounted) this.counts.cases++
     if (isCounted) count(this.counts.forks, wire.fork)
-    if (oracle === undefined || 'thrown' in oracle) return { kind: 'the oracle throws', text: oracle?.thrown ?? 'no answer' }
+    if (oracle === undefined || 'thrown' in oracle) return { kind: 'oracle failed', text: oracle?.thrown ?? 'no result' }
     if ('thrown' in ours) return { kind: 'we throw', text: ours.thrown }
     const { found, excluded } = difference(wire, ours, oracle)
     if (!isCounted) return found
@@ -134,7 +134,7 @@ export class OracleLoop implements Disposable {
     const wire = wireOf(small)
     const answer = await this.#ask(wire)
     const path =
-      'thrown' in answer ? 'nowhere: the oracle has no answer' : keep(this.#into, { about: `${kind} (${about})`, case: wire, answer })
+      'thrown' in answer ? 'not at all: the oracle has no result' : keep(this.#into, { about: `${kind} (${about})`, case: wire, answer })
     this.#onFound(`${about}: ${text}\n  minimised: ${(await again(small))?.text ?? text}\n  kept as ${path}`)
   }
 }

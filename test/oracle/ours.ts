@@ -17,11 +17,11 @@ import { encodeReceipt } from '#types/receipt'
 import { chainId } from './blockCase.ts'
 import type { OracleFork, WireAccount, WireAnswer, WireCall, WireCallEnd, WireCase, WireTransactionEnd } from './wire.ts'
 
-/** As the oracle's answer, the state by hashed keys. */
+/** Basalt's result in the oracle's format, with the state by hashed keys. */
 export type OurAnswer = Omit<WireAnswer, 'accounts'> & { readonly state: StateLines }
 
 const evm: Evm = createWasmEvm()
-/** A parent whose gas is on target hands its base fee on: the target is the gas limit. */
+/** Parameters with which the base fee stays the same: the gas target is the gas limit. */
 const onTarget = { elasticity: 1, denominator: 50 }
 
 const configOf = (fork: OracleFork): ExecutionConfig => ({
@@ -88,7 +88,7 @@ function open(given: WireCase, view: ParentBlock['state']['view']): BlockExecuto
     ...(isEcotone && { parentBeaconBlockRoot: parseHash(block.parentBeaconBlockRoot) }),
     transactions: given.transactions.map(fromHex),
   })
-  if (opened.kind === 'invalid') throw new Error(`the case is no block: ${opened.reason}`)
+  if (opened.kind === 'invalid') throw new Error(`case is not a valid block: ${opened.reason}`)
   return opened.block
 }
 
@@ -145,7 +145,7 @@ function messageOf(call: WireCall): CallMessage {
   }
 }
 
-/** A call as the executor behind RPC makes it, on a session of its own. */
+/** Runs a call in a new session, as the executor behind RPC does. */
 function runCall({ fork, block }: WireCase, view: ParentBlock['state']['view'], call: WireCall): WireCallEnd {
   const timestamp = Number(block.timestamp)
   const rules = evmRulesAt(scheduleTo(fork), timestamp)

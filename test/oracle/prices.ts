@@ -9,7 +9,7 @@ import type { Address } from '#types/ids'
 import type { Random } from '../fuzz/evm/random.ts'
 import type { OracleFork } from './wire.ts'
 
-/** What L1Block holds. Scalars of Ecotone and of the operator fee are u32, the constant is u64, the footprint's is u16. */
+/** Prices in L1Block. Scalars of Ecotone and of the operator fee are u32, the constant is u64, the footprint scalar is u16. */
 export type Prices = {
   readonly baseFee: bigint
   readonly blobBaseFee: bigint
@@ -34,14 +34,14 @@ export const usualPrices: Prices = {
   footprintScalar: 400n,
 }
 
-/** Prices at their edges, mostly usual ones. */
+/** Usual prices in half of the cases, else prices at their limits. */
 export function randomPrices(random: Random): Prices {
   if (random.percent(50)) return usualPrices
   const amount = (bits: number): bigint =>
     random.pick([0n, 1n, 400n, BigInt(random.below(1_000_000)), (1n << BigInt(bits)) - 1n, random.word() >> BigInt(256 - bits)])
   return {
     baseFee: amount(40),
-    // the oracle has no L1 fee when this and both scalars are zero: `exclusions.ts`
+    // the oracle charges no L1 fee when this and both scalars are zero: `exclusions.ts`
     blobBaseFee: amount(40) + 1n,
     overhead: amount(16),
     scalar: amount(24),
@@ -53,7 +53,7 @@ export function randomPrices(random: Random): Prices {
   }
 }
 
-/** L1Block with its prices in its slots, and no code. Its nonce keeps it from counting as empty. */
+/** L1Block account with the prices in its slots and no code. Its nonce makes it non-empty. */
 export function l1BlockAccount(prices: Prices): CaseAccount {
   const packed = (prices.baseFeeScalar << 96n) | (prices.blobBaseFeeScalar << 64n) | 3n
   const operator = (prices.footprintScalar << 96n) | (prices.operatorScalar << 64n) | prices.operatorConstant
@@ -71,7 +71,7 @@ export function l1BlockAccount(prices: Prices): CaseAccount {
 export const withPrices = (accounts: ReadonlyMap<Address, CaseAccount>, prices: Prices): Map<Address, CaseAccount> =>
   new Map(accounts).set(l1BlockAddress, l1BlockAccount(prices))
 
-/** What a transaction must hold beside gas and value, in wei: only a hint where the edge is. */
+/** Estimate of a transaction's cost besides gas and value, in wei; used to choose a balance near the limit. */
 export function upfrontOf(fork: OracleFork, prices: Prices, raw: Uint8Array, gasLimit: bigint): bigint {
   const schedule = scheduleTo(fork)
   const isEcotone = isActive(schedule, 'ecotone', 0)
@@ -87,5 +87,5 @@ export function upfrontOf(fork: OracleFork, prices: Prices, raw: Uint8Array, gas
   return l1DataFee(l1FeeRuleAt(schedule, 0, params), params, raw).fee + operator
 }
 
-/** Gas that a transaction adds to the DA footprint: only a hint. */
+/** Estimate of the gas that a transaction adds to the DA footprint. */
 export const footprintOf = (prices: Prices, raw: Uint8Array): bigint => (estimatedSizeMillionths(raw) / 1_000_000n) * prices.footprintScalar

@@ -1,4 +1,4 @@
-// Random blocks: contracts as the interpreters' fuzzer writes them, called by deposits and signed transactions, some of them at an edge.
+// Random blocks: contracts of the interpreter fuzzer, called by deposits and signed transactions, some of them at a limit.
 import {
   baseFeeVault,
   beaconRootsContract,
@@ -27,9 +27,9 @@ import { type OracleFork, oracleForks } from './wire.ts'
 
 const ether = 10n ** 18n
 const vaults = [sequencerFeeVault, baseFeeVault, l1FeeVault, operatorFeeVault]
-/** SSTORE(NUMBER, first word): stands where the contracts of EIP-4788 and EIP-2935 are */
+/** Runs SSTORE(NUMBER, first word), in place of the contracts of EIP-4788 and EIP-2935. */
 const notesItsInput = fromHex('0x600035435500')
-/** SSTORE(first word, BLOCKHASH(NUMBER − second word)); LOG1 of it */
+/** Runs SSTORE(first word, BLOCKHASH(NUMBER − second word)), then LOG1 with the same words. */
 export const blockHashNoter: Address = addressOf(0xb1)
 export const blockHashNoterCode: Uint8Array = fromHex('0x602035430340806000355560005260203560206000a100')
 
@@ -54,7 +54,7 @@ function randomBlock(random: Random): CaseBlock {
   }
 }
 
-/** EIP-7702 code is no code before Prague: no chain has any. */
+/** Removes code of EIP-7702 before Prague: no chain has any then. */
 function withoutDelegations(fork: OracleFork, accounts: ReadonlyMap<Address, CaseAccount>): Map<Address, CaseAccount> {
   const isDelegated = ({ code }: CaseAccount): boolean => code[0] === 0xef
   return new Map([...accounts].filter(([, account]) => hasDelegations(fork) || !isDelegated(account)))
@@ -88,14 +88,14 @@ function accountsAround(
   return accounts
 }
 
-/** What the transactions of a block know of each other while they are written. */
+/** State shared by the transactions of a block while they are generated. */
 export type Writing = {
   readonly random: Random
   readonly fork: OracleFork
   readonly prices: Prices
   readonly block: CaseBlock
   readonly accounts: Map<Address, CaseAccount>
-  /** next nonce of each person, if nothing is refused */
+  /** Next nonce of each account, if no transaction is rejected. */
   readonly nonces: Map<string, bigint>
 }
 
@@ -120,7 +120,7 @@ function randomAuthorizations(writing: Writing): Authorization[] {
   })
 }
 
-/** Intrinsic gas is not part of a message's gas. */
+/** Gas limit of a message plus intrinsic gas of the data. */
 const around = (data: Uint8Array): bigint => BigInt(60_000 + 18 * data.length)
 
 function depositOf({ random }: Writing, message: CaseMessage): CaseTransaction {
@@ -163,7 +163,7 @@ function callOf(random: Random, { from, to, value, data, gas, warm = [] }: CaseM
   return { from, to, value, data, gasLimit: gas + around(data), gasPrice, accessList: warm, authorizationList: [] }
 }
 
-/** The case of a seed and a number: always the same, with the same corpus. */
+/** Returns the case of a seed and a number. The same corpus gives the same case. */
 export function randomCase(seed: number, index: number, corpus: Corpus): BlockCase {
   const random = randomOf(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b) ^ 0x0bac1e)
   const fork = oracleForks[index % oracleForks.length] ?? 'azul'

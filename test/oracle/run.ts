@@ -1,5 +1,5 @@
-// npm run test:oracle -- [--cases N] [--seed S] [--case I] [--into DIR] [--write-sample]: random and targeted blocks on our execution and on op-revm,
-// the core of Base's client. Exit 1: they differ, the cases are minimised and kept in test/fixtures/oracle-cases. Exit 77: no Rust toolchain.
+// npm run test:oracle -- [--cases N] [--seed S] [--case I] [--into DIR] [--write-sample]: runs random and targeted blocks on Basalt and on op-revm, the
+// core of Base's client. Exit 1: they differ; the cases are minimised and stored in test/fixtures/oracle-cases. Exit 77: no Rust toolchain.
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readCorpus } from '../fuzz/evm/corpus.ts'
@@ -34,9 +34,9 @@ const only = values.case === undefined ? undefined : Number(values.case)
 if (!(Number.isInteger(cases) && cases >= 0 && Number.isInteger(seed) && (only === undefined || Number.isInteger(only)))) {
   fail('--cases, --seed and --case take integers', 2)
 }
-if (!hasRust()) fail('no Rust toolchain (cargo) here: nothing was compared', exitWithoutRust)
+if (!hasRust()) fail('Rust toolchain (cargo) not found: nothing was compared', exitWithoutRust)
 const startMs = performance.now()
-const program = buildOracle() ?? fail('the oracle could not be built', 1)
+const program = buildOracle() ?? fail('build of the oracle failed', 1)
 print(`test:oracle: ${program} built in ${Math.round((performance.now() - startMs) / 1000)} s, seed ${seed}`)
 
 using loop = new OracleLoop(program, resolve(values.into), (text) => print(`DIFFERENT ${text}`))
@@ -63,7 +63,7 @@ if (only === undefined) {
 } else await loop.runRandom(seed, only, only + 1, corpus)
 
 const gone = only === undefined ? exclusionNames.filter((name) => !counts.excluded.has(name)) : []
-for (const name of gone) print(`the oracle does not differ any more: ${name} (exclusions.ts)`)
+for (const name of gone) print(`known difference did not occur: ${name}; remove it from exclusions.ts`)
 print(`by fork: ${list(counts.forks)}`)
 print(`known differences: ${list(counts.excluded)}`)
 print(`test:oracle: ${progress()}, seed ${seed}`)

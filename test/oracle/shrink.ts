@@ -6,7 +6,7 @@ import { withFields } from './twists.ts'
 
 const without = <T>(list: readonly T[], at: number): T[] => list.filter((_, i) => i !== at)
 
-/** Smaller cases that might differ in the same way, larger steps first. The block keeps its first transaction, which must be a deposit. */
+/** Smaller variants of a case that might differ in the same way, larger steps first. The first transaction, a deposit, is kept. */
 export function* smallerBlocks(given: BlockCase): Iterable<BlockCase> {
   const { transactions, calls, accounts } = given
   for (const at of transactions.keys()) if (at > 0) yield { ...given, transactions: without(transactions, at) }

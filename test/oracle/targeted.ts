@@ -19,7 +19,7 @@ import { blockHashNoter, blockHashNoterCode, usualBlock } from './randomCase.ts'
 import { type AnyFields, attributes, authorize, deposit, hasDelegations, rulesUnder, signedBy } from './transactions.ts'
 import { type OracleFork, oracleForks } from './wire.ts'
 
-/** What a case is made of; what is left out is usual. Alice and bob have ether, carol has none. */
+/** Parts of a case; omitted ones have usual values. Alice and bob have ether, carol has none. */
 type Parts = {
   readonly transactions?: readonly CaseTransaction[]
   readonly accounts?: readonly (readonly [Address, Partial<CaseAccount>])[]
@@ -34,7 +34,7 @@ const empty: CaseAccount = { nonce: 0n, balance: 0n, code: emptyBytes, storage: 
 const code = (hex: string): Partial<CaseAccount> => ({ nonce: 1n, code: fromHex(`0x${hex}`) })
 const delegationTo = (address: Address): Partial<CaseAccount> => ({ nonce: 1n, code: fromHex(`0xef0100${address.slice(2)}`) })
 const [storing, calling, halting] = [addressOf(0x51), addressOf(0x52), addressOf(0x53)]
-/** SSTORE(0, 1); a log without topics */
+/** Runs SSTORE(0, 1), then LOG0. */
 const stores = '60015f555f5fa000'
 
 function caseOf(fork: OracleFork, parts: Parts): BlockCase {
@@ -71,7 +71,7 @@ const call = (fields: Partial<CallMessage>): CallMessage => ({
 const initcodeSizes = [49_151, 49_152, 49_153, 60_000]
 const creation = (size: number) => ({ to: null, data: new Uint8Array(size), gasLimit: 3_000_000n })
 
-/** A deposit, a signed transaction and a call of the same fields. */
+/** A deposit, a signed transaction and a call with the same fields. */
 const allWays = (fields: { to: Address | null; data: Uint8Array; gasLimit: bigint }): Parts => ({
   transactions: [deposit(fields), signedBy('bob', fields)],
   calls: [call(fields)],
@@ -91,7 +91,7 @@ function boundsCases(fork: OracleFork): Parts[] {
   })
 }
 
-/** Gas limits around the cap of EIP-7825, the second one with the rest of the block. */
+/** Gas limits around the cap of EIP-7825, and the gas limit of the block. */
 const capCases = (): Parts[] =>
   [16_777_215n, 16_777_216n, 16_777_217n, 30_000_000n].map((gasLimit) => allWays({ to: storing, data: emptyBytes, gasLimit }))
 
@@ -108,7 +108,7 @@ function blockGasCases(): Parts[] {
   })
 }
 
-/** EIP-2681: nonces of senders, creators and authorities at the end of what there are. */
+/** EIP-2681: the largest nonces of senders, creators and authorities. */
 function nonceCases(): Parts[] {
   return [maxNonce - 1n, maxNonce].flatMap((nonce) => {
     const accounts = [[alice, { nonce }] as const]
@@ -186,7 +186,7 @@ const chainCases = (): Parts[] => {
   return [kept, ...others].map((transaction) => ({ transactions: [transaction] }))
 }
 
-/** EIP-7702: one case for each way an authorization may be. */
+/** EIP-7702: one case for each kind of authorization. */
 function authorizationCases(): Parts[] {
   const to = (address: Address, nonce = 0n, by = 'carol') => authorize(by, { address, nonce })
   const usual = to(storing)
@@ -205,7 +205,7 @@ function authorizationCases(): Parts[] {
     [{ ...usual, r: 0n }],
     [{ ...usual, s: 0n }],
     [{ ...usual, r: secp256k1Order }],
-    // the sender itself, whose nonce has risen already
+    // the sender itself, whose nonce is already increased
     [to(storing, 0n, 'alice'), to(storing, 1n, 'alice')],
     [to(storing, 1n, 'alice'), to(zeroAddress, 2n, 'alice')],
     [to(accountOf('carol'))],
@@ -223,7 +223,7 @@ function authorizationCases(): Parts[] {
   }))
 }
 
-/** The authority has code, ether, a delegation, or the largest nonce. */
+/** Authorities with code, ether, a delegation, or the largest nonce. */
 function authorityCases(): Parts[] {
   const states: Partial<CaseAccount>[] = [
     { balance: 1n },
@@ -254,7 +254,7 @@ function blockHashCases(): Parts[] {
   )
 }
 
-/** Operator fee and L1 fee at the ends of their parameters; the sender has enough for all of them. */
+/** Operator fee and L1 fee at the limits of their parameters; the sender can pay all of them. */
 function feeCases(): Parts[] {
   const rich = [[alice, { balance: 2n ** 200n }] as const]
   const prices: Partial<Prices>[] = [
@@ -281,7 +281,7 @@ function feeCases(): Parts[] {
   }))
 }
 
-/** The DA footprint fills the block, or is a byte too much for it. */
+/** DA footprints that fill the block exactly, or exceed it by one byte. */
 function footprintCases(): Parts[] {
   const data = Uint8Array.from({ length: 2_000 }, (_, i) => (i * i * i) % 253)
   const transaction = signedBy('alice', { to: storing, data, gasLimit: 200_000n })
@@ -301,14 +301,14 @@ function footprintCases(): Parts[] {
   })
 }
 
-/** Inputs that precompiles take, called directly under every fork: where there is no precompile yet there is no account. */
+/** Inputs of precompiles, called directly under every fork; before its fork a precompile's address has no account. */
 const precompileCases = (_fork: OracleFork, { precompileInputs }: Corpus): Parts[] =>
   [...precompileInputs].map(([address, inputs]) => {
     const to = parseAddress(`0x${address.toString(16).padStart(40, '0')}`)
     return { transactions: inputs.slice(0, 4).map((data) => deposit({ to, data, gasLimit: 2_000_000n })) }
   })
 
-/** Address, bytes of one point or pair, and the limits of any fork in bytes: points at infinity up to the limit, and one more. */
+/** Address, bytes of one point or pair, and the limits of all forks in bytes: points at infinity up to the limit, and one more. */
 const inputLimits = [
   [8, 192, [112_687, 81_984]],
   [0x0c, 160, [513_760, 288_960]],
@@ -325,7 +325,7 @@ const inputLimitCases = (): Parts[] =>
     }),
   )
 
-/** Whom the fees go to: a vault, the sender, a contract, an account that does not exist. */
+/** Recipients of the fees: a vault, the sender, a contract, an absent account. */
 const beneficiaryCases = (): Parts[] =>
   [l1FeeVault, alice, storing, addressOf(0xcc)].map((beneficiary) => ({
     block: { beneficiary },
@@ -356,10 +356,10 @@ const groups: Readonly<Record<string, Make>> = {
 
 export type TargetedCase = { readonly about: string; readonly given: BlockCase }
 
-/** Whether `npm test` checks the case: each one at the newest fork, and the first of each kind at every fork. */
+/** True for cases that `npm test` checks: all of the newest fork, and the first of each kind under every fork. */
 export const isInSample = ({ about, given }: TargetedCase): boolean => given.fork === 'azul' || / 0 \(/.test(about)
 
-/** All of them. */
+/** Returns all targeted cases. */
 export const targetedCases = (corpus: Corpus): TargetedCase[] =>
   oracleForks.flatMap((fork) =>
     Object.entries(groups).flatMap(([name, make]) =>

@@ -34,7 +34,7 @@ const noDeposit: Deposit = {
 
 export const deposit = (fields: Partial<Deposit>): CaseTransaction => ({ kind: 'deposit', deposit: { ...noDeposit, ...fields } })
 
-/** What a block begins with. L1Block of the cases has no code: its slots stay. */
+/** First transaction of a block. L1Block has no code in these cases, so that its slots stay unchanged. */
 export const attributes: CaseTransaction = deposit({ from: depositorAccount, to: l1BlockAddress, data: fromHex('0x440a5e20') })
 
 export type AnyFields = Partial<Omit<FeeMarketTransaction, 'type'>> & {
@@ -43,7 +43,7 @@ export type AnyFields = Partial<Omit<FeeMarketTransaction, 'type'>> & {
   readonly authorizationList?: readonly Authorization[]
 }
 
-/** A transaction of any type, fee market if none is named; a missing price is 10 wei above the cases' usual base fee. */
+/** Transaction of any type, by default fee market; by default its price is 10 wei above the usual base fee of the cases. */
 export function signedBy(by: string, { type = 2, ...fields }: AnyFields): CaseTransaction {
   const common = {
     chainId: BigInt(chainId),
@@ -60,11 +60,11 @@ export function signedBy(by: string, { type = 2, ...fields }: AnyFields): CaseTr
     ...{ yParity: 0, r: 1n, s: 1n },
     ...fields,
   } as const
-  // what a type does not have its encoding leaves out
+  // the encoding of a type omits fields that the type does not have
   return { kind: 'signed', by, tx: { ...common, type } as SignedTransaction }
 }
 
-/** An authorization that a person signs. */
+/** Authorization signed by a named account. */
 export function authorize(by: string, parts: Partial<Pick<Authorization, 'chainId' | 'address' | 'nonce'>> = {}): Authorization {
   const { chainId: id, address, nonce } = { chainId: BigInt(chainId), address: accountOf('bob') as Address, nonce: 0n, ...parts }
   const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp([rlpScalar(id), fromHex(address), rlpScalar(nonce)])))

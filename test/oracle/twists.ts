@@ -1,4 +1,4 @@
-// Changes that put a transaction at an edge of a check. What they compute is only where the edge should be: the oracle decides.
+// Changes that move a transaction to the limit of a check. They only estimate the limit: the oracle decides.
 import { gasBounds } from '#block/validation/intrinsicGas'
 import { feeCapOf } from '#block/validation/transactionValidity'
 import { emptyBytes } from '#lib/bytes'
@@ -12,14 +12,14 @@ import { upfrontOf } from './prices.ts'
 import type { Writing } from './randomCase.ts'
 import { hasDelegations, rulesUnder } from './transactions.ts'
 
-/** A transaction, and the account that the state must have for it. */
+/** Transaction, and the account that the state needs for it. */
 export type Twisted = { readonly transaction: CaseTransaction; readonly account?: readonly [Address, CaseAccount] }
 
 type Fields = { gasLimit?: bigint; data?: Uint8Array; value?: bigint; to?: Address | null; nonce?: bigint }
 
 const priced = (transaction: CaseTransaction) => (transaction.kind === 'deposit' ? transaction.deposit : transaction.tx)
 
-/** The transaction with other fields; those that its kind does not have are dropped. */
+/** Returns the transaction with other fields; fields that its kind does not have are dropped. */
 export function withFields(transaction: CaseTransaction, fields: Fields): CaseTransaction {
   if (transaction.kind === 'deposit') {
     const { nonce: _, ...rest } = fields
@@ -34,14 +34,14 @@ const senderOf = (transaction: CaseTransaction): Address =>
 const emptyAccount: CaseAccount = { nonce: 0n, balance: 0n, code: emptyBytes, storage: new Map() }
 const around = [-1n, 0n, 1n]
 
-/** Gas at the price of its bytes, or at the floor of EIP-7623. */
+/** Sets the gas limit to the intrinsic gas, or to the floor of EIP-7623. */
 function gasAtBounds({ random, fork }: Writing, transaction: CaseTransaction): Twisted {
   const { intrinsic, floor } = gasBounds(rulesUnder(fork), priced(transaction))
   const gasLimit = random.pick([intrinsic, floor, intrinsic > floor ? intrinsic : floor]) + random.pick([...around, 200n, 5_000n])
   return { transaction: withFields(transaction, { gasLimit: gasLimit < 0n ? 0n : gasLimit }) }
 }
 
-/** Much data: the floor is above what runs. */
+/** Adds so much data that the floor exceeds the gas used. */
 function floorAbove(writing: Writing, transaction: CaseTransaction): Twisted {
   const { random, fork } = writing
   const data = random.bytes(random.between(500, 3_000)).map((byte) => (random.percent(30) ? 0 : byte))
@@ -51,21 +51,21 @@ function floorAbove(writing: Writing, transaction: CaseTransaction): Twisted {
   return { transaction: withFields(longer, { gasLimit: most + BigInt(random.below(60_000)) }) }
 }
 
-/** EIP-7825, and what the block has left. */
+/** Sets the gas limit to the cap of EIP-7825 or to the gas left in the block. */
 function gasAtCaps({ random, block }: Writing, transaction: CaseTransaction): Twisted {
   const gasLimit = random.pick([16_777_216n, 16_777_216n, block.gasLimit, block.gasLimit - 1_000_000n]) + random.pick(around)
   return { transaction: withFields(transaction, { gasLimit }) }
 }
 
-/** EIP-3860 */
+/** Sets the initcode size around the limit of EIP-3860. */
 function initcodeSize({ random }: Writing, transaction: CaseTransaction): Twisted {
   const data = new Uint8Array(random.pick([49_151, 49_152, 49_153, 60_000]))
-  // the first bytes decide how the creation ends: STOP, INVALID, REVERT, RETURN of a byte
+  // the first bytes determine the end of the creation: STOP, INVALID, REVERT, RETURN of a byte
   data.set(random.pick([[0x00], [0xfe], [0x5f, 0x5f, 0xfd], [0x60, 0, 0x60, 0, 0xfd], [0x60, 1, 0x60, 0, 0xf3]]))
   return { transaction: withFields(transaction, { to: null, data, gasLimit: BigInt(random.between(500_000, 2_500_000)) }) }
 }
 
-/** The sender has just enough, a wei too little, or a wei more. */
+/** Sets the sender's balance to the cost, or one wei below or above it. */
 function balanceAtEdge({ random, fork, prices, accounts }: Writing, transaction: CaseTransaction): Twisted {
   const from = senderOf(transaction)
   const account = accounts.get(from) ?? emptyAccount
@@ -84,14 +84,14 @@ function balanceAtEdge({ random, fork, prices, accounts }: Writing, transaction:
 function otherNonce({ random, accounts }: Writing, transaction: CaseTransaction): Twisted {
   const from = senderOf(transaction)
   const account = accounts.get(from) ?? emptyAccount
-  // a signed transaction with the largest one is among the targeted cases
+  // targeted cases cover a signed transaction with the largest nonce
   const largest = 2n ** 64n - (transaction.kind === 'deposit' ? 1n : 3n)
   const nonce = random.pick([largest, largest - 1n, 2n ** 32n])
   const changed = withFields(transaction, { nonce: nonce + random.pick(around) })
   return { transaction: random.percent(50) ? withFields(transaction, { nonce }) : changed, account: [from, { ...account, nonce }] }
 }
 
-/** EIP-3607 */
+/** Gives the sender code (EIP-3607). */
 function senderWithCode({ random, fork, accounts }: Writing, transaction: CaseTransaction): Twisted {
   const from = senderOf(transaction)
   const account = accounts.get(from) ?? emptyAccount
@@ -104,7 +104,7 @@ function senderWithCode({ random, fork, accounts }: Writing, transaction: CaseTr
   return { transaction, account: [from, { ...account, code, nonce: account.nonce || 1n }] }
 }
 
-/** Fee caps and tips in the wrong order, below the base fee, and far too large. */
+/** Sets fee caps and priority fees in the wrong order, below the base fee, or very large. */
 function oddPrices({ random, block }: Writing, transaction: CaseTransaction): Twisted {
   if (transaction.kind === 'deposit') return { transaction }
   const price = () =>
@@ -129,7 +129,7 @@ function asSystem({ random }: Writing, transaction: CaseTransaction): Twisted {
   return { transaction: { kind: 'deposit', deposit: { ...deposit, mint, isSystemTransaction: random.percent(70) } } }
 }
 
-/** A creation where there is something already. */
+/** Moves a creation to an address that already has an account. */
 function collision({ random, accounts }: Writing, transaction: CaseTransaction): Twisted {
   const to = random.pick([zeroAddress, addressOf(0x04), addressOf(0x22), senderOf(transaction)])
   const changed = withFields(transaction, { to: random.percent(50) ? null : to, data: random.bytes(random.below(40)) })
@@ -152,12 +152,12 @@ const twists = [
   collision,
 ]
 
-/** The transaction at some edge. */
+/** Changes a transaction to a random limit. */
 export const twist = (writing: Writing, transaction: CaseTransaction): Twisted => {
   const twisted = writing.random.pick(twists)(writing, transaction)
   return isPossible(twisted) ? twisted : { transaction }
 }
 
-/** No chain has an account that is empty. */
+/** False for an empty account, which no chain has. */
 const isPossible = ({ account }: Twisted): boolean =>
   account === undefined || account[1].nonce > 0n || account[1].balance > 0n || account[1].code.length > 0

@@ -1,10 +1,10 @@
 import type { Hex } from '#lib/hex'
 
-/** Forks that the oracle knows, in order; each case runs under one of them. */
+/** Forks of the oracle, in order; each case runs under one of them. */
 export const oracleForks = ['regolith', 'canyon', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian', 'azul'] as const
 export type OracleFork = (typeof oracleForks)[number]
 
-/** An account in JSON; slots by number. */
+/** Account in JSON; slots by number. */
 export type WireAccount = {
   readonly nonce: Hex
   readonly balance: Hex
@@ -21,7 +21,7 @@ export type WireAuthorization = {
   readonly s: Hex
 }
 
-/** A call as a node's RPC makes it, on the state before the block. */
+/** Call as in a node's RPC, on the state before the block. */
 export type WireCall = {
   readonly from: string
   readonly to: string | null
@@ -33,7 +33,7 @@ export type WireCall = {
   readonly authorizationList: readonly WireAuthorization[]
 }
 
-/** One line of input of the oracle. The hash of block N is the keccak of N in decimal digits. */
+/** One input line of the oracle. The hash of block N is the keccak of N in decimal digits. */
 export type WireCase = {
   readonly fork: OracleFork
   readonly block: {
@@ -47,21 +47,21 @@ export type WireCase = {
     readonly parentBeaconBlockRoot: string
   }
   readonly accounts: Readonly<Record<string, WireAccount>>
-  /** EIP-2718 bytes */
+  /** EIP-2718 bytes. */
   readonly transactions: readonly Hex[]
   readonly calls?: readonly WireCall[]
 }
 
-/** What became of a transaction; `receipt` is its EIP-2718 bytes. */
+/** Result of a transaction; `receipt` is its EIP-2718 bytes. */
 export type WireTransactionEnd =
   | { readonly refused: string }
   | { readonly succeeded: boolean; readonly gasUsed: Hex; readonly logs: readonly WireLog[]; readonly receipt: Hex }
 export type WireLog = { readonly address: string; readonly topics: readonly string[]; readonly data: Hex }
 
-/** Gas of a call is what it pays for. */
+/** Result of a call; its gas is the gas that the caller pays for. */
 export type WireCallEnd = { readonly refused: string } | { readonly kind: string; readonly gasUsed: Hex; readonly output: Hex }
 
-/** One line of output of the oracle: the end of each transaction, of the block, and all accounts after it. */
+/** One output line of the oracle: the results of each transaction and the block, and all accounts after the block. */
 export type WireAnswer = {
   readonly transactions: readonly WireTransactionEnd[]
   readonly block: { readonly gasUsed: Hex; readonly blobGasUsed: Hex; readonly logsBloom: Hex }
@@ -69,5 +69,5 @@ export type WireAnswer = {
   readonly calls?: readonly WireCallEnd[]
 }
 
-/** A case that is kept, with the oracle's answer. */
+/** Stored case with the oracle's result. */
 export type KeptCase = { readonly about: string; readonly case: WireCase; readonly answer: WireAnswer }

@@ -14,24 +14,24 @@ import { encodeDeposit } from '#types/deposit'
 import { type Hash, parseHash } from '#types/ids'
 import { decodeTransaction, encodeTransaction, type FeeMarketTransaction } from '#types/transaction'
 
-/** Azul begins with block 3: the last block before, the first one, the one after. */
+/** Azul begins with block 3: the block before, the first block, the block after. */
 const around = [2, 3, 4] as const
 const schedule = scheduleTo('jovian', { azul: chainStart + 6 })
 const contract = testAddress(0xc0)
 const slots = [0, 1, 2].map((index): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`))
 const callGas = 16_700_000n
 
-/** What the transaction's own price leaves of its gas. */
+/** Gas of a transaction after its intrinsic gas. */
 const innerGas = (data: Uint8Array): bigint => data.reduce((left, byte) => left - (byte === 0 ? 4n : 16n), callGas - 21_000n)
 
 const word = (value: bigint | number): Uint8Array => bytesFromBigint(BigInt(value), 32)
 const hex = (value: number): string => value.toString(16).padStart(4, '0')
 
-/** Calls a precompile with the whole input; slot 0: whether it did, 1: the gas between two readings, 2: the first word of its output. */
+/** Calls a precompile with the whole input. Slot 0: success, 1: gas between two readings, 2: first word of the output. */
 const measure = (precompile: number): Uint8Array => fromHex(`0x365f5f375a60205f365f61${hex(precompile)}5afa5a91905f55036001555f5160025500`)
-/** Slot 0: leading zeros of the first word of the input. */
+/** Stores in slot 0 the leading zeros of the first input word. */
 const countZeros = fromHex('0x5f351e5f5500')
-/** Slot 0: price of blob gas; 1: gas limit of the block. */
+/** Stores in slot 0 the blob base fee, in slot 1 the gas limit of the block. */
 const environment = fromHex('0x4a5f554560015500')
 
 const chainWith = (code: Uint8Array) =>
@@ -61,17 +61,17 @@ function signature(): Uint8Array {
   return concatBytes(digest, signed, p256.getPublicKey(key, false).subarray(1))
 }
 
-describe('Azul on the last block before, the first one, the one after', () => {
+describe('Azul in the block before, the first block and the block after', () => {
   it.each<[string, Uint8Array, Uint8Array]>([
     ['CLZ', countZeros, word(1n << 200n)],
-    ['MODEXP at its least price', measure(5), modexpInput(filled(1, 3), filled(1, 3), filled(1, 7))],
+    ['MODEXP at its minimum price', measure(5), modexpInput(filled(1, 3), filled(1, 3), filled(1, 7))],
     ['MODEXP of 32 bytes', measure(5), modexpInput(filled(32, 0xfe), filled(32, 0xff), filled(32, 0xef))],
     ['MODEXP of 200 bytes with a long exponent', measure(5), modexpInput(filled(200, 0xfe), filled(100, 0xff), filled(200, 0xef))],
     ['MODEXP of 1,024 bytes', measure(5), modexpInput(filled(1_024, 0xfe), filled(1, 3), filled(1_024, 0xef))],
     ['MODEXP of a base of 1,025 bytes', measure(5), modexpInput(filled(1_025, 0xfe), filled(1, 3), filled(1, 0xef))],
     ['MODEXP of an exponent of 1,025 bytes', measure(5), modexpInput(filled(1, 0xfe), filled(1_025, 3), filled(1, 0xef))],
     ['MODEXP of a modulus of 1,025 bytes', measure(5), modexpInput(filled(1, 0xfe), filled(1, 3), filled(1_025, 0xef))],
-  ])('%s is as another interpreter has it under Prague before and under Osaka from Azul on', async (_what, code, data) => {
+  ])('runs %s like another interpreter: under Prague before Azul, under Osaka from Azul on', async (_what, code, data) => {
     const ours = runAround(code, data)
     for (const number of around) {
       const theirs = await oracleCall(number < 3 ? 'prague' : 'osaka', { to: contract, code, data, gas: innerGas(data), slots })
@@ -81,8 +81,8 @@ describe('Azul on the last block before, the first one, the one after', () => {
 
   it.each([
     ['that holds', signature(), 1n],
-    ['that does not', filled(160, 1), 0n],
-  ])('P256VERIFY of a signature %s costs 3,450 gas before and 6,900 from Azul on', async (_what, data, holds) => {
+    ['that does not hold', filled(160, 1), 0n],
+  ])('charges P256VERIFY of a signature %s 3,450 gas before Azul and 6,900 from Azul on', async (_what, data, holds) => {
     const [code, ours] = [measure(0x100), runAround(measure(0x100), data)]
     const [last, first, next] = around.map(ours)
     const theirs = await oracleCall('osaka', { to: contract, code, data, gas: innerGas(data), slots })
@@ -94,14 +94,14 @@ describe('Azul on the last block before, the first one, the one after', () => {
   it.each([
     ['at the limit', 427, 1n],
     ['above the limit', 428, 0n],
-  ])('a pairing of bn254 %s of Jovian does the same on both sides', (_what, pairs, succeeds) => {
+  ])('runs a bn254 pairing %s of Jovian equally before and after Azul', (_what, pairs, succeeds) => {
     const ours = runAround(measure(8), new Uint8Array(192 * pairs))
     const [last, first, next] = around.map(ours)
     expect(last?.slots[0]).toBe(succeeds)
     expect([first, next]).toEqual([last, last])
   })
 
-  it('there are no blobs: their gas costs 1 on both sides, and the headers have the same fields', () => {
+  it('keeps a blob base fee of 1 and the same header fields before and after Azul', () => {
     const ours = runAround(environment, new Uint8Array(0))
     for (const number of around) expect(ours(number)).toEqual({ succeeded: true, slots: [1n, 30_000_000n, 0n] })
     const chain = chainWith(environment)
@@ -114,7 +114,7 @@ describe('Azul on the last block before, the first one, the one after', () => {
   })
 })
 
-/** A chain to build on, block by block. */
+/** Engine on a chain to build on, block by block. */
 async function openChain(): Promise<{ build: (number: number, transactions: readonly Uint8Array[]) => ReturnType<Engine['build']> }> {
   const chain = smallChain(schedule)
   const execution = openExecution(chain)
@@ -130,10 +130,10 @@ async function openChain(): Promise<{ build: (number: number, transactions: read
   }
 }
 
-describe('Azul: which transactions may be in a block', () => {
+describe('Azul: valid transactions of a block', () => {
   const asking = (gasLimit: bigint): Uint8Array => signedBy('alice', { gasLimit })
 
-  it.each(around)('block %i: 16,777,216 gas may be asked for, one more only before', async (number) => {
+  it.each(around)('block %i: accepts a gas limit of 16,777,216, and a higher one only before Azul', async (number) => {
     const { build } = await openChain()
     expect((await build(number, [asking(16_777_216n)])).kind).toBe('built')
     const more = await build(number, [asking(16_777_217n)])
@@ -141,7 +141,7 @@ describe('Azul: which transactions may be in a block', () => {
     else expect(more).toEqual({ kind: 'invalid', reason: expect.stringContaining('transaction gas limit too high') })
   })
 
-  it.each(around)('block %i: not that of a deposit', async (number) => {
+  it.each(around)('block %i: does not limit the gas of a deposit', async (number) => {
     const { build } = await openChain()
     const deposit = encodeDeposit({
       ...{ type: 0x7e, sourceHash: hashOf('deposit'), from: accountOf('bob'), to: testAddress(0x77), mint: 0n, value: 0n },
@@ -150,7 +150,7 @@ describe('Azul: which transactions may be in a block', () => {
     expect(await build(number, [deposit])).toMatchObject({ kind: 'built', payload: { transactions: { length: 2 } } })
   })
 
-  it.each(around)('block %i: there are no blob transactions, for all that Osaka is', async (number) => {
+  it.each(around)('block %i: rejects blob transactions, although Osaka is active', async (number) => {
     const { build } = await openChain()
     const tx = decodeTransaction(asking(100_000n)) as FeeMarketTransaction
     const blob = encodeTransaction({
@@ -163,7 +163,7 @@ describe('Azul: which transactions may be in a block', () => {
     expect(await build(number, [blob])).toEqual({ kind: 'invalid', reason: expect.stringContaining('transaction type not supported: 3') })
   })
 
-  it.each(around)('block %i: eight MiB of transactions are none too many (no EIP-7934)', async (number) => {
+  it.each(around)('block %i: accepts eight MiB of transactions (no EIP-7934)', async (number) => {
     const { build } = await openChain()
     const data = new Uint8Array(1_440_000)
     const big = Array.from({ length: 6 }, (_, nonce) =>

@@ -13,11 +13,11 @@ const recording = {
   blobs: chain.l1.blobs,
 }
 
-it('derive/pipeline: every block of the recorded chain and the safe head after every L1 block are those of other clients', () => {
+it('derive/pipeline: derives every block of the recorded chain and the safe head after every L1 block as other clients do', () => {
   checkWholeChain(recording, chain.safeHeads)
 })
 
-it('derive/pipeline: from a block in the middle of the recorded chain derivation goes on to the same head', () => {
+it('derive/pipeline: derives to the same head from a block in the middle of the recorded chain', () => {
   const last = recording.payloads.length - 1
   for (const from of [7, 41, 90, last - 3]) expect(deriveRecorded(recording, from).safe.ref.number).toBe(last)
 })

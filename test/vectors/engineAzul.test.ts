@@ -36,7 +36,7 @@ function readDialogue(): Dialogue {
   return { exchanges, names }
 }
 
-/** A written value with what its names stand for. */
+/** Replaces the names in a written value by their values. */
 function filled(names: Dialogue['names'], value: Json): Json {
   if (typeof value === 'string' && value.startsWith('$'))
     return filled(names, names.get(value.slice(1)) ?? expect.fail(`${value} is not known yet`))
@@ -44,7 +44,7 @@ function filled(names: Dialogue['names'], value: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(names, item)])) : value
 }
 
-/** Holds what came against what is written; names without a value take theirs. */
+/** Compares a received value with the written one. Names without a value take the received one. */
 function hold(names: Dialogue['names'], written: Json, came: Json | undefined, path: string): void {
   if (typeof written === 'string' && written.startsWith('$')) {
     const name = written.slice(1)
@@ -84,8 +84,8 @@ async function serve() {
   return Object.assign(server, { execution })
 }
 
-describe('the Engine API around Azul, as written by hand from the reference', () => {
-  it('our execution half answers as written: the last block before by getPayloadV4, the first and the next by V5', async () => {
+describe('Engine API around Azul, written by hand from the reference', () => {
+  it('execution half: responds as written, to getPayloadV4 for the block before and V5 for the first and the next', async () => {
     await using server = await serve()
     const { exchanges, names } = readDialogue()
     for (const [at, { method, params, answer }] of exchanges.entries()) {
@@ -101,7 +101,7 @@ describe('the Engine API around Azul, as written by hand from the reference', ()
     }
   })
 
-  it('our consensus half asks as written, for the blocks that are built so', async () => {
+  it('consensus half: sends the written requests for these blocks', async () => {
     await using server = await serve()
     const { exchanges, names } = readDialogue()
     const asked: { readonly method: string; readonly params: readonly Json[] }[] = []

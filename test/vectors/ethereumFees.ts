@@ -1,10 +1,10 @@
 import type { FeeRules } from '#block/execution/applyTransaction'
 import type { EvmFork, EvmRules } from '#chainspec/evmRules'
 
-/** Of one transaction: those of a block, from Osaka on a limit of its own (EIP-7594). */
+/** Blob limit of one transaction: the block's, from Osaka on a separate one (EIP-7594). */
 const maxBlobs: Readonly<Partial<Record<EvmFork, number>>> = { cancun: 6, prague: 9, osaka: 6 }
 
-/** Ethereum's own rules at transaction level, for the public tests only: the base fee is burnt, blobs are paid for, no other fees. */
+/** Ethereum's fee rules for transactions, for the public tests only: the base fee is burnt, blobs are paid for, no other fees. */
 export function ethereumFees(fork: EvmFork): FeeRules {
   const blobs = maxBlobs[fork]
   return {
@@ -14,7 +14,7 @@ export function ethereumFees(fork: EvmFork): FeeRules {
   }
 }
 
-/** The post states from Prague on were computed by go-ethereum 1.17, which lets a contract come into being over storage. */
+/** Rules of the post states. Those from Prague on are by go-ethereum 1.17, which permits a contract at an address with storage. */
 export const ethereumRules: Readonly<Record<EvmFork, EvmRules>> = {
   paris: { fork: 'paris', precompileLimits: {} },
   shanghai: { fork: 'shanghai', precompileLimits: {} },

@@ -27,7 +27,7 @@ import { headerOf } from '#test/harness/chain/headers'
 import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
 import type { WorldReads } from '#types/worldReads'
 
-/** What the upgrades deploy, by the specs of their forks: address, keccak of the code. */
+/** Contracts that the upgrades deploy, by the specs of their forks: address, keccak of the code. */
 const deployed: Readonly<Partial<Record<Fork, readonly (readonly [string, string])[]>>> = {
   ecotone: [
     ['0x07dbe8500fc591d1852b76fee44d5a05e13097ff', '0xc88a313aa75dc4fbf0b6850d9f9ae41e04243b7008cf3eadb29256d4a71c1dfd'],
@@ -56,7 +56,7 @@ const scalars = (1n << 248n) | (810_949n << 32n) | 1_368n
 const systemConfig: SystemConfig = { ...network.config.genesis.systemConfig, scalar: scalars, overhead: 188n }
 const origin = { hash: slot(0xa1), header: headerOf({ number: 5, timestamp: start, baseFeePerGas: 9_000_000_000n, excessBlobGas: 0n }) }
 
-/** All forks up to Canyon from genesis on, then each at the block given. */
+/** Schedule with all forks up to Canyon at genesis, later ones at the given blocks. */
 function scheduleOf(blocks: Partial<Record<Fork, number>>): ForkSchedule {
   const early = forks.slice(0, forks.indexOf('canyon') + 1).map((fork) => [fork, 0])
   return { ...Object.fromEntries(early), ...Object.fromEntries(Object.entries(blocks).map(([fork, block]) => [fork, start + 2 * block])) }
@@ -64,7 +64,7 @@ function scheduleOf(blocks: Partial<Record<Fork, number>>): ForkSchedule {
 
 type Chain = { readonly blocks: readonly BuiltBlock[]; readonly reads: (number: number) => WorldReads; readonly config: RollupConfig }
 
-/** Blocks with the attributes and upgrades of their forks, and the system config that each leaves. `users`: transactions of a block by its number. */
+/** Builds blocks with the attributes and upgrades of their forks, with the system config after each. `users`: transactions by block number. */
 function follow(
   genesis: Genesis,
   schedule: ForkSchedule,
@@ -113,14 +113,14 @@ function follow(
 }
 
 function never(): never {
-  throw new Error('no such block')
+  throw new Error('block not found')
 }
 
 const formatOf = ({ block }: BuiltBlock): string => l1AttributesIn(block).format
 const failures = ({ blocks }: Chain): number[] =>
   blocks.flatMap(({ block }) => block.executed.flatMap(({ receipt }, index) => (receipt.succeeded ? [] : [block.header.number, index])))
 
-/** What a view function of the price oracle says after the chain's last block; a function that is not there says nothing: 0. */
+/** Result of a view function of the price oracle after the chain's last block; 0 for a function that does not exist. */
 function ask({ blocks, config }: Chain, signature: string, words: readonly bigint[]): bigint {
   const last = blocks.at(-1) ?? never()
   const { header } = last.block
@@ -141,7 +141,7 @@ function wordsOf(data: Uint8Array): bigint[] {
   return Array.from({ length: padded.length / 32 }, (_, i) => bigintFromBytes(padded.subarray(32 * i, 32 * i + 32)))
 }
 
-/** The oracle is asked about unsigned bytes and allows 68 bytes for the signature: in Fjord added to the compressed size. */
+/** L1 fee that the oracle must return. Its input is unsigned, and it adds 68 bytes for the signature; in Fjord to the compressed size. */
 function expectedL1Fee(rule: L1FeeRule, params: L1FeeParams, data: Uint8Array): bigint {
   if (rule !== 'fjord') return l1DataFee(rule, params, concatBytes(data, new Uint8Array(68).fill(1))).fee
   const size = 836_500n * BigInt(fastLzLength(data) + 68) - 42_585_600n
@@ -149,7 +149,7 @@ function expectedL1Fee(rule: L1FeeRule, params: L1FeeParams, data: Uint8Array): 
   return ((size < 100_000_000n ? 100_000_000n : size) * perByte) / 1_000_000_000_000n
 }
 
-describe("forks on the contracts of Base's genesis", () => {
+describe("block/execution: forks on the contracts of Base's genesis", () => {
   let genesis: Genesis
   beforeAll(() => {
     const base = network.genesis()
@@ -158,7 +158,7 @@ describe("forks on the contracts of Base's genesis", () => {
 
   it.each<[string, Partial<Record<Fork, number>>, string[]]>([
     [
-      'one after the other',
+      'each in its own block',
       { delta: 2, ecotone: 2, fjord: 3, granite: 4, holocene: 5, isthmus: 6, jovian: 7 },
       ['bedrock', 'bedrock', 'ecotone', 'ecotone', 'ecotone', 'ecotone', 'isthmus', 'jovian', 'jovian'],
     ],
@@ -172,7 +172,7 @@ describe("forks on the contracts of Base's genesis", () => {
       { delta: 2, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2 },
       ['bedrock', 'bedrock', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian'],
     ],
-  ])('%s: every upgrade deploys its code, and L1Block is written in the format it then knows', (_what, at, formats) => {
+  ])('%s: deploys the code of every upgrade, and writes L1Block in the format of its present code', (_what, at, formats) => {
     const chain = follow(genesis, scheduleOf(at), 9)
     expect(failures(chain)).toEqual([])
     expect(chain.blocks.slice(1).map(formatOf)).toEqual(formats)
@@ -184,11 +184,11 @@ describe("forks on the contracts of Base's genesis", () => {
     expect(asAddress(reads.slot(gasPriceOracle, implementationSlot))).toBe(deployed.jovian?.[1]?.[0])
     // Jovian's 400 for a scalar that L1 never set, in slot 8 at offset 12
     expect(reads.slot(l1BlockAddress, slot(8))).toBe(400n << 96n)
-    // Ecotone, Fjord, Isthmus and Jovian are switched on in the oracle, in slot 0
+    // Ecotone, Fjord, Isthmus and Jovian are active in the oracle, slot 0
     expect(reads.slot(gasPriceOracle, slot(0)) & 0xffff_ffffn).toBe(0x0101_0101n)
   })
 
-  it('the block roots are stored from the block after their contracts are deployed on', () => {
+  it('stores the block roots from the block after the deployment of their contracts', () => {
     const { reads, blocks } = follow(genesis, scheduleOf({ ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 3 }), 4)
     const [time2, time3] = [2, 3].map((number) => (start + 2 * number) % 8_191)
     expect(reads(2).slot(beaconRootsContract, slot(time2 ?? 0))).toBe(0n)
@@ -198,14 +198,14 @@ describe("forks on the contracts of Base's genesis", () => {
     expect(reads(4).slot(historyStorageContract, slot(3))).toBe(BigInt(blocks[3]?.block.hash ?? 0))
   })
 
-  it("the first block of Ecotone still prices L1 data by Bedrock's formula, also when Fjord begins with it", () => {
+  it("prices L1 data by Bedrock's formula in the first Ecotone block, even when Fjord begins with it", () => {
     const [first, second] = [0n, 1n].map((nonce) => signedBy('alice', { chainId: 8453n, nonce, maxFeePerGas: 10n ** 10n }))
     if (first === undefined || second === undefined) return never()
     const { reads } = follow(genesis, scheduleOf({ ecotone: 1, fjord: 1 }), 2, { 1: [first], 2: [second] }, { scalar: 684_000n })
     const earned = [1, 2].map((number) => reads(number).account(l1FeeVault)?.balance ?? 0n)
     const calldataGas = first.reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
     const bedrock = ((calldataGas + 188n) * 9_000_000_000n * 684_000n) / 1_000_000n
-    // 100 bytes at least; a scalar of version 0 prices no blobs
+    // at least 100 bytes; a scalar of version 0 has no price for blobs
     const fjord = (100_000_000n * 16n * 9_000_000_000n * 684_000n) / 1_000_000_000_000n
     expect(earned).toEqual([bedrock, bedrock + fjord])
   })
@@ -215,7 +215,7 @@ describe("forks on the contracts of Base's genesis", () => {
     ['fjord', 'fjord', 'none'],
     ['isthmus', 'fjord', 'isthmus'],
     ['jovian', 'fjord', 'jovian'],
-  ])("%s: the fees are those that the chain's own price oracle foretells", (last, l1Rule, operatorRule) => {
+  ])("%s: charges the fees that the chain's price oracle returns", (last, l1Rule, operatorRule) => {
     const later: readonly Fork[] = ['delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian']
     const at = Object.fromEntries(later.slice(0, later.indexOf(last) + 1).map((fork) => [fork, 1]))
     const chain = follow(genesis, scheduleOf(at), 2, {}, { operatorFeeScalar: 4_000_000_001, operatorFeeConstant: 987_654_321n })

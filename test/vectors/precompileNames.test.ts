@@ -16,7 +16,7 @@ const ofBase = (['canyon', 'ecotone', 'fjord', 'granite', 'isthmus', 'jovian', '
 
 const sender = addressOf(0x11)
 const contract = addressOf(0x22)
-/** BALANCE of the first word of the input: 100 gas where the address is warm from the start, as precompiles are (EIP-2929). */
+/** Runs BALANCE of the first input word: 100 gas for addresses that are warm at the start, as precompiles are (EIP-2929). */
 const world = createWorld({ [contract]: testAccount({ code: '0x6000353100' }) })
 const pushGas = 3n + 3n
 const evm = createReferenceEvm()
@@ -28,10 +28,7 @@ function isWarm(rules: EvmRules, address: number): boolean {
   return 10_000n - session.run({ caller: sender, to: contract, value: 0n, data, gas: 10_000n }).gasLeft === pushGas + 100n
 }
 
-it.each([...Object.entries(ethereumRules), ...ofBase])(
-  'chainspec/precompileNames: under the rules of %s what has a name is what there is',
-  (_name, rules) => {
-    const numbers = Array.from({ length: 0x200 }, (_, number) => number).filter((number) => isWarm(rules, number))
-    expect([...precompileNames(rules).values()].map(Number)).toEqual(numbers)
-  },
-)
+it.each([...Object.entries(ethereumRules), ...ofBase])('chainspec/precompileNames: names exactly the precompiles of %s', (_name, rules) => {
+  const numbers = Array.from({ length: 0x200 }, (_, number) => number).filter((number) => isWarm(rules, number))
+  expect([...precompileNames(rules).values()].map(Number)).toEqual(numbers)
+})

@@ -23,7 +23,7 @@ import { decodeBlock } from '#types/block'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { encodeReceipt } from '#types/receipt'
 
-/** The attributes that a recorded block was built from. */
+/** Attributes from which a recorded block was built. */
 function attributesOf(isHolocene: boolean, isJovian: boolean, payload: Payload): PayloadAttributes {
   const { withdrawals, parentBeaconBlockRoot, extraData } = payload
   return {
@@ -49,22 +49,19 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
   const setUnsafe = async (execution: Execution, payload: Payload) =>
     execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
 
-  it.each(interpreters)(
-    'execution: every block executes to its recorded hash, its receipts are the recorded bytes, $name',
-    async ({ create }) => {
-      const execution = open(createMemoryKv(), create())
-      for (const [index, payload] of payloads.entries()) {
-        if (index === 0) continue
-        expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
-        await setUnsafe(execution, payload)
-        using view = execution.view()
-        const receipts = view.receipts(payload.blockHash)
-        expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
-      }
-    },
-  )
+  it.each(interpreters)('block/execution: executes every block to its recorded hash and receipts, $name', async ({ create }) => {
+    const execution = open(createMemoryKv(), create())
+    for (const [index, payload] of payloads.entries()) {
+      if (index === 0) continue
+      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+      await setUnsafe(execution, payload)
+      using view = execution.view()
+      const receipts = view.receipts(payload.blockHash)
+      expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
+    }
+  })
 
-  it('execution: built from attributes, the blocks are the same; unwound to genesis, every state on the way is right', async () => {
+  it('block/execution: builds the same blocks from attributes, and has the correct state of each block on an unwind to genesis', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'basalt-blocks-'))
     try {
       await using kv = openLmdbKv(dir, Object.values(tables))
@@ -93,7 +90,7 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
   })
 })
 
-/** An account's proof at each block holds against the state root of its header. */
+/** Verifies an account's proof at each block against the state root of its header. */
 function checkHistory(execution: Execution, payloads: readonly Payload[]) {
   using view = execution.view()
   const key = keccak256(fromHex(sequencerFeeVault))

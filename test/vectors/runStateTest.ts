@@ -15,7 +15,7 @@ import { blobBaseFee, ethereumFees, ethereumRules } from './ethereumFees.ts'
 import { caseId, type StateTest, type StateTestCase, type StateTestEnv } from './stateTestCases.ts'
 import { createWorld, type World } from './stateTestWorld.ts'
 
-/** What is wrong with a case on one interpreter; an empty list of them is a pass. */
+/** Failure of a case on one interpreter. A test without failures has passed. */
 export type StateTestFailure = { readonly evm: string; readonly id: string; readonly reason: string }
 
 export type NamedEvm = { readonly name: string; readonly evm: Evm }
@@ -53,7 +53,7 @@ function decodedTransaction(raw: Uint8Array): SignedTransaction | undefined {
 
 const logsHash = (logs: readonly Log[]): string => hashFromBytes(keccak256(encodeRlp(logs.map(logToRlp))))
 
-/** A transaction and who sent it; undefined where it does not decode or bears no good signature. */
+/** Transaction with its sender; undefined when it does not decode or its signature is invalid. */
 type Sent = { readonly raw: Uint8Array; readonly tx: SignedTransaction; readonly sender: Address }
 
 function sentTransaction(hex: string): Sent | undefined {
@@ -63,7 +63,7 @@ function sentTransaction(hex: string): Sent | undefined {
   return tx && sender && { raw, tx, sender }
 }
 
-/** The root that a diff makes. Interpreters give the same bytes, mostly: those are not hashed again. */
+/** State root after a diff. The root is cached, since interpreters mostly give the same bytes. */
 function rootsOn({ nodes, root, view }: World): (diff: StateDiff) => Hash {
   let last: { readonly bytes: Uint8Array; readonly root: Hash } | undefined
   return (diff) => {
@@ -82,22 +82,22 @@ type Run = {
 }
 
 function failureOf({ evm, world, rootOf, test, sent }: Run, { fork, root, logs }: StateTestCase): string | undefined {
-  if (!sent) return root === null ? undefined : 'the transaction does not decode'
+  if (!sent) return root === null ? undefined : 'transaction does not decode'
   const { raw, tx, sender } = sent
-  if (sender !== test.sender) return `sender ${sender}, not ${test.sender}`
+  if (sender !== test.sender) return `sender ${sender}, expected ${test.sender}`
   const block = blockEnv(test.env, fork)
   using session = evm.open(world.view, block, ethereumRules[fork])
   const result = applyTransaction(session, block, ethereumRules[fork], ethereumFees(fork), tx, raw, sender, block.gasLimit)
   if (result.kind === 'refused') return root === null ? undefined : `refused: ${result.reason}`
-  if (root === null) return `executed (${result.outcome.kind}) what is to be refused`
+  if (root === null) return `executed (${result.outcome.kind}) an invalid transaction`
   const gotLogs = logsHash(result.outcome.kind === 'success' ? result.outcome.logs : [])
   const gotRoot = rootOf(session.diff())
   const ran = `${result.outcome.kind}${result.outcome.kind === 'halt' ? ` ${result.outcome.reason}` : ''}, gas ${result.gasUsed}`
-  if (gotRoot !== root) return `state root ${gotRoot}, not ${root} (${ran})`
-  return gotLogs === logs ? undefined : `logs hash ${gotLogs}, not ${logs} (${ran})`
+  if (gotRoot !== root) return `state root ${gotRoot}, expected ${root} (${ran})`
+  return gotLogs === logs ? undefined : `logs hash ${gotLogs}, expected ${logs} (${ran})`
 }
 
-/** Runs the cases of a test on each interpreter; the world and the senders are made once. */
+/** Runs the cases of a test on each interpreter; world and senders are computed once. */
 export function runStateTest(evms: readonly NamedEvm[], test: StateTest): StateTestFailure[] {
   const world = createWorld(test.pre)
   const rootOf = rootsOn(world)

@@ -1,20 +1,20 @@
 import type { EvmFork } from '#chainspec/evmRules'
 import type { Hash } from '#types/ids'
 
-/** One outcome that others computed: a transaction of a state test under a fork. */
+/** Result by another client: a transaction of a state test under a fork. */
 export type StateTestCase = {
   readonly fork: EvmFork
-  /** indices of data, gas limit and value */
+  /** Indices of data, gas limit and value. */
   readonly at: readonly [number, number, number]
-  /** the signed transaction, hex */
+  /** Signed transaction in hex. */
   readonly raw: string
-  /** of the state after the transaction; null: the transaction is refused */
+  /** State root after the transaction; null when the transaction is invalid. */
   readonly root: Hash | null
-  /** keccak of the RLP of the logs; null where the transaction is refused */
+  /** Keccak of the RLP of the logs; null when the transaction is invalid. */
   readonly logs: Hash | null
 }
 
-/** Hex numbers by the names of the public format. */
+/** Hex numbers by their names in the public format. */
 export type StateTestEnv = Readonly<Record<string, string>>
 export type StateTestAccount = {
   readonly nonce: string
@@ -24,7 +24,7 @@ export type StateTestAccount = {
 }
 
 export type StateTest = {
-  /** path below GeneralStateTests */
+  /** Path below GeneralStateTests. */
   readonly file: string
   readonly name: string
   readonly env: StateTestEnv
@@ -40,7 +40,7 @@ type PublicCase = {
   readonly txbytes: string
   readonly expectException?: string
 }
-/** The format of the public state tests, as far as it is used here. */
+/** Part of the public state test format that is used here. */
 export type PublicStateTest = {
   readonly env: StateTestEnv
   readonly pre: Readonly<Record<string, StateTestAccount>>
@@ -48,7 +48,7 @@ export type PublicStateTest = {
   readonly post: Readonly<Record<string, readonly PublicCase[]>>
 }
 
-/** Post states of another client by fork: `[data, gas, value, root, logs]`, or `[…, null, null, reason]` for a refusal. */
+/** Post states of another client by fork: `[data, gas, value, root, logs]`, or `[…, null, null, reason]` for an invalid transaction. */
 export type LaterPosts = Readonly<Record<string, readonly (readonly [number, number, number, Hash | null, Hash | null])[]>>
 
 const publicForks: Readonly<Record<string, EvmFork>> = { Paris: 'paris', Shanghai: 'shanghai', Cancun: 'cancun' }
@@ -65,22 +65,22 @@ function publicCases(post: PublicStateTest['post']): StateTestCase[] {
   })
 }
 
-/** The transactions are those of Cancun. */
+/** Cases of later forks, with Cancun's transactions. */
 function laterCases(cancun: readonly StateTestCase[], later: LaterPosts, what: string): StateTestCase[] {
   const raws = new Map(cancun.map(({ at, raw }) => [at.join('/'), raw]))
   return Object.entries(later).flatMap(([forkName, posts]) => {
     const fork = laterForks[forkName]
-    if (!fork) throw new Error(`${what}: post states of ${forkName}`)
+    if (!fork) throw new Error(`${what}: unknown fork ${forkName} of post states`)
     return posts.map(([data, gas, value, root, logs]) => {
       const at = [data, gas, value] as const
       const raw = raws.get(at.join('/'))
-      if (raw === undefined) throw new Error(`${what}: a post state of ${forkName} without its transaction`)
+      if (raw === undefined) throw new Error(`${what}: post state of ${forkName} without its transaction`)
       return { fork, at, raw, root, logs }
     })
   })
 }
 
-/** A public test with what later post states say about it. Throws when those speak of a transaction or a fork that the test does not have. */
+/** Joins a public test with later post states. Throws for a post state whose transaction or fork the test does not have. */
 export function stateTestOf(file: string, name: string, test: PublicStateTest, later: LaterPosts): StateTest {
   const cases = publicCases(test.post)
   const cancun = cases.filter(({ fork }) => fork === 'cancun')
@@ -94,7 +94,7 @@ export function stateTestOf(file: string, name: string, test: PublicStateTest, l
   }
 }
 
-/** Names one case: `file::name[fork/data/gas/value]`. */
+/** Id of a case: `file::name[fork/data/gas/value]`. */
 export function caseId(test: StateTest, { fork, at }: StateTestCase): string {
   return `${test.file}::${test.name}[${fork}/${at.join('/')}]`
 }

@@ -9,7 +9,7 @@ import type { Account } from '#types/account'
 import { emptyCodeHash, type Hash, hashFromBytes } from '#types/ids'
 import type { StateTest } from './stateTestCases.ts'
 
-/** The state before a test, every trie built from scratch. */
+/** State before a test; every trie is built from scratch. */
 export type World = { readonly root: Hash; readonly view: StateView; readonly nodes: NodeSource }
 
 type Slots = ReadonlyMap<string, Uint8Array>
@@ -22,7 +22,7 @@ function hashedSlots(storage: Readonly<Record<string, string>>): Map<string, Uin
   return slots
 }
 
-/** Tries whose nodes are kept by owner and path. */
+/** Tries whose nodes are stored by owner and path. */
 function createForest(): { plant(owner: string, leaves: ReadonlyMap<string, Uint8Array>): Hash; nodes: NodeSource } {
   const kept = new Map<string, Uint8Array>()
   return {
@@ -40,7 +40,7 @@ const slotLeaf = (word: Uint8Array): Uint8Array => encodeRlp(trimLeft(word))
 const accountLeaf = ({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array =>
   encodeRlp([rlpScalar(nonce), rlpScalar(balance), fromHex(storageRoot), fromHex(codeHash)])
 
-/** The hash of block n is keccak of n in decimal digits: so the public format has it. */
+/** Creates a state. The hash of block n is the keccak of n in decimal digits, as the public format requires. */
 export function createWorld(pre: StateTest['pre']): World {
   const forest = createForest()
   const accounts = new Map<string, { readonly account: Account; readonly slots: Slots }>()
@@ -60,7 +60,7 @@ export function createWorld(pre: StateTest['pre']): World {
     slot: (addressKey, slotKey) => accounts.get(toHex(addressKey))?.slots.get(toHex(slotKey)),
     code(codeHash): Uint8Array {
       const code = codes.get(codeHash)
-      if (!code) throw new Error(`no code ${codeHash}`)
+      if (!code) throw new Error(`code ${codeHash} not found`)
       return code
     },
     blockHash: (number) => hashFromBytes(keccak256Text(`${number}`)),

@@ -10,7 +10,7 @@ const file = resolve(import.meta.dirname, '../fixtures/state-tests.json.zst')
 const tests = JSON.parse(zstdDecompressSync(readFileSync(file)).toString('utf8')) as StateTest[]
 const evms = interpreters.map(({ name, create }) => ({ name, evm: create() }))
 
-describe('evm: on each interpreter, the sample of public state tests ends in the recorded state and logs', () => {
+describe('evm: ends the sample of public state tests in the recorded state and logs on each interpreter', () => {
   it.each([...Map.groupBy(tests, (test) => dirname(test.file))])(
     '%s',
     (_folder, group) => {
@@ -19,7 +19,7 @@ describe('evm: on each interpreter, the sample of public state tests ends in the
     120_000,
   )
 
-  it('has 500 cases of 81 folders and of every fork, refused ones of Osaka too', () => {
+  it('has 500 cases of 81 folders and every fork, including invalid transactions of Osaka', () => {
     const cases = tests.flatMap((test) => test.cases)
     expect(Map.groupBy(cases, ({ fork }) => fork).size).toBe(5)
     expect(cases.filter(({ fork, root }) => fork === 'osaka' && root === null).length).toBeGreaterThan(20)

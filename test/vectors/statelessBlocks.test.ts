@@ -8,7 +8,7 @@ import { interpreters } from '#test/harness/evm/interpreters'
 
 type File = { fixture: { parent_header: { stateRoot: string } }; preimages: Record<string, string> }
 
-/** A real block with all that its execution needs. */
+/** Reads a real block with everything that its execution needs. */
 function readBlock(number: number): File {
   const bytes = readFileSync(resolve(import.meta.dirname, `../fixtures/op-sepolia-${number}.json.zst`))
   return JSON.parse(zstdDecompressSync(bytes).toString('utf8'))
@@ -16,13 +16,13 @@ function readBlock(number: number): File {
 
 describe('block/stateless', () => {
   describe.each(interpreters)('$name', ({ create }) => {
-    it.each([26207960, 26207962, 26208384])('OP Sepolia %i executes to its hash', (number) => {
+    it.each([26207960, 26207962, 26208384])('executes OP Sepolia block %i to its hash', (number) => {
       const result = executeStateless(create(), readBlock(number))
       expect(result).toMatchObject({ number, hash: result.expected })
     })
   })
 
-  it('one flipped byte of any preimage is refused (WITNESS_INVALID)', () => {
+  it('rejects a flipped byte in any preimage (WITNESS_INVALID)', () => {
     const file = readBlock(26207960)
     const keys = Object.keys(file.preimages)
     for (const key of [keys[0], keys[100], keys.at(-1)]) {
@@ -34,7 +34,7 @@ describe('block/stateless', () => {
     }
   })
 
-  it('a preimage that is missing is named (WITNESS_INCOMPLETE)', () => {
+  it('reports a missing preimage by its hash (WITNESS_INCOMPLETE)', () => {
     const file = readBlock(26207960)
     const { [file.fixture.parent_header.stateRoot.slice(2)]: _root, ...preimages } = file.preimages
     expect(() => executeStateless(createWasmEvm(), { ...file, preimages })).toThrow(expect.objectContaining({ code: 'WITNESS_INCOMPLETE' }))
