@@ -18,7 +18,7 @@ import { startServers } from './serving/servers.ts'
 const jwtSecret = new Uint8Array(32).fill(0x5e)
 const token = () => ({ authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` })
 
-/** Every server of a node, over a chain in memory. */
+/** All servers of a node, over a chain in memory. */
 async function serveAll() {
   const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
   const engine = { api: {} as never, jwtSecret: () => jwtSecret, context }
@@ -81,7 +81,7 @@ it.each<[string, (servers: Awaited<ReturnType<typeof serveAll>>, bodies: readonl
   ['the engine port', ({ engine }, bodies) => Promise.all(bodies.map((body) => post(engine, body, token())))],
   ['the engine port over WebSocket', ({ engine }, bodies) => sendAll(engine.replace('http', 'ws'), bodies, token())],
   ['the rollup port', ({ rollup }, bodies) => Promise.all(bodies.map((body) => post(rollup, body)))],
-])('node/hostileClients: ten bodies of 15 MB that nest are refused over %s, and the server goes on', async (_door, send) => {
+])('node/hostileClients: refuses ten deeply nested bodies of 15 MB over %s, and continues to serve', async (_door, send) => {
   await using servers = await serveAll()
   const bodies = new Array<string>(10).fill(nested(7_490_000))
   const data = 'nested deeper than 128 levels, or more than 1000000 values'
@@ -121,7 +121,7 @@ it.each<[string, number, string, (servers: All) => number | string, (servers: Al
   ['the port of /metrics', 600, halfHead, ({ metrics }) => portOf(metrics), ({ metrics }) => fetch(`${metrics}/healthz`)],
   ['WebSocket', 1_000, halfUpgrade, ({ ws }) => portOf(ws), ({ ws }) => sendAll(ws, [call])],
   ['the Unix socket', 100, '{', ({ path }) => path, ({ path }) => writeAll(path, [call])],
-])('node/hostileClients: idle connections to %s keep nobody out', async (_door, count, text, port, ask) => {
+])('node/hostileClients: serves a new client while many connections to %s are idle', async (_door, count, text, port, ask) => {
   await using servers = await serveAll()
   using _attack = await idle(port(servers), count, text)
   const startMs = performance.now()
@@ -129,7 +129,7 @@ it.each<[string, number, string, (servers: All) => number | string, (servers: Al
   expect(performance.now() - startMs).toBeLessThan(5_000)
 })
 
-it('node/hostileClients: connections without a token do not end those of a consensus half', async () => {
+it('node/hostileClients: keeps connections of a consensus half when others come without a token', async () => {
   await using servers = await serveAll()
   const half = new Agent({ keepAlive: true, maxSockets: 1 })
   const ports = new Set<number | undefined>()

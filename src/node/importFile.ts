@@ -21,15 +21,15 @@ import type { Payload } from '#types/payload'
 export type ImportDeps = {
   readonly clock: Clock
   readonly log: Log
-  /** Told right before and right after each transaction that moves the chain. */
+  /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each payload that was imported, when it is acknowledged. */
+  /** Called with each imported payload once it is acknowledged. */
   readonly onBlock?: (payload: Payload) => void
 }
 
 /**
- * Imports payloads into the chain of a data directory, which the genesis begins when it is empty.
- * @returns what was imported, and the head in the end
+ * Imports payloads into the chain of a data directory, and writes the genesis block first when the directory is empty.
+ * @returns counts of the import, and the head at the end
  * @throws Fault of the store, GENESIS_MISMATCH, and those of `importPayloads`
  */
 export async function importFile(
@@ -51,11 +51,11 @@ export async function importFile(
 }
 
 /**
- * Imports whole blocks of Ethereum into the chain of a data directory, which the genesis begins when it is empty. Such a chain is there to be
- * held against what others say of it: no node opens it.
+ * Imports Ethereum blocks into the chain of a data directory, and writes the genesis block first when the directory is empty. Such a chain serves
+ * comparisons with other clients; no node opens it.
  * @param genesis of a chain that follows Ethereum's own forks
- * @param onBlock told of each block when it is committed
- * @returns what was imported, and the head in the end
+ * @param onBlock called with each committed block
+ * @returns counts of the import, and the head at the end
  * @throws Fault of the store, GENESIS_MISMATCH, and those of `importRlp`
  */
 export async function importRlpFile(options: {

@@ -30,19 +30,15 @@ const makers = [
   trieFault,
 ]
 
-/** Every code that a running node can report; `other`: a module's own that is not in its table. */
+/** Fault codes that a running node can report; `other`: a code of no table. */
 export const faultCodes: readonly string[] = [...new Set(makers.flatMap((maker) => Object.keys(maker.specs)))].sort().concat('other')
 
 const lagQuantiles = { quantile: ['0.5', '0.99', '1'] } as const
 
 export const nodeMetrics = defineMetrics({
   info: gauge('basalt_node_build_info', 'Always 1', { mode: ['all', 'execution', 'consensus'] }),
-  faults: counter('basalt_faults_total', 'Faults that were reported in the log by code', { code: faultCodes }),
-  loopLag: gauge(
-    'basalt_node_loop_lag_seconds',
-    'How late the event loop of the main thread ran since the last look at the metrics',
-    lagQuantiles,
-  ),
+  faults: counter('basalt_faults_total', 'Logged faults by code', { code: faultCodes }),
+  loopLag: gauge('basalt_node_loop_lag_seconds', "Delay of the main thread's event loop in seconds since the last scrape", lagQuantiles),
   ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {
     head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
   }),
@@ -51,17 +47,17 @@ export const nodeMetrics = defineMetrics({
   memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
 })
 
-/** Of the threads that answer JSON-RPC, as main sees them. */
+/** Metrics of the threads that answer JSON-RPC, measured in the main thread. */
 export const rpcThreadsMetrics = defineMetrics({
   threads: gauge('basalt_node_rpc_threads', 'Threads that answer JSON-RPC'),
-  ends: counter('basalt_node_rpc_thread_ends_total', 'Threads answering JSON-RPC that ended by themselves; each is replaced'),
+  ends: counter('basalt_node_rpc_thread_ends_total', 'RPC threads that ended by themselves; each is replaced'),
 })
 
-/** Of one such thread; all together are told by the largest. */
+/** Metrics of one RPC thread; a scrape shows the largest value of all threads. */
 export const rpcThreadMetrics = defineMetrics({
   loopLag: gauge(
     'basalt_node_rpc_loop_lag_seconds',
-    'How late the event loop of the latest of the threads answering JSON-RPC ran since the last look at the metrics',
+    "Delay of the slowest RPC thread's event loop in seconds since the last scrape",
     lagQuantiles,
   ),
 })
@@ -69,7 +65,7 @@ export const rpcThreadMetrics = defineMetrics({
 export const forwardMetrics = defineMetrics({
   transactions: gauge(
     'basalt_node_forwarded_transactions',
-    'The last transactions that were passed on to the sequencer by where they stand: taken ones wait for a block, unanswered ones may have got there',
+    'Recent transactions forwarded to the sequencer by state; taken: waits for a block, unanswered: the sequencer may have it',
     { state: forwardStates },
   ),
 })

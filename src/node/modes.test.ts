@@ -56,7 +56,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-it('node/modes: two halves over HTTP derive the recorded chain; each answers what its port is for', async () => {
+it('node/modes: derives the recorded chain with two halves over HTTP, each with the methods of its ports', async () => {
   await using l1 = await serveRecordedL1(chain.l1.blocks.length - 1)
   await using half = await startNode(deps, execution())
   const { http = '', engine = '' } = half.urls
@@ -81,7 +81,7 @@ it('node/modes: two halves over HTTP derive the recorded chain; each answers wha
   expect([half.status(), driver.execution, driver.urls.http]).toEqual([undefined, undefined, undefined])
 }, 60_000)
 
-it('node/modes: a consensus half waits for its engine, says so, and goes on by itself when that comes, goes and comes', async () => {
+it('node/modes: waits for the engine as a consensus half, reports that, and continues each time the engine is back', async () => {
   await using l1 = await serveRecordedL1(20)
   const port = await freePort()
   const options = execution({ listen: { engine: { host: '127.0.0.1', port } } })
@@ -102,7 +102,7 @@ it('node/modes: a consensus half waits for its engine, says so, and goes on by i
   await until(() => safeOf(again) === safe(40), again, driver)
 }, 60_000)
 
-it('node/modes: another secret is waited out, another chain ends the consensus half (ENGINE_UNAUTHORIZED, ENGINE_WRONG_CHAIN)', async () => {
+it('node/modes: waits while the secret differs, and ends when the engine has another chain (ENGINE_UNAUTHORIZED, ENGINE_WRONG_CHAIN)', async () => {
   await using l1 = await serveRecordedL1(3)
   const lines: string[] = []
   const log = createLog('info', { write: (line) => void lines.push(line) })
@@ -111,17 +111,17 @@ it('node/modes: another secret is waited out, another chain ends the consensus h
   {
     await using stranger = await startNode(deps, consensus(engine, l1.url, { jwtSecret: () => new Uint8Array(32) }))
     await until(() => stranger.problems().some((problem) => problem.includes('ENGINE_UNAUTHORIZED')), stranger)
-    expect(lines.filter((line) => line.includes('a token on the engine port is refused'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('token on the engine port refused'))).toHaveLength(1)
   }
   await using other = await startNode(deps, consensus(engine, l1.url, { config: { ...chain.config, l2ChainId: 5 } }))
   await expect(other.stopped).rejects.toMatchObject({ code: 'ENGINE_WRONG_CHAIN', severity: 'fatal' })
 }, 60_000)
 
-it('node/modes: a consensus half ends at once, also while its engine is silent', async () => {
+it('node/modes: ends a consensus half at once while its engine does not answer', async () => {
   await using l1 = await serveRecordedL1(3)
   await using half = await startNode(deps, execution())
   await using proxy = await startProxy(Number(new URL(half.urls.engine ?? '').port))
-  // without blobs: the thread that checks them cannot be ended while it sets itself up
+  // without blobs: the thread that checks them cannot be ended during its set-up
   const l1Options = { ...l1At(l1.url), beaconUrls: [] }
   const driver = await startNode(deps, consensus(`http://127.0.0.1:${proxy.port}`, l1.url, { l1: l1Options }))
   await until(() => driver.status()?.wait?.reason === 'l1-head', driver)
@@ -133,14 +133,14 @@ it('node/modes: a consensus half ends at once, also while its engine is silent',
   expect(systemClock.elapsedMs() - startMs).toBeLessThan(3_000)
 }, 60_000)
 
-/** A recorded block as op-node posts it. */
+/** A recorded block in the form that op-node posts. */
 function envelopeOf(number: number): Record<string, unknown> {
   const { raw, hash } = chain.blocks[number] ?? expect.fail()
   const payload = payloadOfBlock(decodeBlock(raw), hash)
   return { executionPayload: encodePayload(payload), parentBeaconBlockRoot: payload.parentBeaconBlockRoot ?? null }
 }
 
-it('node/modes: an operator posts unsafe blocks and changes the log level, where that is on', async () => {
+it('node/modes: lets an operator post unsafe blocks and change the log level when admin is on', async () => {
   await using l1 = await serveRecordedL1(3)
   const lines: string[] = []
   const log = createLog('error', { write: (line) => void lines.push(line) })
@@ -169,17 +169,17 @@ it('node/modes: an operator posts unsafe blocks and changes the log level, where
   expect((await fetch(`${metrics}/healthz`)).status).toBe(200)
 }, 60_000)
 
-it('node/modes: without the flag there are no methods for operators', async () => {
+it('node/modes: has no admin methods without the flag', async () => {
   const options = nodeOptions({ mode: 'all', datadir: datadir(), l1: l1At('http://127.0.0.1:9'), listen: { rollup: anyPort } }, chain)
   await using node = await startNode(deps, options)
   await expect(rpcCall(node.urls.rollup ?? '', 'admin_postUnsafePayload', [envelopeOf(1)])).rejects.toThrow(/-32601/)
 }, 60_000)
 
 it.each<[string, Partial<NodeOptions>, string]>([
-  ['nothing to derive from', { mode: 'all' }, 'OPTION_MISSING'],
+  ['no source of blocks', { mode: 'all' }, 'OPTION_MISSING'],
   ['a consensus half without an engine', { mode: 'consensus', l1: l1At('http://127.0.0.1:9') }, 'OPTION_MISSING'],
   ['an engine port without a secret', { mode: 'execution', listen: { engine: anyPort } }, 'OPTION_MISSING'],
   ['two masters', { mode: 'all', l1: l1At('http://127.0.0.1:9'), jwtSecret, listen: { engine: anyPort } }, 'OPTION_UNSUPPORTED'],
-])('node/modes: %s is refused before anything starts', async (_what, changes, code) => {
+])('node/modes: refuses %s before anything starts', async (_case, changes, code) => {
   await expect(startNode(deps, nodeOptions({ datadir: datadir(), mode: 'all', ...changes }, chain))).rejects.toMatchObject({ code })
 })

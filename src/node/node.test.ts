@@ -19,7 +19,7 @@ afterAll(() => rmSync(base, { recursive: true }))
 
 const recorded = readRecordedChain('op-bedrock-to-holocene')
 const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog }
-/** A chain with a genesis of two accounts: quick to begin, never derived. */
+/** A chain whose genesis has two accounts, which starts quickly and is never derived. */
 const small = smallGenesis(scheduleTo('bedrock'))
 const config: RollupConfig = {
   ...recorded.config,
@@ -44,7 +44,7 @@ async function occupy(): Promise<{ port: number; server: Server }> {
 }
 const free = (server: Server) => new Promise((resolve) => server.close(resolve))
 
-it('node: when its second port is in use, it holds neither the first nor the data directory afterwards (PORT_IN_USE)', async () => {
+it('node/node: releases the first port and the data directory when the second port is in use (PORT_IN_USE)', async () => {
   const [taken, first] = [await occupy(), await occupy()]
   await free(first.server)
   const options = optionsOf({ listen: listenOn(first.port, taken.port) })
@@ -57,7 +57,7 @@ it('node: when its second port is in use, it holds neither the first nor the dat
   expect(node.urls).toEqual({ http: `http://127.0.0.1:${first.port}`, rollup: `http://127.0.0.1:${taken.port}` })
 })
 
-it('node: one that failed on its genesis leaves the data directory free (WRONG_GENESIS)', async () => {
+it('node/node: releases the data directory when the genesis is wrong (WRONG_GENESIS)', async () => {
   const options = optionsOf({})
   const wrong = () => smallGenesis(scheduleTo('bedrock'), recorded.genesis.accounts.slice(0, 1))
   await expect(startNode(deps, { ...options, genesis: wrong })).rejects.toMatchObject({ code: 'WRONG_GENESIS' })
@@ -65,7 +65,7 @@ it('node: one that failed on its genesis leaves the data directory free (WRONG_G
   expect(node.status()?.phase).toBe('starting')
 })
 
-it('node: two in one data directory cannot be, one after the other can (DATADIR_LOCKED)', async () => {
+it('node/node: refuses a data directory in use, and opens it after the other node stopped (DATADIR_LOCKED)', async () => {
   const options = optionsOf({})
   {
     await using _first = await startNode(deps, options)
@@ -79,7 +79,7 @@ it('node: two in one data directory cannot be, one after the other can (DATADIR_
   expect(await rpcCall(again.urls.http ?? '', 'web3_clientVersion')).toMatch(/^basalt\/v1\.2\.3\//)
 })
 
-it('node: an L1 of another chain stops it with the fault that says so (L1_WRONG_CHAIN)', async () => {
+it('node/node: stops with the fault when L1 is another chain (L1_WRONG_CHAIN)', async () => {
   const l1 = createRecordedL1({ ...recorded.l1, chainId: 5 }, { head: 10 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   await using node = await startNode(deps, optionsOf({ l1: l1At(served.url) }))
@@ -87,7 +87,7 @@ it('node: an L1 of another chain stops it with the fault that says so (L1_WRONG_
   expect(node.status()).toMatchObject({ phase: 'stopped', fault: { code: 'L1_WRONG_CHAIN' } })
 })
 
-it('node: a beacon endpoint of another chain stops it, once derivation has ended (L1_WRONG_BEACON)', async () => {
+it('node/node: stops after derivation ended when the beacon endpoint is of another chain (L1_WRONG_BEACON)', async () => {
   const l1 = createRecordedL1({ ...recorded.l1, genesisTime: 9_999_999_999 }, { head: 10 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   await using node = await startNode(deps, optionsOf({ config: recorded.config, genesis: () => recorded.genesis, l1: l1At(served.url) }))
@@ -96,7 +96,7 @@ it('node: a beacon endpoint of another chain stops it, once derivation has ended
   expect(await phase).toBe('stopped')
 })
 
-/** The recorded chain, planned to follow Beryl right after its block 10, derived until the node stops. */
+/** Derives the recorded chain, planned to follow Beryl right after its block 10, until the node stops. */
 async function startBeforeBeryl(l1Url: string, log = silentLog): Promise<Node> {
   const { config: own, genesis } = recorded
   const beryl = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
@@ -105,7 +105,7 @@ async function startBeforeBeryl(l1Url: string, log = silentLog): Promise<Node> {
   return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1: l1At(l1Url), listen }))
 }
 
-it('node: before a fork without rules here it stops deriving, serves what it has, is not ready and says why (UNSUPPORTED_FORK)', async () => {
+it('node/node: stops derivation before an unsupported fork, serves its chain, is not ready and says why (UNSUPPORTED_FORK)', async () => {
   const l1 = createRecordedL1(recorded.l1, { head: 16 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   const lines: string[] = []

@@ -36,41 +36,40 @@ export type NodeDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly fetch: typeof fetch
-  /** whose level an operator may change, where it has one that can be */
+  /** admin_setLogLevel can change the level of a RootLog */
   readonly log: Log | RootLog
-  /** watches the execution thread; absent: nobody does */
+  /** watches the execution thread; absent: it is not watched */
   readonly supervisor?: Supervisor
-  /** Told right before and right after each transaction that moves the chain. */
+  /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** a thread that checks blobs for several nodes; absent: this node has one of its own */
+  /** thread that checks blobs for several nodes; absent: the node starts its own */
   readonly kzg?: KzgThread
 }
 
-/** A running node. Disposing of it stops consensus, then the servers, then closes the stores. */
+/** A running node. Disposing stops consensus, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {
   readonly urls: Urls
-  /** the chain as this process has it; not in consensus mode */
+  /** the chain of this process; absent in consensus mode */
   readonly execution: Pick<ExecutionWorker, 'published' | 'view' | 'pool'> | undefined
-  /** what subscribers of this process are told out of; not in consensus mode */
+  /** sources of subscriptions in this process; absent in consensus mode */
   readonly feeds: Pick<EthContext, 'heads' | 'filters' | 'preconfirmed'> | undefined
-  /** undefined: no block is made here */
+  /** undefined: no block is built here */
   readonly sequencer: SequencerControl | undefined
   /** undefined in execution mode */
   status(): DriverStatus | undefined
   progress(): Progress
-  /** Why its answers are not fresh, in words; none: they are. */
+  /** Returns why the node is not ready, for the operator; empty: it is ready. */
   problems(): readonly string[]
-  /** From now on these are the API keys of the rate limits; without limits nothing changes. */
+  /** Replaces the API keys of the rate limits; has no effect without limits. */
   setApiKeys(keys: readonly ApiKey[]): void
-  /** of all blocks executed in this process since the start */
+  /** gas of all blocks executed in this process since the start */
   executedGas(): bigint
-  /** Ends when consensus does: rejects with the fault that stopped the node, if it was one that a running node cannot report by itself. */
+  /** Resolves when consensus ends. Rejects with the fault that stopped the node, if a running node cannot report it itself. */
   readonly stopped: Promise<void>
 }
 
 /**
- * Puts a node together and starts it: execution, consensus, servers, in this order; what was started is closed in reverse when a later part
- * fails.
+ * Puts a node together and starts it: execution, consensus, servers, in this order. When a part fails, the parts before it are closed in reverse order.
  * @throws Fault of the part that cannot start (all fatal)
  */
 export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<Node> {
@@ -202,7 +201,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   }
 }
 
-/** Of an execution half alone: it does not know where L1 is. */
+/** Returns the progress of an execution half alone, which does not know the L1 head. */
 function noProgress(execution: Pick<Execution, 'published'> | undefined): Progress {
   return { l1Block: undefined, l1Target: undefined, l2Block: execution?.published.heads.unsafe.number, l2Target: undefined }
 }

@@ -12,46 +12,46 @@ export type L1Options = {
   readonly beaconUrls: readonly string[]
   readonly pollMs: number
   readonly maxRequestsPerSec?: number
-  /** of blocks with blobs the transactions are taken on trust: a devnet's anvil */
+  /** accept transactions of blocks with blobs without verification: a devnet's anvil */
   readonly trustTransactions?: boolean
-  /** between slots, when the beacon API does not say */
+  /** slot time, if the beacon API does not give it */
   readonly slotSec?: number
 }
 
-/** Another node of the same chain that is followed. */
+/** Another node of the same chain to follow. */
 export type SourceOptions = {
   readonly url: string
-  /** the execution half records proofs, and the source is followed only as far as it has them */
+  /** the execution half records proofs, and the source is followed only as far as proofs reach */
   readonly hasProofs: boolean
-  /** how far the head may be ahead of recorded proofs */
+  /** maximum time that the head may be ahead of recorded proofs */
   readonly maxAheadSec: number
   readonly pollMs?: number
 }
 
-/** Blocks are made here. */
+/** Options of a sequencer in this node. */
 export type SequencerNodeOptions = {
-  /** an L1 block is an origin once it has as many on top of it */
+  /** an L1 block becomes an origin once this many blocks follow it */
   readonly l1ConfirmationBlocks: number
-  /** nothing is sequenced before admin_startSequencer */
+  /** no block is sequenced before admin_startSequencer */
   readonly isStopped: boolean
-  /** nothing is built while the safe head is so far behind; absent: however far it is */
+  /** no block is built while the safe head is further behind; absent: no limit */
   readonly maxSafeLagSec?: number
 }
 
-/** Where the Engine API of another half is, and the secret it asks for. */
+/** Engine API of an execution half in another process, and its secret. */
 export type EngineEndpoint = {
   readonly url: string
   /** 32 bytes */
   readonly jwtSecret: () => Uint8Array
 }
 
-/** Publishers of this chain that are listened to. */
+/** Publishers of flashblocks of this chain. */
 export type FlashblocksOptions = {
-  /** WebSockets */
+  /** WebSocket URLs */
   readonly urls: readonly string[]
-  /** without a slice that fits; absent: two block times */
+  /** longest time without a fitting flashblock; absent: two block times */
   readonly maxAgeMs?: number
-  /** for executing one block that is not sealed; absent: two block times */
+  /** maximum time to execute one pending block; absent: two block times */
   readonly maxTimeMs?: number
 }
 
@@ -66,42 +66,42 @@ export type NodeOptions = {
   readonly source?: SourceOptions
   /** with L1, and not in execution mode */
   readonly sequencer?: SequencerNodeOptions
-  /** consensus mode: the other half, its Engine API */
+  /** consensus mode: Engine API of the other half */
   readonly engine?: { readonly url: string }
-  /** 32 bytes; consensus mode, and wherever the Engine API is served */
+  /** 32 bytes; consensus mode, and whenever the Engine API is served */
   readonly jwtSecret?: () => Uint8Array
   readonly listen: ListenOptions
-  /** not in consensus mode: JSON-RPC of a sequencer elsewhere, to which transactions are passed on */
+  /** not in consensus mode: JSON-RPC of the sequencer to which transactions are forwarded */
   readonly sequencerUrl?: string
-  /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
+  /** maximum time of one eth_call or eth_estimateGas; 0: no limit; absent: five seconds */
   readonly callTimeoutMs?: number
-  /** not in consensus mode: publishers of this chain, whose blocks are pending before they are sealed; absent: pending is what is sealed */
+  /** not in consensus mode: publishers of flashblocks; absent: there are no pending blocks */
   readonly flashblocks?: FlashblocksOptions
-  /** the sealed block that `pending` names while there is no newer one; absent: latest */
+  /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized'
-  /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread does */
+  /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread answers */
   readonly rpcThreads?: number
-  /** admin_* on the rollup port */
+  /** serve admin_* on the rollup port */
   readonly isAdminOn: boolean
-  /** With a source of unsafe blocks: a head older than this is not fresh. */
+  /** With a source of unsafe blocks: maximum age of a head that counts as fresh. */
   readonly readyMaxLagSec: number
-  /** for executing one payload of another half or source; 0: no bound; absent: a minute */
+  /** maximum time to execute one payload of another half or source; 0: no limit; absent: a minute */
   readonly maxPayloadMs?: number
-  /** of the disk under the data directory: below it nothing more is written */
+  /** free bytes of the data directory's disk below which new blocks are refused */
   readonly minFreeBytes: number
 }
 
-/** Whether blocks are known before they are sealed. */
+/** Returns whether the node has pending blocks. */
 export const hasPendingBlocks = ({ flashblocks }: NodeOptions): boolean => flashblocks !== undefined
 
-/** Where the other half is; undefined: it is in this process, or nobody asks for it. */
+/** Returns the Engine API of the other half; undefined: it is in this process, or there is none. */
 export function endpointOf({ mode, engine, jwtSecret }: NodeOptions): EngineEndpoint | undefined {
   return mode === 'consensus' && engine && jwtSecret ? { url: engine.url, jwtSecret } : undefined
 }
 
 /**
- * Refuses options that do not go together.
- * @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal): in `all` mode one consensus half moves the chain, and another one must not
+ * Refuses options that exclude each other. In `all` mode the node's consensus half moves the chain, so no other one may.
+ * @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal)
  */
 export function checkOptions(options: NodeOptions): void {
   const { mode, l1, source, engine, jwtSecret, listen } = options

@@ -9,7 +9,7 @@ const hourMs = 3_600_000
 const chain = await chainOf(mineSix)
 const hashes = chain.map(({ blockHash }) => blockHash)
 
-/** A node at the tip of an L1 of which blocks 7 and 8 are hidden; all blocks are there as unsafe ones. */
+/** A node at the tip of an L1 whose blocks 7 and 8 are hidden; all L2 blocks are available as unsafe ones. */
 async function atTip(
   options?: Parameters<World['start']>[1],
 ): Promise<{ world: World; session: Session; problems: () => readonly string[] }> {
@@ -29,7 +29,7 @@ async function toEnd(world: World, session: Session): Promise<void> {
   expect(session.engine.hashes().slice(1)).toEqual(hashes)
 }
 
-it('node/selfHealing: L1 cut off for 4 minutes: unsafe blocks go on, the reason is told, then all is as before', async () => {
+it('node/selfHealing: takes unsafe blocks and reports the reason while L1 is cut off for 4 minutes, then recovers fully', async () => {
   const { world, session, problems } = await atTip()
   world.l1.cut('head', 'ref', 'block', 'blobs')
   await world.clock.advanceMs(20_000)
@@ -46,7 +46,7 @@ it('node/selfHealing: L1 cut off for 4 minutes: unsafe blocks go on, the reason 
   expect(session.engine.calls.build).toBe(12)
 })
 
-it('node/selfHealing: L1 that stops at one block is waited for, for hours: ready, no reset, nothing finalized', async () => {
+it('node/selfHealing: waits for hours when L1 stops at one block: ready, no reset, nothing finalized', async () => {
   const { world, session, problems } = await atTip()
   await world.clock.advanceMs(hourMs)
   expect(problems()).toEqual([])
@@ -55,7 +55,7 @@ it('node/selfHealing: L1 that stops at one block is waited for, for hours: ready
   await toEnd(world, session)
 })
 
-it('node/selfHealing: blocks of L1 that do not come: asked for again, then a new start, then they come', async () => {
+it('node/selfHealing: retries missing L1 blocks, then starts again, until they arrive', async () => {
   const { world, session, problems } = await atTip()
   world.l1.cut('block')
   world.l1.reveal(99)
@@ -71,7 +71,7 @@ it('node/selfHealing: blocks of L1 that do not come: asked for again, then a new
   expect(problems()).toEqual([])
 })
 
-it('node/selfHealing: the beacon node is gone for ten minutes: what does not need it goes on', async () => {
+it('node/selfHealing: continues all work without blobs while the beacon node is gone for ten minutes', async () => {
   const { world, session, problems } = await atTip()
   world.l1.reveal(99)
   await session.toTip()
@@ -80,7 +80,7 @@ it('node/selfHealing: the beacon node is gone for ten minutes: what does not nee
   world.l1.cut('blobs')
   await world.clock.advanceMs(600_000)
   expect(numbers(session)).toEqual([19, 19, 0])
-  expect(problems().join()).toMatch(/waiting for blobs of L1 for \d+ s: timed out \(L1_TIMEOUT\)/)
+  expect(problems().join()).toMatch(/waiting for L1 blobs for \d+ s: timed out \(L1_TIMEOUT\)/)
   expect(session.driver.status().resets).toBeGreaterThan(0)
   world.l1.cut()
   await session.toTip()
@@ -88,7 +88,7 @@ it('node/selfHealing: the beacon node is gone for ten minutes: what does not nee
   expect(problems()).toEqual([])
 })
 
-it('node/selfHealing: blobs of an L1 block that a reorg replaced are not waited for', async () => {
+it('node/selfHealing: does not wait for blobs of an L1 block that a reorg replaced', async () => {
   const { world, session } = await atTip()
   world.l1.reveal(99)
   await session.toTip()
@@ -101,7 +101,7 @@ it('node/selfHealing: blobs of an L1 block that a reorg replaced are not waited 
   expect(numbers(session)).toEqual([19, 19, 0])
 })
 
-it('node/selfHealing: resets that change nothing for ten minutes: derived again from the finalized head, no label goes back', async () => {
+it('node/selfHealing: derives again from the finalized head after ten minutes of resets without progress, and moves no label back', async () => {
   const { world, session, problems } = await atTip()
   await session.driver.inbox.insert(chain, signal)
   world.l1.finalize(4)
@@ -113,7 +113,7 @@ it('node/selfHealing: resets that change nothing for ten minutes: derived again 
   world.l1.lose('x')
   await world.clock.advanceMs(700_000)
   expect(await session.registry.metrics()).toContain('escalations_total{reason="reset",step="re-anchor"} 1\n')
-  expect(problems().join()).toMatch(/waiting for a reset that helps for 6\d\d s: .*blob.* \(RESETS_IN_VAIN\)/)
+  expect(problems().join()).toMatch(/waiting for progress after a reset for 6\d\d s: .*blob.* \(RESETS_IN_VAIN\)/)
   expect(session.engine.history.every(({ unsafe }, at, all) => unsafe.number >= (all[at - 1]?.unsafe.number ?? 0))).toBe(true)
   expect(numbers(session)).toEqual([18, 18, 6])
   world.l1.find('x')
@@ -122,7 +122,7 @@ it('node/selfHealing: resets that change nothing for ten minutes: derived again 
   expect(problems()).toEqual([])
 })
 
-it('node/selfHealing: an execution half that refuses its own unsafe chain for ten minutes: the chain is given up', async () => {
+it('node/selfHealing: drops the unsafe chain when the execution half refuses it for ten minutes', async () => {
   const { world, session } = await atTip()
   await session.driver.inbox.insert(chain, signal)
   const setHeads = session.engine.setHeads.bind(session.engine)
@@ -138,27 +138,30 @@ it('node/selfHealing: an execution half that refuses its own unsafe chain for te
 })
 
 it.each([
-  ['as it was', 99],
+  ['unchanged', 99],
   ['without its last blocks', 15],
-  ['without blocks that were safe', 4],
-])('node/selfHealing: the execution half is killed and comes back after two minutes %s: found again, no resync', async (_what, tail) => {
-  const { world, session, problems } = await atTip()
-  await session.driver.inbox.insert(chain, signal)
-  session.engine.turn('off')
-  world.l1.reveal(7)
-  await world.clock.advanceMs(120_000)
-  expect(problems().length).toBeGreaterThan(0)
-  expect(session.driver.status().waits.map(({ reason }) => reason)).toContain('engine')
-  const { executed } = session.engine
-  session.engine.turn('on', tail)
-  await session.until(() => session.driver.status().origin?.number === 7 && session.driver.status().wait?.reason === 'l1-head')
-  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
-  await toEnd(world, session)
-  expect(problems()).toEqual([])
-  expect(session.engine.executed - executed).toBe(Math.max(0, 18 - tail))
-})
+  ['without safe blocks', 4],
+])(
+  'node/selfHealing: resumes without a resync when the execution half was killed and is back after two minutes %s',
+  async (_case, tail) => {
+    const { world, session, problems } = await atTip()
+    await session.driver.inbox.insert(chain, signal)
+    session.engine.turn('off')
+    world.l1.reveal(7)
+    await world.clock.advanceMs(120_000)
+    expect(problems().length).toBeGreaterThan(0)
+    expect(session.driver.status().waits.map(({ reason }) => reason)).toContain('engine')
+    const { executed } = session.engine
+    session.engine.turn('on', tail)
+    await session.until(() => session.driver.status().origin?.number === 7 && session.driver.status().wait?.reason === 'l1-head')
+    expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+    await toEnd(world, session)
+    expect(problems()).toEqual([])
+    expect(session.engine.executed - executed).toBe(Math.max(0, 18 - tail))
+  },
+)
 
-it('node/selfHealing: an execution half that lost its tail unseen is noticed by the next block (UNKNOWN_PARENT)', async () => {
+it('node/selfHealing: notices by the next block that the execution half lost its tail (UNKNOWN_PARENT)', async () => {
   const { world, session } = await atTip()
   session.engine.turn('on', 7)
   await toEnd(world, session)
@@ -166,7 +169,7 @@ it('node/selfHealing: an execution half that lost its tail unseen is noticed by 
   expect(session.engine.history.every(({ finalized }) => finalized.number === 0)).toBe(true)
 })
 
-it('node/selfHealing: an execution half that lost its tail while nothing comes is noticed within seconds, the tail derived again', async () => {
+it('node/selfHealing: notices within seconds, while no block arrives, that the execution half lost its tail, and derives the tail again', async () => {
   const { world, session } = await atTip()
   session.engine.turn('on', 7)
   await world.clock.advanceMs(20_000)
@@ -174,7 +177,7 @@ it('node/selfHealing: an execution half that lost its tail while nothing comes i
   expect(session.driver.status()).toMatchObject({ resets: 1, wait: { reason: 'l1-head' } })
 })
 
-it('node/selfHealing: an execution half that lost its tail unseen is noticed by the next unsafe payload: a gap to fill', async () => {
+it('node/selfHealing: notices by the next unsafe payload that the execution half lost its tail, and fills the gap', async () => {
   const { session } = await atTip()
   session.engine.turn('on', 7)
   const { inbox } = session.driver
@@ -184,7 +187,7 @@ it('node/selfHealing: an execution half that lost its tail unseen is noticed by 
   await session.until(() => numbers(session)[1] === 12)
 })
 
-it('node/selfHealing: heads in no order (finalized above safe) are put in order, derivation goes on', async () => {
+it('node/selfHealing: puts heads in order (finalized above safe), and continues derivation', async () => {
   const { world, session } = await atTip()
   await session.stop()
   const heads = await session.engine.heads()
@@ -199,7 +202,7 @@ it('node/selfHealing: heads in no order (finalized above safe) are put in order,
   expect(numbers(next)).toEqual([18, 18, 12])
 })
 
-it('node/selfHealing: an execution half that comes back without its labels: what was final stays final', async () => {
+it('node/selfHealing: keeps the finalized head when the execution half is back without its labels', async () => {
   const { world, session } = await atTip()
   world.l1.finalize(4)
   await world.clock.advanceMs(60_000)
@@ -215,7 +218,7 @@ it('node/selfHealing: an execution half that comes back without its labels: what
   expect(finalized).toEqual(finalized.toSorted((a, b) => a - b))
 })
 
-it.each([5 * hourMs, -5 * hourMs])('node/selfHealing: a wall clock that jumps by %i ms changes nothing', async (jumpMs) => {
+it.each([5 * hourMs, -5 * hourMs])('node/selfHealing: is not affected by a wall clock that jumps by %i ms', async (jumpMs) => {
   const { world, session, problems } = await atTip()
   world.clock.jumpMs(jumpMs)
   await world.clock.advanceMs(60_000)

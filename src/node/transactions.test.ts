@@ -28,7 +28,7 @@ function start(changes: Partial<NodeOptions> = {}): Promise<Node> {
 }
 const clientOf = ({ urls }: Node) => createPublicClient({ transport: http(urls.http, { retryCount: 0 }) })
 
-/** Rich in the genesis of the recorded chain: the second account of the usual test mnemonic. */
+/** An account with funds in the genesis of the recorded chain: the second one of the usual test mnemonic. */
 const rich = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 const sign = (nonce: number) =>
   rich.signTransaction({
@@ -36,7 +36,7 @@ const sign = (nonce: number) =>
     ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
   })
 
-it('node/transactions: one that is sent waits in the pool, where every method and every server of the node sees it', async () => {
+it('node/transactions: keeps a sent transaction in the pool, visible to every method and server of the node', async () => {
   await using node = await start()
   const client = clientOf(node)
   const socket = createPublicClient({ transport: webSocket(node.urls.ws ?? '', { reconnect: false }) })
@@ -62,7 +62,7 @@ it('node/transactions: one that is sent waits in the pool, where every method an
   await expect(again).rejects.toThrow('already known')
 })
 
-it('node/transactions: with a sequencer elsewhere they go there, its refusals come back, and what it took is known here', async () => {
+it('node/transactions: forwards transactions to a sequencer, returns its refusals, and knows taken ones locally', async () => {
   await using sequencer = await start()
   await using node = await start({ sequencerUrl: sequencer.urls.http ?? '' })
   const [there, here] = [clientOf(sequencer), clientOf(node)]
@@ -99,7 +99,7 @@ async function refusingSequencer(refusal: Refusal): Promise<AsyncDisposable & { 
   return served
 }
 
-it('node/transactions: ethers says "nonce has already been used" through a node that is not synced, which says so beside it; a 429 is passed on', async () => {
+it('node/transactions: gives ethers "nonce has already been used" with a hint that the node is not synced; passes a 429 on', async () => {
   await using sequencer = await refusingSequencer({
     ...{ status: 200, headers: {}, error: { code: -32000, message: 'nonce too low: next nonce 9, tx nonce 0' } },
   })
@@ -121,7 +121,7 @@ it('node/transactions: ethers says "nonce has already been used" through a node 
   expect(await limited.json()).toMatchObject({ error: { code: -32016, message: 'over rate limit', data: { retryAfterMs: 30_000 } } })
 })
 
-it('node/transactions: eth_sendRawTransactionSync waits for the block in vain where none comes, and tells where the transaction is', async () => {
+it('node/transactions: times out eth_sendRawTransactionSync when no block arrives, and reports the state of the transaction', async () => {
   await using node = await start()
   const raw = await sign(0)
   const error: unknown = await clientOf(node)
@@ -131,7 +131,7 @@ it('node/transactions: eth_sendRawTransactionSync waits for the block in vain wh
   expect(error).toMatchObject({ cause: { code: 4, data } })
 })
 
-it('node/transactions: pages of any origin may ask where cors is on, elsewhere not', async () => {
+it('node/transactions: accepts pages of any origin where cors is on, and none elsewhere', async () => {
   await using open = await start({ listen: { http: { ...anyPort, cors: true }, engine: anyPort } })
   await using shut = await start()
   const preflight = async ({ urls }: Node): Promise<readonly [number, string | null]> => {

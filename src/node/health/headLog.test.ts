@@ -16,7 +16,7 @@ function create(hasDerivation: boolean) {
   return { clock, heads, publish, told: () => lines.splice(0).map(({ level, msg, number, blocks }) => [level, msg, number, blocks]), lines }
 }
 
-it('node/health/headLog: a head that moves is one line in ten seconds, the last one with it; one that stands is none', async () => {
+it('node/health/headLog: logs a moving head once in ten seconds, with the last head; logs nothing while it does not move', async () => {
   const { clock, heads, publish, told, lines } = create(false)
   publish(1, 0)
   expect(told()).toEqual([])
@@ -39,7 +39,7 @@ it('node/health/headLog: a head that moves is one line in ten seconds, the last 
   expect(clock.waiting).toBe(0)
 })
 
-it('node/health/headLog: beside derivation only what is ahead of the safe head is told', async () => {
+it('node/health/headLog: with derivation, logs only heads above the safe head', async () => {
   const { clock, heads, publish, told } = create(true)
   for (let number = 0; number < 30; number++) {
     publish(number, number)

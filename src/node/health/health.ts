@@ -8,24 +8,24 @@ import type { NodeOptions } from '../nodeOptions.ts'
 import { maxSilentMs } from '../parts/engineSilence.ts'
 import { readinessProblems } from './readiness.ts'
 
-/** What an execution half alone knows of the one that moves it. */
+/** Calls of the consensus half as an execution half alone sees them. */
 export type EngineUse = {
-  /** since it called; undefined: it never did */
+  /** since its last call; undefined: it never called */
   readonly silentMs: number | undefined
-  /** while it names blocks that are not known here */
+  /** set while it names blocks that this node does not have */
   readonly behind: SyncProgress | undefined
 }
 
-/** Why the answers of an execution half alone are not fresh, in words for an operator; none: they are. Pure. */
+/** Returns why the state of an execution half alone is not fresh, for the operator; empty: it is fresh. Pure. */
 export function engineProblems({ silentMs, behind }: EngineUse): readonly string[] {
   if (silentMs === undefined) return ['no consensus half has called since the start']
   const problems: string[] = []
   if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${Math.round(silentMs / 1000)} s`)
-  if (behind) problems.push(`block ${behind.current} is the head, and the consensus half names blocks that are not known here`)
+  if (behind) problems.push(`the head is block ${behind.current}, but the consensus half names blocks that this node does not have`)
   return problems
 }
 
-/** Why the head may not move, in words for an operator. @param longMs an execution that takes longer is named */
+/** Returns why the head may not move, for the operator. @param longMs executions that take longer are reported */
 export function executionProblems(execution: ExecutionUse, longMs: number): readonly string[] {
   const [running, abandoned] = [execution.running(), execution.abandoned()]
   const problems: string[] = []
@@ -36,34 +36,34 @@ export function executionProblems(execution: ExecutionUse, longMs: number): read
 
 const seconds = (ms: number): number => Math.round(ms / 1000)
 
-/** Why nothing more is written; `free` undefined: the disk cannot be asked. Pure. */
+/** Returns why blocks are refused for lack of disk space; `free` undefined: it cannot be read. Pure. */
 export function diskProblems(free: number | undefined, minFreeBytes: number): readonly string[] {
-  if (free === undefined) return ['the disk of the data directory does not answer']
+  if (free === undefined) return ['the free space of the data directory cannot be read']
   return free < minFreeBytes
-    ? [`${free} bytes are free on the disk of the data directory, less than ${minFreeBytes}: no block is taken`]
+    ? [`the disk of the data directory has ${free} bytes free, less than --db.min-free ${minFreeBytes}: new blocks are refused`]
     : []
 }
 
-/** Why a followed chain is not taken over, or not any more. Pure. */
+/** Returns why blocks of the followed node are not taken. Pure. */
 export function followProblems(status: FollowStatus | undefined): readonly string[] {
-  if (status?.fault) return [`nothing is followed any more: ${status.fault.message} (${status.fault.code})`]
-  return status?.refusal ? [`the followed node is refused: ${status.refusal.message} (${status.refusal.code})`] : []
+  if (status?.fault) return [`following has stopped: ${status.fault.message} (${status.fault.code})`]
+  return status?.refusal ? [`blocks of the followed node are refused: ${status.refusal.message} (${status.refusal.code})`] : []
 }
 
-/** What the thread that executes blocks does. */
+/** State of the execution thread. */
 export type ExecutionUse = Pick<ExecutionWorker, 'running' | 'abandoned'>
 
 export type HealthSources = {
   readonly clock: Clock
   readonly status: () => DriverStatus | undefined
   readonly follow: () => FollowStatus | undefined
-  /** absent: no other half moves this one */
+  /** absent: no other half drives this one */
   readonly engineUse: (() => EngineUse) | undefined
   /** absent: no block is executed here */
   readonly execution: ExecutionUse | undefined
 }
 
-/** Why the node's answers are not fresh, by mode; none: they are. */
+/** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
   { clock, status, follow, engineUse, execution }: HealthSources,
   { mode, config, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
@@ -78,7 +78,7 @@ export function problemsOf(
   ]
 }
 
-/** Free bytes of the disk under a directory; undefined: it does not answer. */
+/** Returns the free bytes of the disk under a directory; undefined: they cannot be read. */
 export function freeIn(datadir: string): number | undefined {
   try {
     return freeBytes(datadir)

@@ -15,7 +15,7 @@ async function read(url: string): Promise<unknown> {
   return [answer.status, await answer.json()]
 }
 
-it('node/healthServer: answers what main says at the moment', async () => {
+it('node/health/healthServer: answers by the problems of the main thread', async () => {
   let problems = ['no L1 head yet']
   await using server = await start(() => problems)
   expect(await read(`${server.url}/healthz`)).toEqual([200, { version: 'v1' }])
@@ -26,7 +26,7 @@ it('node/healthServer: answers what main says at the moment', async () => {
 
 type Asked = { readonly status: number; readonly text: string; readonly tookMs: number }
 
-/** Asks from another process, some time after this thread began to be busy. */
+/** Sends a request from another process, some time after this thread became busy. */
 async function askWhileBusy(url: string, busyMs: number, afterMs: number): Promise<Asked> {
   const identity = fork(new URL('../../../test/harness/process/healthAsker.ts', import.meta.url), [url, String(afterMs)])
   await once(identity, 'message')
@@ -37,7 +37,7 @@ async function askWhileBusy(url: string, busyMs: number, afterMs: number): Promi
   return (await asked)[0]
 }
 
-it('node/healthServer: answers within a second while the main thread is busy, as main said last', async () => {
+it('node/health/healthServer: answers within a second by the last problems while the main thread is busy', async () => {
   await using server = await start(() => [])
   expect(await read(`${server.url}/readyz`)).toEqual([200, { ready: true }])
   const { status, text, tookMs } = await askWhileBusy(`${server.url}/readyz`, 3_000, 1_000)
@@ -45,13 +45,13 @@ it('node/healthServer: answers within a second while the main thread is busy, as
   expect(tookMs).toBeLessThan(1_000)
 })
 
-it('node/healthServer: is not ready while the main thread has not answered for five seconds', async () => {
+it('node/health/healthServer: is not ready when the main thread has not answered for five seconds', async () => {
   await using server = await start(() => [])
   const { status, text } = await askWhileBusy(`${server.url}/readyz`, 9_000, 7_500)
   expect([status, text]).toEqual([503, expect.stringMatching(/the main thread of the node has not answered for \d+ s/)])
 })
 
-it('node/healthServer: idle connections keep nobody out', async () => {
+it('node/health/healthServer: answers new connections while many others are idle', async () => {
   await using server = await start(() => [])
   const sockets = Array.from({ length: 200 }, () => connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {}))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
@@ -59,7 +59,7 @@ it('node/healthServer: idle connections keep nobody out', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-it('node/healthServer: a port that another program has is refused (PORT_IN_USE)', async () => {
+it('node/health/healthServer: refuses a port that another program has (PORT_IN_USE)', async () => {
   await using server = await start(() => [])
   const taken = { ...listen, port: Number(new URL(server.url).port) }
   const second = startHealthServer({ clock: systemClock, log: silentLog, problems: () => [] }, { listen: taken, version: 'v1' })

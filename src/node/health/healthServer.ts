@@ -9,12 +9,12 @@ import type { NodeOptions } from '../nodeOptions.ts'
 import type { Urls } from '../serving/servers.ts'
 import type { ForHealthThread, HealthSettings, OfHealthThread } from './healthThread.ts'
 
-/** The sources run as they are in development, their JavaScript in the package: the thread's file has the extension of this one. */
+/** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./healthThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
 const closeTimeoutMs = 2_000
 
-/** Server of `/healthz` and `/readyz` in a thread of its own: it answers while other ports are flooded and the main thread is busy. */
+/** Server of `/healthz` and `/readyz` in its own thread: it answers while other ports are flooded and the main thread is busy. */
 export interface HealthServer extends AsyncDisposable {
   readonly url: string
 }
@@ -22,13 +22,13 @@ export interface HealthServer extends AsyncDisposable {
 export type HealthServerDeps = {
   readonly clock: Clock
   readonly log: Log
-  /** Why the node's answers are not fresh. */
+  /** Returns why the node is not ready. */
   readonly problems: () => readonly string[]
 }
 
 /**
  * Starts the server.
- * @returns when it listens
+ * @returns once it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startHealthServer({ clock, log, problems }: HealthServerDeps, settings: HealthSettings): Promise<HealthServer> {
@@ -43,16 +43,16 @@ export async function startHealthServer({ clock, log, problems }: HealthServerDe
     problems,
   }
   const post = (message: unknown): void => worker.postMessage(message)
-  const onFailure = (error: unknown): void => log.error('a message of the health thread failed', { error })
+  const onFailure = (error: unknown): void => log.error('message of the health thread failed', { error })
   const link = new ThreadLink<OfHealthThread, ForHealthThread>({ post, here, onFailure })
   worker.on('message', (message) => link.receive(message))
   worker.once('error', (error) => {
     opened.reject(error)
-    log.error('the health thread failed', { error })
+    log.error('health thread failed', { error })
   })
   worker.once('exit', (code) => {
     opened.reject(new Error(`the health thread ended with code ${code}`))
-    if (!isClosing) log.error('the health thread ended: nothing answers on its port', { code })
+    if (!isClosing) log.error('health thread ended, its port no longer answers', { code })
     link.end(new Error('the health thread has ended'))
     gone.resolve()
   })
@@ -71,7 +71,7 @@ export async function startHealthServer({ clock, log, problems }: HealthServerDe
   }
 }
 
-/** The server of a node, if its options ask for one. */
+/** Starts the server if the node's options have one. */
 export async function openHealthServer(
   deps: HealthServerDeps,
   { listen: { health }, version }: Pick<NodeOptions, 'listen' | 'version'>,

@@ -9,33 +9,33 @@ import { createRegistry } from '#rpc/registry'
 import { createRpcServer } from '#rpc/server'
 import type { Listen } from '../serving/servers.ts'
 
-/** What the health thread is started with. */
+/** Settings of the health thread. */
 export type HealthSettings = { readonly listen: Listen; readonly version: string }
 
-/** What main answers to the health thread. */
+/** Calls and notices that the main thread takes from the health thread. */
 export type ForHealthThread = {
-  /** It listens. */
+  /** The server listens. */
   opened(url: string): void
-  /** It cannot start. */
+  /** The server cannot start. */
   failed(error: TransferredError): void
   log(line: LogLine): void
-  /** Why the node's answers are not fresh. */
+  /** Returns why the node is not ready. */
   problems(): readonly string[]
 }
 
-/** What the health thread answers to main. */
+/** Notices that the health thread takes from the main thread. */
 export type OfHealthThread = { close(): void }
 
-/** Between two questions to main, asked or not. */
+/** Interval between calls to the main thread, also without requests. */
 const lookEveryMs = 1_000
-/** A page waits so long for main; then it has what main said last … */
+/** Longest wait of a page for the main thread; then the last answer is used … */
 const waitMs = 300
-/** … if that is not older than this. */
+/** … if it is not older than this. */
 const maxAgeMs = 5_000
-/** After so long without an answer of main the node counts as stuck. */
+/** Silence of the main thread after which the node counts as stuck. */
 const stuckMs = 10_000
 
-/** What main said last, and for how long it has been silent. */
+/** Last answer of the main thread, and how long it has been silent. */
 class MainWatch implements Disposable {
   readonly #clock: Clock
   readonly #ask: () => Promise<readonly string[]>
@@ -55,19 +55,19 @@ class MainWatch implements Disposable {
     return this.#clock.elapsedMs() - this.#answeredMs
   }
 
-  /** Why the node is stuck; none: it is not. */
+  /** Returns why the node is stuck; empty: it is not. */
   get stuck(): readonly string[] {
     return this.silentMs > stuckMs ? [this.#silence()] : []
   }
 
-  /** Asks main again, and waits for its answer for a short time. */
+  /** Calls the main thread and waits a short time for its answer. */
   async refresh(): Promise<void> {
     const late = Promise.withResolvers<void>()
     using _timer = this.#clock.after(waitMs, late.resolve)
     await Promise.race([this.#askOnce(), late.promise])
   }
 
-  /** Why the node's answers are not fresh; none: they are. */
+  /** Returns why the node is not ready; empty: it is ready. */
   problems(): readonly string[] {
     return this.silentMs > maxAgeMs ? [this.#silence()] : this.#problems
   }
@@ -85,7 +85,7 @@ class MainWatch implements Disposable {
     this.#timer = this.#clock.after(lookEveryMs, () => this.#look())
   }
 
-  /** One question is open at a time. */
+  /** One call is open at a time. */
   #askOnce(): Promise<void> {
     this.#asking ??= this.#ask().then(
       (problems) => {
@@ -104,14 +104,14 @@ class MainWatch implements Disposable {
 const limits = { maxConnections: 64, maxBodyBytes: 1_000, requestTimeoutMs: 2_000, stallTimeoutMs: 5_000, closeTimeoutMs: 500 }
 
 /**
- * Serves `/healthz` and `/readyz` in this thread until main closes it. The answers are main's; while main is busy its last ones count, for five
- * seconds. A start that fails is reported to main.
- * @param port to main; closed at the end
+ * Serves `/healthz` and `/readyz` in this thread until the main thread closes it. The answers come from the main thread; while it is busy, its last
+ * answer is used for five seconds. Reports a failed start to the main thread.
+ * @param port to the main thread; closed at the end
  */
 export async function runHealthThread(port: MessagePort, { listen, version }: HealthSettings, clock: Clock): Promise<void> {
   const closing = Promise.withResolvers<void>()
   const post = (message: unknown): void => port.postMessage(message)
-  const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })
+  const onFailure = (error: unknown): void => log.error('message of the main thread failed', { error })
   const here: OfHealthThread = { close: () => closing.resolve() }
   const main = new ThreadLink<ForHealthThread, OfHealthThread>({ post, here, onFailure })
   const log = createTransferLog((line) => main.tell('log', line), 'health')

@@ -42,7 +42,7 @@ const waitingFor = (wait: Wait): DriverStatus => ({ ...following, wait, waits: [
 
 it.each<[string, DriverStatus, readonly string[]]>([
   ['at the tip', following, []],
-  ['at the tip of an L1 that stands still', { ...following, waits: [waitOf('l1-head', 86_400_000, { isOverdue: true })] }, []],
+  ['at the tip of an L1 that makes no blocks', { ...following, waits: [waitOf('l1-head', 86_400_000, { isOverdue: true })] }, []],
   ['before the start', starting, ['derivation has not started']],
   [
     'before the start, for a reason',
@@ -51,11 +51,11 @@ it.each<[string, DriverStatus, readonly string[]]>([
   ],
   ['before the start, without L1', { ...underived, phase: 'starting' }, ['following has not started']],
   ['48 s of L1 behind', { ...following, origin: ref(96) }, []],
-  ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, 600 s of L1 behind its head, block 100']],
+  ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, 600 s of L1 time behind the L1 head, block 100']],
   [
-    'behind by few blocks that took long',
+    'behind by few blocks with long slots',
     { ...following, origin: { ...ref(98), timestamp: 100 } },
-    ['derivation is at L1 block 98, 1100 s of L1 behind its head, block 100'],
+    ['derivation is at L1 block 98, 1100 s of L1 time behind the L1 head, block 100'],
   ],
   ['behind by one long slot', { ...following, origin: { ...ref(99), timestamp: 100 } }, []],
   ['in a short wait', waitingFor(waitOf('l1-block', 10_000)), []],
@@ -74,11 +74,11 @@ it.each<[string, number, readonly string[]]>([
   ['fresh', 100_000, []],
   ['too old', 101_000, ['the unsafe head, block 7, is 31 s old']],
   ['ahead of a wall clock that was set back', 0, []],
-])('node/health/readiness: with a source the unsafe head is %s', (_what, nowMs, problems) => {
+])('node/health/readiness: checks the unsafe head with a source: %s', (_case, nowMs, problems) => {
   expect(readinessProblems(following, nowMs, 30)).toEqual(problems)
   expect(readinessProblems(underived, nowMs, 30)).toEqual(problems)
 })
 
-it('node/health/readiness: with a source, an unsafe head that is not known is a problem', () => {
+it('node/health/readiness: reports an unknown unsafe head with a source', () => {
   expect(readinessProblems({ ...underived, heads: undefined }, 0, 30)).toEqual(['the unsafe head is not known yet'])
 })

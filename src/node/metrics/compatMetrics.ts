@@ -4,7 +4,7 @@ import { lazy } from '#lib/lazy'
 
 type Ref = { readonly number: number; readonly timestamp: number }
 
-/** What dashboards of other clients call our heads, with where they are in a status. */
+/** Names of the heads in dashboards of other clients, and their value in a status. */
 const refs: Readonly<Record<string, { readonly layer: 'l1' | 'l2'; readonly of: (status: DriverStatus) => Ref | undefined }>> = {
   l1_head: { layer: 'l1', of: ({ l1 }) => l1.latest },
   l1_safe: { layer: 'l1', of: ({ l1 }) => l1.safe },
@@ -16,20 +16,20 @@ const refs: Readonly<Record<string, { readonly layer: 'l1' | 'l2'; readonly of: 
 }
 
 /**
- * Metrics under the names that dashboards and alerts made for op-node and base-consensus already graph, where the meaning is equal. What has no
- * equal here, such as a number of peers, is left out: an absent series says so, a zero would not.
- * @returns call it before a scrape
+ * Metrics under the names that dashboards and alerts of op-node and base-consensus use, where the meaning is the same. Metrics without an equivalent
+ * here, such as the number of peers, are absent rather than zero.
+ * @returns function to call before a scrape
  */
 export function createCompatMetrics(registry: Registry): (status: DriverStatus, nowMs: number) => void {
   const common = { registers: [registry] }
   const labelled = { ...common, labelNames: ['layer', 'type'] }
-  const numbers = new Gauge({ ...labelled, name: 'op_node_default_refs_number', help: 'Number of a block by what it is to the node' })
+  const numbers = new Gauge({ ...labelled, name: 'op_node_default_refs_number', help: 'Number of a block by its role' })
   const latencies = new Gauge({ ...labelled, name: 'op_node_default_refs_latency', help: 'Wall clock less its timestamp, in seconds' })
   const idle = new Gauge({ ...common, name: 'op_node_default_derivation_idle', help: '1: derivation waits for the next L1 block' })
   const resets = new Counter({ ...common, name: 'op_node_default_pipeline_resets_total', help: 'Resets of derivation' })
   const labels = new Gauge({ ...common, name: 'base_node_block_labels', help: 'Number of an L2 head', labelNames: ['label'] })
   const originOf = lazy(
-    () => new Gauge({ ...common, name: 'base_node_derivation_l1_origin', help: 'The L1 block that derivation read last' }),
+    () => new Gauge({ ...common, name: 'base_node_derivation_l1_origin', help: 'Number of the last L1 block that derivation read' }),
   )
   return (status, nowMs) => {
     for (const [type, { layer, of }] of Object.entries(refs)) {

@@ -1,29 +1,29 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { FlashblocksMetrics } from '#flashblocks/metrics'
 
-/** As those that reth makes of durations. */
+/** Buckets of reth's histograms of durations. */
 const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2]
 
 /**
- * The same metrics; what base-reth-node has with the same meaning is told under its name too.
+ * Returns the same metrics, which also count under the names of base-reth-node where the meaning is the same.
  * @see ../shared/reference/operators.md, section 7.3
  */
 export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics): FlashblocksMetrics {
   const prefix = 'reth_flashblocks_'
   const counterOf = (name: string, help: string): Counter => new Counter({ registers: [registry], name: prefix + name, help })
   const gaugeOf = (name: string, help: string): Gauge => new Gauge({ registers: [registry], name: prefix + name, help })
-  const errors = counterOf('upstream_errors', 'Connections that were given up, and messages that are no frame')
+  const errors = counterOf('upstream_errors', 'Ended connections and rejected messages')
   const messages = counterOf('upstream_messages', 'Messages of publishers')
-  const unexpected = counterOf('unexpected_block_order', 'Slices that came again, or did not fit')
-  const failed = counterOf('block_processing_error', 'Slices that execution refused')
-  const reconnects = counterOf('reconnect_attempts', 'Connections that are made anew')
-  const caughtUp = counterOf('pending_clear_catchup', 'Times that all pending blocks were sealed as they were shown')
+  const unexpected = counterOf('unexpected_block_order', 'Flashblocks that were repeated or did not fit')
+  const failed = counterOf('block_processing_error', 'Flashblocks that execution refused')
+  const reconnects = counterOf('reconnect_attempts', 'Reconnections')
+  const caughtUp = counterOf('pending_clear_catchup', 'Times that all pending blocks were sealed as executed')
   const reorgs = counterOf('pending_clear_reorg', 'Times that a pending block was sealed otherwise')
-  const height = gaugeOf('pending_snapshot_height', 'The newest block that is not sealed and was executed')
-  const index = gaugeOf('pending_snapshot_fb_index', 'The last slice of it that was executed')
+  const height = gaugeOf('pending_snapshot_height', 'Number of the newest pending block')
+  const index = gaugeOf('pending_snapshot_fb_index', 'Index of its last executed flashblock')
   const took = new Histogram({
     ...{ registers: [registry], buckets, name: `${prefix}block_processing_duration` },
-    help: 'From the arrival of a slice that fits until it is shown, in seconds',
+    help: 'Seconds from the arrival of a fitting flashblock until it is executed',
   })
   return {
     ...metrics,

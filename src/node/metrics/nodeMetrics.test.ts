@@ -27,7 +27,7 @@ const status: DriverStatus = {
   fault: undefined,
 }
 
-it('node/metrics/nodeMetrics: ages by the wall clock, sizes of the stores, and the names of other clients where they mean the same', async () => {
+it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, also under the names of other clients', async () => {
   const registry = new Registry()
   using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'all', datadir })
   mkdirSync(join(datadir, 'chain/journal'), { recursive: true })
@@ -61,7 +61,7 @@ it('node/metrics/nodeMetrics: ages by the wall clock, sizes of the stores, and t
   expect(await registry.metrics()).toContain('op_node_default_pipeline_resets_total 4')
 })
 
-it('node/metrics/nodeMetrics: execution mode: ages of its own heads, nothing under the names of consensus clients', async () => {
+it('node/metrics/nodeMetrics: measures ages of its own heads in execution mode, without names of consensus clients', async () => {
   const registry = new Registry()
   using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'execution', datadir: join(datadir, 'none') })
   meter.collect({ status: undefined, heads: status.heads })
@@ -70,7 +70,7 @@ it('node/metrics/nodeMetrics: execution mode: ages of its own heads, nothing und
   expect(text).not.toMatch(/op_node|base_node/)
 })
 
-it('node/metrics/nodeMetrics: faults in the log are counted by code, those of no table as other', async () => {
+it('node/metrics/nodeMetrics: counts faults in the log by code, unknown codes as other', async () => {
   const registry = new Registry()
   using meter = createNodeMetrics({ registry, clock: createManualClock() }, { mode: 'all', datadir })
   const log = meter.counting(silentLog)

@@ -15,25 +15,25 @@ import { createCompatMetrics } from './compatMetrics.ts'
 export type NodeMetricsDeps = { readonly registry: Registry; readonly clock: Clock }
 export type NodeMetricsOptions = { readonly mode: NodeMode; readonly datadir: string }
 
-/** What the node knows of itself at a scrape; undefined: not in this mode, or not yet. */
+/** State of the node at a scrape; undefined: not in this mode, or not yet known. */
 export type NodeFacts = { readonly status: DriverStatus | undefined; readonly heads: Heads | undefined }
 
-/** Metrics of the process as a whole. Disposing of it ends the watch over the event loop. */
+/** Metrics of the whole process. Disposing ends the measurement of the event loop. */
 export interface NodeMetricsMeter extends Disposable {
-  /** The same log; the codes of faults in it are counted. */
+  /** Returns the same log; fault codes in it are counted. */
   counting(log: Log): Log
-  /** Measures what is measured when it is asked for: call it before each scrape. */
+  /** Updates the gauges; call it before each scrape. */
   collect(facts: NodeFacts): void
 }
 
-/** Bytes that the files of a folder take on disk, those of its folders included; 0 when there is none. */
+/** Returns the bytes that the files of a folder and its subfolders take on disk; 0 when there is no folder. */
 function folderBytes(path: string): number {
   try {
     return readdirSync(path, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile())
       .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).blocks * 512, 0)
   } catch {
-    return 0 // a file that went away meanwhile, or no folder yet: a gauge is no reason to fail
+    return 0 // no folder yet, or a file was removed during the scan; a gauge must not fail a scrape
   }
 }
 

@@ -3,26 +3,26 @@ import { createLoopLagMeter } from '#lib/loopLag'
 import { rpcThreadMetrics } from '../metrics.ts'
 import type { MetricValues } from '../threads/rpcWorkerProtocol.ts'
 
-/** What several threads have measured as one: of one name the sum, or the largest where the values say so. */
+/** Joins the metrics of several threads: values of one name are summed, or the largest is taken where they say so. */
 function joined(all: readonly MetricValues[]): Registry {
-  // the typings ask for lists that may be changed: they are not
+  // the typings require mutable lists, though none is changed
   return AggregatorRegistry.aggregate(all as unknown as Parameters<typeof AggregatorRegistry.aggregate>[0])
 }
 
-/** What is measured in this thread and in others, as Prometheus reads it. */
+/** Returns the metrics of this thread and of others in the Prometheus text format. */
 export async function scrape(registry: Registry, others: readonly MetricValues[]): Promise<string> {
   if (others.length === 0) return await registry.metrics()
   return await joined([await registry.getMetricsAsJSON(), ...others]).metrics()
 }
 
-/** What is counted, of threads that are gone too: a counter never falls. */
+/** Returns counters and histograms only, to keep those of ended threads: a counter never falls. */
 export async function counted(all: readonly MetricValues[]): Promise<MetricValues> {
-  // prom-client tells the kind by its name here
+  // prom-client has the kind as a string here
   const values: MetricValues = await joined(all).getMetricsAsJSON()
   return values.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
 }
 
-/** What a thread that answers JSON-RPC measures, for `scrape`. Disposing of it ends the watch over the event loop. */
+/** Measures an RPC thread, for `scrape`. Disposing ends the measurement of the event loop. */
 export function createThreadMeter(registry: Registry): Disposable & { read(): Promise<MetricValues> } {
   const { loopLag } = rpcThreadMetrics.register(registry)
   const lag = createLoopLagMeter()

@@ -34,7 +34,7 @@ export type ConsensusHalfDeps = {
   readonly kzg?: KzgThread
 }
 
-/** L1, a source, or both, L1 and a sequencer; `endpoint`: where the execution half is, when it is elsewhere. */
+/** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
 export type ConsensusHalfOptions = {
   readonly config: RollupConfig
   readonly datadir: string
@@ -49,29 +49,29 @@ export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status'
   readonly store: SafeHeadStore
   /** absent: no other node is followed */
   readonly follow: Pick<Follow, 'status'> | undefined
-  /** absent: no block is made here */
+  /** absent: no block is built here */
   readonly sequencer: SequencerControl | undefined
   /**
-   * Runs until the signal is aborted; once. A fork without rules ends derivation, not the node.
-   * @throws Fault that a running node cannot report by itself (fatal)
+   * Runs until the signal is aborted; callable once. A fork without rules ends derivation, not the node.
+   * @throws Fault that a running node cannot report itself (fatal)
    */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Safe and finalized move once in minutes: they are asked for at every so many polls of the head. */
+/** Polls of the head between two polls of the safe and finalized blocks, which move once in minutes. */
 const labelPolls = 4
 
-/** What a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
+/** Runs consensus. After a fork without rules the node continues to serve its chain and is not ready; any other fatal fault ends it. */
 async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal): Promise<void> {
   try {
     await consensus.run(signal)
   } catch (error) {
     if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
-    log.error('derivation has ended', { code: error.code, reason: error.message, fix: error.fix })
+    log.error('derivation stopped', { code: error.code, reason: error.message, fix: error.fix })
   }
 }
 
-/** Until all have ended; when one fails the others are stopped by the controller, and its failure is thrown then. */
+/** Waits until all parts have ended. When one fails, stops the others and throws its error at the end. */
 async function allEnded(parts: readonly Promise<void>[], stop: AbortController): Promise<void> {
   for (const part of parts) part.catch(() => stop.abort())
   await Promise.allSettled(parts)

@@ -10,10 +10,10 @@ function create() {
   return { clock, silence, told: () => lines.splice(0).map(({ level, msg }) => [level, msg]), lines }
 }
 
-it('node/parts/engineSilence: the other half that goes silent and that calls again is one line each', async () => {
+it('node/parts/engineSilence: logs one line when the other half goes silent, and one when it calls again', async () => {
   const { clock, silence, told, lines } = create()
   silence.called()
-  expect(told()).toEqual([['info', 'a consensus half calls']])
+  expect(told()).toEqual([['info', 'first call of a consensus half']])
   for (let call = 0; call < 10; call++) {
     await clock.advanceMs(5_000)
     silence.called()
@@ -21,38 +21,38 @@ it('node/parts/engineSilence: the other half that goes silent and that calls aga
   await clock.advanceMs(29_999)
   expect(told()).toEqual([])
   await clock.advanceMs(120_000)
-  expect(told()).toEqual([['warn', 'the consensus half has gone silent']])
+  expect(told()).toEqual([['warn', 'consensus half silent']])
   silence.called()
   silence.called()
-  expect(lines).toMatchObject([{ level: 'info', msg: 'the consensus half calls again', seconds: 150 }])
+  expect(lines).toMatchObject([{ level: 'info', msg: 'consensus half calls again', seconds: 150 }])
   lines.splice(0)
   await clock.advanceMs(31_000)
-  expect(told()).toEqual([['warn', 'the consensus half has gone silent']])
+  expect(told()).toEqual([['warn', 'consensus half silent']])
   silence[Symbol.dispose]()
 })
 
-it('node/parts/engineSilence: one that never came is told of once; nothing is left to run after the end', async () => {
+it('node/parts/engineSilence: logs once that no half called; leaves no timer after its end', async () => {
   const { clock, silence, told } = create()
   await clock.advanceMs(90_000)
   expect(told()).toEqual([['warn', 'no consensus half has called since the start']])
   silence.called()
-  expect(told()).toEqual([['info', 'a consensus half calls']])
+  expect(told()).toEqual([['info', 'first call of a consensus half']])
   silence[Symbol.dispose]()
   expect(clock.waiting).toBe(0)
 })
 
-it('node/parts/engineSilence: refused tokens are one line a minute, with how many there were', async () => {
+it('node/parts/engineSilence: logs refused tokens once a minute, with their number', async () => {
   const { clock, silence, lines } = create()
   for (let second = 0; second < 20; second++) {
     silence.refused('different secrets')
     await clock.advanceMs(1_000)
   }
-  expect(lines).toMatchObject([{ level: 'warn', msg: 'a token on the engine port is refused', reason: 'different secrets', refusals: 1 }])
+  expect(lines).toMatchObject([{ level: 'warn', msg: 'token on the engine port refused', reason: 'different secrets', refusals: 1 }])
   await clock.advanceMs(40_000)
   silence.refused('an old token')
   expect(lines.slice(1)).toMatchObject([
     { msg: 'no consensus half has called since the start' },
-    { msg: 'a token on the engine port is refused', refusals: 20 },
+    { msg: 'token on the engine port refused', refusals: 20 },
   ])
   silence[Symbol.dispose]()
 })

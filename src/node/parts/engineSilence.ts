@@ -1,19 +1,19 @@
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 
-/** A consensus half tells of each block, and ours looks in between: one that is silent for longer is gone or in trouble, in milliseconds. */
+/** Silence after which the consensus half counts as gone. A consensus half calls for each block, and ours also polls in between. */
 export const maxSilentMs = 30_000
 
 const refusalsEveryMs = 60_000
 
-/** Says in the log when the other half goes silent, calls again, or is refused. */
+/** Logs when the consensus half goes silent, calls again, or is refused. */
 export interface EngineSilence extends Disposable {
   called(): void
-  /** Somebody came with a token that is not good. */
+  /** Called for a connection with an invalid token. */
   refused(reason: string): void
 }
 
-/** From now on, until it is disposed of. */
+/** Starts the watch, which lasts until it is disposed. */
 export function createEngineSilence({ clock, log }: { readonly clock: Clock; readonly log: Log }): EngineSilence {
   const startMs = clock.elapsedMs()
   let calledMs: number | undefined
@@ -29,14 +29,14 @@ export function createEngineSilence({ clock, log }: { readonly clock: Clock; rea
     if (leftMs > 0) return
     isSilent = true
     if (calledMs === undefined) log.warn('no consensus half has called since the start', { seconds: maxSilentMs / 1_000 })
-    else log.warn('the consensus half has gone silent', { seconds: maxSilentMs / 1_000 })
+    else log.warn('consensus half silent', { seconds: maxSilentMs / 1_000 })
   }
   look()
 
   return {
     called(): void {
-      if (calledMs === undefined) log.info('a consensus half calls')
-      else if (isSilent) log.info('the consensus half calls again', { seconds: Math.round(silentMs() / 1_000) })
+      if (calledMs === undefined) log.info('first call of a consensus half')
+      else if (isSilent) log.info('consensus half calls again', { seconds: Math.round(silentMs() / 1_000) })
       calledMs = clock.elapsedMs()
       if (!isSilent) return
       isSilent = false
@@ -47,7 +47,7 @@ export function createEngineSilence({ clock, log }: { readonly clock: Clock; rea
       const nowMs = clock.elapsedMs()
       if (nowMs - refusedMs < refusalsEveryMs) return
       refusedMs = nowMs
-      log.warn('a token on the engine port is refused', { reason, refusals })
+      log.warn('token on the engine port refused', { reason, refusals })
       refusals = 0
     },
     [Symbol.dispose](): void {

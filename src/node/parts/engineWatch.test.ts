@@ -24,7 +24,7 @@ function watched(status: PayloadStatus['status']) {
 }
 const payloadOf = (blockNumber: number) => ({ payload: { blockNumber } }) as never
 
-it('node/parts/engineWatch: it is behind from a forkchoice with an unknown head to one that it can follow', async () => {
+it('node/parts/engineWatch: is behind from a forkchoice with an unknown head until one with a known head', async () => {
   const { watch, say, grow } = watched('SYNCING')
   expect(watch.behind()).toBeUndefined()
   await watch.api.newPayload(3, payloadOf(40))
@@ -39,7 +39,7 @@ it('node/parts/engineWatch: it is behind from a forkchoice with an unknown head 
   expect(watch.sync()).toBeUndefined()
 })
 
-it('node/parts/engineWatch: every call and every view of the other half counts as a sign of life', async () => {
+it('node/parts/engineWatch: counts every call and every view of the other half as a sign of life', async () => {
   const { watch, clock } = watched('VALID')
   expect(watch.silentMs()).toBeUndefined()
   await watch.api.newPayload(3, payloadOf(6))
@@ -52,7 +52,7 @@ it('node/parts/engineWatch: every call and every view of the other half counts a
   expect(watch.silentMs()).toBe(0)
 })
 
-it('node/parts/engineWatch: the other half is not silent while it waits for an answer', async () => {
+it('node/parts/engineWatch: does not count the other half as silent while it waits for an answer', async () => {
   const clock = createManualClock()
   const answer = Promise.withResolvers<PayloadStatus>()
   const watch = createEngineWatch({ api: { newPayload: () => answer.promise } as unknown as EngineApi, clock }, () => 5)
@@ -66,7 +66,7 @@ it('node/parts/engineWatch: the other half is not silent while it waits for an a
   expect(watch.silentMs()).toBe(40_000)
 })
 
-it('node/parts/engineWatch: an execution half that nobody moves is syncing, at the start and after half a minute; not behind', async () => {
+it('node/parts/engineWatch: is syncing without a consensus half, at the start and after half a minute; not behind', async () => {
   const { watch, clock, grow } = watched('VALID')
   expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 5 })
   await watch.api.newPayload(3, payloadOf(6))

@@ -4,24 +4,24 @@ import type { ChainReader, SyncProgress } from '#rpc/ports'
 import type { ChainView } from '#types/chainView'
 import { maxSilentMs } from './engineSilence.ts'
 
-/** What an execution half can know of the consensus half that moves it. */
+/** State of the consensus half that drives an execution half, as far as the calls show it. */
 export type EngineWatch = {
-  /** the API, watched */
+  /** the watched API */
   readonly api: EngineApi
-  /** A chain whose every view counts as a call of the other half. */
+  /** Returns a chain whose every view counts as a call of the consensus half. */
   heard(chain: ChainReader): ChainReader
-  /** since the other half asked or told anything; undefined: it never did */
+  /** since the last call of the consensus half; undefined: it never called */
   silentMs(): number | undefined
-  /** while it names blocks that are not known here */
+  /** set while it names blocks that this node does not have */
   behind(): SyncProgress | undefined
-  /** What `eth_syncing` tells: who is moved by nobody does not know that it is at the head. */
+  /** Returns the progress for `eth_syncing`. Without a consensus half the node does not know whether it is at the head. */
   sync(): SyncProgress | undefined
 }
 
 export type EngineWatchDeps = {
   readonly api: EngineApi
   readonly clock: Clock
-  /** Told of each call. */
+  /** Called for each call. */
   readonly onCall?: () => void
 }
 
@@ -37,7 +37,7 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
     onCall?.()
     return call
   }
-  /** A caller that waits for its answer is not silent. */
+  /** A caller that waits for its answer counts as not silent. */
   async function answer<T>(call: Promise<T>): Promise<T> {
     hear(undefined)
     open++

@@ -18,11 +18,11 @@ export type ExecutionHalfDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly registry: Registry
-  /** watches the execution thread; absent: nobody does */
+  /** watches the execution thread; absent: it is not watched */
   readonly supervisor?: Supervisor
-  /** Told right before and right after each transaction that moves the chain. */
+  /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each record right after it can be read. */
+  /** Called with each record right after it can be read. */
   readonly onPublish?: (record: HeadRecord) => void
 }
 
@@ -39,11 +39,11 @@ export type ExecutionHalfOptions = {
 /** The execution half of this process. */
 export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
-  /** where blocks that are built here are published */
+  /** where flashblocks of local blocks are published */
   readonly urls: Pick<Urls, 'flashblocks'>
-  /** of all blocks executed since the start */
+  /** gas of all blocks executed since the start */
   executedGas(): bigint
-  /** Measures what it holds: before metrics are read. */
+  /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 

@@ -52,7 +52,7 @@ async function open() {
   }
 }
 
-it('node/parts/flashblocksPart: nothing is followed before the node has caught up', async () => {
+it('node/parts/flashblocksPart: follows no publisher before the node is synced', async () => {
   await using at = await open()
   await at.clock.advanceMs(10_000)
   expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
@@ -61,7 +61,7 @@ it('node/parts/flashblocksPart: nothing is followed before the node has caught u
   await until(() => expect(at.server.clients.size).toBe(1))
 })
 
-it('node/parts/flashblocksPart: a silent feed is a problem after two block times, until the next slice; metrics say both', async () => {
+it('node/parts/flashblocksPart: reports a silent feed after two block times, until the next flashblock; metrics show both', async () => {
   await using at = await open()
   at.synced()
   await at.clock.advanceMs(500)

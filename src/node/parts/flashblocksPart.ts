@@ -25,21 +25,21 @@ export type FlashblocksPartDeps = {
   readonly sync: () => SyncProgress | undefined
 }
 
-/** The feed of a node: followed from the moment on at which the node has caught up. */
+/** The flashblocks of a node, followed once the node is synced. */
 export interface FlashblocksPart extends Disposable {
-  /** Told of each record of heads after it can be read. */
+  /** Called with each record of heads after it can be read. */
   publish(record: HeadRecord): void
-  /** Why pending is what is sealed, in words for an operator; none: it is not, or the node has still to catch up. */
+  /** Returns why there is no fresh pending block, for the operator; empty while there is one, or before the node is synced. */
   problems(): readonly string[]
-  /** Before metrics are read. */
+  /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 
-/** A node that has caught up is now and then a block behind: that changes nothing. */
+/** Time for which a synced node counts as synced: it falls a block behind now and then. */
 const syncedForMs = 60_000
 const lookAgainMs = 500
 
-/** Of a node that follows none. */
+/** The part of a node that follows no flashblocks. */
 export const noFlashblocks: FlashblocksPart = {
   publish(): void {},
   problems: () => [],
@@ -58,7 +58,7 @@ export function openFlashblocks(
   return follow({ ...deps, execution }, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
 }
 
-/** What became of what was pending. */
+/** Counts the fate of pending blocks that are gone. */
 function countChanges({ clears, reverted }: FlashblocksMetrics, before: HeadRecord, now: HeadRecord): void {
   if (before.pending === undefined || before.pending.blocks === now.pending?.blocks) return
   const dropped = pendingChanges(before, now).filter((change) => change.kind === 'dropped')

@@ -25,7 +25,7 @@ export type FollowPartDeps = {
 export type FollowPartOptions = {
   readonly config: RollupConfig
   readonly source: SourceOptions
-  /** with L1, safe and finalized are what L1 says */
+  /** with L1, the safe and finalized heads come from L1 */
   readonly l1?: L1Options
   readonly endpoint?: EngineEndpoint
 }
@@ -33,13 +33,13 @@ export type FollowPartOptions = {
 /** Follow mode, before consensus gives it an inbox. */
 export type Follow = Disposable & {
   createFeed(parts: Parameters<NonNullable<ConsensusDeps['createFeed']>>[0]): Feed
-  /** undefined before the feed is made */
+  /** undefined before the feed is created */
   status(): FollowStatus | undefined
 }
 
 const proofsTimeoutMs = 10_000
 
-/** How far the execution half has recorded proofs. @throws Fault OPTION_UNSUPPORTED (fatal) */
+/** Returns how far the execution half has recorded proofs. @throws Fault OPTION_UNSUPPORTED (fatal) */
 function proofsOf({ fetch, clock }: FollowPartDeps, endpoint: EngineEndpoint | undefined): ReturnType<typeof createProofsStatus> {
   if (endpoint === undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--source.proofs with our own execution half' })
   const headers = (): Readonly<Record<string, string>> => ({

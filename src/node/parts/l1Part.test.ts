@@ -22,7 +22,7 @@ const blobsAt = (number: number): readonly Hash[] =>
   ((recording.blocks[number]?.block['transactions'] ?? []) as readonly Tx[]).flatMap((tx) => (tx.blobVersionedHashes ?? []).map(parseHash))
 const last = recording.blocks.findIndex((_, number) => blobsAt(number).length > 0)
 
-it('node/parts/l1Part: a node that starts again asks L1 for nothing that it has read, blobs included', async () => {
+it('node/parts/l1Part: requests nothing from L1 again after a restart, including blobs', async () => {
   await using server = await startFaultyL1(recording, last)
   const urls = { rpcUrls: [server.url], beaconUrls: [server.url], pollMs: 4_000 }
   const lines: string[] = []
@@ -43,7 +43,7 @@ it('node/parts/l1Part: a node that starts again asks L1 for nothing that it has 
   expect(server.asked.filter((what) => what.includes('Receipts')).length).toBe(last + 1)
   const asked = server.asked.length
   expect(await read()).toEqual(blobs)
-  // only what a start asks for: is it the right L1, and where is its head
+  // only the requests of a start: the chain of L1 and its head
   expect(server.asked.slice(asked).toSorted()).toEqual([
     '/eth/v1/beacon/genesis',
     '/eth/v1/config/spec',

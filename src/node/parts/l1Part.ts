@@ -20,17 +20,17 @@ export type L1PartDeps = {
   readonly fetch: typeof fetch
   readonly log: Log
   readonly registry: Registry
-  /** checks blobs for several nodes of one process; absent: each has a thread of its own, and ends it */
+  /** checks blobs for several nodes of one process; absent: the node starts and ends its own */
   readonly kzg?: KzgThread
 }
 
-/** of L1 blocks and blobs on disk: two days and more of an L1 whose blocks take 100 KB, compressed, with blobs */
+/** maximum bytes of L1 blocks and blobs on disk: more than two days of an L1 whose blocks take 100 KB, compressed, with blobs */
 const keptBytes = 1_073_741_824
 
-/** The set-up of the thread costs two seconds of a processor: a start has more urgent things to do, and a short run none for it. */
+/** Delay of the thread's set-up, which takes two seconds of a processor: a start has more urgent work, and a short run does not need it. */
 const warmUpMs = 1_000
 
-/** L1 with its cache in the consensus store, and a thread that checks blobs where there can be any. Close it before the store. */
+/** Opens L1 with its cache in the consensus store, and a thread that checks blobs if a beacon API is set. Close it before the store. */
 export function openL1(
   deps: L1PartDeps,
   { config, l1 }: { readonly config: RollupConfig; readonly l1: L1Options },
@@ -40,7 +40,7 @@ export function openL1(
   const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
   const own = deps.kzg === undefined && beaconUrls.length > 0 ? new KzgThread() : undefined
   const thread = deps.kzg ?? own
-  // who shares one knows when it is needed
+  // the owner of a shared thread warms it up
   const warmUp = own && deps.clock.after(warmUpMs, () => own.warmUp())
   const source = createL1Source(
     { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
@@ -68,7 +68,7 @@ export function openL1(
 }
 
 /**
- * Looks whether all endpoints serve the rollup's L1, beside derivation, which meets L1_WRONG_CHAIN by itself.
+ * Checks that all endpoints serve the rollup's L1, in parallel with derivation, which reports L1_WRONG_CHAIN itself.
  * @throws Fault L1_WRONG_BEACON (fatal) when no beacon endpoint is left
  */
 export async function checkL1(l1: Pick<HttpL1Source, 'preflight'>, signal: AbortSignal): Promise<void> {

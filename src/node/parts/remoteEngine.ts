@@ -18,15 +18,15 @@ export type RemoteEngineDeps = {
   readonly registry: Registry
 }
 
-/** for a read; what executes blocks has a multiple of it */
+/** of a read; calls that execute blocks have a multiple of it */
 const timeoutMs = 10_000
-/** A half that is elsewhere sees by this, also while L1 is waited for, that there is somebody who would tell it of new blocks. */
+/** Interval of checks. They also show the execution half that a consensus half is there while L1 is awaited. */
 const lookEveryMs = 10_000
 
-/** An execution half that was away for a moment is asked again soon: nothing else goes on without it. */
+/** Short delays: without the execution half nothing else can proceed. */
 const backoff: Backoff = { baseMs: 250, maxMs: 5_000, jitter: 0.5 }
 
-/** The execution half elsewhere; calls under way end with the signal. */
+/** Opens the execution half in another process. Unanswered calls end with the signal. */
 export function openRemoteEngine(
   deps: RemoteEngineDeps,
   { url, jwtSecret }: EngineEndpoint,
@@ -38,7 +38,7 @@ export function openRemoteEngine(
 }
 
 /**
- * Resolves when the other half is there and is the right one; that may be much later.
+ * Resolves when the execution half answers and has the right chain, which may take long.
  * @throws Fault ENGINE_WRONG_CHAIN (fatal); the signal's reason
  */
 async function awaitEngine(
@@ -48,7 +48,7 @@ async function awaitEngine(
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
-    log.warn('the execution half cannot be used yet', { failures, delayMs, error })
+    log.warn('execution half not usable yet, retrying', { failures, delayMs, error })
     waits.enter('engine', error)
   }
   await retry({ clock, random }, { backoff, signal, onFailure }, () => engine.check(signal))
@@ -56,8 +56,8 @@ async function awaitEngine(
 }
 
 /**
- * Looks at the other half again and again, until the signal is aborted: one that was replaced by that of another chain ends the node. That it does
- * not answer is noticed and reported by those who want something of it.
+ * Checks the execution half repeatedly until the signal is aborted: a replacement with another chain ends the node. Parts that call the execution half
+ * notice and report that it does not answer.
  * @throws Fault ENGINE_WRONG_CHAIN (fatal)
  */
 async function watchEngine(clock: Clock, engine: Pick<EngineHttp, 'check'>, signal: AbortSignal): Promise<void> {
@@ -73,8 +73,8 @@ async function watchEngine(clock: Clock, engine: Pick<EngineHttp, 'check'>, sign
 }
 
 /**
- * Runs the consensus half once the other half is there, and looks at that one meanwhile.
- * @throws Fault ENGINE_WRONG_CHAIN, and what the consensus half throws (fatal)
+ * Runs the consensus half once the execution half answers, and checks the execution half meanwhile.
+ * @throws Fault ENGINE_WRONG_CHAIN, and those of the consensus half (fatal)
  */
 export async function runApart(
   deps: RemoteEngineDeps,

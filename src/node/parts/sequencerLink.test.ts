@@ -15,7 +15,7 @@ const hash = parseHash(`0x${'12'.repeat(32)}`)
 
 type Served = { readonly url: string; readonly bodies: string[] } & AsyncDisposable
 
-/** A sequencer that answers everything with one text. */
+/** A sequencer that answers every request with one text. */
 async function serve(status: number, text: string): Promise<Served> {
   const bodies: string[] = []
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ function linkTo(url: string, added: (raw: Uint8Array) => Promise<PoolOutcome> = 
   return Object.assign(createSequencerLink({ fetch, clock: systemClock, random: () => 1, log, pool: { add } }, url), { kept, lines })
 }
 
-it('node/parts/sequencerLink: the bytes go out as they came, the hash comes back, and the pool here has it too', async () => {
+it('node/parts/sequencerLink: sends the bytes unchanged, returns the hash, and adds the transaction to the local pool', async () => {
   await using served = await serve(200, JSON.stringify({ jsonrpc: '2.0', id: 1, result: hash }))
   const link = linkTo(served.url)
   expect(await link.send(raw)).toEqual({ kind: 'result', result: hash })
@@ -69,10 +69,10 @@ it.each<[string, number, unknown, object]>([
   ['HTTP 401', 401, 'no', { kind: 'unanswered' }],
   ['something else', 200, { hello: 'world' }, { kind: 'unanswered' }],
   ['an error without a code', 200, { error: { message: 'x' } }, { kind: 'unanswered' }],
-  ['a result that is no text', 200, { result: { a: 1 } }, { kind: 'unanswered' }],
+  ['a result that is not a string', 200, { result: { a: 1 } }, { kind: 'unanswered' }],
   ['a list', 200, [1], { kind: 'unanswered' }],
   ['a body larger than any answer', 200, 'x'.repeat(200_000), { kind: 'unanswered' }],
-])('node/parts/sequencerLink: %s; nothing is kept', async (_what, status, answer, expected) => {
+])('node/parts/sequencerLink: keeps no transaction when the answer is %s', async (_case, status, answer, expected) => {
   await using served = await serve(status, JSON.stringify(answer))
   const link = linkTo(served.url)
   expect(await link.send(raw)).toEqual(expected)
@@ -81,7 +81,7 @@ it.each<[string, number, unknown, object]>([
 
 type Scripted = { readonly status: number; readonly headers?: Record<string, string>; readonly json?: unknown } | 'down'
 
-/** A link on a manual clock to a sequencer that answers what is scripted, the last for ever. */
+/** Connects a link on a manual clock to a sequencer with scripted answers, the last one repeated. */
 function scripted(...answers: readonly Scripted[]) {
   const clock = createManualClock()
   const asked: unknown[] = []
@@ -113,7 +113,7 @@ const taken = { status: 200, json: { jsonrpc: '2.0', id: 1, result: hash } }
 const refused = (code: number, message: string): Scripted => ({ status: 200, json: { jsonrpc: '2.0', id: 1, error: { code, message } } })
 const own = hashTransaction(raw)
 
-it('node/parts/sequencerLink: nobody there: unanswered after tries for eight seconds, one line in the log for many', async () => {
+it('node/parts/sequencerLink: ends unanswered after attempts for eight seconds when no sequencer answers, and logs one line for many', async () => {
   const { link, asked, lines, counts, after } = scripted('down')
   const answers = await after(9_000, Promise.all(Array.from({ length: 5 }, () => link.send(raw))))
   expect(answers).toEqual(Array(5).fill({ kind: 'unanswered' }))
@@ -121,9 +121,9 @@ it('node/parts/sequencerLink: nobody there: unanswered after tries for eight sec
 })
 
 it.each<[string, Scripted]>([
-  ['has the transaction since a try whose answer was lost', refused(-32000, 'already known')],
+  ['has the transaction from an attempt whose answer was lost', refused(-32000, 'already known')],
   ['takes it now', taken],
-])('node/parts/sequencerLink: what failed on the way goes out again: the sequencer %s', async (_what, last) => {
+])('node/parts/sequencerLink: sends again after a failed request: the sequencer %s', async (_case, last) => {
   const { link, asked, after, clock } = scripted('down', { status: 502 }, last)
   const sent = link.send(raw)
   await settle()
@@ -134,7 +134,7 @@ it.each<[string, Scripted]>([
   expect(await link.forwarded(own)).toEqual({ state: 'taken', tries: 3, ageMs: 2_000 })
 })
 
-it('node/parts/sequencerLink: an error is an answer: no other try; a second request that is refused says nothing against the first', async () => {
+it('node/parts/sequencerLink: does not retry after an error; a refused repeat does not change the state of the first', async () => {
   const error = { code: -32000, message: 'nonce too low' }
   const { link, asked } = scripted(refused(error.code, error.message), taken, refused(-32000, 'already known'))
   expect(await link.send(raw)).toEqual({ kind: 'error', ...error })
@@ -144,7 +144,7 @@ it('node/parts/sequencerLink: an error is an answer: no other try; a second requ
   expect(await link.forwarded(own)).toMatchObject({ state: 'taken', tries: 3 })
 })
 
-it('node/parts/sequencerLink: asked for a short pause it waits, then sends; until the end of a long one it asks nothing', async () => {
+it('node/parts/sequencerLink: waits out a short pause of the sequencer, and sends nothing during a long one', async () => {
   const limited = (seconds: string): Scripted => ({ status: 429, headers: { 'retry-after': seconds } })
   const { link, asked, after, clock } = scripted(limited('1'), taken, limited('30'), taken)
   expect(await after(1_100, link.send(raw))).toMatchObject({ kind: 'result' })
@@ -159,7 +159,7 @@ it('node/parts/sequencerLink: asked for a short pause it waits, then sends; unti
   expect(await link.send(raw)).toMatchObject({ kind: 'result' })
 })
 
-it('node/parts/sequencerLink: a block that has it is noticed, and counted', async () => {
+it('node/parts/sequencerLink: notices and counts transactions of a new block', async () => {
   const { link, heads, counts } = scripted(taken)
   await link.send(raw)
   expect(counts).toEqual({ sending: 0, taken: 1 })
@@ -169,7 +169,7 @@ it('node/parts/sequencerLink: a block that has it is noticed, and counted', asyn
   expect(heads.listeners).toBe(0)
 })
 
-it('node/parts/sequencerLink: a condition goes with its transaction', async () => {
+it('node/parts/sequencerLink: sends a condition with its transaction', async () => {
   const { link, asked } = scripted(taken)
   await link.send(raw, { blockNumberMax: '0x5' })
   expect(asked).toEqual([
@@ -178,12 +178,12 @@ it('node/parts/sequencerLink: a condition goes with its transaction', async () =
 })
 
 it.each<[string, Scripted, object]>([
-  ['says', { status: 200, json: { result: { status: 'Known' } } }, { kind: 'status', status: 'Known' }],
-  ['does not know the question', refused(-32601, 'Method not found'), { kind: 'failed', reason: 'Method not found' }],
-  ['wants to be asked later', { status: 429 }, { kind: 'failed', reason: 'HTTP 429' }],
-  ['is not there', 'down', { kind: 'failed', reason: 'ECONNREFUSED' }],
-  ['says something else', { status: 200, json: { result: 'Known' } }, { kind: 'failed', reason: 'HTTP 200 with no JSON-RPC response' }],
-])('node/parts/sequencerLink: asked for the status of one it %s', async (_what, answer, expected) => {
+  ['answers', { status: 200, json: { result: { status: 'Known' } } }, { kind: 'status', status: 'Known' }],
+  ['does not know the method', refused(-32601, 'Method not found'), { kind: 'failed', reason: 'Method not found' }],
+  ['limits the rate', { status: 429 }, { kind: 'failed', reason: 'HTTP 429' }],
+  ['is unreachable', 'down', { kind: 'failed', reason: 'ECONNREFUSED' }],
+  ['answers in another form', { status: 200, json: { result: 'Known' } }, { kind: 'failed', reason: 'HTTP 200 with no JSON-RPC response' }],
+])('node/parts/sequencerLink: returns the status of a transaction when the sequencer %s', async (_case, answer, expected) => {
   const { link, asked } = scripted(answer)
   expect(await link.status(own)).toEqual(expected)
   expect(asked).toEqual([{ jsonrpc: '2.0', id: 1, method: 'base_transactionStatus', params: [own] }])
@@ -192,14 +192,14 @@ it.each<[string, Scripted, object]>([
 it.each<[string, () => Promise<PoolOutcome>]>([
   ['refuses it', async () => ({ kind: 'refused', refusal: { kind: 'pool-full' } })],
   ['fails', () => Promise.reject(new Error('gone'))],
-])('node/parts/sequencerLink: a pool here that %s is only a warning', async (_what, added) => {
+])('node/parts/sequencerLink: logs a warning only when the local pool %s', async (_case, added) => {
   await using served = await serve(200, JSON.stringify({ result: hash }))
   const link = linkTo(served.url, added)
   expect(await link.send(raw)).toEqual({ kind: 'result', result: hash })
   expect(link.lines).toHaveLength(1)
 })
 
-it('node/parts/sequencerLink: one that does not answer is waited for 8 s; 256 are on their way at most', async () => {
+it('node/parts/sequencerLink: waits 8 s for a sequencer that does not answer, with at most 256 unanswered transactions', async () => {
   const clock = createManualClock()
   const silent: typeof fetch = (_url, init) =>
     new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('aborted'))))

@@ -16,32 +16,32 @@ export type SequencerLinkDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** what the sequencer took is kept here too, so that the next nonce is known; absent: there is none */
+  /** keeps transactions that the sequencer took, so that the next nonce is known; absent: there is no pool */
   readonly pool: Pick<TransactionPool, 'add'> | undefined
-  /** shows which of them got into blocks; absent: that is not known */
+  /** shows which forwarded transactions are in blocks; absent: that is not known */
   readonly heads?: HeadFeed | undefined
-  /** Told of each change: how many of the last transactions are in a state now. */
+  /** Called for each change with the number of recent transactions in a state. */
   readonly onCount?: ((state: ForwardState, transactions: number) => void) | undefined
 }
 
-/** An answer is a hash or an error: short. */
+/** Maximum bytes of an answer, which is a hash or an error. */
 const maxBodyBytes = 100_000
-/** for one transaction, all tries together, and for a question */
+/** time for one transaction, all attempts together, and for a status call */
 const [sendBudgetMs, askTimeoutMs] = [8_000, 4_000]
 const backoff: Backoff = { baseMs: 200, maxMs: 2_000, jitter: 0.5 }
-/** A try needs so much time at least. */
+/** Least time that is left for an attempt. */
 const leastTryMs = 500
-/** The longest that a transaction waits here for a sequencer that asked for a pause. */
+/** Longest wait of a transaction for a sequencer that requested a pause. */
 const longestPauseMs = 1_500
 const maxOnTheirWay = 256
-/** Between two lines of one kind in the log. */
+/** Interval between two log lines with the same message. */
 const quietMs = 10_000
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 type Response = Extract<Forwarded, { kind: 'result' | 'error' }>
 
-/** A JSON-RPC response as it came; undefined when it is none. */
+/** Parses a JSON-RPC response; undefined when it is malformed. */
 function responseOf(
   json: unknown,
 ): { readonly kind: 'result'; readonly result: unknown } | Extract<Response, { kind: 'error' }> | undefined {
@@ -55,7 +55,7 @@ function responseOf(
   return { kind: 'result', result }
 }
 
-/** The same to a transaction: its hash or an error. */
+/** Parses the response to a transaction: its hash or an error. */
 function hashOrError(json: unknown): Response | undefined {
   const response = responseOf(json)
   if (response?.kind !== 'result') return response
@@ -71,8 +71,8 @@ function sendRequest(raw: Uint8Array, condition: Json | undefined): string {
 }
 
 /**
- * Passes transactions on to the sequencer. What it answers is an answer, errors too; where the way there fails (no connection, 5xx) a
- * transaction goes out again for eight seconds: to have it twice changes nothing.
+ * Forwards transactions to the sequencer. Its answers are final, including errors. When the request fails (no connection, 5xx), sends the transaction
+ * again for eight seconds; the sequencer ignores a repeated transaction.
  */
 class Link implements SequencerLink, Disposable {
   readonly #deps: SequencerLinkDeps
@@ -81,7 +81,7 @@ class Link implements SequencerLink, Disposable {
   readonly #feed: Disposable | undefined
   readonly #spokenMs = new Map<string, number>()
   #onTheirWay = 0
-  /** until then the sequencer is asked nothing: it said so */
+  /** end of the pause that the sequencer requested, monotonic */
   #pausedUntilMs = 0
 
   constructor(deps: SequencerLinkDeps, url: string) {
@@ -110,7 +110,7 @@ class Link implements SequencerLink, Disposable {
   }
 
   async status(hash: Hash): Promise<SequencerStatus> {
-    if (this.#onTheirWay >= maxOnTheirWay) return { kind: 'failed', reason: 'too many requests are on their way' }
+    if (this.#onTheirWay >= maxOnTheirWay) return { kind: 'failed', reason: 'too many unanswered requests' }
     if (this.#pausedUntilMs > this.#deps.clock.elapsedMs()) return { kind: 'failed', reason: 'over rate limit' }
     this.#onTheirWay++
     try {
@@ -143,9 +143,9 @@ class Link implements SequencerLink, Disposable {
       const outcome = await this.#post(body, untilMs - clock.elapsedMs())
       if (outcome.kind === 'rate-limited') continue
       const response = outcome.kind === 'answer' ? hashOrError(outcome.json) : undefined
-      // what was lost may have been the answer only
+      // the lost response may have accepted the transaction
       if (response) return failures > 0 && isKnown(response) ? { kind: 'result', result: hash } : response
-      this.#warn('the sequencer does not answer', { why: reasonOf(outcome) })
+      this.#warn('sequencer does not answer', { why: reasonOf(outcome) })
       if (outcome.kind !== 'unreachable') return { kind: 'unanswered' }
       const waitMs = backoffMs(backoff, ++failures, random())
       if (clock.elapsedMs() + waitMs + leastTryMs > untilMs) return { kind: 'unanswered' }
@@ -153,7 +153,7 @@ class Link implements SequencerLink, Disposable {
     }
   }
 
-  /** @returns what to say when the pause is too long to wait for */
+  /** @returns the answer when the pause is too long to wait for */
   async #waitOutPause(untilMs: number): Promise<Forwarded | undefined> {
     const { clock } = this.#deps
     const pauseMs = this.#pausedUntilMs - clock.elapsedMs()
@@ -184,7 +184,7 @@ class Link implements SequencerLink, Disposable {
   }
 
   async #keep(raw: Uint8Array): Promise<void> {
-    const message = 'a transaction that the sequencer took is not kept in the pool here'
+    const message = 'transaction taken by the sequencer not kept in the local pool'
     try {
       const outcome = await this.#deps.pool?.add(raw)
       if (outcome?.kind === 'refused') this.#warn(message, { why: outcome.refusal.kind })
@@ -207,7 +207,7 @@ const isKnown = (response: Response): boolean => response.kind === 'error' && /a
 const reasonOf = (outcome: JsonHttpOutcome): string =>
   outcome.kind === 'answer' ? `HTTP ${outcome.status} with no JSON-RPC response` : failureReason(outcome)
 
-/** The link to a sequencer. Disposing of it ends its watch over the chain. */
+/** Creates the link to a sequencer. Disposing ends its subscription to heads. */
 export function createSequencerLink(deps: SequencerLinkDeps, url: string): SequencerLink & Disposable {
   return new Link(deps, url)
 }

@@ -19,7 +19,7 @@ import type { NodeOptions } from '../nodeOptions.ts'
 const base = mkdtempSync(join(tmpdir(), 'basalt-sequencer-'))
 afterAll(() => rmSync(base, { recursive: true }))
 
-/** A chain with one-second blocks and an L1 of so many blocks, 12 s apart. */
+/** A chain with one-second blocks and an L1 of the given number of blocks, 12 s apart. */
 async function withL1(l1Blocks: number): Promise<{ chain: GeneratedChain; config: RollupConfig; url: string } & AsyncDisposable> {
   const kv = createMemoryKv()
   const chain = emptyChain(kv)
@@ -30,7 +30,7 @@ async function withL1(l1Blocks: number): Promise<{ chain: GeneratedChain; config
   return { chain, config, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-/** The system's clock, set so that it shows so many milliseconds after the chain's genesis now. */
+/** The system's clock, shifted to the given number of milliseconds after the chain's genesis. */
 function clockAt(config: RollupConfig, afterGenesisMs: number): Clock {
   const offsetMs = config.genesis.l2TimeSec * 1_000 + afterGenesisMs - systemClock.nowMs()
   return { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs }
@@ -54,14 +54,14 @@ async function untilHead(node: Node, number: number): Promise<void> {
   while ((node.execution?.published.heads.unsafe.number ?? 0) < number) await systemClock.delay(20)
 }
 
-/** A transfer of the funded account. @returns its hash */
+/** Sends a transfer of the funded account. @returns its hash */
 async function sendTransfer({ l2ChainId }: RollupConfig, url: string, nonce: number): Promise<string> {
   const tx = { type: 2, chainId: BigInt(l2ChainId), nonce: BigInt(nonce), gasLimit: 21_000n, to: testAddress(9), value: 1n }
   const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, data: new Uint8Array(0), accessList: [] }
   return (await rpcCall(url, 'eth_sendRawTransaction', [toHex(sign({ ...tx, ...fees } as never, keyOf('user')))])) as string
 }
 
-it('node/parts/sequencerPart: a node seals the blocks that are due, then one a second, with origins as L1 has them', {
+it('node/parts/sequencerPart: seals due blocks, then one per second, with origins from L1', {
   timeout: 20_000,
 }, async () => {
   await using l1 = await withL1(3)
@@ -75,7 +75,7 @@ it('node/parts/sequencerPart: a node seals the blocks that are due, then one a s
   expect(Math.abs(node.sequencer?.status().last?.lateMs ?? 1_000)).toBeLessThan(500)
 })
 
-it('node/parts/sequencerPart: over an execution half elsewhere; restarted, it goes on with its own chain', {
+it('node/parts/sequencerPart: sequences on an execution half in another process, and continues its own chain after a restart', {
   timeout: 30_000,
 }, async () => {
   await using l1 = await withL1(3)
@@ -106,7 +106,7 @@ it('node/parts/sequencerPart: over an execution half elsewhere; restarted, it go
   expect(view?.canonicalHash(number)).toBe(head)
 })
 
-it('node/parts/sequencerPart: an operator stops it and starts it on the unsafe head', { timeout: 20_000 }, async () => {
+it('node/parts/sequencerPart: stops on request, and starts again on the unsafe head', { timeout: 20_000 }, async () => {
   await using l1 = await withL1(1)
   await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000)
   const call = (method: string, ...params: unknown[]) => rpcCall(node.urls.rollup ?? '', method, params)
@@ -124,7 +124,7 @@ it('node/parts/sequencerPart: an operator stops it and starts it on the unsafe h
   await untilHead(node, number + 1)
 })
 
-it('node/parts/sequencerPart: a node without a sequencer knows none of its methods', async () => {
+it('node/parts/sequencerPart: has no sequencer methods on a node without a sequencer', async () => {
   await using l1 = await withL1(0)
   const { sequencer: _, ...options } = optionsOf(l1.chain, l1.config, l1.url)
   await using node = await start(l1.config, options, 0)
@@ -137,12 +137,12 @@ it('node/parts/sequencerPart: a node without a sequencer knows none of its metho
 it.each<[string, Partial<NodeOptions>, string]>([
   ['without a consensus half', { mode: 'execution' }, 'OPTION_UNSUPPORTED'],
   ['that follows another node', { source: { url: 'http://127.0.0.1:9', hasProofs: false, maxAheadSec: 0 } }, 'OPTION_UNSUPPORTED'],
-])('node/parts/sequencerPart: a sequencer %s is refused before anything starts (%#)', async (_what, changes, code) => {
+])('node/parts/sequencerPart: refuses a sequencer %s before anything starts (%#)', async (_case, changes, code) => {
   await using l1 = await withL1(0)
   await expect(start(l1.config, optionsOf(l1.chain, l1.config, l1.url, changes), 0)).rejects.toMatchObject({ code })
 })
 
-it('node/parts/sequencerPart: without L1, or with blocks of 200 ms, it is refused (OPTION_MISSING, OPTION_UNSUPPORTED)', async () => {
+it('node/parts/sequencerPart: refuses a sequencer without L1, or with blocks of 200 ms (OPTION_MISSING, OPTION_UNSUPPORTED)', async () => {
   await using l1 = await withL1(0)
   const { l1: _, ...options } = optionsOf(l1.chain, l1.config, l1.url)
   await expect(start(l1.config, options, 0)).rejects.toMatchObject({ code: 'OPTION_MISSING' })
@@ -150,7 +150,7 @@ it('node/parts/sequencerPart: without L1, or with blocks of 200 ms, it is refuse
   await expect(start(fast, optionsOf(l1.chain, fast, l1.url), 0)).rejects.toMatchObject({ code: 'OPTION_UNSUPPORTED' })
 })
 
-it('node/parts/sequencerPart: transactions that are sent are in the next block, each once', { timeout: 20_000 }, async () => {
+it('node/parts/sequencerPart: includes sent transactions in the next block, each once', { timeout: 20_000 }, async () => {
   await using l1 = await withL1(1)
   await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000)
   const http = node.urls.http ?? ''

@@ -28,7 +28,7 @@ export function openSequencer({ clock, log, registry }: SequencerPartDeps, optio
   }
 }
 
-/** The sequencer as its operator's RPC sees it. */
+/** Returns the sequencer in the form that admin methods use. */
 export function adminSequencer(control: SequencerControl): NonNullable<AdminNode['sequencer']> {
   return {
     isActive: () => control.isActive(),

@@ -2,18 +2,18 @@ import type { Clock } from '#lib/clock'
 import type { ForwardedTransaction, ForwardState } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 
-/** A transaction takes some 250 bytes: 4 MB. The oldest are forgotten. */
+/** Bound of remembered transactions: 4 MB at some 250 bytes each. The oldest are forgotten. */
 const maxTransactions = 16_384
 
 type Entry = { state: ForwardState; tries: number; readonly sinceMs: number; error: ForwardedTransaction['error'] }
 
 export type TransactionStatesDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
-  /** Told of each change: how many transactions of the table are in a state now. */
+  /** Called for each change with the number of transactions in a state. */
   readonly onCount?: ((state: ForwardState, transactions: number) => void) | undefined
 }
 
-/** What became of the transactions that were passed on to the sequencer, the newest of them. */
+/** States of the newest transactions that were forwarded to the sequencer. */
 export class TransactionStates {
   readonly #deps: TransactionStatesDeps
   readonly #max: number
@@ -25,14 +25,14 @@ export class TransactionStates {
     this.#max = max
   }
 
-  /** A request for it goes out. What the sequencer has already stays so. */
+  /** Called before each request. A transaction that the sequencer has keeps its state. */
   sending(hash: Hash): void {
     const entry = this.#entries.get(hash) ?? this.#enter(hash)
     entry.tries++
     if (!isWith(entry.state)) this.#move(entry, 'sending')
   }
 
-  /** Nothing more goes out for it now. That a second one is refused says nothing against the first. */
+  /** Called after the last request. A refused repeat does not change the state of a taken transaction. */
   settle(hash: Hash, state: ForwardState, error?: ForwardedTransaction['error']): void {
     const entry = this.#entries.get(hash) ?? this.#enter(hash)
     if (isWith(entry.state)) return
@@ -40,12 +40,12 @@ export class TransactionStates {
     this.#move(entry, state)
   }
 
-  /** How many the sequencer has that are in no block yet. */
+  /** Number of transactions that the sequencer has and no block contains yet. */
   get taken(): number {
     return this.#counts.get('taken') ?? 0
   }
 
-  /** A block has it, whoever sent it. */
+  /** Called for each transaction of a block, from any sender. */
   included(hash: Hash): void {
     const entry = this.#entries.get(hash)
     if (entry === undefined) return

@@ -1,3 +1,3 @@
-/** What the node calls itself to others: name/version/platform/runtime. */
+/** Returns the client version that the node reports: name/version/platform/runtime. */
 export const clientVersionOf = (version: string): string =>
   `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`

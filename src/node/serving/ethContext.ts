@@ -24,34 +24,34 @@ export type EthContextDeps = {
   readonly evm: Evm
   readonly config: RollupConfig
   readonly clock: Clock
-  /** tells of new blocks as they become canonical */
+  /** notifies of new canonical blocks */
   readonly heads: HeadFeed
-  /** absent: transactions are not kept here */
+  /** absent: the node keeps no transactions */
   readonly pool?: TransactionPool | undefined
-  /** present: transactions go there */
+  /** present: transactions are forwarded to it */
   readonly sequencer?: SequencerLink | undefined
   readonly clientVersion: string
-  /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
+  /** maximum time of one eth_call or eth_estimateGas; 0: no limit; absent: five seconds */
   readonly callTimeoutMs?: number | undefined
-  /** of filters; absent: any that nobody can guess */
+  /** makes ids of filters; absent: random ids */
   readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
-  /** tells of blocks that are not sealed; absent: none is followed */
+  /** notifies of pending blocks; absent: none are followed */
   readonly preconfirmed?: PendingFeed | undefined
-  /** the sealed block that `pending` names while there is no newer one; absent: latest */
+  /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
-  /** part of the caches that this thread has, the others have the rest; absent: all */
+  /** share of the caches that this thread has; absent: all of them */
   readonly cacheShare?: number | undefined
 }
 
-/** Of blocks that were asked for lately, decoded, all threads together; about sixty of 800 transactions each. */
+/** Bytes of decoded blocks in the cache, for all threads together; about sixty blocks of 800 transactions each. */
 const blockCacheBytes = 128 * 2 ** 20
 
-/** As go-ethereum has it. */
+/** The default of go-ethereum. */
 const defaultCallTimeoutMs = 5_000
 
-/** What the methods of the execution half get, but for the cancellation of the call. */
+/** Creates the context of the execution half's methods, except the cancellation token of a call. */
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancellation'> {
   const {
     execution,

@@ -12,7 +12,7 @@ import { createHeadFeed } from './headFeed.ts'
 
 const schedule = scheduleTo('jovian')
 
-it('node/serving/headFeed: each new canonical block once, in order; after a reorg the new branch; a commit and a shorter chain tell nothing', async () => {
+it('node/serving/headFeed: emits each new canonical block once, in order, and the new branch of a reorg; nothing for a commit or a shorter chain', async () => {
   const { genesis, config } = smallChain(schedule)
   const feed = createHeadFeed()
   const records: HeadRecord[] = []

@@ -3,14 +3,14 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { HeadBlock } from '#rpc/ports'
 import { createRecordFeed, type RecordFeed } from './recordFeed.ts'
 
-/** Blocks of a record that were not canonical in the record before it, oldest first. Pure. */
+/** Returns blocks of a record that were not canonical in the previous record, oldest first. Pure. */
 export function newBlocks(before: HeadRecord, now: HeadRecord): readonly HeadBlock[] {
-  const told = new Set(before.overlays.map(({ hash }) => hash))
-  // a block is in the overlays of one record at least before it is committed, and what is committed leaves them
-  return now.overlays.filter(({ hash }) => !told.has(hash)).map(headOf)
+  const known = new Set(before.overlays.map(({ hash }) => hash))
+  // each block is in the overlays of at least one record before it is committed and leaves them
+  return now.overlays.filter(({ hash }) => !known.has(hash)).map(headOf)
 }
 
-/** Its transactions are unpacked when somebody asks for them: to most heads nobody listens. */
+/** Unpacks transactions on access only: most heads have no subscriber for them. */
 const headOf = (executed: ExecutedBlock): HeadBlock => ({
   hash: executed.hash,
   get block(): HeadBlock['block'] {
@@ -19,5 +19,5 @@ const headOf = (executed: ExecutedBlock): HeadBlock => ({
   },
 })
 
-/** Tells of what each published record makes canonical. */
+/** Creates the feed of blocks that each published record makes canonical. */
 export const createHeadFeed = (): RecordFeed<HeadBlock> => createRecordFeed(newBlocks)

@@ -24,7 +24,7 @@ const record = (unsafe: number, overlays: readonly never[], ...blocks: readonly 
     ...(blocks.length > 0 && { pending: { blocks, freshUntilMs: 0 } }),
   }) as never
 
-/** Changes in short: what, which block, from which transaction on. */
+/** Formats changes briefly: kind, block, index of the first transaction. */
 const short = (before: HeadRecord, now: HeadRecord): string[] =>
   pendingChanges(before, now).map((change) => {
     const { number } = change.block.header
@@ -42,8 +42,8 @@ it.each([
   ['it grows', record(0, [], one), record(0, [], grown), ['+1/1 from 2']],
   ['a flashblock is empty', record(0, [], grown), record(0, [], pending(1, 'abc', { index: 2 })), ['+1/2 from 3']],
   ['the next begins on it', record(0, [], grown), record(0, [], grown, two), ['+2/0 from 0']],
-  ['nothing of it', record(0, [], grown, two), record(0, [], grown, two), []],
-  ['it is sealed as it was shown', record(0, [], grown, two), record(1, [sealed(1, 'abc')], two), []],
+  ['nothing changes', record(0, [], grown, two), record(0, [], grown, two), []],
+  ['it is sealed unchanged', record(0, [], grown, two), record(1, [sealed(1, 'abc')], two), []],
   ['it is sealed with more', record(0, [], one), record(1, [sealed(1, 'abc')]), []],
   ['it is sealed with less', record(0, [], grown), record(1, [sealed(1, 'ab')]), ['-1/1 from 2 by c1']],
   ['it is sealed in another order', record(0, [], grown), record(1, [sealed(1, 'acb')]), ['-1/1 from 1 by c1']],
@@ -61,7 +61,7 @@ it.each([
   expect(short(before, now)).toEqual(changes)
 })
 
-it('node/serving/pendingFeed: subscribers are told what records change, from the first on, until they leave', () => {
+it('node/serving/pendingFeed: notifies subscribers of the changes of each record, until they unsubscribe', () => {
   const feed = createPendingFeed(config)
   const heard: string[] = []
   const subscription = feed.subscribe((news: readonly PendingNews[]) =>

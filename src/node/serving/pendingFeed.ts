@@ -7,7 +7,7 @@ import type { PendingNews, PendingBlock as ToldBlock } from '#rpc/pendingPorts'
 import type { Hash } from '#types/ids'
 import { createRecordFeed, type RecordFeed } from './recordFeed.ts'
 
-/** `PendingNews` before anything of a block is unpacked. */
+/** Change of a pending block, before `PendingNews` unpacks it. */
 export type PendingChange =
   | { readonly kind: 'increment'; readonly block: PendingBlock; readonly firstNew: number }
   | { readonly kind: 'dropped'; readonly block: PendingBlock; readonly first: number; readonly replacedBy?: Hash }
@@ -15,7 +15,7 @@ export type PendingChange =
 const continues = (block: PendingBlock, before: PendingBlock): boolean =>
   block.payloadId === before.payloadId && block.header.parentHash === before.header.parentHash && block.index >= before.index
 
-/** What of a block that is not pending any more is not in the chain either. */
+/** Returns the transactions of a former pending block that the chain lacks; undefined when it has all of them. */
 function dropOf(block: PendingBlock, { overlays, base }: HeadRecord): PendingChange | undefined {
   const sealed = overlays[block.header.number - base.number - 1]
   if (sealed === undefined) return { kind: 'dropped', block, first: 0 }
@@ -23,7 +23,7 @@ function dropOf(block: PendingBlock, { overlays, base }: HeadRecord): PendingCha
   return first === undefined ? undefined : { kind: 'dropped', block, first, replacedBy: sealed.hash }
 }
 
-/** What became of pending blocks between two records that follow each other: first what is gone, the youngest first. Pure. */
+/** Returns the changes of pending blocks between two consecutive records: first the dropped blocks, the youngest first. Pure. */
 export function pendingChanges(before: HeadRecord, now: HeadRecord): readonly PendingChange[] {
   const [old, shown] = [before.pending?.blocks ?? [], now.pending?.blocks ?? []]
   if (old === shown) return []
@@ -39,8 +39,8 @@ export function pendingChanges(before: HeadRecord, now: HeadRecord): readonly Pe
   ]
 }
 
-/** Read by those who want it: to most flashblocks nobody listens with all of their receipts. */
-function told(block: PendingBlock, config: ExecutionConfig): ToldBlock {
+/** Unpacks block and receipts on access only: most flashblocks have no subscriber for all of them. */
+function lazyBlock(block: PendingBlock, config: ExecutionConfig): ToldBlock {
   let [whole, receipts]: [ToldBlock['block'] | undefined, ToldBlock['receipts'] | undefined] = [undefined, undefined]
   return {
     index: block.index,
@@ -57,9 +57,9 @@ function told(block: PendingBlock, config: ExecutionConfig): ToldBlock {
 
 function newsOf(change: PendingChange, config: ExecutionConfig): PendingNews {
   const { block, ...rest } = change
-  return { ...rest, pending: told(block, config) }
+  return { ...rest, pending: lazyBlock(block, config) }
 }
 
-/** Tells of what each published record changes of what is pending. */
+/** Creates the feed of changes that each published record makes to the pending blocks. */
 export const createPendingFeed = (config: ExecutionConfig): RecordFeed<PendingNews> =>
   createRecordFeed((before, now) => pendingChanges(before, now).map((change) => newsOf(change, config)))

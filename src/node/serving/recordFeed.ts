@@ -1,15 +1,15 @@
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 
-/** Listeners, and what is to be called with each record right after it can be read. */
+/** A feed of published records; `publish` is called with each record right after it can be read. */
 export type RecordFeed<T> = {
-  /** @param listener may not throw */
+  /** @param listener must not throw */
   subscribe(listener: (news: readonly T[]) => void): Disposable
   publish(record: HeadRecord): void
 }
 
 /**
- * Tells subscribers what is new in each published record; the first one published is where the feed begins.
- * @param newsOf what is new, of two records that follow each other; asked only when somebody listens
+ * Creates a feed that notifies subscribers of the news in each published record. It begins after the first record.
+ * @param newsOf returns the news between two consecutive records; called only when there are subscribers
  */
 export function createRecordFeed<T>(newsOf: (before: HeadRecord, now: HeadRecord) => readonly T[]): RecordFeed<T> {
   const listeners = new Set<(news: readonly T[]) => void>()

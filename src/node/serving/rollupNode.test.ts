@@ -50,7 +50,7 @@ const store = createSafeHeadStore(createMemoryTable())
 const nodeOf = (deps: Partial<RollupNodeDeps> = {}) =>
   createRollupNode({ config, status: () => status, engine: execution, store, problems: () => [], ...deps })
 
-/** What op-node answered to optimism_outputAtBlock on this chain: output root, storage root of the message passer. */
+/** Answers of op-node to optimism_outputAtBlock on this chain: output root, storage root of the message passer. */
 const recorded = [
   '0xfdc59c6ef7579a049c3a750a7d357e6dbe237db355febb60e4c16364ec6d39ac',
   '0x992b4c4c6858e2f9df31c64f53ee79d77144fc91973876a5049ce21a934f23ea',
@@ -64,18 +64,18 @@ it.each([
   ['finalized', 0],
   [0, 0],
   [2, 2],
-] as const)("node/rollupNode: the output at %s is another client's answer for block %i", async (at, number) => {
+] as const)('node/serving/rollupNode: returns for %s the output that another client has for block %i', async (at, number) => {
   const output = await nodeOf().output(at)
   expect(output?.ref).toEqual(refs[number])
   expect(output?.messagePasserStorageRoot).toBe(storageRoot)
   expect(output && l2OutputRoot({ ...output, hash: output.ref.hash })).toBe(recorded[number])
 })
 
-it('node/serving/rollupNode: a block that is not there has no output', async () => {
+it('node/serving/rollupNode: has no output for an unknown block', async () => {
   expect(await nodeOf().output(3)).toBeUndefined()
 })
 
-it('node/serving/rollupNode: without the state of a block there is no root to make up', async () => {
+it('node/serving/rollupNode: fails instead of inventing a root when the state of a block is not retained', async () => {
   const forgetful: RollupNodeDeps['engine'] = {
     heads: () => execution.heads(),
     payload: (at) => execution.payload(at),
@@ -84,7 +84,7 @@ it('node/serving/rollupNode: without the state of a block there is no root to ma
   await expect(nodeOf({ engine: forgetful }).output('safe')).rejects.toThrow('the state after block 1 is not retained')
 })
 
-it('node/serving/rollupNode: status and safe heads are those of the consensus half, problems those of now', () => {
+it('node/serving/rollupNode: returns status and safe heads of the consensus half, and the current problems', () => {
   const entry = { l1: { number: 5, hash: first.hash }, safe: { number: 1, hash: second.hash } }
   store.append([entry, { l1: { number: 8, hash: first.hash }, safe: { number: 7, hash: third.hash } }])
   const node = nodeOf()

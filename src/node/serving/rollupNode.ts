@@ -13,11 +13,11 @@ export type RollupNodeDeps = {
   readonly status: () => DriverStatus
   readonly engine: Pick<Engine, 'heads' | 'payload' | 'storageRoot'>
   readonly store: SafeHeadStore
-  /** why its answers are not fresh */
+  /** returns why the node is not ready */
   readonly problems: () => readonly string[]
 }
 
-/** The consensus half as its RPC sees it. */
+/** Creates the consensus half's port for RPC methods. */
 export function createRollupNode({ config, status, engine, store, problems }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
     const root = await engine.storageRoot(messagePasser, block)

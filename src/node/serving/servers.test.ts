@@ -15,7 +15,7 @@ import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { sharedRateLimit } from './rateLimits.ts'
 import { startServers } from './servers.ts'
 
-it('node/serving/servers: all close at once: callers of several that do not end hold up no longer than those of one', async () => {
+it('node/serving/servers: closes all servers at once, so that slow callers of several delay it no longer than those of one', async () => {
   const clock = createManualClock()
   const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let calls = 0
@@ -45,7 +45,7 @@ it('node/serving/servers: all close at once: callers of several that do not end 
   for (const client of clients) client.destroy()
 })
 
-it('node/serving/servers: public servers have the namespaces they are given and one limit for a client, the local socket has all', async () => {
+it('node/serving/servers: limits public servers to their namespaces and one rate limit per client; the local socket has all methods', async () => {
   const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
   const clock = createManualClock()
   const path = join(mkdtempSync(join(tmpdir(), 'basalt-servers-')), 'ipc')

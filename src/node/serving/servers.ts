@@ -13,60 +13,60 @@ import { createRegistry, type Registry } from '#rpc/registry'
 import { createRpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
 
-/** `port` 0: any free one. */
+/** Address of a server; `port` 0: any free port. */
 export type Listen = {
   readonly host: string
   readonly port: number
-  /** names that the server may be called by besides addresses and localhost; default: none on a loopback address, any elsewhere */
+  /** accepted Host names besides addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
-  /** other threads listen there too */
+  /** other threads listen on the port too */
   readonly reusePort?: true
 }
 
 export type PageListen = Listen & {
-  /** web pages of any origin, or of these, may ask too; absent: none may */
+  /** origins of web pages that may call; `true`: any; absent: none */
   readonly cors?: true | readonly string[]
-  /** the part of a method's name before the underscore, of those that are served; absent: all are */
+  /** served namespaces, the part of a method's name before the underscore; absent: all */
   readonly api?: readonly string[]
-  /** absent: each client may ask as much as it likes */
+  /** absent: no limit */
   readonly rateLimit?: RateLimitOptions
 }
-/** `flag`: names the port in faults when it is not that of the server's own kind. */
+/** `flag`: names the port in faults, if it is not the flag of the server's kind. */
 export type HttpListen = PageListen & { readonly flag?: string }
 
-/** `intervalMs`: between two slices; `flag`: names the port in faults when it is not that of the server's own kind. */
+/** `intervalMs`: between two flashblocks; `flag`: names the port in faults, if it is not the default flag. */
 export type FlashblocksListen = Pick<Listen, 'host' | 'port'> & { readonly intervalMs: number; readonly flag?: string }
 
-/** What is absent is not served. */
+/** Servers of a node; an absent one is not started. */
 export type ListenOptions = {
   readonly http?: HttpListen
   readonly ws?: HttpListen
-  /** every method of the execution half, for whoever may open this file: the user of the process */
+  /** every method of the execution half, for processes that may open this file: those of the same user */
   readonly ipc?: { readonly path: string }
-  /** the Engine API, for a consensus half elsewhere */
+  /** the Engine API, for a consensus half in another process */
   readonly engine?: Listen
   readonly rollup?: Listen
   readonly metrics?: Listen
-  /** `/healthz` and `/readyz`, answered by a thread of their own */
+  /** `/healthz` and `/readyz`, answered by their own thread */
   readonly health?: Listen
-  /** blocks that are built here, slice by slice (not in consensus mode) */
+  /** flashblocks of blocks that are built here (not in consensus mode) */
   readonly flashblocks?: FlashblocksListen
 }
 
-/** Where the node listens. */
+/** URLs of the running servers. */
 export type Urls = Readonly<Partial<Record<keyof ListenOptions, string>>>
 
-/** What is served of the execution half. */
+/** Served parts of the execution half. */
 export type EthParts = {
   readonly context: Omit<EthContext, 'cancellation'>
   readonly heads: HeadFeed
-  /** Where methods run, by what they are asked; absent: in this thread. */
+  /** Routes calls to other threads by their parameters; absent: all methods run in this thread. */
   readonly route?: <Context>(registry: Registry<Context>) => Registry<Context>
-  /** absent: nobody else moves this half */
+  /** absent: no other half drives this one */
   readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'cancellation'> }
 }
 
-/** What is served of the consensus half; `admin` absent: no admin_*. */
+/** Served parts of the consensus half; `admin` absent: no admin_* methods. */
 export type RollupParts = Omit<RollupContext, 'cancellation'> & { readonly admin?: AdminContext['admin'] }
 
 export type ServersDeps = {
@@ -81,10 +81,10 @@ export type ServersDeps = {
 
 type Served = AsyncDisposable & { readonly url: string }
 
-/** What runs. Disposing of it closes all servers at once. */
+/** The running servers. Disposing closes all of them at once. */
 export interface Servers extends AsyncDisposable {
   readonly urls: Urls
-  /** From now on these are the keys, wherever there is a rate limit. */
+  /** Replaces the API keys of every rate limit. */
   setApiKeys(keys: readonly ApiKey[]): void
 }
 
@@ -152,7 +152,7 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
 }
 
 /**
- * Starts what is to be served, one server after the other; those already started are closed when one cannot.
+ * Starts the servers one after the other; when one cannot start, closes those already started.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<Servers> {
@@ -160,7 +160,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const servers: Served[] = []
-  // all at once: each gives its callers seconds
+  // closed together: each gives its callers seconds to finish
   starting.defer(async () => void (await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))))
   const urls: Partial<Record<keyof ListenOptions, string>> = {}
   const open: Open = async (name, start) => {

@@ -15,7 +15,7 @@ async function firstPayload(): Promise<Payload> {
   return built.kind === 'built' ? built.payload : expect.fail(built.reason)
 }
 
-/** What an operator can do, over an inbox that takes everything and keeps it. */
+/** The operator's methods, over an inbox that records every payload. */
 function adminOf(config: object = chain.config) {
   const taken: Payload[] = []
   const inbox = {
@@ -33,7 +33,7 @@ const without = (payload: Payload, field: keyof Payload): Payload => {
   return rest as Payload
 }
 
-it('node/serving/serving: a payload posted by an operator gets to the inbox when it is what its hash says', async () => {
+it('node/serving/serving: inserts a payload posted by an operator when its hash is right', async () => {
   const { admin, taken } = adminOf()
   const payload = await firstPayload()
   expect(await admin.postUnsafePayload(payload)).toEqual({ kind: 'inserted' })
@@ -43,14 +43,14 @@ it('node/serving/serving: a payload posted by an operator gets to the inbox when
 it.each<[string, (payload: Payload) => Payload, RegExp]>([
   ['another hash', (payload) => ({ ...payload, gasUsed: payload.gasUsed + 1n }), /does not hash to/],
   ['a field of its fork missing', (payload) => without(payload, 'parentBeaconBlockRoot'), /parentBeaconBlockRoot is missing/],
-  ['a field missing that later ones need', (payload) => without(payload, 'blobGasUsed'), /blobGasUsed is missing/],
-])('node/serving/serving: one with %s is refused and goes no further', async (_what, change, reason) => {
+  ['a missing field that later fields need', (payload) => without(payload, 'blobGasUsed'), /blobGasUsed is missing/],
+])('node/serving/serving: refuses a payload with %s and does not insert it', async (_case, change, reason) => {
   const { admin, taken } = adminOf()
   expect(await admin.postUnsafePayload(change(await firstPayload()))).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) })
   expect(taken).toEqual([])
 })
 
-it('node/serving/serving: one past a fork without rules here is refused by name', async () => {
+it('node/serving/serving: names the fork when it refuses a payload past an unsupported fork', async () => {
   const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, beryl: 0 } })
   expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/the fork beryl/) })
   expect(taken).toEqual([])

@@ -31,10 +31,10 @@ import { createRollupNode } from './rollupNode.ts'
 import type { EthParts, RollupParts } from './servers.ts'
 import { followSyncOf, syncProgressOf } from './syncing.ts'
 
-/** A head that is at most so much block time behind the followed one is up with it. */
+/** Seconds of block time that a head may be behind the followed head and still count as synced. */
 const followLagSec = 10
 
-/** What `eth_syncing` tells, by who moves the chain. */
+/** Returns the progress for `eth_syncing`, by the half that moves the chain. */
 function syncOf(
   config: RollupConfig,
   execution: ExecutionWorker,
@@ -50,10 +50,10 @@ function syncOf(
   }
 }
 
-/** Disposing of it ends its link to the sequencer. */
+/** Disposing ends the link to the sequencer. */
 export type EthServing = Disposable & { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
 
-/** What is served of the execution half: JSON-RPC, and the Engine API where another half moves it. */
+/** Creates the served parts of the execution half: JSON-RPC, and the Engine API if another half drives it. */
 export function ethServing(
   deps: {
     readonly execution: ExecutionWorker
@@ -65,7 +65,7 @@ export function ethServing(
     readonly log: Log
     readonly heads: HeadFeed
     readonly preconfirmed: PendingFeed
-    /** absent: no other half moves this one */
+    /** absent: no other half drives this one */
     readonly silence: EngineSilence | undefined
   },
   options: NodeOptions,
@@ -95,7 +95,7 @@ export function ethServing(
   return { parts: { context, heads, ...(engine && { engine }) }, watch, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
 }
 
-/** What is served of the consensus half. */
+/** Creates the served parts of the consensus half. */
 export function rollupServing(
   deps: {
     readonly engine: Engine
@@ -113,8 +113,8 @@ export function rollupServing(
 }
 
 /**
- * Why a payload out of nowhere goes no further, or undefined. What is refused by the inbox is remembered by its hash, so that must be its own;
- * and only one with the fields of its fork can be hashed.
+ * Returns why a posted payload is refused, or undefined. The inbox remembers refused payloads by hash, so the hash must be the payload's own, and only
+ * a payload with the fields of its fork can be hashed.
  */
 function mismatchOf(schedule: ForkSchedule, payload: Payload): string | undefined {
   const { timestamp, blockHash } = payload

@@ -3,7 +3,7 @@ import type { Progress } from '#consensus/status'
 import type { SyncProgress } from '#rpc/ports'
 
 /**
- * What `eth_syncing` tells: progress until derivation has read all of L1, also while nothing is known of L1 yet. Pure.
+ * Returns the progress for `eth_syncing` until derivation has read all of L1, also while the L1 head is unknown. Pure.
  * @param starting number of the head when the node started
  * @returns undefined: not syncing
  */
@@ -14,9 +14,9 @@ export function syncProgressOf({ l1Block = -1, l1Target, l2Block, l2Target = 0 }
 }
 
 /**
- * The same of a node that follows another: until it is less than a few blocks behind that one's head. Pure.
- * @param current number of the head here
- * @param lagBlocks how far behind still counts as following
+ * Returns the same for a node that follows another one, until it is at most a few blocks behind that node's head. Pure.
+ * @param current number of the local head
+ * @param lagBlocks largest distance that counts as synced
  */
 export function followSyncOf(
   { source }: Pick<FollowStatus, 'source'>,

@@ -27,7 +27,7 @@ describe.each([
   ['memory', () => createMemoryKv()],
   ['lmdb', () => openLmdbKv(join(base, 'a'), Object.values(consensusTables))],
 ])('node/storage/l1CacheTable over %s', (_kind, open) => {
-  it('what is kept is there at once, and after a restart', async () => {
+  it('returns kept entries at once, and after a restart', async () => {
     await using kv = open()
     const { clock, cache } = cacheOf(kv)
     const [block, blob] = [entry('block', 7, 'block seven'), entry('blob', 7, 'its blob')]
@@ -47,7 +47,7 @@ describe.each([
     expect(cacheOf(kv).cache.sizeBytes).toBe(0)
   })
 
-  it('beyond its bound the lowest L1 numbers go, whatever order they came in', async () => {
+  it('evicts the lowest L1 numbers above its bound, in whatever order they were kept', async () => {
     await using kv = open()
     const { clock, cache } = cacheOf(kv, 1_000)
     for (const number of [5, 3, 12, 4, 11, 10, 9, 8, 7, 6, 1, 2, 13]) cache.keep(entry('block', number, `block ${number}`))
@@ -65,7 +65,7 @@ describe.each([
     cache[Symbol.dispose]()
   })
 
-  it('after a reorg a number has the block kept last, also after a restart', async () => {
+  it('has the block kept last at a number after a reorg, also after a restart', async () => {
     await using kv = open()
     const { clock, cache } = cacheOf(kv)
     cache.keep(entry('block', 5, 'old'))
@@ -82,7 +82,7 @@ describe.each([
   })
 })
 
-it('node/storage/l1CacheTable: a store that refuses costs the cache, not the node, and is tried again later', async () => {
+it('node/storage/l1CacheTable: loses the cache, not the node, when the store refuses a write, and retries later', async () => {
   await using kv = createMemoryKv()
   let isFull = true
   const refusing: Kv = {
@@ -111,7 +111,7 @@ it('node/storage/l1CacheTable: a store that refuses costs the cache, not the nod
   expect(cache.hashAt(1)).toBe(hashOf('one'))
 })
 
-it('node/storage/l1CacheTable: large amounts are written in several transactions', async () => {
+it('node/storage/l1CacheTable: writes large amounts in several transactions', async () => {
   await using kv = createMemoryKv()
   let writes = 0
   const counting: Kv = {

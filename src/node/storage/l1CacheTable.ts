@@ -7,7 +7,7 @@ import { type Hash, hashFromBytes } from '#types/ids'
 
 export type L1CacheTable = L1Cache &
   Disposable & {
-    /** what is kept, or about to be */
+    /** bytes of stored and waiting entries */
     readonly sizeBytes: number
   }
 
@@ -15,14 +15,14 @@ type Place = { readonly key: Uint8Array; readonly sizeBytes: number }
 
 const kinds: readonly L1CacheKind[] = ['block', 'blob']
 const keyBytes = 8 + 1 + 32 + 4
-/** How long something waits to be written with others, and how much one transaction writes. */
+/** Longest wait of an entry to be written with others, and bytes that one transaction writes. */
 const gatherMs = 250
 const batchBytes = 2 * 1_048_576
-/** A disk that refuses is left alone for so long. */
+/** Time without writes after the disk refused one. */
 const refusedMs = 60_000
 const evictedAtOnce = 256
 
-/** number u64 ++ kind u8 ++ hash ++ size u32: in the order of eviction, and the size is known without the value */
+/** Encodes number u64 ++ kind u8 ++ hash ++ size u32: keys are in the order of eviction, and give the size without the value. */
 function keyOf({ kind, number, hash, bytes }: L1CacheEntry): Uint8Array {
   const key = new Uint8Array(keyBytes)
   const view = new DataView(key.buffer)
@@ -35,7 +35,7 @@ function keyOf({ kind, number, hash, bytes }: L1CacheEntry): Uint8Array {
 
 type KeyParts = { readonly number: number; readonly kind: L1CacheKind; readonly hash: Hash; readonly sizeBytes: number }
 
-/** undefined: no key of this table. */
+/** Returns undefined for a key of another table. */
 function partsOf(key: Uint8Array): KeyParts | undefined {
   const kind = kinds[key[8] ?? -1]
   if (key.length !== keyBytes || kind === undefined) return undefined
@@ -44,8 +44,8 @@ function partsOf(key: Uint8Array): KeyParts | undefined {
 }
 
 /**
- * Fits one table of the consensus store to the cache of L1. What is kept is written some time later, a few megabytes in a transaction; a kill
- * before loses it. Above `maxBytes` the lowest L1 numbers go first. Opening it reads all keys.
+ * Creates the L1 cache over one table of the consensus store. Entries are written with a delay, a few megabytes per transaction; a kill before that
+ * loses them. Above `maxBytes` the lowest L1 numbers are evicted. Opening reads all keys.
  */
 export function createL1CacheTable(
   deps: { readonly kv: Kv; readonly clock: Clock; readonly log: Log },
@@ -60,10 +60,10 @@ class Table implements L1CacheTable {
   readonly #log: Log
   readonly #table: number
   readonly #maxBytes: number
-  /** by kind and hash: what is written */
+  /** stored entries, by kind and hash */
   readonly #places = new Map<string, Place>()
   readonly #blockAt = new Map<number, Hash>()
-  /** by kind and hash: what is to be written */
+  /** entries to be written, by kind and hash */
   #waiting = new Map<string, L1CacheEntry>()
   #dropped: Place[] = []
   #writtenBytes = 0
@@ -123,7 +123,7 @@ class Table implements L1CacheTable {
     this.#schedule()
   }
 
-  /** Writes what waits; nothing is kept after that. */
+  /** Writes waiting entries; later calls keep nothing. */
   [Symbol.dispose](): void {
     this.#isClosed = true
     while (this.#waiting.size > 0 || this.#dropped.length > 0) this.#write()
@@ -166,7 +166,7 @@ class Table implements L1CacheTable {
     })
   }
 
-  /** One transaction: drops, then as much as fits into a batch, then what has to go for it. */
+  /** Writes one transaction: deletes dropped entries, writes one batch, evicts entries above the bound. */
   #write(): void {
     const dropped = this.#dropped
     const batch = this.#nextBatch()
@@ -211,9 +211,9 @@ class Table implements L1CacheTable {
     }
   }
 
-  /** What is in the table is not known any more: it is read again. */
+  /** Reads the keys again after a failed write: the state of the table is unknown. */
   #refused(error: unknown): void {
-    this.#log.warn('the L1 cache could not be written', { error })
+    this.#log.warn('L1 cache not written', { error })
     this.#refusedUntilMs = this.#clock.elapsedMs() + refusedMs
     this.#waiting = new Map()
     this.#waitingBytes = 0

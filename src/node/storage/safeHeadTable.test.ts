@@ -27,7 +27,7 @@ orderedTableContract('memory', () => over(createMemoryKv()))
 orderedTableContract('lmdb', () => over(openLmdb()))
 orderedTableContract('test double', async () => ({ table: createMemoryTable(), [Symbol.asyncDispose]: async () => {} }))
 
-it('node/storage/safeHeadTable: keeps to its table', async () => {
+it('node/storage/safeHeadTable: reads and writes its own table only', async () => {
   await using kv = openLmdb()
   const row = { key: Uint8Array.of(5), value: Uint8Array.of(5) }
   kv.write((tx) => tx.put(meta.id, row.key, row.value))
@@ -38,7 +38,7 @@ it('node/storage/safeHeadTable: keeps to its table', async () => {
   expect(snapshot.get(meta.id, row.key)).toEqual(row.value)
 })
 
-it('node/storage/safeHeadTable: entries are there after the store was closed and opened again', async () => {
+it('node/storage/safeHeadTable: has its entries after the store was closed and opened again', async () => {
   const dir = join(base, 'again')
   const entry = { l1: { number: 7, hash: hashOf('L1') }, safe: { number: 3, hash: hashOf('L2') } }
   {

@@ -2,7 +2,7 @@ import type { OrderedTable } from '#consensus/ports'
 import { concatBytes } from '#lib/bytes'
 import type { Kv } from '#store/ports'
 
-/** Fits one table of the consensus store to what the safe head store needs. */
+/** Creates the ordered table of the safe head store over one table of the consensus store. */
 export function safeHeadTable(kv: Kv, table: number): OrderedTable {
   return {
     floor(key): { readonly key: Uint8Array; readonly value: Uint8Array } | undefined {
@@ -19,5 +19,5 @@ export function safeHeadTable(kv: Kv, table: number): OrderedTable {
   }
 }
 
-/** The least key that is greater. */
+/** Returns the least key that is greater. */
 const justAfter = (key: Uint8Array): Uint8Array => concatBytes(key, Uint8Array.of(0))

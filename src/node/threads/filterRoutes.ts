@@ -9,10 +9,10 @@ import type { PassedAnswer, PassedCall } from './rpcWorkerProtocol.ts'
 /** Methods whose first parameter is the id of a filter. */
 const ofFilters: ReadonlySet<string> = new Set(['eth_getFilterChanges', 'eth_getFilterLogs', 'eth_uninstallFilter'])
 
-/** Ids of filters that one thread has: its number, then what nobody can guess. */
+/** Returns a generator of filter ids for one thread: its number, then random bytes. */
 export const filterIdsOf = (thread: number) => (): string => toHex(Uint8Array.of(thread, ...randomBytes(15)))
 
-/** The thread that made a filter's id; undefined: it is none. */
+/** Returns the thread that created a filter's id; undefined: it is not an id. */
 export function threadOfFilter(id: unknown): number | undefined {
   return typeof id === 'string' && /^0x[\da-f]{32}$/.test(id) ? Number.parseInt(id.slice(2, 4), 16) : undefined
 }
@@ -29,13 +29,13 @@ function received(answer: PassedAnswer): Result {
 }
 
 export type FilterRoutes = {
-  /** this thread, and how many there are */
+  /** number of this thread, and the number of threads */
   readonly here: number
   readonly threads: number
   readonly passOn: (thread: number, call: PassedCall) => Promise<PassedAnswer>
 }
 
-/** The same methods; those of filters are passed on to the thread that has the filter. */
+/** Returns the registry with methods of filters passed on to the thread that has the filter. */
 export function withFilterRoutes<Context>(registry: Registry<Context>, { here, threads, passOn }: FilterRoutes): Registry<Context> {
   const routed = (method: Method<Context>): Method<Context> => ({
     ...method,
@@ -48,7 +48,7 @@ export function withFilterRoutes<Context>(registry: Registry<Context>, { here, t
   return new Map([...registry].map(([name, method]) => [name, ofFilters.has(name) ? routed(method) : method]))
 }
 
-/** Answers a call that was passed on to this thread. */
+/** Answers a call that another thread passed on to this one. */
 export async function answerPassed<Context>(
   registry: Registry<Context>,
   context: Context,

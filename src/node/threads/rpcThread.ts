@@ -6,28 +6,28 @@ import { ThreadLink } from '#lib/threadLink'
 import type { Urls } from '../serving/servers.ts'
 import type { ForRpcWorker, OfRpcWorker, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 
-/** The sources run as they are in development, their JavaScript in the package: the thread's file has the extension of this one. */
+/** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./rpcWorkerEntry${extname(import.meta.url)}`, import.meta.url)
 
-/** Its servers give answers under way five seconds; then it is ended. */
+/** Longest time to close: the servers give unanswered calls five seconds. */
 const closeTimeoutMs = 8_000
 
-/** One thread that answers JSON-RPC. Disposing of it lets answers under way finish for a while. */
+/** One thread that answers JSON-RPC. Disposing lets unanswered calls finish for a while. */
 export interface RpcThread extends AsyncDisposable {
   readonly link: ThreadLink<OfRpcWorker, object>
-  /** When it listens. @throws the fault that it could not start with */
+  /** Resolves when the thread listens. @throws the fault that kept it from starting */
   readonly opened: Promise<Urls>
-  /** When it is gone: why. Never rejects. */
+  /** Resolves with the cause when the thread has ended; never rejects. */
   readonly gone: Promise<Error>
-  /** Ends it at once, whatever it is doing. */
+  /** Ends the thread at once. */
   end(why: Error): void
 }
 
 export type RpcThreadDeps = {
   readonly clock: Clock
-  /** what the thread may ask, but for `opened` and `failed` */
+  /** answers to calls of the thread, except `opened` and `failed` */
   readonly answers: Omit<ForRpcWorker, 'opened' | 'failed'>
-  /** Told of what went wrong when nobody waits for an answer. */
+  /** Called with errors of messages that no caller waits for. */
   readonly onFailure: (error: unknown) => void
 }
 

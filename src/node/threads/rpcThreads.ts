@@ -25,11 +25,11 @@ export type RpcThreadsDeps = {
   readonly log: Log
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
-  /** Why the node's answers are not fresh. */
+  /** Returns why the node is not ready. */
   readonly problems: () => readonly string[]
-  /** present: transactions go there */
+  /** present: transactions are forwarded to it */
   readonly sequencer: SequencerLink | undefined
-  /** of this thread: they and those of the others learn of the same transactions */
+  /** filters of the main thread, which receive the same transactions as those of the other threads */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
   readonly metrics: RpcThreadsMetrics
 }
@@ -41,31 +41,31 @@ export type RpcThreadsOptions = {
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs?: number | undefined
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
-  /** blocks are known before they are sealed */
+  /** the node has pending blocks */
   readonly hasPending?: boolean
 }
 
-/** Threads that answer JSON-RPC, all on the same ports; one that ends is replaced. Disposing of them lets answers under way finish for a while. */
+/** Threads that answer JSON-RPC, all on the same ports; a thread that ends is replaced. Disposing lets unanswered calls finish for a while. */
 export interface RpcThreads extends AsyncDisposable {
-  /** where each of them listens */
+  /** URLs of the shared ports */
   readonly urls: Urls
-  /** Why fewer of them answer than should; none: all do. */
+  /** Returns why no thread answers; empty: at least one does. */
   problems(): readonly string[]
-  /** What each of them has measured since it started. */
+  /** Returns the metrics of each thread since its start. */
   metrics(): Promise<readonly MetricValues[]>
-  /** From now on these are the keys. */
+  /** Replaces the API keys of the rate limits. */
   setApiKeys(keys: readonly ApiKey[]): void
 }
 
-/** Between two looks at what the threads are told of. */
+/** Interval between comparisons of the sync progress that the threads have. */
 const syncEveryMs = 250
-/** Before one that ended is replaced; twice as long after each that did not get to listen. */
+/** Delay before a thread that ended is replaced; doubled after each failed start. */
 const restartMs = { first: 100, most: 10_000 }
-/** For a thread that is held up to say what it has measured. */
+/** Longest wait for the metrics of a busy thread. */
 const metricsTimeoutMs = 1_000
 
 /**
- * Many threads listen on one port, so the system would let another process of this user listen there too: a port that somebody has is refused here.
+ * Refuses a port that another program has. The system does not: with many threads on one port, other processes of this user may listen there too.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions['http' | 'ws']>): Promise<void> {
@@ -82,24 +82,24 @@ async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions[
   })
 }
 
-/** The same ports for all: those that the first one has got. */
+/** Returns the options with the ports that the first thread got. */
 function sharedPorts(listen: RpcThreadsOptions['listen'], urls: Urls): RpcThreadsOptions['listen'] {
   const at = <L extends { readonly port: number }>(given: L, url = ''): L => ({ ...given, port: Number(new URL(url).port) || given.port })
   const { http, ws } = listen
   return { ...(http && { http: at(http, urls.http) }), ...(ws && { ws: at(ws, urls.ws) }) }
 }
 
-/** The same with other keys, where there is a rate limit. */
+/** Returns the options with other API keys where there is a rate limit. */
 function withKeys({ http, ws }: RpcThreadsOptions['listen'], keys: readonly ApiKey[]): RpcThreadsOptions['listen'] {
   const changed = <L extends PageListen>(given: L): L => (given.rateLimit ? { ...given, rateLimit: { ...given.rateLimit, keys } } : given)
   return { ...(http && { http: changed(http) }), ...(ws && { ws: changed(ws) }) }
 }
 
-/** Whether other threads than this one are to answer. */
+/** Returns whether other threads answer JSON-RPC. */
 export const isThreaded = ({ rpcThreads = 0, listen }: Pick<NodeOptions, 'rpcThreads' | 'listen'>): boolean =>
   rpcThreads > 0 && (listen.http !== undefined || listen.ws !== undefined)
 
-/** What is left for this thread. */
+/** Returns the servers that remain in the main thread. */
 export function withoutThreaded({ http: _http, ws: _ws, ...rest }: ListenOptions): ListenOptions {
   return rest
 }
@@ -107,19 +107,19 @@ export function withoutThreaded({ http: _http, ws: _ws, ...rest }: ListenOptions
 class Threads implements RpcThreads {
   readonly #deps: RpcThreadsDeps
   readonly #options: RpcThreadsOptions
-  /** by number; undefined: it has ended, and another one starts */
+  /** by number; undefined: the thread has ended, and another one starts */
   readonly #seats: (RpcThread | undefined)[]
   readonly #closing = new AbortController()
   #listen: RpcThreadsOptions['listen']
   #timer: Disposable | undefined
   #feed: Disposable | undefined
-  #told = ''
+  #sentSync = ''
   #learningFrom: number | undefined
-  /** by thread, when it was asked last */
+  /** last metrics of each thread */
   readonly #measured: MetricValues[] = []
-  /** what those that are gone have counted */
+  /** counts of ended threads */
   #past: MetricValues = []
-  /** undefined: those of the options */
+  /** undefined: the keys of the options */
   #apiKeys: readonly ApiKey[] | undefined
   urls: Urls = {}
 
@@ -132,7 +132,7 @@ class Threads implements RpcThreads {
     this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
   }
 
-  /** All at once; where any port will do, the first one decides which they all have. */
+  /** Starts all threads at once. If any free port will do, the first thread decides which one all use. */
   async open(): Promise<void> {
     const { http, ws } = this.#listen
     if (http) await checkFree('http', http)
@@ -148,7 +148,7 @@ class Threads implements RpcThreads {
 
   problems(): readonly string[] {
     const ended = this.#seats.filter((seat) => seat === undefined).length
-    return ended === this.#seats.length ? ['no thread that answers JSON-RPC runs: they are started again'] : []
+    return ended === this.#seats.length ? ['all RPC threads have ended and are being restarted'] : []
   }
 
   async metrics(): Promise<readonly MetricValues[]> {
@@ -179,7 +179,7 @@ class Threads implements RpcThreads {
     return this.#seats.filter((seat) => seat !== undefined)
   }
 
-  /** @throws the fault that the thread could not start with */
+  /** @throws the fault that kept the thread from starting */
   async #seat(number: number): Promise<Urls> {
     const { execution, sync, sequencer } = this.#deps
     const { count: threads, config, version, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
@@ -202,7 +202,7 @@ class Threads implements RpcThreads {
   #threadDeps(number: number): RpcThreadDeps {
     const { clock, log, problems, sequencer } = this.#deps
     const link = (): SequencerLink => {
-      if (sequencer === undefined) throw new RangeError('there is no sequencer to pass transactions on to')
+      if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
     }
     const answers: RpcThreadDeps['answers'] = {
@@ -214,11 +214,11 @@ class Threads implements RpcThreads {
       forwarded: (hash) => link().forwarded(hash),
       status: (hash) => link().status(hash),
     }
-    const onFailure = (error: unknown): void => log.error('a message of an RPC thread failed', { thread: number, error })
+    const onFailure = (error: unknown): void => log.error('message of an RPC thread failed', { thread: number, error })
     return { clock, answers, onFailure }
   }
 
-  /** A thread has a transaction that is new: this one learns of it, and through its feed the others do. */
+  /** Notifies the main thread's filters of a thread's new transaction; their feed notifies the other threads. */
   #learn(from: number, hash: Hash): void {
     this.#learningFrom = from
     this.#deps.filters.notePending(hash)
@@ -229,7 +229,7 @@ class Threads implements RpcThreads {
     for (const [i, seat] of this.#seats.entries()) if (i !== this.#learningFrom) seat?.link.tell('pending', hash)
   }
 
-  /** The filters of a thread end with it. */
+  /** Passes a call to the thread of its filter. The filters of an ended thread are gone. */
   async #passOn(to: number, call: PassedCall): Promise<PassedAnswer> {
     const seat = this.#seats[to]
     if (seat) return await seat.link.ask('passed', call)
@@ -242,7 +242,7 @@ class Threads implements RpcThreads {
     using _watchdog = startWatchdog(
       clock,
       () => thread.link.ask('alive'),
-      () => thread.end(new Error('it was stuck: it gave no sign of life for ten seconds')),
+      () => thread.end(new Error('stuck: no answer for ten seconds')),
     )
     const error = await thread.gone
     this.#seats[number] = undefined
@@ -251,7 +251,7 @@ class Threads implements RpcThreads {
     this.#deps.metrics.ends.inc({})
     this.#past = await counted([this.#past, this.#measured[number] ?? []])
     this.#measured[number] = []
-    this.#deps.log.error('an RPC thread ended, another one takes its place', { thread: number, error })
+    this.#deps.log.error('RPC thread ended, replacing it', { thread: number, error })
     void this.#replace(number, restartMs.first)
   }
 
@@ -266,7 +266,7 @@ class Threads implements RpcThreads {
       await this.#seat(number)
     } catch (error) {
       if (signal.aborted) return
-      this.#deps.log.error('an RPC thread cannot start, it is tried again', { thread: number, error })
+      this.#deps.log.error('RPC thread not started, retrying', { thread: number, error })
       void this.#replace(number, Math.min(2 * afterMs, restartMs.most))
     }
   }
@@ -274,16 +274,16 @@ class Threads implements RpcThreads {
   #tellSync(): void {
     const { clock, sync } = this.#deps
     const progress = sync()
-    const told = JSON.stringify(progress) ?? ''
-    if (told !== this.#told) for (const { link } of this.#running()) link.tell('sync', progress)
-    this.#told = told
+    const text = JSON.stringify(progress) ?? ''
+    if (text !== this.#sentSync) for (const { link } of this.#running()) link.tell('sync', progress)
+    this.#sentSync = text
     this.#timer = clock.after(syncEveryMs, () => this.#tellSync())
   }
 }
 
 /**
- * Starts threads that answer JSON-RPC over HTTP and WebSocket out of the chain of an execution worker.
- * @returns when all of them listen
+ * Starts threads that answer JSON-RPC over HTTP and WebSocket by the chain of an execution thread.
+ * @returns once all of them listen
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startRpcThreads(deps: RpcThreadsDeps, options: RpcThreadsOptions): Promise<RpcThreads> {

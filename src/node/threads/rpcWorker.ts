@@ -23,9 +23,9 @@ import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from '
 import { cacheShares } from './rpcThreadCount.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 
-/** A call that came from another thread has so long: nobody here knows whether somebody still waits for it. */
+/** Time limit of a call from another thread, whose client may have left without notice here. */
 const passedTimeoutMs = 30_000
-/** Main answers later only when its thread is held up. */
+/** Longest wait for main's problems; main is slower only when its thread is blocked. */
 const readinessTimeoutMs = 2_000
 
 type Main = ThreadLink<ForRpcWorker, OfRpcWorker>
@@ -37,7 +37,7 @@ const sequencerOf = (main: Main): SequencerLink => ({
   status: (hash) => main.ask('status', hash),
 })
 
-/** As `createEthContext`; what this thread learns of new transactions the others learn too. */
+/** Creates the context of this thread, which passes hashes of new transactions on to the other threads. */
 function tellingContext(main: Main, deps: EthContextDeps): { readonly context: Context; readonly own: Context['filters'] } {
   const context = createEthContext(deps)
   const { filters: own } = context
@@ -57,7 +57,7 @@ async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> 
   return await Promise.race([main.ask('problems'), late.promise])
 }
 
-/** Nobody says so when a call of another thread is not waited for any more. */
+/** Cancels a call of another thread by time, because no message says that its client has left. */
 function cancellationFor(clock: Clock, timeoutMs: number): CancellationToken {
   const endMs = clock.elapsedMs() + timeoutMs
   return {
@@ -67,13 +67,13 @@ function cancellationFor(clock: Clock, timeoutMs: number): CancellationToken {
   }
 }
 
-/** What main may ask of this thread while it runs. */
+/** State that calls from main use while this thread runs. */
 type Opened = { readonly context: Context; readonly own: Context['filters']; servers?: Servers }
 
 /**
- * Answers JSON-RPC in this thread, on ports that it shares with others like it, until main says that it is enough or the execution worker is
- * gone. What cannot be started is told to main.
- * @param port to main; it is closed at the end
+ * Answers JSON-RPC in this thread, on ports shared with other RPC threads, until main closes it or the execution thread ends. Reports a failed start to
+ * main.
+ * @param port to main; closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
   const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
@@ -88,7 +88,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     },
     pending: (hash) => opened?.own.notePending(hash),
     async passed(call): Promise<PassedAnswer> {
-      if (opened === undefined) throw new RangeError('a call was passed on to a thread that does not listen yet')
+      if (opened === undefined) throw new RangeError('call for a thread that does not listen yet')
       return await answerPassed(ethRegistry, { ...opened.context, cancellation: cancellationFor(clock, passedTimeoutMs) }, call)
     },
     metrics: () => meter.read(),
@@ -96,7 +96,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     alive(): void {},
     close: () => closing.resolve(),
   }
-  const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })
+  const onFailure = (error: unknown): void => log.error('message of the main thread failed', { error })
   const main: Main = new ThreadLink({ post: (message) => port.postMessage(message), here, onFailure })
   const log = createTransferLog((line) => main.tell('log', line), 'rpc')
   port.on('message', (message) => main.receive(message))

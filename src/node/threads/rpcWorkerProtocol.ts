@@ -10,11 +10,11 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
 
-/** What an RPC thread is started with. */
+/** Settings of an RPC thread. */
 export type RpcWorkerSettings = {
-  /** of the thread, from 0; a filter's id begins with it */
+  /** number of the thread, from 0; a filter's id begins with it */
   readonly number: number
-  /** how many there are */
+  /** number of threads */
   readonly threads: number
   readonly chain: ReaderSettings
   readonly config: RollupConfig
@@ -22,55 +22,55 @@ export type RpcWorkerSettings = {
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs: number | undefined
   readonly pendingFallback: 'latest' | 'finalized' | undefined
-  /** blocks are known before they are sealed */
+  /** the node has pending blocks */
   readonly hasPending: boolean
-  /** transactions go there: main has the link */
+  /** transactions are forwarded through main's link */
   readonly hasSequencer: boolean
   readonly sync: SyncProgress | undefined
 }
 
-/** A call that another thread has what it needs for. */
+/** A call for the thread that has its filter. */
 export type PassedCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** What became of it. */
+/** Answer to such a call. */
 export type PassedAnswer =
   | { readonly kind: 'result'; readonly result: Json }
   /** a whole result as JSON text */
   | { readonly kind: 'text'; readonly text: string }
-  /** what the caller did wrong */
+  /** an error for the caller */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: Json }
 
-/** Metrics of one thread as prom-client gives them. */
+/** Metrics of one thread in prom-client's form. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** What main answers to an RPC thread. */
+/** Calls and notices that main takes from an RPC thread. */
 export type ForRpcWorker = {
-  /** It listens. */
+  /** The thread listens. */
   opened(urls: Urls): void
-  /** It cannot start, or go on: it ends. */
+  /** The thread cannot start or continue, and ends. */
   failed(error: TransferredError): void
   log(line: LogLine): void
-  /** Why the node's answers are not fresh. */
+  /** Returns why the node is not ready. */
   problems(): readonly string[]
-  /** The call of a filter that another thread has. */
+  /** Passes on a call for a filter of another thread. */
   passOn(worker: number, call: PassedCall): Promise<PassedAnswer>
-  /** A transaction is new in the pool: for the other threads to know. */
+  /** Notifies the other threads of a new transaction in the pool. */
   pending(hash: Hash): void
   send: SequencerLink['send']
   forwarded: SequencerLink['forwarded']
   status: SequencerLink['status']
 }
 
-/** What an RPC thread answers to main. */
+/** Calls and notices that an RPC thread takes from main. */
 export type OfRpcWorker = {
   sync(progress: SyncProgress | undefined): void
   pending(hash: Hash): void
   passed(call: PassedCall): Promise<PassedAnswer>
   metrics(): Promise<MetricValues>
-  /** From now on these are the keys. */
+  /** Replaces the API keys of the rate limits. */
   apiKeys(keys: readonly ApiKey[]): void
-  /** Answers as soon as its event loop turns. */
+  /** Answers as soon as the thread's event loop turns. */
   alive(): void
-  /** Lets answers under way finish for a while, then the thread ends. */
+  /** Lets unanswered calls finish for a while, then ends the thread. */
   close(): void
 }

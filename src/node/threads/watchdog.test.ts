@@ -15,7 +15,7 @@ function watched() {
   return { clock, asked, state, watch }
 }
 
-it('node/threads/watchdog: a thread that gives no answer for ten looks is stuck, and that is said once', async () => {
+it('node/threads/watchdog: reports once a thread that leaves ten looks unanswered', async () => {
   const { clock, asked, state } = watched()
   await clock.advanceMs(10_999)
   expect([asked.length, state.stuck]).toEqual([1, 0])
@@ -25,7 +25,7 @@ it('node/threads/watchdog: a thread that gives no answer for ten looks is stuck,
   expect([asked.length, state.stuck]).toEqual([1, 1])
 })
 
-it('node/threads/watchdog: a late answer counts: the looks begin anew', async () => {
+it('node/threads/watchdog: counts from zero again after a late answer', async () => {
   const { clock, asked, state } = watched()
   await clock.advanceMs(10_500)
   asked[0]?.resolve()
@@ -35,7 +35,7 @@ it('node/threads/watchdog: a late answer counts: the looks begin anew', async ()
   expect(state.stuck).toBe(1)
 })
 
-it('node/threads/watchdog: nothing is asked after the watch is over; a thread that is gone is not called stuck', async () => {
+it('node/threads/watchdog: makes no call after its end; does not report a thread that is gone', async () => {
   const { clock, asked, state, watch } = watched()
   await clock.advanceMs(1_000)
   asked[0]?.reject(new Error('its thread ended'))

@@ -1,14 +1,14 @@
 import type { Clock } from '#lib/clock'
 
-/** Between two looks at a thread, and how many in a row may pass without its answer: ten seconds. */
+/** Interval between looks at a thread, and the number of consecutive looks without an answer that make it stuck: ten seconds. */
 const lookEveryMs = 1_000
 const looksUntilStuck = 10
 
 /**
- * Watches whether a thread still answers; disposing of it ends the watch. Looks are counted, not time: while the watching thread is held up
- * itself, or the machine sleeps, nobody is blamed.
- * @param ask resolves when the thread has answered; one question is open at a time
- * @param onStuck called once, then the watch is over
+ * Watches whether a thread answers; disposing ends the watch. It counts looks rather than time, so that no thread counts as stuck after the watching
+ * thread was blocked or the machine slept.
+ * @param ask resolves when the thread has answered; one call is open at a time
+ * @param onStuck called once, then the watch ends
  */
 export function startWatchdog(clock: Clock, ask: () => Promise<unknown>, onStuck: () => void): Disposable {
   let isOpen = false
@@ -26,7 +26,7 @@ export function startWatchdog(clock: Clock, ask: () => Promise<unknown>, onStuck
     }
     if (!isOpen) {
       isOpen = true
-      ask().then(answered, () => {}) // a thread that is gone is somebody else's
+      ask().then(answered, () => {}) // the end of a thread is handled elsewhere
     }
     timer = clock.after(lookEveryMs, look)
   }
