@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { launch } from './launch.js'
 
-/** Heaps of what is needed and a fifth more, for a devnet is a guest on its machine: half the memory for a fifth more processor time under load. */
+/** V8 flags for a devnet, which shares its machine: heaps grow by a fifth. Half the memory, for a fifth more processor time under load. */
 const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20']
 
 const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))

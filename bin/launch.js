@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 
 const wanted = 24
 
-/** Compiled code is kept beside the package, where only those write who may change the code: the next start takes half the time. */
+/** Cache of compiled code, in the package's folder, where only users who may change the code can write. It halves the time of the next start. */
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/basalt', import.meta.url))
 
 function bundledNode() {
@@ -16,21 +16,21 @@ function bundledNode() {
   }
 }
 
-/** A debugger stops threads and holds a port: the program runs in this process then. */
+/** Whether a debugger is requested: it stops threads and holds a port, so the program then runs in this process. */
 const isDebugged = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((flags) => flags.includes('--inspect'))
 
 /**
- * Runs a module in this process when this Node is new enough, else in a child on the Node that the toolchain brought. The child ends with this
- * process, however it ends: it watches the channel between them.
- * @param v8Flags for all its threads
- * @param isSupervised always in a child: this process reports an end that the child cannot report
+ * Runs a module in this process when this Node is new enough, else in a child process on the Node of the package's toolchain. The child watches the
+ * channel to this process and ends with it.
+ * @param v8Flags flags for all threads
+ * @param isSupervised always use a child process: this process reports an end that the child cannot report
  */
 export async function launch(file, args, v8Flags = [], isSupervised = false) {
   const isNew = Number(process.versions.node.split('.')[0]) >= wanted
   if (isNew && (!isSupervised || isDebugged)) {
     process.argv = [process.argv[0], file, ...args]
     for (const flag of v8Flags) setFlagsFromString(flag)
-    // threads look at the variable, this one has begun without it
+    // new threads read the variable; this thread started without it
     process.env.NODE_COMPILE_CACHE ??= compileCache
     module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
     await import(pathToFileURL(file).href)

@@ -1,4 +1,4 @@
-// `node bin/run.js scripts/x.ts …`: an npm script on Node 24, whatever the machine has.
+// `node bin/run.js scripts/x.ts …` runs a script on Node 24, whichever Node the machine has.
 import { resolve } from 'node:path'
 import { launch } from './launch.js'
 

@@ -4,19 +4,19 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 
-/** The child writes messages to this descriptor, one JSON object a line. */
+/** Descriptor for the child's messages, one JSON object per line. */
 const reportFd = 4
 const lookEveryMs = 1_000
-/** Looks without a sign of life after which a thread that sleeps is stuck: one that waits for the disk or computes is not asleep. */
+/** Looks without a heartbeat after which a sleeping thread is stuck; a thread that computes or waits for the disk does not sleep. */
 const asleepLooks = 10
-/** The same for a thread that computes, or waits for a disk that does not answer. */
+/** Looks without a heartbeat after which a thread that computes, or waits for a disk, is stuck. */
 const silentLooks = 300
-/** For the child to end after a signal: less than the minute that compose.yaml gives. */
+/** Time for the child to end after a signal, less than the minute that compose.yaml gives. */
 const stopMs = 50_000
-/** A process group gets a signal as a whole, and this process forwards it: a second signal this soon is the same one. */
+/** A second signal within this time is the same one: it goes to the whole process group, and this process forwards it too. */
 const sameSignalMs = 1_000
 
-/** The state letter of a thread, from /proc; undefined where the system has none. */
+/** Returns the state letter of a thread from /proc; undefined where the system has no /proc. */
 function stateOf(pid, thread) {
   try {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
@@ -34,7 +34,7 @@ function waitsForDisk(pid) {
   }
 }
 
-/** Threads that promised to give signs of life. */
+/** Threads that send heartbeats. */
 class Watches {
   #byId = new Map()
 
@@ -43,11 +43,11 @@ class Watches {
     else this.#byId.set(id, { ...this.#byId.get(id), ...(line && { line, thread }), silent: 0, asleep: 0 })
   }
 
-  /** @returns the line of a thread that is stuck, if there is one */
+  /** @returns the line to print for a stuck thread; undefined: no thread is stuck */
   look(pid) {
     for (const watch of this.#byId.values()) {
       const state = stateOf(pid, watch.thread)
-      // stopped by a signal, as a debugger does
+      // stopped by a signal, for example by a debugger
       if (state === 'T' || state === 't') continue
       watch.silent++
       if (state === 'S' && !waitsForDisk(pid)) watch.asleep++
@@ -57,7 +57,7 @@ class Watches {
   }
 }
 
-/** Calls a function with each whole line of a stream. */
+/** Calls a function with each complete line of a stream. */
 function eachLine(stream, take) {
   let rest = ''
   stream.setEncoding('utf8')
@@ -66,13 +66,13 @@ function eachLine(stream, take) {
     rest = lines.pop()
     lines.forEach(take)
   })
-  // the child's end breaks with the child
+  // the stream fails when the child ends
   stream.on('error', () => {})
 }
 
 /**
- * Runs a command until it ends, forwards SIGINT and SIGTERM to it, and ends as it does: with its exit code, or with 128 and the number of the
- * signal that ended it. A child that does not stop, or of which a thread is stuck, is killed. A second signal kills it at once.
+ * Runs a command until it ends and forwards SIGINT and SIGTERM to it. Ends as the child does: with its exit code, or with 128 plus the number of the
+ * signal that ended it. Kills a child that does not stop, or has a stuck thread; a second signal kills it at once.
  */
 export function supervise(command, args, env) {
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc', 'pipe']
@@ -82,7 +82,7 @@ export function supervise(command, args, env) {
   let end
   let firstSignal
 
-  /** @param line undefined: nothing is to be said */
+  /** @param line undefined: nothing is printed */
   const kill = (line) => {
     end ??= { line }
     child.kill('SIGKILL')
@@ -106,7 +106,7 @@ export function supervise(command, args, env) {
       child.kill(signal)
     })
   }
-  // nobody reads what is written any more
+  // stderr may be closed
   process.stderr.on('error', () => {})
   child.on('error', (error) => {
     process.stderr.write(`basalt: cannot start ${command}: ${error.message}\n`)
