@@ -2,7 +2,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
-import { Fault, isFault } from '#lib/fault'
+import { type Fault, isFault } from '#lib/fault'
 import type { Backoff } from '#lib/retry'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -12,13 +12,12 @@ import { consensusFault } from './faults.ts'
 import { L1Trail } from './l1Trail.ts'
 import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
 import { reconcileHeads } from './reconcileHeads.ts'
-import { Refusals } from './refusals.ts'
 import { TaskQueue } from './taskQueue.ts'
 import { buildDerived, type Derived } from './tasks/build.ts'
 import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
 import { planFinalize } from './tasks/finalize.ts'
-import { planInsert, runInsert } from './tasks/insert.ts'
 import { SequencedChain } from './tasks/seal.ts'
+import { UnsafeInserts } from './tasks/unsafeInserts.ts'
 
 export type EngineQueueDeps = EngineCallsDeps
 
@@ -28,9 +27,6 @@ export type EngineQueueOptions = {
   /** source of the safe and finalized labels: derivation, or the followed node */
   readonly labels: 'l1' | 'source'
 }
-
-/** Maximum number of waiting inserts. */
-const maxWaitingInserts = 64
 
 /** Maximum pause between retries. The execution half is local and depends on no other service, so it is retried soon after it is back. */
 const longestPauseMs = 5_000
@@ -54,12 +50,9 @@ export class EngineQueue implements UnsafeInbox {
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
-  /** runs one insert after the other, because a later one may build on the earlier ones */
-  readonly #offers = new TaskQueue()
   readonly #calls: EngineCalls
-  readonly #refusals: Refusals
+  readonly #unsafe: UnsafeInserts
   #heads: Heads | undefined
-  #inserts = 0
   #checkedMs = 0
   #lost: Fault | undefined
 
@@ -67,13 +60,16 @@ export class EngineQueue implements UnsafeInbox {
     this.#deps = deps
     this.#options = options
     this.#calls = new EngineCalls(deps, { ...options.backoff, maxMs: Math.min(options.backoff.maxMs, longestPauseMs) })
-    this.#refusals = new Refusals(deps.clock)
-    this.sequenced = new SequencedChain({
+    const shared = {
       ...{ config: options.config, log: deps.log, tasks: this.#tasks, calls: this.#calls, trail: this.trail },
-      heads: (): Heads | undefined => this.#heads,
-      known: (signal): Promise<Heads> => this.#known(signal),
-      setHeads: (heads, signal): Promise<void> => this.#setHeads(heads, signal),
-      onLost: (fault, signal): Promise<void> => this.#onLost(fault, signal),
+      known: (signal: AbortSignal): Promise<Heads> => this.#known(signal),
+      setHeads: (heads: Heads, signal: AbortSignal): Promise<void> => this.#setHeads(heads, signal),
+      onLost: (fault: Fault, signal: AbortSignal): Promise<void> => this.#onLost(fault, signal),
+    }
+    this.sequenced = new SequencedChain({ ...shared, heads: (): Heads | undefined => this.#heads })
+    this.#unsafe = new UnsafeInserts({
+      ...{ ...shared, labels: options.labels, clock: deps.clock, metrics: deps.metrics },
+      untilAnswered: <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => this.#untilAnswered(signal, run),
     })
   }
 
@@ -120,14 +116,8 @@ export class EngineQueue implements UnsafeInbox {
     return false
   }
 
-  async insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads are waiting' }, payloads)
-    this.#inserts++
-    try {
-      return this.#told(await this.#offers.run('insert', signal, () => this.#insertInTurns(payloads, signal)), payloads)
-    } finally {
-      this.#inserts--
-    }
+  insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+    return this.#unsafe.insert(payloads, signal)
   }
 
   async label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void> {
@@ -162,6 +152,7 @@ export class EngineQueue implements UnsafeInbox {
    * @throws Fault DEPOSITS_INVALID (fatal), UNKNOWN_PARENT, ENGINE_LOST (reset)
    */
   async confirm(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
+    // outside of the order of tasks, so that an equal block does not wait for inserts; the task compares again, because they may change the head
     const found = await this.#consolidate(item, signal)
     if (found?.kind === 'same') return { kind: 'consolidated', payload: found.payload }
     return await this.#tasks.run('build', signal, () => this.#build(item, signal))
@@ -253,11 +244,6 @@ export class EngineQueue implements UnsafeInbox {
     return await this.#calls.read(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
   }
 
-  #insertInTurns(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    const task = (): Promise<UnsafeOutcome> => this.#tasks.run('insert', signal, () => this.#insert(payloads, signal))
-    return this.#untilAnswered(signal, () => this.#calls.insertAgain(signal, task))
-  }
-
   /** Repeats the call while it fails with ENGINE_LOST, for callers without a reset of their own; checks the engine's heads in between. */
   async #untilAnswered<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -272,63 +258,6 @@ export class EngineQueue implements UnsafeInbox {
           })
       }
     }
-  }
-
-  async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    for (;;) {
-      try {
-        return await this.#insertOnce(payloads, signal)
-      } catch (error) {
-        if (!(error instanceof Fault) || error.severity !== 'reset') throw error
-        await this.#onLost(error, signal)
-        if (!isFault(error, 'ENGINE_LOST')) return gapBelow(payloads)
-      }
-    }
-  }
-
-  async #insertOnce(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    const { config, labels } = this.#options
-    const heads = await this.#known(signal)
-    const floor = (labels === 'l1' ? heads.safe : heads.finalized).number
-    const plan = await this.#calls.read(signal, (engine) => planInsert(engine, heads, floor, payloads))
-    if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
-    if (plan.kind !== 'insert') return plan
-    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#calls.insertOnce(signal, (port) => port.insert(payload)) }
-    const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
-    const run = await runInsert({ engine, config, refusalOf, trail: this.trail }, payloads.slice(plan.from), signal)
-    const isExtension = plan.fork === heads.unsafe.number
-    if (run.last && (run.kind === 'done' || isExtension)) await this.#extend(run.last, plan.fork, heads, signal)
-    switch (run.kind) {
-      case 'done':
-        return { kind: 'inserted', head: run.last }
-      case 'invalid':
-        this.#refusals.add(run.payload.blockHash, run.reason)
-        return { kind: 'invalid', number: run.payload.blockNumber, reason: run.reason }
-      case 'gap':
-        if (run.missing.hash === heads.unsafe.hash) await this.#onLost(consensusFault('HEAD_LOST', run.missing), signal)
-        return { kind: 'gap', missing: run.missing }
-      case 'refused':
-        return { kind: 'refused', reason: run.reason }
-    }
-  }
-
-  /** Makes an inserted block the unsafe head. Without L1, a branch may fork below the safe head, which is then lowered. */
-  async #extend(unsafe: L2Ref, fork: number, heads: Heads, signal: AbortSignal): Promise<void> {
-    if (fork < heads.unsafe.number) {
-      this.#deps.log.warn('unsafe chain replaced', { from: fork + 1, blocks: heads.unsafe.number - fork, head: unsafe.number })
-    }
-    const payload = fork < heads.safe.number ? await this.payload(fork, signal) : undefined
-    const safe = payload ? l2RefOf(this.#options.config, payload) : heads.safe
-    await this.#setHeads({ unsafe, safe, finalized: heads.finalized }, signal)
-  }
-
-  #told(outcome: UnsafeOutcome, payloads: readonly Payload[]): UnsafeOutcome {
-    const { metrics, log } = this.#deps
-    metrics.unsafe.inc({ outcome: outcome.kind }, outcome.kind === 'inserted' ? payloads.length : 1)
-    const first = payloads[0]?.blockNumber
-    if (outcome.kind === 'invalid') log.warn('unsafe block invalid', { number: outcome.number, reason: outcome.reason })
-    if (outcome.kind === 'refused') log.warn('unsafe blocks refused', { from: first, reason: outcome.reason })
-    return outcome
   }
 
   async #finalize(wanted: L2Ref, signal: AbortSignal): Promise<void> {
@@ -382,8 +311,3 @@ const numbersOf = ({ unsafe, safe, finalized }: Heads): Record<string, number> =
   safe: safe.number,
   finalized: finalized.number,
 })
-
-function gapBelow([first]: readonly Payload[]): UnsafeOutcome {
-  if (first === undefined) return { kind: 'refused', reason: 'no payload' }
-  return { kind: 'gap', missing: { hash: first.parentHash, number: first.blockNumber - 1 } }
-}
