@@ -14,7 +14,7 @@ function sourceFiles(dir: string): string[] {
 
 type Scan = { imports: string[]; asyncAt: number[] }
 
-/** The module specifiers of a file and the lines with the `async` keyword, by the compiler's own scanner. */
+/** Returns the module specifiers of a file and the lines with the `async` keyword, by the compiler's scanner. */
 function scan(text: string): Scan {
   const scanner = createScanner(true, 0, text)
   const imports: string[] = []
@@ -41,7 +41,7 @@ function scan(text: string): Scan {
 
 const moduleOf = (file: string): string => relative('src', file).split('/')[0] ?? ''
 
-/** Why a file may not import a specifier, or undefined. */
+/** Returns the reason why a file may not import a specifier, or undefined. */
 function refusal(file: string, specifier: string): string | undefined {
   const from = moduleOf(file)
   if (specifier.startsWith('.')) {
@@ -58,7 +58,7 @@ function refusal(file: string, specifier: string): string | undefined {
   return allowed.includes(to) || allowed.includes(`${to}:${name}`) ? undefined : `${from} may not import ${specifier}`
 }
 
-/** The file of `src/` that a specifier names, or undefined. */
+/** Returns the file of `src/` that a specifier names, or undefined. */
 function importedFile(file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return relative(root, resolve(root, file, '..', specifier))
   return specifier.startsWith('#') && !specifier.startsWith('#test/') ? `src/${specifier.slice(1)}.ts` : undefined
@@ -82,7 +82,7 @@ function importCycles(imports: ReadonlyMap<string, readonly string[]>): string[]
 const files = sourceFiles('src')
 
 describe('architecture', () => {
-  it('the scanner sees imports and async functions at all', () => {
+  it('finds imports and async functions', () => {
     expect(scan("import { a } from '#lib/a'\nimport './b.ts'\nasync function f() {}").imports).toEqual(['#lib/a', './b.ts'])
     expect(scan("const { a } = await import('./a.ts')\ntype B = import('#lib/b').B").imports).toEqual(['./a.ts', '#lib/b'])
     expect(scan('const x = 1\nasync function f() {}').asyncAt).toEqual([2])
@@ -90,7 +90,7 @@ describe('architecture', () => {
     expect(scan('const x = `a ${b} async ${c} `\nasync function f() {}').asyncAt).toEqual([2])
   })
 
-  it('refuses a forbidden edge, a private file, a relative escape', () => {
+  it('rejects a forbidden edge, a private file, a relative path out of a module', () => {
     expect(refusal('src/evm/a.ts', '#state/account')).toBe('evm may not import #state/account')
     expect(refusal('src/state/a.ts', '#evm/wasmEvm')).toBe('state may not import #evm/wasmEvm')
     expect(refusal('src/state/a.ts', '#evm/ports')).toBeUndefined()
@@ -98,7 +98,7 @@ describe('architecture', () => {
     expect(refusal('src/evm/a.ts', '../lib/hex.ts')).toMatch('relative path')
   })
 
-  it('every module has a row in layers.ts, and the table has no cycle', () => {
+  it('has a row in layers.ts for every module, without a cycle', () => {
     const present = new Set(files.map(moduleOf))
     expect([...present].toSorted()).toEqual(Object.keys(modules).toSorted())
     const done = new Set<string>()
@@ -111,7 +111,7 @@ describe('architecture', () => {
     for (const name of Object.keys(modules)) visit(name, [])
   })
 
-  it('imports follow layers.ts', () => {
+  it('imports only as layers.ts permits', () => {
     expect(files.length).toBeGreaterThan(0)
     const bad = files.flatMap((file) =>
       scan(readFileSync(join(root, file), 'utf8')).imports.flatMap((specifier) => {
@@ -122,7 +122,7 @@ describe('architecture', () => {
     expect(bad).toEqual([])
   })
 
-  it('no file imports itself through other files, not even a type', () => {
+  it('has no cycle of files, including imports of types', () => {
     const a = "import { b } from './b.ts'"
     const b = "import type { C } from './c.ts'"
     const planted = [
@@ -139,13 +139,13 @@ describe('architecture', () => {
     expect(importCycles(graph(sources))).toEqual([])
   })
 
-  it('every public file exists, and another module or a test of one imports it', () => {
+  it('has an importer in another module for every public file', () => {
     const imported = new Set(files.flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).imports))
     const listed = Object.entries(modules).flatMap(([name, { public: names }]) => names.map((path) => `#${name}/${path}`))
     expect(listed.filter((specifier) => !imported.has(specifier))).toEqual([])
   })
 
-  it(`no folder has more than ${maxFilesPerFolder} source files directly in it`, () => {
+  it(`has at most ${maxFilesPerFolder} source files directly in a folder`, () => {
     const count = new Map<string, number>()
     for (const file of ['src', 'bench', 'e2e', 'scripts', 'test/harness'].flatMap(sourceFiles)) {
       const folder = dirname(file)
@@ -154,14 +154,14 @@ describe('architecture', () => {
     expect([...count].filter(([, files]) => files > maxFilesPerFolder)).toEqual([])
   })
 
-  it('the core is synchronous', () => {
+  it('has no async function in the core', () => {
     const bad = files
       .filter((file) => synchronous.includes(moduleOf(file)) && !file.endsWith('.test.ts'))
       .flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).asyncAt.map((line) => `${file}:${line}`))
     expect(bad).toEqual([])
   })
 
-  it(`no file has more than ${maxLinesPerFile} lines`, () => {
+  it(`has at most ${maxLinesPerFile} lines in a file`, () => {
     const long = [...files, ...sourceFiles('test')]
       .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
       .filter(({ lines }) => lines > maxLinesPerFile)

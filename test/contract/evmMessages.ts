@@ -150,7 +150,7 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     expect(session.diff().isWiped(keyOf(contract))).toBe(false)
   })
 
-  it(`evm ${name}: deletes an empty account that is touched, and keeps one that is not`, () => {
+  it(`evm ${name}: deletes touched empty accounts and keeps untouched ones`, () => {
     const session = sessionOf({ [contract]: { code: `0x${callTo(other)}00` }, [other]: {}, [addressOf(0x44)]: {} })
     runOnce(session, {})
     expect(session.diff().account(keyOf(other))).toBeNull()

@@ -123,7 +123,7 @@ it.each([
   ['CREATE2', '385f5f395a385f5ff55f5260205ff3'],
 ])('evm: ends a %s of itself at a depth of 1,024', (_op, code) => {
   const { diff } = agree({ accounts: [], to: null, data: fromHex(`0x${code}`), gas: hugeGas })
-  // each frame except the one beyond the depth limit leaves an account with a hash, a nonce and a code
+  // each frame up to the depth limit leaves an account with a hash, a nonce and a code
   expect(diff.length).toBeGreaterThan(1_024 * 2 * (32 + 8 + 32))
   agree({ accounts: [], to: null, data: fromHex(`0x${code}`), gas: 3_000_000n })
 })

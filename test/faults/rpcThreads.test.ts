@@ -186,7 +186,7 @@ it('faults/rpcThreads: replaces an unresponsive thread', async () => {
   expect(warned.join('')).toContain('stuck: no answer for ten seconds')
 })
 
-it('faults/rpcThreads: applies changed API keys in every thread, including one that is started later', async () => {
+it('faults/rpcThreads: applies changed API keys in every thread, including threads started later', async () => {
   const rateLimit = sharedRateLimit({ rate: { unitsPerSec: 1, burstUnits: 100_000 }, keys: [], trustedProxies: [] })
   await using node = await start({ listen: { http: { ...anyPort, rateLimit } } })
   const limited = async () => {

@@ -1,4 +1,4 @@
-// npm run fuzz:codec -- [--seconds N] [--seed S]: the codec properties on ever new input; exit 1 and the input on the first failure.
+// npm run fuzz:codec -- [--seconds N] [--seed S]: checks the codec properties on random input. Prints the input of the first failure and exits with 1.
 import fc from 'fast-check'
 import { codecProperties } from '../harness/codecProperties.ts'
 import { readFuzzOptions } from './fuzzOptions.ts'

@@ -1,5 +1,5 @@
-// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table] [--into DIR]: ever new programs on all interpreters of ours, every k-th on
-// @ethereumjs/evm too, k such that both have the same time. Exit 1 when two disagree: the case is minimised and kept in test/fixtures/evm-cases.
+// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table] [--into DIR]: runs random programs on all interpreters, and so many of
+// them on @ethereumjs/evm that both get the same time. Exit 1: two disagree; the case is minimised and stored in test/fixtures/evm-cases.
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -51,7 +51,7 @@ function progress(): string {
 
 function take(worker: number, report: FuzzReport): void {
   if (report.kind === 'found')
-    print(`DIFFERENT ${report.text}\n  again: npm run fuzz:evm -- --seed ${seed} --case ${/case (\d+)/.exec(report.text)?.[1]}`)
+    print(`DIFFERENT ${report.text}\n  repeat: npm run fuzz:evm -- --seed ${seed} --case ${/case (\d+)/.exec(report.text)?.[1]}`)
   else latest.set(worker, report)
   if (performance.now() - printedMs < everyMs) return
   printedMs = performance.now()
@@ -64,7 +64,7 @@ function runWorker(worker: number): Promise<void> {
     const thread = new Worker(new URL('./evm/worker.ts', import.meta.url), { workerData: share })
     thread.on('message', (report: FuzzReport) => take(worker, report))
     thread.once('error', reject)
-    thread.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))))
+    thread.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`worker exited with ${code}`))))
   })
 }
 
@@ -75,11 +75,11 @@ function printCoverage(): void {
   const coverage = sumOfCounts([...latest.values()].map((counts) => counts.coverage))
   const missing = missingPairs(coverage)
   if (values.table) for (const line of coverageTable(coverage)) print(line)
-  for (const line of impossiblePairs()) print(`cannot be: ${line}`)
+  for (const line of impossiblePairs()) print(`impossible: ${line}`)
   print(`other halts of frames: ${[...coverage.otherHalts].map(([name, count]) => `${name} ${count}`).join(', ')}`)
   for (const { oracleFailures } of latest.values())
-    for (const [words, count] of oracleFailures) print(`the oracle failed ${count} times: ${words}`)
-  print(`opcode × outcome: ${missing.length === 0 ? 'every pair was seen' : `${missing.length} pairs not seen: ${missing.join(', ')}`}`)
+    for (const [words, count] of oracleFailures) print(`oracle failed ${count} times: ${words}`)
+  print(`opcode × outcome: ${missing.length === 0 ? 'all pairs seen' : `${missing.length} pairs not seen: ${missing.join(', ')}`}`)
   print(`${sum('long')} of ${sum('counted')} counted programs executed 200 opcodes or more`)
 }
 

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 
-/** How long to go on, and what the draws depend on. */
+/** Duration in seconds and seed of a run. */
 export type FuzzOptions = { readonly seconds: number; readonly seed: number }
 
-/** `--seconds N --seed S`; without a seed another one each time. Ends the process with 2 when they make no sense. @param name of the npm script */
+/** Parses `--seconds N --seed S`; the default seed is random. Exits with 2 for invalid values. @param name name of the npm script */
 export function readFuzzOptions(name: string): FuzzOptions {
   const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } })
   const seconds = Number(values.seconds)

@@ -1,5 +1,5 @@
-// npm run fuzz:rpc -- [--seconds N] [--seed S]: wrong requests of every kind to every method of a devnet, over HTTP and WebSocket. Exit 1 when it
-// crashes, logs an error, leaves a request without its answer, answers with an internal error or what is no JSON-RPC, or when its memory grows.
+// npm run fuzz:rpc -- [--seconds N] [--seed S]: sends wrong requests of every kind to every method of a devnet, over HTTP and WebSocket. Exit 1 when the
+// devnet crashes, logs an error, omits a response, responds with an internal error or invalid JSON-RPC, or when its memory grows.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { randomOf } from './evm/random.ts'
@@ -13,18 +13,18 @@ const clients = 6
 const idsEach = 1_000_000_000
 const restMs = 10_000
 /**
- * What memory may grow by between the medians of the second and the last third of a run. The heap is looked at after a collection and is exact: the
- * devnet itself, which keeps its L1 in memory, adds 20 KB a second, with requests and without.
+ * Permitted growth of memory between the medians of the second and the last third of a run. The heap is measured after a collection and is exact.
+ * The devnet keeps its L1 in memory and adds 20 KB a second, with and without requests.
  */
 const growth = { heapMb: { fixed: 3, aSecond: 0.03, share: 0 }, rssMb: { fixed: 24, aSecond: 0.1, share: 0.15 } } as const
-/** a shorter run says nothing of memory */
+/** Number of samples for a judgement of memory; a shorter run has too few. */
 const fewestSamples = 9
 
 const child = fork(join(import.meta.dirname, 'rpc/target.ts'), { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
 let crash = ''
 child.stderr?.on('data', (chunk: Buffer) => (crash = (crash + chunk.toString()).slice(-4_000)))
 const gone = new Promise<never>((_, reject) =>
-  child.once('exit', (code, signal) => reject(new Error(`the node ended (${code ?? signal}): ${crash}`))),
+  child.once('exit', (code, signal) => reject(new Error(`node exited (${code ?? signal}): ${crash}`))),
 )
 gone.catch(() => {})
 process.once('exit', () => child.kill('SIGKILL'))
@@ -42,7 +42,7 @@ child.on('message', (message: FromTarget) => {
   }
 })
 
-/** Waits for the node's memory, with nothing under way. */
+/** Samples the node's memory while no request is in flight. */
 async function sampleMemory(): Promise<void> {
   const sampled = new Promise<void>((resolve) => {
     onMemory = resolve
@@ -55,7 +55,7 @@ const median = (list: readonly number[]): number => list.toSorted((a, b) => a - 
 
 type Growth = { readonly of: keyof typeof growth; readonly from: number; readonly to: number; readonly most: number }
 
-/** How memory grew, by kind; none: the run was too short to tell. */
+/** Growth of memory by kind; empty after a run with too few samples. */
 function growths(): readonly Growth[] {
   if (memories.length < fewestSamples) return []
   const third = Math.floor(memories.length / 3)
@@ -97,20 +97,22 @@ try {
   }
 } catch (error) {
   process.stderr.write(`fuzz:rpc: ${String(error)}\nlast requests:\n${steppers.flatMap(({ last }) => last).join('\n')}\n`)
-  findings.set('end', { key: 'end', why: 'the node ended', request: '', answer: '' })
+  findings.set('end', { key: 'end', why: 'node exited', request: '', answer: '' })
 }
 const grown = growths()
 const tooMuch = grown.filter(({ from, to, most }) => to - from > most)
-/** one of those that begin alike and come from the same place */
+/** One error for each first line and stack location. */
 const distinct = new Map(logged.map((text) => [text.split('\n', 2).join('\n'), text]))
 for (const text of distinct.values()) process.stderr.write(`fuzz:rpc: logged: ${text}\n`)
 for (const { of, from, to, most } of tooMuch)
-  process.stderr.write(`fuzz:rpc: memory grows: ${of} ${from.toFixed(1)} → ${to.toFixed(1)}, at most ${most.toFixed(1)} more are allowed\n`)
+  process.stderr.write(
+    `fuzz:rpc: memory growth: ${of} ${from.toFixed(1)} → ${to.toFixed(1)}, at most ${most.toFixed(1)} more are allowed\n`,
+  )
 const shownMb = grown.map(({ of, from, to }) => `${of} ${from.toFixed(1)} → ${to.toFixed(1)}`).join(', ')
 const silent = fuzzedMethods.filter(({ name }) => !steppers.some(({ succeeded }) => succeeded.has(name))).map(({ name }) => name)
-if (silent.length > 0) process.stdout.write(`fuzz:rpc: never a result, only errors: ${silent.join(', ')}\n`)
+if (silent.length > 0) process.stdout.write(`fuzz:rpc: no result, only errors: ${silent.join(', ')}\n`)
 process.stdout.write(
-  `fuzz:rpc: ${requests} requests to ${fuzzedMethods.length} methods, seed ${seed}: ${findings.size} findings, ${logged.length} errors logged, ${shownMb || 'memory not judged: that takes 90 s'}\n`,
+  `fuzz:rpc: ${requests} requests to ${fuzzedMethods.length} methods, seed ${seed}: ${findings.size} findings, ${logged.length} errors logged, ${shownMb || 'memory not judged: run for at least 90 s'}\n`,
 )
 for (const { close } of steppers) close()
 process.exit(findings.size + logged.length + tooMuch.length > 0 ? 1 : 0)

@@ -1,9 +1,9 @@
-/** A place in the code that may be named before it is there. */
+/** Position in the code that can be referenced before it is placed. */
 export type Label = number
 
 type Fixup = { readonly at: number; readonly label: Label; readonly turn: (place: number) => number }
 
-/** Puts code together: opcodes, pushes, places to jump to, and data behind the code. */
+/** Assembles code: opcodes, pushes, jump targets, and data after the code. */
 export class Assembler {
   readonly #bytes: number[] = []
   readonly #places: number[] = []
@@ -18,7 +18,7 @@ export class Assembler {
     this.#bytes.push(...opcodes)
   }
 
-  /** The shortest PUSH from PUSH1 on, or one of `size` bytes. */
+  /** Shortest PUSH from PUSH1 on, or a PUSH of `size` bytes. */
   push(value: bigint | number, size?: number): void {
     const digits = value.toString(16)
     const length = size ?? Math.max(1, (digits.length + 1) >> 1)
@@ -31,19 +31,19 @@ export class Assembler {
     return this.#places.push(-1) - 1
   }
 
-  /** A JUMPDEST. */
+  /** Places a JUMPDEST. */
   place(label: Label): void {
     this.#places[label] = this.#bytes.length
     this.#bytes.push(0x5b)
   }
 
-  /** PUSH2 of a label's place, or of what `turn` makes of it. */
+  /** PUSH2 of a label's position, or of the result of `turn`. */
   pushLabel(label: Label, turn: (place: number) => number = (place) => place): void {
     this.#bytes.push(0x61, 0, 0)
     this.#fixups.push({ at: this.#bytes.length - 2, label, turn })
   }
 
-  /** Bytes that stand behind the code; the label is where they begin. */
+  /** Adds bytes after the code; the label is their start. */
   data(bytes: Uint8Array): Label {
     const label = this.label()
     this.#blobs.push({ label, bytes })

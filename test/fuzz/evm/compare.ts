@@ -3,7 +3,7 @@ import { equalBytes } from '#lib/bytes'
 import { type CaseRun, type EvmCase, type MessageEnd, runCase, type StateLines, stateAfter } from '#test/harness/evm/case'
 import { type OracleWatch, runOracle } from '#test/harness/evm/oracle'
 
-/** What differs between two interpreters, for a person; undefined: nothing. */
+/** Difference between two interpreters as text; undefined for none. */
 export type Difference = string | undefined
 
 const shown = 200
@@ -22,7 +22,7 @@ function differenceOfMessages(one: readonly MessageEnd[], other: readonly Messag
   return undefined
 }
 
-/** Lines that only one of two states has: with - the first, with + the second. */
+/** Lines that only one of two states has: `-` for the first, `+` for the second. */
 export function differenceOfStates(one: StateLines, other: StateLines): Difference {
   const [left, right] = [new Set(one), new Set(other)]
   const lines = [
@@ -32,7 +32,7 @@ export function differenceOfStates(one: StateLines, other: StateLines): Differen
   return lines.length === 0 ? undefined : `state: ${short(lines.join('\n'))}`
 }
 
-/** Two of our interpreters: outcomes, the diffs byte for byte, and what the sessions say. */
+/** Compares two interpreters of this project: outcomes, the bytes of the diffs, and the reads of the sessions. */
 export function differenceOfRuns(given: EvmCase, one: CaseRun, other: CaseRun): Difference {
   const messages = differenceOfMessages(one.messages, other.messages)
   if (messages !== undefined) return messages
@@ -44,13 +44,13 @@ export function differenceOfRuns(given: EvmCase, one: CaseRun, other: CaseRun): 
   return read === undefined ? undefined : `session reads: ${read} and ${other.reads[one.reads.indexOf(read)]}`
 }
 
-/** One of ours and the oracle. Rejects when the oracle itself fails. */
+/** Compares an interpreter with the oracle. Rejects when the oracle fails. */
 export async function differenceFromOracle(given: EvmCase, run: CaseRun, watch?: OracleWatch): Promise<Difference> {
   const oracle = await runOracle(given, watch)
   return differenceOfMessages(run.messages, oracle.messages) ?? differenceOfStates(stateAfter(given.accounts, run.diff), oracle.state)
 }
 
-/** A run, or what was thrown. */
+/** Returns a run, or the error that it threw. */
 export function tryCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun | { readonly thrown: string } {
   try {
     return runCase(evm, given, state)

@@ -2,10 +2,10 @@
 import type { Statement } from './statements.ts'
 import type { Writer } from './writer.ts'
 
-/** Writes statements until so many are there or the budget is used up. */
+/** Writes at most `most` statements, or fewer when the budget is used up. */
 export type Body = (writer: Writer, most: number) => void
 
-/** One of two bodies, or one or none. */
+/** Branch to one of two bodies, or to one or none. */
 export function branch(body: Body): Statement {
   return (writer) => {
     const { asm, random } = writer
@@ -23,7 +23,7 @@ export function branch(body: Body): Statement {
   }
 }
 
-/** A counter that stays on the stack below the body. */
+/** Loop whose counter stays on the stack below the body. */
 export function loop(body: Body): Statement {
   return (writer) => {
     const { asm, random } = writer
@@ -55,7 +55,7 @@ export function loop(body: Body): Statement {
   }
 }
 
-/** Jumps to the next instruction by a target that is computed, or comes out of memory. */
+/** Jumps to the next instruction by a target that is computed or read from memory. */
 export const computedJump: Statement = (writer) => {
   const { asm, random } = writer
   const target = asm.label()
@@ -75,7 +75,7 @@ export const computedJump: Statement = (writer) => {
     asm.push(random.below(8) * 32)
     asm.op(0x80, 0x91, 0x90, 0x52, 0x51)
   } else {
-    // Condition below the target: JUMPI falls through to a JUMP of the same kind, or takes it.
+    // Condition below the target: JUMPI takes the jump, or falls through to a JUMP to the same target.
     asm.push(random.below(2))
     asm.pushLabel(target)
     asm.op(0x57)
@@ -86,7 +86,7 @@ export const computedJump: Statement = (writer) => {
   asm.place(target)
 }
 
-/** A jump that is not taken may name anything. */
+/** Conditional jump that is not taken, to any target. */
 export const untakenJump: Statement = (writer) => {
   writer.push(0)
   if (writer.random.percent(50)) writer.word()
@@ -94,7 +94,7 @@ export const untakenJump: Statement = (writer) => {
   writer.op(0x57, 2, 0)
 }
 
-/** A function behind the rest, called from one place or two, that goes back by the place it was given. */
+/** Function after the other code. It is called from one or two places and returns to the position that the caller pushed. */
 export function subroutine(body: Body): Statement {
   return (writer) => {
     const { asm, random } = writer

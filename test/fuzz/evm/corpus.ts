@@ -5,11 +5,11 @@ import { fromHex } from '#lib/hex'
 import { type PrecompileVector, precompileOfVectors } from '#test/harness/evm/precompileVectors'
 import { readShared, sharedDataDir } from '#test/harness/sharedData'
 
-/** What the fuzzer takes from elsewhere. */
+/** Inputs of the fuzzer from other sources. */
 export type Corpus = {
-  /** run-time code of contracts that exist */
+  /** Run-time code of real contracts. */
   readonly codes: readonly Uint8Array[]
-  /** short inputs that are worth something to a precompile, by its address */
+  /** Short valid inputs of precompiles, by address. */
   readonly precompileInputs: ReadonlyMap<bigint, readonly Uint8Array[]>
 }
 
@@ -17,7 +17,7 @@ const fixtures = resolve(import.meta.dirname, '../../fixtures')
 const readFixture = (name: string): unknown => JSON.parse(zstdDecompressSync(readFileSync(resolve(fixtures, name))).toString('utf8'))
 const mostInputBytes = 600
 
-/** Every long hex text under a name that says it is code. */
+/** Collects every long hex text whose name marks it as code. */
 function collectCodes(json: unknown, codes: Set<string>, name = ''): void {
   if (typeof json === 'string') {
     if (/^codes?$/.test(name) && /^0x[0-9a-f]{60,}$/i.test(json)) codes.add(json)
@@ -34,7 +34,7 @@ function sharedCodes(codes: Set<string>): void {
   }
 }
 
-/** `all`: the recorded genesis files too, where they are. `committed`: only the sample of public tests, which everybody has. */
+/** `all`: includes the recorded genesis files if present. `committed`: only the sample of public tests in the repository. */
 export function readCorpus(which: 'all' | 'committed'): Corpus {
   const codes = new Set<string>()
   collectCodes(readFixture('state-tests.json.zst'), codes)

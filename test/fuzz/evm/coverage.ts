@@ -2,8 +2,8 @@ import type { OracleWatch } from '#test/harness/evm/oracle'
 import { type Opcode, opcodes } from './opcodes.ts'
 
 /**
- * What became of an opcode: it did its work; it could not be paid; it lacked words or room on the stack; it may not in a static call; it did its
- * work in a frame that was undone afterwards.
+ * Outcome of an opcode: `ok`; not enough gas; too few words or too little room on the stack; forbidden in a static call; executed in a frame that was
+ * reverted later.
  */
 export const outcomes = ['ok', 'out of gas', 'stack', 'static', 'revert'] as const
 export type CoverageOutcome = (typeof outcomes)[number]
@@ -15,12 +15,12 @@ const failures: Readonly<Record<string, CoverageOutcome>> = {
   'static state change': 'static',
 }
 
-/** Why a pair cannot be; undefined when it can. */
+/** Reason why a pair is impossible; undefined for a possible one. */
 export function impossible({ name, code, takes, gives, writes }: Opcode, outcome: CoverageOutcome): string | undefined {
   if (outcome === 'static' && !writes) return 'it changes no state'
   if (outcome === 'stack' && gives <= takes && takes === 0) return 'it neither takes nor gives words'
-  if (outcome === 'stack' && name === 'REVERT') return 'the oracle fails before it tells of the step'
-  if (outcome === 'ok' && name === 'REVERT') return 'what it ends is undone'
+  if (outcome === 'stack' && name === 'REVERT') return 'the oracle fails before it reports the step'
+  if (outcome === 'ok' && name === 'REVERT') return 'the frame that it ends is reverted'
   if (outcome === 'out of gas' && code === 0x00) return 'it costs nothing'
   return undefined
 }
@@ -29,17 +29,17 @@ type Frame = { readonly done: Set<number>; last: number | undefined }
 
 export type Coverage = {
   readonly watch: OracleWatch
-  /** opcodes that the last case executed, and then begins to count for the next */
+  /** Number of opcodes in the last case; resets the counter. */
   takeSteps(): number
   counts(): CoverageCounts
 }
 
-/** `pairs` by `pairIndex`; `otherHalts`: frames that halted for other reasons, by the oracle's words. */
+/** `pairs` by `pairIndex`; `otherHalts`: halts of frames for other reasons, by the oracle's message. */
 export type CoverageCounts = { readonly pairs: Uint32Array; readonly otherHalts: ReadonlyMap<string, number> }
 
 const key = (code: number, outcome: CoverageOutcome): number => code * outcomes.length + outcomes.indexOf(outcome)
 
-/** Counts what the oracle's events say, over all cases it is given to. */
+/** Counts the outcomes in the oracle's events over all cases. */
 export function createCoverage(): Coverage {
   const counts = new Uint32Array(256 * outcomes.length)
   const otherHalts = new Map<string, number>()
@@ -95,7 +95,7 @@ export function createCoverage(): Coverage {
   }
 }
 
-/** The counts of several runs together. */
+/** Sums the counts of several runs. */
 export function sumOfCounts(all: readonly CoverageCounts[]): CoverageCounts {
   const pairs = new Uint32Array(256 * outcomes.length)
   const otherHalts = new Map<string, number>()
@@ -106,7 +106,7 @@ export function sumOfCounts(all: readonly CoverageCounts[]): CoverageCounts {
   return { pairs, otherHalts }
 }
 
-/** Pairs that can be and were not seen, by name. */
+/** Names of possible pairs that did not occur. */
 export function missingPairs({ pairs }: CoverageCounts): string[] {
   return opcodes.flatMap((opcode) =>
     outcomes
@@ -115,7 +115,7 @@ export function missingPairs({ pairs }: CoverageCounts): string[] {
   )
 }
 
-/** A line for each opcode with its counts; `-` where there can be none. */
+/** Returns a line with the counts of each opcode; `-` for impossible pairs. */
 export function coverageTable({ pairs }: CoverageCounts): string[] {
   const row = (cells: readonly string[]): string => cells.map((cell, i) => (i === 0 ? cell.padEnd(15) : cell.padStart(11))).join('')
   return [
@@ -126,7 +126,7 @@ export function coverageTable({ pairs }: CoverageCounts): string[] {
   ]
 }
 
-/** The pairs that cannot be, a line for each reason. */
+/** Returns the impossible pairs, one line per reason. */
 export function impossiblePairs(): string[] {
   const all = opcodes.flatMap((opcode) => outcomes.map((outcome) => ({ opcode, outcome, reason: impossible(opcode, outcome) })))
   const byReason = Map.groupBy(

@@ -1,7 +1,7 @@
 import type { Statement } from './statements.ts'
 import type { Writer } from './writer.ts'
 
-/** What makes a frame halt, mostly. Seldom one of these; who calls the contract must stand it. */
+/** Statements that mostly halt the frame. They are rare; callers of the contract must handle the failure. */
 export const doom: Statement = (writer) => {
   const { asm, random } = writer
   const kind = random.below(8)
@@ -23,7 +23,7 @@ export const doom: Statement = (writer) => {
   }
 }
 
-/** A JUMPDEST in the data of a PUSH is none. */
+/** Jumps to a JUMPDEST byte in the data of a PUSH, which is invalid. */
 function intoPushData({ asm, random }: Writer): void {
   const size = random.between(1, 32)
   const data = new Uint8Array(size).fill(0x5b)
@@ -34,7 +34,7 @@ function intoPushData({ asm, random }: Writer): void {
   asm.op(0x56, 0x5f + size, ...data)
 }
 
-/** Pushes for ever. */
+/** Pushes in an endless loop. */
 function overflow({ asm, random }: Writer): void {
   const start = asm.label()
   asm.place(start)

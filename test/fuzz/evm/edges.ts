@@ -1,4 +1,4 @@
-// Contracts that have one opcode at the edge of what it may, and one that calls many of them.
+// Contracts that run one opcode at a limit of its rules, and a contract that calls many of them.
 import type { Address } from '#types/ids'
 import { Assembler } from './assembler.ts'
 import { type Opcode, opcodesOf } from './opcodes.ts'
@@ -6,7 +6,7 @@ import type { Random } from './random.ts'
 import type { Surroundings } from './writer.ts'
 
 /**
- * `plain`: it has what it needs. `short`: a word too few. `full`: on a full stack. `poor`: the gas before it is all there is. `static`: in a static
+ * `plain`: enough of everything. `short`: one word too few. `full`: on a full stack. `poor`: only the gas for the code before it. `static`: in a static
  * call.
  */
 const edgeKinds = ['plain', 'short', 'full', 'poor', 'static'] as const
@@ -27,10 +27,10 @@ export function edgesOf(fork: Surroundings['fork']): Edge[] {
   return opcodesOf(fork).flatMap((opcode) => edgeKinds.filter((kind) => applies(opcode, kind)).map((kind) => ({ opcode, kind })))
 }
 
-/** As an address: its library is not the oracle's. */
+/** Point evaluation as an address. It is excluded: the oracle runs without a KZG library. */
 const pointEvaluation = 10
 
-/** A small operand, so that only the opcode itself can fail. The value of a CALL is not zero; there is no return data to copy. */
+/** Small operand, so that only the opcode itself can fail. The value of a CALL is not zero; there is no return data to copy. */
 function operand(random: Random, { name }: Opcode, fromTop: number): number {
   if (name === 'CALL' && fromTop === 2) return 1
   if (name === 'RETURNDATACOPY' && fromTop > 0) return 0
@@ -38,7 +38,7 @@ function operand(random: Random, { name }: Opcode, fromTop: number): number {
   return word === pointEvaluation ? word + 1 : word
 }
 
-/** With its gas: what is in front of the opcode costs, and nothing more for a poor one. */
+/** Contract with its gas: enough for the code before the opcode, and nothing more for a poor one. */
 export function edgeContract(random: Random, { opcode, kind }: Edge): EdgeContract {
   const asm = new Assembler()
   const target = asm.label()
@@ -62,7 +62,7 @@ export function edgeContract(random: Random, { opcode, kind }: Edge): EdgeContra
   return { code: asm.finish(), gas: kind === 'poor' ? spent : spent + 100_000, isStatic: kind === 'static' }
 }
 
-/** Calls the contracts one after another, keeps what each said, and reverts in the end when it is called with data. */
+/** Calls the contracts one after another, keeps their results, and reverts at the end when it has calldata. */
 export function edgeDriver(calls: readonly { readonly to: Address; readonly gas: number; readonly isStatic: boolean }[]): Uint8Array {
   const asm = new Assembler()
   const bad = asm.label()

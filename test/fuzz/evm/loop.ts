@@ -13,23 +13,23 @@ import { caseOf, isEdgeCase } from './world.ts'
 
 export type FuzzShare = {
   readonly seed: number
-  /** which cases are this worker's: blocks of cases are dealt out in turn */
+  /** Number of this worker; blocks of cases are assigned to workers in turn. */
   readonly worker: number
   readonly workers: number
   readonly endMs: number
-  /** only this case, on all interpreters and the oracle */
+  /** Only this case, on all interpreters and the oracle. */
   readonly only: number | undefined
-  /** where what is found is kept */
+  /** Folder for findings. */
   readonly into: string
 }
 
 export type FuzzCounts = {
-  /** worlds with their messages, and the same with other gas */
+  /** Worlds with their messages, and the same worlds with other gas. */
   cases: number
   variants: number
-  /** of both, those that the oracle ran too */
+  /** Number of both that the oracle ran too. */
   oracle: number
-  /** cases whose opcodes were counted, and those of them with at least 200 */
+  /** Cases whose opcodes were counted, and the number of them with at least 200. */
   counted: number
   long: number
   found: number
@@ -41,7 +41,7 @@ const modes: readonly Mode[] = ['plain', 'interrupted', 'traced', 'plain', 'plai
 const minimiseMs = 60_000
 const mostFound = 10
 
-/** The same case with a message that has less gas than it used, just too little, or just enough. */
+/** The same case with a message whose gas is lower than used, one too low, or exactly enough. */
 function gasVariants(random: Random, given: EvmCase, { messages }: CaseRun): EvmCase[] {
   const at = random.below(given.messages.length)
   const message = given.messages[at]
@@ -68,7 +68,7 @@ export class FuzzLoop {
     this.#onFound = onFound
   }
 
-  /** Goes through cases until the time is over, and calls `pause` between them. */
+  /** Runs cases until the time is over, and calls `pause` between them. */
   async run(pause: () => Promise<void>): Promise<void> {
     const { worker, workers, endMs, only } = this.#share
     if (only !== undefined) return this.#runCase(only, true)
@@ -79,7 +79,7 @@ export class FuzzLoop {
     }
   }
 
-  /** The oracle gets as much time as all else together; everything when there is nothing else to hold against. */
+  /** True when the oracle is due: it gets as much time as all other work, or every case when there is nothing else to compare with. */
   #isOracleDue(): boolean {
     return this.checker.others === 0 || this.#oracleMs <= this.#ownMs
   }
@@ -98,7 +98,7 @@ export class FuzzLoop {
     this.#ownMs += performance.now() - startMs - (this.#oracleMs - oracleMs)
   }
 
-  /** Undefined when there is a disagreement, which is kept. */
+  /** Undefined for a disagreement, which is stored. */
   async #check(index: number, given: EvmCase, withOracle: boolean): Promise<CaseRun | undefined> {
     const mode = modes[index % modes.length] ?? 'plain'
     const checked = this.checker.among(given, mode)

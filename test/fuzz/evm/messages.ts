@@ -1,8 +1,8 @@
-// Statements that call other accounts, ask about them, create and destroy.
+// Statements that call other accounts, read their state, create and destroy them.
 import type { Statement } from './statements.ts'
 import type { Writer } from './writer.ts'
 
-/** The gas of a call: a constant, part of what is there, seldom all, none or too much: who halts takes with it what it was given. */
+/** Gas of a call: a constant or a part of the gas left; seldom all, none or too much, since a callee that halts uses all of its gas. */
 function callGas(writer: Writer): void {
   const { random } = writer
   const kind = random.below(20)
@@ -19,7 +19,7 @@ function callGas(writer: Writer): void {
   } else writer.push(random.pick([0n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 256n - 1n]))
 }
 
-/** An address; its upper twelve bytes, which must not matter, are seldom set. */
+/** Address. Its upper twelve bytes, which must be ignored, are seldom set. */
 function address(writer: Writer, prefersReaders: boolean): void {
   const { random, around } = writer
   const kind = random.below(20)
@@ -33,7 +33,7 @@ function address(writer: Writer, prefersReaders: boolean): void {
   }
 }
 
-/** A call of any kind, its memory and gas at random. */
+/** Call of any kind with random memory and gas. */
 export const call: Statement = (writer) => {
   const { random } = writer
   const opcode = writer.isReader ? random.pick([0xfa, 0xfa, 0xf4]) : random.pick([0xf1, 0xf1, 0xf1, 0xf2, 0xf4, 0xf4, 0xfa])
@@ -48,7 +48,7 @@ export const call: Statement = (writer) => {
   writer.op(opcode, hasValue ? 7 : 6, 1)
 }
 
-/** A precompile with an input that it takes, put into memory from behind the code. */
+/** Call of a precompile with a valid input, which is copied into memory from the end of the code. */
 export const precompile: Statement = (writer) => {
   const { random, around, asm } = writer
   const to = random.pick(around.precompiles)
@@ -73,7 +73,7 @@ export const precompile: Statement = (writer) => {
   writer.op(opcode, isPlain ? 6 : 7, 1)
 }
 
-/** BALANCE, EXTCODESIZE, EXTCODEHASH, EXTCODECOPY. */
+/** BALANCE, EXTCODESIZE, EXTCODEHASH or EXTCODECOPY. */
 export const askAccount: Statement = (writer) => {
   const { random } = writer
   if (random.percent(75)) {
@@ -88,10 +88,10 @@ export const askAccount: Statement = (writer) => {
   writer.op(0x3c, 4, 0)
 }
 
-/** Makes the initcode that a creation runs. */
+/** Generates the initcode of a creation. */
 export type Initcode = (writer: Writer) => Uint8Array
 
-/** CREATE or CREATE2; what comes into being is called afterwards, mostly. */
+/** CREATE or CREATE2. The created contract is mostly called afterwards. */
 export function creation(initcode: Initcode): Statement {
   return (writer) => {
     const { random, asm } = writer

@@ -2,7 +2,7 @@ import { emptyBytes } from '#lib/bytes'
 import type { CaseAccount, CaseMessage, EvmCase } from '#test/harness/evm/case'
 import type { Address } from '#types/ids'
 
-/** Whether a case still shows what it was found for. */
+/** Returns true when a case still shows its difference. */
 export type StillShows = (given: EvmCase) => Promise<boolean>
 
 const withAccount = (given: EvmCase, address: Address, account: CaseAccount | undefined): EvmCase => {
@@ -17,7 +17,7 @@ const withMessage = (given: EvmCase, at: number, change: Partial<CaseMessage> | 
   messages: given.messages.flatMap((message, i) => (i !== at ? [message] : change ? [{ ...message, ...change }] : [])),
 })
 
-/** Smaller cases that might show the same, larger steps first. */
+/** Smaller variants of a case that might show the same difference, larger steps first. */
 function* smallerCases(given: EvmCase): Iterable<EvmCase> {
   yield* withFewerParts(given)
   for (const [address, account] of given.accounts) {
@@ -35,7 +35,7 @@ function* withFewerParts(given: EvmCase): Iterable<EvmCase> {
   }
 }
 
-/** The account without a part of its storage or code. */
+/** Variants of an account without a part of its storage or code. */
 export function* smallerAccounts(account: CaseAccount): Iterable<CaseAccount> {
   if (account.storage.size > 0) yield { ...account, storage: new Map() }
   if (account.code.length > 0) yield { ...account, code: emptyBytes }
@@ -50,7 +50,7 @@ export function* smallerAccounts(account: CaseAccount): Iterable<CaseAccount> {
 
 const jumpdest = 0x5b
 
-/** Without a piece, or with a piece that does nothing: halves, quarters, down to a byte. */
+/** Variants without a piece, or with a piece replaced by no-ops: halves, quarters, down to a byte. */
 export function* smallerBytes(bytes: Uint8Array, how: 'cut' | 'blank'): Iterable<Uint8Array> {
   for (let size = bytes.length; size > 0; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < bytes.length; at += size) {
@@ -61,12 +61,12 @@ export function* smallerBytes(bytes: Uint8Array, how: 'cut' | 'blank'): Iterable
   }
 }
 
-/** Tries smaller cases until none shows the same any more, or the time is over. */
+/** Tries smaller cases until none shows the difference, or the time is over. */
 export function minimised(given: EvmCase, stillShows: StillShows, forMs: number): Promise<EvmCase> {
   return smallest(given, smallerCases, stillShows, forMs)
 }
 
-/** The same of anything, with what makes smaller ones of it. */
+/** Minimises any kind of case. @param smaller returns smaller variants of a case */
 export async function smallest<T>(
   given: T,
   smaller: (given: T) => Iterable<T>,

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A few bytes of the code changed, put in, taken out, or replaced by a piece of another. */
+/** Code with a few bytes changed, inserted, removed, or replaced by a piece of other code. */
 export function mutated(random: Random, code: Uint8Array, other: Uint8Array): Uint8Array {
   const bytes = [...code]
   for (let i = random.between(1, 4); i > 0; i--) {
@@ -15,7 +15,7 @@ export function mutated(random: Random, code: Uint8Array, other: Uint8Array): Ui
   return Uint8Array.from(bytes.slice(0, 24_576))
 }
 
-/** Calldata as the contract's own code asks for it: a number that its code compares with, and words. */
+/** Calldata for the contract's code: a number that the code compares with, and words. */
 export function inputFor(random: Random, code: Uint8Array): Uint8Array {
   const selectors: number[] = []
   for (let at = 0; at < code.length; at++) {

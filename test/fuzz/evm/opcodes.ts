@@ -1,13 +1,13 @@
 import { type EvmFork, evmForks } from '#chainspec/evmRules'
 
-/** An opcode, how many words it takes and gives, and whether it changes state. Yellow paper, appendix H, and the EIPs of later ones. */
+/** Opcode with the number of words that it takes and gives, and whether it changes state. Yellow paper, appendix H, and later EIPs. */
 export type Opcode = {
   readonly code: number
   readonly name: string
   readonly takes: number
   readonly gives: number
   readonly since?: EvmFork
-  /** refused in a static call; CALL only with value */
+  /** Forbidden in a static call; CALL only with value. */
   readonly writes?: true
 }
 
@@ -17,7 +17,7 @@ function names(from: number, takes: number, gives: number, text: string): Opcode
   return text.split(' ').map((name, i) => ({ code: from + i, name, takes, gives }))
 }
 
-/** All of Osaka's but INVALID. */
+/** All opcodes of Osaka except INVALID. */
 export const opcodes: readonly Opcode[] = [
   ...names(0x00, 0, 0, 'STOP'),
   ...names(0x01, 2, 1, 'ADD MUL SUB DIV SDIV MOD SMOD'),
@@ -75,10 +75,10 @@ export const opcodes: readonly Opcode[] = [
   { code: 0xff, name: 'SELFDESTRUCT', takes: 1, gives: 0, writes: true },
 ]
 
-/** Whether a fork has what came with another. */
+/** True when a fork has the rules of another. */
 export const hasFork = (fork: EvmFork, since: EvmFork): boolean => evmForks.indexOf(fork) >= evmForks.indexOf(since)
 
-/** Those that a fork has. */
+/** Opcodes of a fork. */
 export function opcodesOf(fork: EvmFork): Opcode[] {
   return opcodes.filter(({ since }) => since === undefined || hasFork(fork, since))
 }

@@ -1,4 +1,4 @@
-// Whole contracts: statements at random, an end, what initcode makes of it.
+// Whole contracts: random statements, an end, and the initcode for them.
 import { branch, computedJump, loop, subroutine, untakenJump } from './control.ts'
 import { doom } from './doom.ts'
 import { askAccount, call, creation, precompile, selfdestruct } from './messages.ts'
@@ -23,7 +23,7 @@ const cheap: Table = [
   [4, subroutine(body)],
   [3, askAccount],
 ]
-/** What costs thousands of gas each time is rare where it may run again and again. */
+/** Statements that cost thousands of gas are rare in loops. */
 const outside: Table = [...cheap, [9, call], [4, precompile], [4, creation(initcode)]]
 const inside: Table = [...cheap, [2, call], [1, precompile]]
 
@@ -38,7 +38,7 @@ function body(writer: Writer, most: number): void {
   }
 }
 
-/** How a contract ends: mostly well, with what is on the stack and in memory shown to who looks. */
+/** End of a contract: mostly a success that returns words of the stack and memory. */
 function end(writer: Writer): void {
   const { random, asm } = writer
   if (!writer.isReader && random.percent(50)) {
@@ -68,7 +68,7 @@ function start(writer: Writer): void {
   for (let i = writer.random.below(10); i > 0; i--) writer.push(writer.random.word())
 }
 
-/** A contract that changes whatever it likes. */
+/** Contract that may change any state. */
 export function contract(random: Random, around: Surroundings): Uint8Array {
   const writer = new Writer(random, around, { isReader: false, budget: random.between(12, 80) })
   start(writer)
@@ -78,7 +78,7 @@ export function contract(random: Random, around: Surroundings): Uint8Array {
   return writer.asm.finish()
 }
 
-/** A contract that changes nothing. */
+/** Contract that changes no state. */
 export function reader(random: Random, around: Surroundings): Uint8Array {
   const writer = new Writer(random, around, { isReader: true, budget: random.between(4, 40) })
   start(writer)
@@ -87,7 +87,7 @@ export function reader(random: Random, around: Surroundings): Uint8Array {
   return writer.asm.finish()
 }
 
-/** Code that a creation leaves behind, small: it answers, writes, destroys itself, or is what may not be. */
+/** Small run-time code of a created contract: it returns, writes, destroys itself, or is invalid. */
 function runtime(random: Random, around: Surroundings): Uint8Array {
   const kind = random.below(10)
   if (kind < 3) {
@@ -108,7 +108,7 @@ function runtime(random: Random, around: Surroundings): Uint8Array {
   return random.bytes(random.below(40))
 }
 
-/** Runs a few statements of its own, then returns run-time code that stands behind it, mostly. */
+/** Runs a few statements, then mostly returns run-time code that follows it. */
 export function initcode({ random, around, nesting }: Pick<Writer, 'random' | 'around' | 'nesting'>): Uint8Array {
   const writer = new Writer(random, around, { isReader: false, budget: random.below(5) })
   writer.nesting = Math.max(2, nesting + 1)

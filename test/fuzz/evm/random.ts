@@ -1,17 +1,17 @@
 import { dice } from '#test/harness/dice'
 
-/** Draws that depend on a seed alone. */
+/** Random values that depend only on a seed. */
 export type Random = {
-  /** 0 to `bound` - 1 */
+  /** From 0 to `bound` - 1. */
   below(bound: number): number
-  /** both included */
+  /** From `from` to `to`, both included. */
   between(from: number, to: number): number
-  /** true so many times in a hundred */
+  /** True with this chance in percent. */
   percent(chance: number): boolean
   pick<T>(list: readonly T[]): T
   weighted<T>(list: readonly (readonly [weight: number, item: T])[]): T
   bytes(length: number): Uint8Array
-  /** a word that arithmetic stumbles over, or any, or a small one */
+  /** Word at a limit of arithmetic, arbitrary, or small. */
   word(): bigint
 }
 
@@ -34,7 +34,7 @@ const edges = [
 ]
 const signed = [2n ** 255n, maxWord, maxWord - 1n, maxWord - 255n, maxWord << 64n, maxWord << 128n].map((word) => word & maxWord)
 
-/** Draws that are the same for the same seed. */
+/** Creates a generator. The same seed gives the same values. */
 export function randomOf(seed: number): Random {
   const below = dice(seed)
   const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T
@@ -56,7 +56,7 @@ export function randomOf(seed: number): Random {
         left -= weight
         if (left < 0) return item
       }
-      throw new RangeError('nothing to choose from')
+      throw new RangeError('empty list')
     },
     bytes,
     word(): bigint {

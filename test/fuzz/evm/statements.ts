@@ -1,4 +1,4 @@
-// Statements that work on the stack, on memory and on storage, and ask for the surroundings.
+// Statements on the stack, memory and storage, and reads of the environment.
 import type { Writer } from './writer.ts'
 
 export type Statement = (writer: Writer) => void
@@ -7,14 +7,14 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 
 const binaryOpcodes = [...range(0x01, 0x07), 0x0a, 0x0b, ...range(0x10, 0x14), ...range(0x16, 0x18), ...range(0x1a, 0x1d)]
 
-/** Of two words, of one, of three. */
+/** Arithmetic on one, two or three words. */
 export const arithmetic: Statement = (writer) => {
   const { random } = writer
   const kind = random.below(10)
   if (kind < 7) {
     const opcode = random.pick(binaryOpcodes)
     writer.word()
-    // EXP's exponent costs by its length, and shifts, BYTE and SIGNEXTEND are dull with large ones.
+    // The cost of EXP depends on the exponent's length; shifts, BYTE and SIGNEXTEND have trivial results for large operands.
     if ([0x0b, 0x1a, 0x1b, 0x1c, 0x1d].includes(opcode) && random.percent(70)) writer.push(random.below(260))
     else writer.word()
     writer.op(opcode, 2, 1)
@@ -27,7 +27,7 @@ export const arithmetic: Statement = (writer) => {
   }
 }
 
-/** What is asked of the frame, the transaction and the block. */
+/** Reads of the frame, the transaction and the block. */
 export const environment: Statement = (writer) => {
   const { random } = writer
   const opcodes = [0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, ...range(0x41, 0x48), 0x58, 0x59, 0x5a]
@@ -42,7 +42,7 @@ export const environment: Statement = (writer) => {
   }
 }
 
-/** DUP of any word, SWAP and POP of those above the floor. */
+/** DUP of any word; SWAP and POP of words above the floor. */
 export const shuffle: Statement = (writer) => {
   const { random, height, floor } = writer
   const own = height - floor
@@ -53,7 +53,7 @@ export const shuffle: Statement = (writer) => {
   else writer.word()
 }
 
-/** Loads, stores, hashes and copies, at any offset. */
+/** Loads, stores, hashes and copies at any offset. */
 export const memory: Statement = (writer) => {
   const { random } = writer
   const kind = random.below(12)
@@ -84,7 +84,7 @@ export const memory: Statement = (writer) => {
   } else returnData(writer)
 }
 
-/** Copies all that there is, or part of it; seldom more than there is, which halts. */
+/** Copies all return data or a part; seldom more than that, which halts. */
 function returnData(writer: Writer): void {
   const { random } = writer
   if (random.percent(80)) {
@@ -98,7 +98,7 @@ function returnData(writer: Writer): void {
   writer.op(0x3e, 3, 0)
 }
 
-/** Of a few slots, whose values come and go; transient ones too. */
+/** Reads and writes of a few slots with changing values, including transient ones. */
 export const storage: Statement = (writer) => {
   const { random } = writer
   const isTransient = writer.has('cancun') && random.percent(30)
@@ -123,7 +123,7 @@ export const log: Statement = (writer) => {
   writer.op(0xa0 + topics, topics + 2, 0)
 }
 
-/** What an interpreter could have wrong without anyone seeing it is made to be seen: gas, size of memory, all of memory. */
+/** Stores values whose errors would stay invisible otherwise: gas, size of memory, all of memory. */
 export const reveal: Statement = (writer) => {
   const { random } = writer
   const kind = random.below(4)

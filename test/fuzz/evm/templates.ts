@@ -1,4 +1,4 @@
-// Contracts for what chance hardly ever puts together.
+// Contracts for combinations that random statements hardly ever produce.
 import { creation } from './messages.ts'
 import { initcode } from './program.ts'
 import type { Random } from './random.ts'
@@ -6,7 +6,7 @@ import { type Surroundings, Writer } from './writer.ts'
 
 const writerFor = (random: Random, around: Surroundings): Writer => new Writer(random, around, { isReader: false, budget: 8 })
 
-/** Calls itself with all its gas, down to the deepest frame if there is gas for it, and writes on the way back. */
+/** Calls itself with all gas, down to the depth limit if the gas suffices, and writes on return. */
 export function deepCalls(random: Random, around: Surroundings): Uint8Array {
   const { asm } = writerFor(random, around)
   const opcode = random.pick([0xf1, 0xf2, 0xf4, 0xfa])
@@ -22,7 +22,7 @@ export function deepCalls(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
-/** Creates from its own code again and again: each new contract is a copy of it, and creates in turn while there is gas. */
+/** Creates copies of itself repeatedly; each copy creates in turn while gas is left. */
 function creatingItself(random: Random, around: Surroundings): Uint8Array {
   const { asm } = writerFor(random, around)
   asm.op(0x38, 0x60, 0, 0x60, 0, 0x39)
@@ -34,7 +34,7 @@ function creatingItself(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
-/** Creates at the same place in a loop, changing a byte of the initcode or not, and calls what came of it: collisions, destruction, new code. */
+/** Creates at the same address in a loop, with the same or changed initcode, and calls the contract: collisions, destruction, new code. */
 function creatingInLoop(random: Random, around: Surroundings): Uint8Array {
   const writer = writerFor(random, around)
   const { asm } = writer
@@ -53,7 +53,7 @@ function creatingInLoop(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
-/** Destroys itself; who calls it again in the same transaction finds it still there. */
+/** Destroys itself; a later caller in the same transaction still finds it. */
 function destroyed(random: Random, around: Surroundings): Uint8Array {
   const { asm } = writerFor(random, around)
   if (random.percent(50)) asm.op(0x60, random.below(4), 0x60, random.below(4), 0x55)
@@ -63,7 +63,7 @@ function destroyed(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
-/** Answers with what it was given, all of it or part: by return or by revert. */
+/** Returns or reverts with all or part of its input. */
 function echo(random: Random, around: Surroundings): Uint8Array {
   const { asm } = writerFor(random, around)
   asm.op(0x36, 0x60, 0, 0x60, random.below(3), 0x37)
@@ -72,7 +72,7 @@ function echo(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
-/** One is chosen for a contract now and then. */
+/** One of these is used as a contract now and then. */
 export const templates: readonly ((random: Random, around: Surroundings) => Uint8Array)[] = [
   deepCalls,
   creatingItself,

@@ -1,4 +1,4 @@
-// The traced build: it must end each case as the plain one, and its steps are those of the oracle.
+// The traced build. It must end each case like the plain one, and its steps must equal the oracle's.
 
 import type { Evm } from '#evm/ports'
 import type { TraceEvents, TraceNeeds } from '#evm/traceEvents'
@@ -15,21 +15,21 @@ const needs: TraceNeeds = {
 
 const nothing = (): void => undefined
 
-/** What the oracle calls every opcode that there is none of. */
+/** Name of every undefined opcode in the oracle's steps. */
 const invalid = 0xfe
 
-/** More than this are not kept: they are compared up to there. */
+/** Maximum number of steps that are kept and compared. */
 const mostSteps = 20_000
 
 type StepLine = string
 
-/** An interpreter that keeps the steps of the last session. */
+/** Interpreter that keeps the steps of the last session. */
 export type TracedInterpreter = { readonly evm: Evm; steps(): readonly StepLine[] }
 
 const line = (depth: number, pc: number, op: number, gas: number | bigint, size: number, top: bigint, second: bigint): StepLine =>
   `depth ${depth} pc ${pc} op ${op.toString(16)} gas ${gas} words ${size} ${top.toString(16)} ${second.toString(16)}`
 
-/** The traced build with a listener that writes a line for each step. */
+/** Traced build with a listener that writes a line for each step. */
 export function createTracedInterpreter(): TracedInterpreter {
   const traced = createTracedWasmEvm()
   let steps: StepLine[] = []
@@ -59,7 +59,7 @@ export function createTracedInterpreter(): TracedInterpreter {
   }
 }
 
-/** Keeps the steps of the oracle, and tells another watch too. */
+/** Keeps the oracle's steps, and forwards them to another watch. */
 export function keepSteps(other: OracleWatch | undefined): { readonly watch: OracleWatch; readonly steps: readonly StepLine[] } {
   const steps: StepLine[] = []
   const watch: OracleWatch = {
@@ -76,10 +76,10 @@ export function keepSteps(other: OracleWatch | undefined): { readonly watch: Ora
 const lineOf = ({ depth, pc, opcode, gas, stack }: OracleStep): StepLine =>
   line(depth, pc, opcode, gas, stack.length, stack.at(-1) ?? 0n, stack.at(-2) ?? 0n)
 
-/** What we tell and the oracle does not: the STOP behind the end of code, and a REVERT that lacks words. */
+/** Steps that only the traced build reports: the STOP after the end of the code, and a REVERT with too few words. */
 const isOursAlone = (step: StepLine): boolean => / op 0 | op fd gas \d+ words [01] /.test(step)
 
-/** The first step that is another, for a person. */
+/** First step that differs, as text. */
 export function differenceOfSteps(ours: readonly StepLine[], oracle: readonly StepLine[]): string | undefined {
   let at = 0
   for (const step of ours) {

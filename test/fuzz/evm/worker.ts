@@ -1,4 +1,4 @@
-// A share of `npm run fuzz:evm`.
+// Worker thread of `npm run fuzz:evm`.
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readCorpus } from './corpus.ts'

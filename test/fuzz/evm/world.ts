@@ -16,12 +16,12 @@ import type { Surroundings } from './writer.ts'
 const sender = addressOf(0x11)
 const plain = [0x22, 0x33, 0x44, 0x55].map(addressOf)
 const readers = [0x66, 0x77].map(addressOf)
-/** Accounts with a delegation (EIP-7702): to a contract, to a reader, to another of these, to itself, to a precompile, to nothing. */
+/** Accounts with a delegation (EIP-7702): to a contract, to a reader, to another of these, to itself, to a precompile, to an absent account. */
 const delegated = [0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6].map(addressOf)
 const [holder, nobody] = [addressOf(0xe1), addressOf(0xe2)]
 const identity = parseAddress(`0x${'4'.padStart(40, '0')}`)
 const startBalance = 10n ** 18n
-/** Its library is not the oracle's. */
+/** Excluded: the oracle runs without a KZG library. */
 const pointEvaluation = 10n
 
 const delegation = (to: Address): Uint8Array => concatBytes(Uint8Array.of(0xef, 1, 0), fromHex(to))
@@ -88,7 +88,7 @@ function gasOf(random: Random): bigint {
   )
 }
 
-/** Of the accounts that are called, mostly, and of slots that they use. */
+/** Access list, mostly of called accounts and of slots that they use. */
 function accessList(random: Random, around: Surroundings): NonNullable<CaseMessage['warm']> {
   return Array.from({ length: random.between(1, 4) }, () => ({
     address: random.pick(random.percent(80) ? around.contracts : around.others),
@@ -125,7 +125,7 @@ function messageOf(random: Random, around: Surroundings, accounts: EvmCase['acco
   return { ...common, ...setCode, to, data: inputFor(random, accounts.get(to)?.code ?? emptyBytes) }
 }
 
-/** As deep as calls can be: only with much gas, and only this one contract. */
+/** Calls down to the depth limit: only with much gas, and only for this contract. */
 function deepCase(random: Random, around: Surroundings): EvmCase {
   const [to = sender] = plain
   const accounts = new Map<Address, CaseAccount>([
@@ -142,7 +142,7 @@ function deepCase(random: Random, around: Surroundings): EvmCase {
 const edgeCaseEvery = 8
 const edgesPerCase = 40
 
-/** Whether the case of this number is one of the edges of opcodes: all of them are gone through in turn. */
+/** True for the number of an edge case; the edges of all opcodes are run in turn. */
 export const isEdgeCase = (index: number): boolean => index % edgeCaseEvery === 0
 
 function edgeCase(random: Random, index: number): EvmCase {
@@ -167,7 +167,7 @@ function edgeCase(random: Random, index: number): EvmCase {
   return { fork, accounts, messages: [message, { ...message, data: random.bytes(3) }] }
 }
 
-/** A world of a fork, with the messages that run in it. */
+/** World of a fork with the messages that run in it. */
 export function caseIn(fork: EvmFork, random: Random, corpus: Corpus): EvmCase {
   const around = surroundingsOf(fork, corpus)
   if (random.percent(0.3)) return deepCase(random, around)
@@ -185,7 +185,7 @@ export function caseIn(fork: EvmFork, random: Random, corpus: Corpus): EvmCase {
   return { fork, accounts, messages }
 }
 
-/** The case of a seed and a number: always the same, with the same corpus. */
+/** Returns the case of a seed and a number. The same corpus gives the same case. */
 export function caseOf(seed: number, index: number, corpus: Corpus): EvmCase {
   const random = randomOf(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b))
   if (isEdgeCase(index)) return edgeCase(random, index)

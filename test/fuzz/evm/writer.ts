@@ -4,22 +4,22 @@ import { Assembler } from './assembler.ts'
 import { hasFork } from './opcodes.ts'
 import type { Random } from './random.ts'
 
-/** What the contracts of a world know of it while they are written. */
+/** Facts of a world that its contracts use while they are written. */
 export type Surroundings = {
   readonly fork: EvmFork
   readonly contracts: readonly Address[]
-  /** those that change nothing: good to be called statically */
+  /** Contracts that change no state, for static calls. */
   readonly readers: readonly Address[]
-  /** accounts without code, some of which do not exist */
+  /** Accounts without code, some of them absent. */
   readonly others: readonly Address[]
   readonly precompiles: readonly bigint[]
-  /** inputs that precompiles take, by address */
+  /** Valid inputs of precompiles, by address. */
   readonly precompileInputs: ReadonlyMap<bigint, readonly Uint8Array[]>
 }
 
 /**
- * Writes the code of one contract and knows how many words are on the stack, so that what it writes mostly runs. Words below `floor` belong to
- * what surrounds a piece of code: they may be read but not taken.
+ * Writes the code of one contract and tracks the number of words on the stack, so that the code mostly runs. Words below `floor` belong to the
+ * surrounding code: a statement may read them but not remove them.
  */
 export class Writer {
   readonly random: Random
@@ -28,9 +28,9 @@ export class Writer {
   readonly isReader: boolean
   height = 0
   floor = 0
-  /** how many loops and branches this place is in */
+  /** Number of loops and branches around the current position. */
   nesting = 0
-  /** statements that may still be written */
+  /** Number of statements that may still be written. */
   budget: number
 
   constructor(random: Random, around: Surroundings, options: { readonly isReader: boolean; readonly budget: number }) {
@@ -44,7 +44,7 @@ export class Writer {
     return hasFork(this.around.fork, since)
   }
 
-  /** An opcode that takes and gives so many words. */
+  /** Opcode that takes and gives these numbers of words. */
   op(opcode: number, takes: number, gives: number): void {
     this.asm.op(opcode)
     this.height += gives - takes
@@ -56,7 +56,7 @@ export class Writer {
     this.height++
   }
 
-  /** Any word: new, or a copy of one that is there. */
+  /** Any word: a new one, or a copy of a word on the stack. */
   word(): void {
     if (this.height > 0 && this.random.percent(45)) {
       const depth = this.random.between(1, Math.min(16, this.height))
@@ -64,7 +64,7 @@ export class Writer {
     } else this.push(this.random.word())
   }
 
-  /** Small enough to cost little memory: odd ones, even ones, the edges of words. */
+  /** Offset that needs little memory: odd, even, or at the edge of a word. */
   offset(): void {
     const { random } = this
     if (this.height > 0 && random.percent(15)) {
@@ -84,13 +84,13 @@ export class Writer {
     else this.push(this.random.below(6))
   }
 
-  /** Takes what a piece of code has left above the floor. */
+  /** Pops the words that a piece of code has left above the floor. */
   settle(height: number): void {
     while (this.height > height) this.op(0x50, 1, 0)
     while (this.height < height) this.push(0)
   }
 
-  /** Code whose words stay its own: it ends with as many as it began with. */
+  /** Code that leaves the height of the stack unchanged and does not remove lower words. */
   inside(write: () => void): void {
     const { height, floor } = this
     this.floor = height

@@ -6,7 +6,7 @@ import { attributesAt } from '../../harness/chain/blocks.ts'
 import { ask } from '../../harness/engine/server.ts'
 import type { GoodParams } from './messages.ts'
 
-/** Parameters that the engine port takes: a block on the genesis of its chain, which is built and known and never the head. */
+/** Valid parameters for the engine port: a block on its genesis that is built and known but never the head. */
 export async function engineParams(url: string, schedule: ForkSchedule, genesis: Hex): Promise<GoodParams> {
   const attributes = encodeAttributes(attributesAt(schedule, 1))
   const state = { headBlockHash: genesis, safeBlockHash: zeroHash, finalizedBlockHash: zeroHash }
@@ -35,7 +35,7 @@ type Block = {
   readonly transactions: readonly Hex[]
 }
 
-/** Parameters made of a block of the devnet. @param call one call to it */
+/** Valid parameters made from a block of the devnet. @param call calls a method of the devnet */
 export async function blockParams(call: <T>(method: string, ...params: unknown[]) => Promise<T>, hash: Hex): Promise<GoodParams> {
   const block = await call<Block>('eth_getBlockByHash', hash, false)
   const transactions = await Promise.all(block.transactions.map((of) => call<Hex>('eth_getRawTransactionByHash', of)))

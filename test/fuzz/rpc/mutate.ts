@@ -4,7 +4,7 @@ import type { Held } from './messages.ts'
 const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 const longHexBytes = 100_000
 
-/** Values that parsers stumble over. */
+/** Values that parsers often handle wrongly. */
 const hostile: readonly unknown[] = [
   ...[null, true, false, 0, -1, 1.5, 2 ** 53, 1e300, '', ' ', '0x', '0X1', '0x0', '0x00', '0xg', '0x-1', '-0x1', '1', 'ff', 'latest'],
   ...['pending', 'earliest', 'safe', 'finalized', 'Latest', '0xffffffffffffffff', '0x10000000000000000', `0x${'f'.repeat(64)}`],
@@ -19,7 +19,7 @@ const names = [
   ...['blockStateCalls', 'calls', 'stateOverrides', 'blockOverrides', 'validation', 'transactions', '__proto__', 'toString'],
 ]
 
-/** Something real of the kind that a text looks like. */
+/** Replaces a text by an existing hash or address of the same form. */
 function real(text: string, random: Random, held: Held): string {
   if (/^0x[0-9a-f]{64}$/i.test(text)) return random.pick(held.hashes)
   if (/^0x[0-9a-f]{40}$/i.test(text)) return random.pick(held.addresses)
@@ -27,7 +27,7 @@ function real(text: string, random: Random, held: Held): string {
   return /^0x[0-9a-f]{1,8}$/i.test(text) ? `0x${random.below(8).toString(16)}` : text
 }
 
-/** Parameters of an example with what the chain holds in place of what it lacks. */
+/** Replaces hashes and addresses in an example by existing ones. */
 export function grounded(value: unknown, random: Random, held: Held): unknown {
   if (typeof value === 'string') return random.percent(80) ? real(value, random, held) : value
   if (Array.isArray(value)) return value.map((item: unknown) => grounded(item, random, held))
@@ -73,7 +73,7 @@ function mutateObject(object: object, random: Random): unknown {
   )
 }
 
-/** A value that differs from the given one a little or wholly. */
+/** Returns a value that differs from the given one slightly or completely. */
 export function mutated(value: unknown, random: Random): unknown {
   if (random.percent(25)) return random.pick(hostile)
   if (typeof value === 'string') return mutateText(value, random)
@@ -82,7 +82,7 @@ export function mutated(value: unknown, random: Random): unknown {
   return random.pick(hostile)
 }
 
-/** A text with some of its characters changed, cut or doubled. */
+/** Returns a text with some characters changed, cut or doubled. */
 export function mutatedBody(text: string, random: Random): string {
   const at = random.below(text.length + 1)
   return random.pick([

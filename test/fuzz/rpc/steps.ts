@@ -11,7 +11,7 @@ import type { GoodParams, Held, TargetUrls } from './messages.ts'
 import { grounded, mutated, mutatedBody } from './mutate.ts'
 import { createCaller, post, sendBytes } from './wire.ts'
 
-/** What went wrong, and with what; `key`: of those that are alike only the first is told. */
+/** Finding with its request. Only the first finding with the same `key` is reported. */
 export type Finding = { readonly key: string; readonly why: string; readonly request: string; readonly answer: string }
 
 type Fuzzed = {
@@ -33,14 +33,14 @@ export const fuzzedMethods: readonly Fuzzed[] = [
   ...fuzzedOf('engine', engineMethods),
 ]
 
-/** What the engine port asks for; the others look at it no more than at any other header. */
+/** Token for the engine port; the other servers ignore it. */
 const token = (): string => signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))
 
 const makesFilter = /^eth_new\w*Filter$/
 const ofFilters = ['eth_getFilterChanges', 'eth_getFilterLogs', 'eth_uninstallFilter'] as const
 const overSocketOnly: ReadonlySet<string> = new Set(['eth_subscribe', 'eth_unsubscribe'])
 
-/** The parameters of an example or such as give a result, right or wrong in one place or several. */
+/** Parameters of an example, or valid ones, unchanged or wrong in one or several places. */
 function paramsFor({ name, params }: Pick<Fuzzed, 'name' | 'params'>, random: Random, held: Held): unknown {
   const good = held.good[name]
   let value: unknown = good !== undefined && random.percent(60) ? random.pick(good) : grounded(params, random, held)
@@ -51,7 +51,7 @@ function paramsFor({ name, params }: Pick<Fuzzed, 'name' | 'params'>, random: Ra
 export type Stepper = {
   step(): Promise<Finding | undefined>
   readonly last: readonly string[]
-  /** names of methods that answered with a result at least once */
+  /** Names of methods that returned a result at least once. */
   readonly succeeded: ReadonlySet<string>
   close(): void
 }
@@ -59,10 +59,10 @@ export type Stepper = {
 const keptRequests = 12
 const shown = (text: string): string => (text.length > 1_500 ? `${text.slice(0, 1_500)}… (${text.length})` : text)
 
-/** One client that asks wrongly in every way, again and again. @param firstId ids of this client begin there */
+/** Client that sends wrong requests of every kind. @param firstId first request id of this client */
 export function createStepper(urls: TargetUrls, given: Held, random: Random, firstId: number): Stepper {
   const filters: (readonly unknown[])[] = []
-  /** with the filters that this client has made */
+  /** Includes the filters that this client has created. */
   const held: Held & { readonly good: Record<string, GoodParams[string]> } = { ...given, good: { ...given.good } }
   const caller = createCaller(urls.ws)
   const last: string[] = []
@@ -82,7 +82,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
   const finding = (name: string, why: string | undefined, request: string, answer: string): Finding | undefined =>
     why === undefined
       ? undefined
-      : { key: `${name} ${why.slice(0, 60)}`, why: `${name}: the answer ${why}`, request: shown(request), answer: shown(answer) }
+      : { key: `${name} ${why.slice(0, 60)}`, why: `${name}: the response ${why}`, request: shown(request), answer: shown(answer) }
 
   async function single(method: Fuzzed): Promise<Finding | undefined> {
     const id = nextId++
@@ -94,7 +94,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
       succeeded.add(method.name)
       if (makesFilter.test(method.name)) keepFilter(answer.result)
     }
-    const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === id ? undefined : 'has another id')
+    const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === id ? undefined : 'has a different id')
     return finding(method.name, why, request, text)
   }
 
@@ -116,7 +116,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
     return finding('batch', batchFault(JSON.parse(text), ids), request, text)
   }
 
-  /** Whatever the bytes are: an answer with an id, or none to what asks for none. */
+  /** Sends arbitrary bytes: the server must respond with an id, or not at all to notifications. */
   async function broken(): Promise<Finding | undefined> {
     const method = random.pick(fuzzedMethods)
     const whole = JSON.stringify({ jsonrpc: '2.0', id: nextId++, method: method.name, params: paramsFor(method, random, held) })
@@ -131,7 +131,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
     return undefined
   }
 
-  /** A request whose frame is wrong. */
+  /** Sends a request with a wrong envelope. */
   async function envelope(): Promise<Finding | undefined> {
     const { name } = random.pick(fuzzedMethods)
     const id = random.pick([{}, [], true, 1.5, '', -1, null, 2 ** 53, 'x'.repeat(2_000)])
@@ -153,7 +153,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
     return finding('envelope', why, request, text)
   }
 
-  /** HTTP and WebSocket themselves wrong; afterwards the server still answers. */
+  /** Sends invalid HTTP and WebSocket data; the server must still respond afterwards. */
   async function hostileWire(): Promise<Finding | undefined> {
     const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
     const bytes = random.pick([
@@ -189,7 +189,7 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
       if (kind < 92) return await broken()
       return await (kind < 97 ? envelope() : hostileWire())
     } catch (error) {
-      if (error instanceof Error && error.message.startsWith('the socket was closed')) return undefined // other requests of this client asked for it
+      if (error instanceof Error && error.message.startsWith('socket closed')) return undefined // caused by other requests of this client
       return { key: `no answer ${String(error).slice(0, 60)}`, why: `no answer: ${String(error)}`, request: last.at(-1) ?? '', answer: '' }
     }
   }

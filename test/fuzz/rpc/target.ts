@@ -1,4 +1,4 @@
-// A devnet in a process of its own, for fuzz:rpc: tells its URLs and what it holds, every error that it logs, and its memory when asked.
+// A devnet in a process, for fuzz:rpc. It sends its URLs, facts of its chain, every error that it logs, and its memory on request.
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createExecution } from '#blockchain/execution'
@@ -15,7 +15,7 @@ import type { FromTarget, GoodParams } from './messages.ts'
 const tell = (message: FromTarget): void => void process.send?.(message)
 const textOf = (value: unknown): string => (value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)) ?? 'undefined'
 
-/** Only errors count: they are what no caller should be able to cause. */
+/** Only errors are sent: no caller may be able to cause one. */
 const log: Log = {
   trace: () => {},
   debug: () => {},
@@ -26,15 +26,15 @@ const log: Log = {
   child: () => log,
 }
 
-/** code of a contract whose creation logs 32 bytes under one topic */
+/** Init code of a contract whose creation logs 32 bytes under one topic. */
 const logging: Hex = '0x6001600052600260206000a100'
 const transfers = 5
-/** transactions that are signed and not sent, of one sender in order */
+/** Number of transactions that are signed but not sent, in order, from one sender. */
 const unsent = 200
 
 await using devnet = await startDevnetWith({ clock: systemClock, random: Math.random, fetch, log }, { l1: 'memory', blockTimeSec: 1 })
 const [payer, payee] = devnet.accounts
-if (payer === undefined || payee === undefined) throw new Error('a devnet without accounts')
+if (payer === undefined || payee === undefined) throw new Error('devnet has no accounts')
 const chain = defineChain({
   ...{ id: devnet.chainId, name: 'devnet', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 } },
   rpcUrls: { default: { http: [devnet.urls.rpc] } },
@@ -51,7 +51,7 @@ for (let nonce = 0; nonce < transfers; nonce++) {
   held.raws.push(raw)
   held.hashes.push(receipt.transactionHash, receipt.blockHash)
 }
-/** The devnet opens no engine port: one over another chain, which nobody else moves. */
+/** The devnet has no engine port: this one is over another chain, which has no other client. */
 const small = smallChain(scheduleTo('jovian'))
 const execution = createExecution({
   kv: createMemoryKv(),
@@ -63,7 +63,7 @@ const execution = createExecution({
 })
 await using engine = await serveEngine({ execution, engine: execution, config: small.config })
 
-/** A method that viem has no name for. */
+/** Calls a method that viem does not name. */
 const call = <T>(method: string, ...params: unknown[]): Promise<T> => wallet.request({ method, params } as never) as Promise<T>
 const { maxFeePerGas, maxPriorityFeePerGas } = await wallet.estimateFeesPerGas()
 const sender = privateKeyToAccount(payee.privateKey)

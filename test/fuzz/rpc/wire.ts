@@ -1,19 +1,19 @@
 import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 
-/** Longer than the longest time-out of a class of cost. */
+/** Time limit in ms, longer than the longest time-out of a cost class. */
 const patienceMs = 90_000
 
 export type HttpAnswer = { readonly status: number; readonly text: string }
 
-/** @throws Error when there is no answer in time, or the connection breaks */
+/** @throws Error when no response arrives in time, or the connection breaks */
 export async function post(url: string, body: string, token?: string): Promise<HttpAnswer> {
   const headers = { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(patienceMs) })
   return { status: response.status, text: await response.text() }
 }
 
-/** Sends bytes and goes away after a moment; whatever comes back is not looked at. */
+/** Sends bytes and closes the connection after `stayMs`; a response is ignored. */
 export async function sendBytes(url: string, bytes: string, stayMs: number): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -25,7 +25,7 @@ export async function sendBytes(url: string, bytes: string, stayMs: number): Pro
   await closed
 }
 
-/** Calls over one WebSocket, which is opened again when the server has closed it. */
+/** Sends calls over one WebSocket, which is opened again when the server has closed it. */
 export function createCaller(url: string): {
   call(id: number, text: string): Promise<string>
   throwAt(data: string | Buffer): Promise<void>
@@ -49,7 +49,7 @@ export function createCaller(url: string): {
       socket.on('error', reject)
       socket.once('close', (code) => {
         open = undefined
-        for (const { reject: fail } of waiting.values()) fail(new Error(`the socket was closed: ${code}`))
+        for (const { reject: fail } of waiting.values()) fail(new Error(`socket closed: ${code}`))
         waiting.clear()
       })
     })
@@ -61,7 +61,7 @@ export function createCaller(url: string): {
       const socket = await connected()
       const answer = new Promise<string>((resolve, reject) => waiting.set(id, { resolve, reject }))
       socket.send(text)
-      const timer = setTimeout(() => waiting.get(id)?.reject(new Error(`no answer in ${patienceMs} ms`)), patienceMs)
+      const timer = setTimeout(() => waiting.get(id)?.reject(new Error(`no response within ${patienceMs} ms`)), patienceMs)
       return await answer.finally(() => clearTimeout(timer))
     },
     async throwAt(data) {
