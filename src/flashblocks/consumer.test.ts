@@ -79,7 +79,7 @@ it('flashblocks/consumer: reaches the same pending block when flashblocks arrive
   expect(model.took).toEqual([...named(11, 4), ...named(12, 2)])
 })
 
-it('flashblocks/consumer: counts repeats of a second upstream as duplicates, and takes from it what the first lost', async () => {
+it('flashblocks/consumer: counts repeats of a second upstream as duplicates, and takes the flashblocks that the first lost', async () => {
   const { hear, model, placed, consumer, verdicts } = world()
   const [zero, one, two] = block(11, 3) as [Flashblock, Flashblock, Flashblock]
   await hear(zero, two)

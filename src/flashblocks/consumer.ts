@@ -36,7 +36,7 @@ export const defaultHeldBytes = 64 * 2 ** 20
 /** A flashblock to execute, the record it was placed against, and how long it stays fresh. */
 type Due = { readonly flashblock: FittingFlashblock; readonly at: Shown; readonly leftMs: number }
 
-/** Places the flashblocks of all upstreams and has the execution thread execute those that fit, one at a time. */
+/** Places the flashblocks of all upstreams and executes those that fit, one at a time, in the execution thread. */
 export interface Consumer extends Disposable {
   take(frame: Frame, from: number): void
   /** Called after each new record of heads. */

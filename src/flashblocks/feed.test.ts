@@ -16,7 +16,7 @@ import { flashblocksMetrics } from './metrics.ts'
 const maxAgeMs = 4_000
 const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } }
 
-/** A publisher that sends what the test sets. */
+/** A scripted publisher. */
 type Publisher = AsyncDisposable & {
   readonly url: string
   readonly clients: ReadonlySet<WebSocket>
@@ -240,7 +240,7 @@ it('flashblocks/feed: waits after a clean close too, one second, then longer', a
   await connected(publisher)
 })
 
-it('flashblocks/feed: needs one of two publishers, and takes from each what the other lost', async () => {
+it('flashblocks/feed: needs one of two publishers, and takes from each the flashblocks that the other lost', async () => {
   await using publisher = await startPublisher()
   await using other = await startPublisher()
   using at = follow(['ws://127.0.0.1:1/', publisher.url, other.url])

@@ -156,7 +156,7 @@ function openRaw(url: string, text: string, from = '127.0.0.1') {
 }
 const readable = ({ socket }: { readonly socket: Socket }) => new Promise<void>((resolve) => socket.once('readable', resolve))
 
-it('flashblocks/publisher: ends a connection that leaves a ping unanswered until the next, and keeps one that answers', async () => {
+it('flashblocks/publisher: ends a connection that leaves a ping unanswered until the next, and keeps a connection that answers', async () => {
   const clock = createManualClock()
   await using world = await start({}, clock)
   await using answers = await openSocket(world.publisher.url)

@@ -43,7 +43,7 @@ export interface Upstream extends Disposable {
   readonly heardMs: number | undefined
   /** Called when one of its flashblocks fitted. */
   praise(): void
-  /** Called when one of its messages was invalid. @param text what is wrong and where, for the log */
+  /** Called when one of its messages was invalid. @param text fault and place, for the log */
   accuse(text: string): void
 }
 

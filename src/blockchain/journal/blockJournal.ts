@@ -58,7 +58,7 @@ export class BlockJournal {
           if (!isCommitted(block.hash)) this.#sleeping.set(block.hash, block)
         }
       } catch (error) {
-        this.#log.warn('journal record passed over', { kind, sizeBytes: bytes.length, error })
+        this.#log.warn('journal record skipped', { kind, sizeBytes: bytes.length, error })
       }
     }
     return heads
