@@ -90,7 +90,7 @@ export async function run(): Promise<readonly Row[]> {
   return [
     row(`catches up with a source on this machine, ${blocks} blocks, each executed (ten transfers in every tenth)`, 'blocks/s', rates),
     row(
-      `a new head of the source is told by the follower, inverse of ms: min ${at(0)}, median ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`,
+      `a new head of the source until the follower's notification, inverse of ms: min ${at(0)}, median ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`,
       'heads/s',
       speeds,
     ),

@@ -1,5 +1,5 @@
-// npm run test:compose -- [--layout single|halves] [--json FILE]: the compose file as an operator uses it, over a recorded L1. Needs a Docker
-// Engine with Compose; the folder shared/tools/docker-lab brings one up.
+// npm run test:compose -- [--layout single|halves] [--json FILE]: uses the compose file as an operator does, over a recorded L1. Needs a
+// Docker Engine with Compose.
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { serveWorld, untilSafe, type World } from './compose/world.ts'
 
 const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
 
-/** A loopback address of its own, so that the ports of the compose file are free whatever else runs here. */
+/** A separate loopback address, so that the ports of the compose file are free whatever else runs here. */
 const publishAddr = '127.77.0.1'
 const at = (port: number): string => `http://${publishAddr}:${port}`
 const urls = { http: at(8545), rollup: at(7545) }
@@ -41,7 +41,7 @@ async function timed<T>(task: () => Promise<T>): Promise<{ seconds: number; resu
   return { seconds: (performance.now() - start) / 1000, result }
 }
 
-/** The files that a chain of one's own needs, and a compose file that mounts them. */
+/** Writes the files of a custom chain, and a compose file that mounts them. */
 function writeSettings(folder: string, world: World): { files: readonly string[]; settings: Record<string, string> } {
   const write = (name: string, content: string): string => {
     const path = join(folder, name)
@@ -67,7 +67,7 @@ function writeSettings(folder: string, world: World): { files: readonly string[]
   const mount = `volumes: ['${folder}/chain:/chain:ro']`
   const services = ['execution', 'node', 'single'].map((service) => `  ${service}:\n    ${mount}\n`).join('')
   const override = write('override.yaml', `services:\n${services}`)
-  // what mkdtemp made is for its owner alone; the node in the container is somebody else
+  // only its owner can read a folder of mkdtemp; the node in the container is another user
   chmodSync(folder, 0o755)
   return {
     files: [join(root, 'compose.yaml'), override],
@@ -75,16 +75,16 @@ function writeSettings(folder: string, world: World): { files: readonly string[]
   }
 }
 
-/** Not root, nothing to write to but the data, only the ports of the page, the secret for its owner alone and in no log. */
+/** Checks that no service is root, that only the data is writable, that only the documented ports are published, and that the secret is private. */
 async function checkIsolation(project: Project, layout: Layout): Promise<void> {
   const published: string[] = []
   for (const service of layout.services) {
     const { Config, HostConfig } = await project.container(service)
-    must(HostConfig.ReadonlyRootfs, `${service}: the root file system can be written`)
+    must(HostConfig.ReadonlyRootfs, `${service}: the root file system is writable`)
     must(Config.User === 'node', `${service}: runs as ${Config.User}`)
     must((await project.compose(['exec', '-T', service, 'id', '-u'])) !== '0', `${service}: runs as root`)
     const wrote = await project.compose(['exec', '-T', service, 'sh', '-c', 'touch /app/x 2>/dev/null && echo yes || echo no'])
-    must(wrote === 'no', `${service}: its program can be changed`)
+    must(wrote === 'no', `${service}: the program is writable`)
     for (const bindings of Object.values(HostConfig.PortBindings)) {
       for (const { HostIp, HostPort } of bindings) {
         must(HostIp === publishAddr, `${service}: ${HostPort} is published on ${HostIp}`)
@@ -95,8 +95,11 @@ async function checkIsolation(project: Project, layout: Layout): Promise<void> {
   must(published.sort().join() === layout.ports.join(), `published: ${published.join()}, expected ${layout.ports.join()}`)
   if (layout.name === 'single') return
   const secrets = await Promise.all(layout.services.map((service) => project.compose(['exec', '-T', service, 'cat', '/jwt/jwt.hex'])))
-  must(new Set(secrets).size === 1 && /^[0-9a-f]{64}$/.test(secrets[0] ?? ''), 'the halves have no common secret')
-  must((await project.compose(['exec', '-T', 'execution', 'stat', '-c', '%a', '/jwt/jwt.hex'])) === '600', 'others may read the secret')
+  must(new Set(secrets).size === 1 && /^[0-9a-f]{64}$/.test(secrets[0] ?? ''), 'the halves do not share a secret')
+  must(
+    (await project.compose(['exec', '-T', 'execution', 'stat', '-c', '%a', '/jwt/jwt.hex'])) === '600',
+    'other users may read the secret',
+  )
   const logs = await project.compose(['logs', '--no-color'])
   must(logs.includes('node started') && !logs.includes(secrets[0] ?? ''), 'the secret is in the log')
 }
@@ -108,7 +111,7 @@ const shownMetrics = [
   'basalt_node_store_bytes',
 ]
 
-/** Every published port answers, and tells a web page of another name nothing. */
+/** Checks that every published port answers, and refuses web pages of other origins and names. */
 async function checkPorts(layout: Layout, chainId: number): Promise<void> {
   must(Number(await rpcCall(urls.http, 'eth_chainId')) === chainId, '8545 is another chain')
   must((await fetch(`${urls.rollup}/readyz`)).status === 200, '7545 is not ready')
@@ -131,7 +134,7 @@ async function webSocketCall(url: string, method: string): Promise<number> {
   })
 }
 
-/** Ends the process inside a container as the kernel would: Docker was not asked to stop it, so its restart policy counts. */
+/** Kills the process inside a container as the kernel would: Docker did not stop it, so its restart policy applies. */
 async function kill9(project: Project, service: string): Promise<void> {
   const { State } = await project.container(service)
   process.kill(State.Pid, 'SIGKILL')
@@ -151,28 +154,28 @@ async function killEach(project: Project, layout: Layout, world: World): Promise
   return revealed
 }
 
-/** A secret in the env file wins over the one that an earlier start made; a setting that is none is in the log of the service. */
+/** Checks that a secret in the env file overrides the secret of an earlier start, and that an invalid setting is in the log of the service. */
 async function checkGivenSecret(project: Project, envFile: string, up: readonly string[]): Promise<void> {
   appendFileSync(envFile, `\nBASE_NODE_L2_ENGINE_AUTH_RAW=${'5e'.repeat(32)}\n`)
   await project.compose(up)
   const logs = await project.compose(['logs', '--no-color'])
-  must(logs.split('its file is not used').length === 3, 'the halves do not say, once each, that the file of the secret is not used')
-  say('  a secret in the env file wins over the file')
+  must(logs.split('its file is not used').length === 3, 'the halves do not log, once each, that the file of the secret is not used')
+  say('  a secret in the env file overrides the file')
   appendFileSync(envFile, 'BASALT_LOG_LEVEL=loud\n')
   const failed = await project.compose(up).then(
     () => false,
     () => true,
   )
-  must(failed, 'a bad setting is no failure')
+  must(failed, 'an invalid setting is not a failure')
   const told = await project.compose(['logs', '--no-color', 'execution'])
-  must(/"code":"BAD_FLAG".*--log\.level/.test(told), 'a restart loop does not tell why')
-  say('  a bad setting is in the log of execution')
+  must(/"code":"BAD_FLAG".*--log\.level/.test(told), 'a restart loop does not log its reason')
+  say('  an invalid setting is in the log of execution')
 }
 
 async function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
   say(`${layout.name}: ${layout.services.join(', ')}`)
   const { files, settings } = writeSettings(folder, world)
-  // down and logs pass over a service whose profile is not on
+  // down and logs ignore a service whose profile is off
   const project = createProject(`basalt-e2e-${layout.name}`, files, { ...settings, COMPOSE_PROFILES: layout.name })
   const up = ['up', '--detach', '--wait', '--wait-timeout', '120', ...(layout.name === 'single' ? ['single'] : [])]
   const down = ['down', '--timeout', '60']
@@ -184,7 +187,7 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     await untilSafe(world, 20, urls)
     await checkPorts(layout, world.chain.config.l2ChainId)
     await checkIsolation(project, layout)
-    must(existsSync(join(folder, 'data/basalt', `chain-${world.chain.config.l2ChainId}`)), 'the chain has no folder of its own')
+    must(existsSync(join(folder, 'data/basalt', `chain-${world.chain.config.l2ChainId}`)), 'the chain does not have its own folder')
     await killEach(project, layout, world)
 
     const runs: number[] = []
@@ -200,9 +203,9 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
         `  down ${stopped.seconds.toFixed(1)} s, up --wait on the same data ${seconds.toFixed(1)} s (${cpu} s of processor time, load ${load})`,
       )
     }
-    // on a machine that others keep busy the time says little, and is not judged
+    // on a busy machine the time is not judged
     const isBusy = (loadavg()[0] ?? 0) > 3 * availableParallelism()
-    if (isBusy) say('  this machine is busy with something else: the limit of 10 s is not applied')
+    if (isBusy) say('  this machine is busy: the limit of 10 s is not applied')
     must(isBusy || Math.max(...runs) <= 10, `up --wait on existing data took ${Math.max(...runs)} s`)
     world.l1.reveal(world.lastL1)
     await untilSafe(world, world.lastL1, urls)
@@ -216,7 +219,7 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
   }
 }
 
-/** A tag that is there is used as it is; --build makes the one that is named anew. */
+/** Checks that an existing tag is used unchanged, and that --build replaces the image of the tag. */
 async function testTags(folder: string, world: World): Promise<void> {
   const { files, settings } = writeSettings(folder, world)
   const project = createProject('basalt-e2e-tag', files, { ...settings, NODE_TAG: 'v1.2.3' })
@@ -224,21 +227,21 @@ async function testTags(folder: string, world: World): Promise<void> {
   const idOf = (name: string): Promise<string> => docker(['image', 'inspect', '--format', '{{.Id}}', name])
   try {
     await project.compose(['create'])
-    must((await project.container('execution')).Image === (await idOf('node:24-bookworm-slim')), 'NODE_TAG=v1.2.3 was not used as it is')
+    must((await project.container('execution')).Image === (await idOf('node:24-bookworm-slim')), 'NODE_TAG=v1.2.3 was not used unchanged')
     await project.compose(['create', '--build'])
     must(
       (await project.container('execution')).Image !== (await idOf('node:24-bookworm-slim')),
       '--build did not override the pinned image',
     )
-    must(/basalt/.test(await docker(['run', '--rm', `${image}:v1.2.3`, 'version'])), '--build made no image of ours')
-    say('NODE_TAG: used without a build when it is there; --build builds')
+    must(/basalt/.test(await docker(['run', '--rm', `${image}:v1.2.3`, 'version'])), '--build did not make an image of Basalt')
+    say('NODE_TAG: an existing image is used without a build; --build builds')
   } finally {
     await project.compose(['down', '--volumes']).catch(say)
     await docker(['image', 'rm', `${image}:v1.2.3`]).catch(say)
   }
 }
 
-/** The one that is on the machine: the digest in the Dockerfile needs a registry. */
+/** The base image on the machine: the digest in the Dockerfile needs a registry. */
 process.env['BASE_IMAGE'] ??= 'node:24-bookworm-slim'
 const wanted = layouts.filter(({ name }) => values.layout === undefined || values.layout === name)
 const folder = mkdtempSync(join(tmpdir(), 'basalt-compose-'))

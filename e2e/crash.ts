@@ -1,5 +1,5 @@
-// npm run crash -- --kills N --seed S: kills a node N times, half during an import, half during derivation, and looks whether anything
-// acknowledged was lost. Needs the recorded bench blocks.
+// npm run crash -- --kills N --seed S: kills a node N times, half during an import, half during derivation, and checks that no
+// acknowledged data was lost. Needs the recorded bench blocks.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ function must(isTrue: boolean, what: string): void {
   if (!isTrue) throw new Error(`${what} (--seed ${values.seed}, data kept in ${folder})`)
 }
 
-/** Kills until the number is reached; a chain that came to its end begins anew in an empty directory. */
+/** Kills until the number is reached; a finished chain starts again in an empty directory. */
 async function torment({ name, args, last, maxMs }: Scenario, wanted: number): Promise<Tally> {
   const tally: Tally = { kills: 0, inCommit: 0, finished: 0, slowestOpenMs: 0 }
   for (let round = 0; tally.kills < wanted || tally.finished === 0; round++) {
@@ -49,7 +49,7 @@ async function torment({ name, args, last, maxMs }: Scenario, wanted: number): P
       const aim: Aim | undefined = tally.kills < wanted ? { afterMs: random() * maxMs, inCommit: tally.kills % 2 === 0 } : undefined
       const run = await killedRun(args(datadir), aim, shown)
       must(run.stderr === '', `${name}: the process wrote ${run.stderr}`)
-      must(run.missing.length === 0, `${name}: lost ${JSON.stringify(run.missing[0])}, which it had shown`)
+      must(run.missing.length === 0, `${name}: lost ${JSON.stringify(run.missing[0])}, which it had acknowledged`)
       const next = run.shown[0] ?? run.done
       const highest = shown.at(-1)
       must(!highest || !next || next.number >= highest.number, `${name}: went back from ${highest?.number} to ${next?.number}`)
@@ -108,7 +108,7 @@ rmSync(folder, { recursive: true })
 const inCommit = imported.inCommit + derived.inCommit
 console.log(JSON.stringify({ kills: imported.kills + derived.kills, inCommit, import: imported, derive: derived }))
 if (inCommit < kills / 5) {
-  console.error(`only ${inCommit} kills fell into a commit: at least ${kills / 5} must`)
+  console.error(`only ${inCommit} kills were during a commit, expected at least ${kills / 5}`)
   process.exitCode = 1
 }
 if (Math.max(imported.slowestOpenMs, derived.slowestOpenMs) >= 2_000) {

@@ -1,5 +1,5 @@
-// npm run test:devnet -- [--seed S] [--faults N] [--case NAME]... : `basalt devnet` as a process, with anvil and in memory: what people do with
-// it, how long it takes, restarts and kills on a kept chain, a changed byte, and N faults at random instants, after which the verifier agrees.
+// npm run test:devnet -- [--seed S] [--faults N] [--case NAME]... : runs `basalt devnet` as a process, with anvil and in memory: a user's
+// actions, times, restarts and kills on a kept chain, a changed byte, and N faults at random times, after which the verifier must agree.
 import { parseArgs } from 'node:util'
 import { corrupted, people, randomFaults, restart, startAndStop } from './devnet/cases.ts'
 

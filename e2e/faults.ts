@@ -1,5 +1,5 @@
 // npm run test:faults -- [--via http|ws|none] [--only TEXT] [--keep]: node A derives from L1, node B (two processes) follows A; each fault of
-// the list is made, seen in /readyz, taken away, and both must have the recorded heads again. `none`: A alone.
+// the list begins, is visible in /readyz, ends, and both must have the recorded heads again. `none`: only A.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const via = values.via.map((name): Transport => {
   return transport
 })
 
-/** Slowest of the deadlines after which a node says that it waits, and some more. */
+/** The longest deadline after which a node reports a wait, with a margin. */
 const unreadyWithinMs = 60_000
 const recoverWithinMs = 60_000
 const firstL1Blocks = 10
@@ -32,10 +32,10 @@ const firstL1Blocks = 10
 type Outcome = {
   readonly fault: string
   readonly ok: boolean
-  /** until /readyz said 503 with the reason; absent where the fault makes nobody unready */
+  /** time until /readyz was 503 with the reason; absent: the fault makes no node unready */
   readonly unreadyMs?: number
   readonly reason?: string
-  /** from the end of the fault (a killed process is started then) until all are ready and have the recorded heads */
+  /** time from the end of the fault (a killed process is started then) until all nodes are ready and have the recorded heads */
   readonly recoverMs?: number
   readonly error?: string
 }
@@ -44,7 +44,7 @@ async function untilUnready(world: World, { unready }: FaultCase): Promise<{ unr
   if (unready === undefined) return undefined
   const node = unready.node(world)
   let reason = ''
-  const unreadyMs = await eventually(`${node.name} says that it is not ready: ${unready.why}`, unreadyWithinMs, async () => {
+  const unreadyMs = await eventually(`${node.name} reports that it is not ready: ${unready.why}`, unreadyWithinMs, async () => {
     const { isReady, problems } = await readyOf(node)
     reason = problems.join('; ')
     return (!isReady && unready.why.test(reason)) || `ready: ${isReady}, ${reason}`
@@ -85,7 +85,7 @@ async function runCase(world: World, fault: FaultCase): Promise<Outcome> {
   return { fault: fault.name, ok: true, ...seen, recoverMs }
 }
 
-/** A group of faults, one after the other, on the same two nodes; then L1 to its end. A fault from which they do not recover ends the group. */
+/** Runs a group of faults, one after the other, on the same two nodes; then L1 to its end. A fault without recovery ends the group. */
 async function runGroup(transport: Transport, cases: readonly FaultCase[], folder: string): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   await using world = await createWorld(recordedProcessChain('op-ecotone-to-jovian'), folder, transport)

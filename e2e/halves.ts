@@ -1,5 +1,5 @@
-// npm run test:halves -- --kills N --seed S [--setup whole|apart|follow] : kills (SIGKILL) the processes of a node at random instants while L1
-// moves on, starts them again, and looks whether they find together: the recorded heads, nothing shown before lost, nothing old executed again.
+// npm run test:halves -- --kills N --seed S [--setup whole|apart|follow] : kills (SIGKILL) the processes of a node at random times while L1
+// advances, restarts them, and checks that they recover: the recorded heads, no acknowledged block lost, no old block executed again.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ function showProgress(name: SetupName, rounds: readonly Round[], wanted: number)
   process.stderr.write(process.stderr.isTTY ? `\r${text} ` : `${text}\n`)
 }
 
-/** L1 to its end, without a kill: every block of the chain is there. */
+/** Reveals L1 to its end, without a kill, and checks that every block of the chain exists. */
 async function finish({ l1, chain, holders, together }: Setup): Promise<void> {
   l1.l1.reveal(lastL1(chain))
   await eventually(`${chain.name}: the whole chain`, 90_000, together)
@@ -51,7 +51,7 @@ async function finish({ l1, chain, holders, together }: Setup): Promise<void> {
   }
 }
 
-/** One chain from its genesis to its end, killed on the way. */
+/** Runs one chain from its genesis to its end, with kills. */
 async function pass(name: SetupName, chain: ProcessChain, own: string, wanted: number, rounds: Round[]): Promise<void> {
   await using setup = await setups[name](chain, own)
   try {
@@ -75,14 +75,14 @@ async function pass(name: SetupName, chain: ProcessChain, own: string, wanted: n
 
 const recorded = [recordedProcessChain('op-ecotone-to-jovian'), recordedProcessChain('op-bedrock-to-holocene')]
 const generated = Number(values.blocks) > 0 ? [await generatedProcessChain(Number(values.blocks))] : []
-/** The generated chain is so old that a follower of it is never ready. */
+/** The generated chain is too old for its follower to be ready. */
 const chainsOf = (name: SetupName): readonly ProcessChain[] => (name === 'follow' ? recorded : [...recorded, ...generated])
 
 let setupStartMs = performance.now()
 const result: Record<string, Tally> = {}
 for (const name of wantedSetups) {
   setupStartMs = performance.now()
-  // the pair costs as much a kill as the halves: a quarter of the kills show it
+  // a kill of the pair takes as long as a kill of the halves: a quarter of the kills is enough
   const wanted = name === 'follow' && wantedSetups.length > 1 ? Math.ceil(kills / 4) : kills
   const rounds: Round[] = []
   const chains = chainsOf(name)

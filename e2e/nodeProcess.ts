@@ -8,7 +8,7 @@ import { startProxy, type TcpProxy } from '#test/harness/process/proxy'
 const root = resolve(import.meta.dirname, '..')
 
 export type Served = 'http' | 'ws' | 'engine' | 'rollup' | 'metrics'
-/** Names of the log fields in which a node says where it serves. */
+/** Names of the log fields with the URLs of a node. */
 const urlFields: Readonly<Record<string, Served>> = {
   rpc: 'http',
   http: 'http',
@@ -19,14 +19,14 @@ const urlFields: Readonly<Record<string, Served>> = {
 }
 const schemes: Readonly<Record<Served, string>> = { http: 'http', ws: 'ws', engine: 'http', rollup: 'http', metrics: 'http' }
 
-/** What each mode can serve. */
+/** Servers of each mode. */
 const servedBy: Readonly<Record<string, readonly Served[]>> = {
   all: ['http', 'ws', 'rollup', 'metrics'],
   execution: ['http', 'ws', 'engine', 'metrics'],
   consensus: ['rollup', 'metrics'],
 }
 
-/** Any free port for what is to be served, none for the rest: no port is fixed. */
+/** Returns flags for any free port for the chosen servers, and `off` for the others. */
 function portFlags(args: readonly string[], serves: readonly Served[]): readonly string[] {
   const mode = args[args.indexOf('--mode') + 1] ?? ''
   const all = servedBy[args.includes('--mode') ? mode : 'all'] ?? []
@@ -35,48 +35,48 @@ function portFlags(args: readonly string[], serves: readonly Served[]): readonly
 
 export type NodeSpec = {
   readonly name: string
-  /** of its own: data directory, temporary files and log are in it */
+  /** folder of the node, with data directory, temporary files and log */
   readonly folder: string
-  /** of `basalt node`, without ports and data directory */
+  /** arguments of `basalt node`, without ports and data directory */
   readonly args: readonly string[]
-  /** what it listens on; each on any free port, behind a proxy whose address stays */
+  /** its servers; each on any free port, behind a proxy with a constant address */
   readonly serves: readonly Served[]
-  /** besides those of this process */
+  /** variables, in addition to those of this process */
   readonly env?: NodeJS.ProcessEnv
 }
 
 export type Ready = { readonly isReady: boolean; readonly problems: readonly string[] }
 
-/** One `basalt node` that is killed and started again; its addresses stay the same, because a proxy stands before each. */
+/** One `basalt node` that can be killed and started again; a proxy before each server keeps its addresses constant. */
 export interface NodeProcess extends AsyncDisposable {
   readonly name: string
   readonly folder: string
   readonly proxies: Readonly<Partial<Record<Served, TcpProxy>>>
   readonly isRunning: boolean
-  /** The process has said that it serves. */
+  /** The process has logged that it serves. */
   readonly isUp: boolean
-  /** starts so far */
+  /** number of starts */
   readonly starts: number
-  /** Starts the process; does not wait until it serves. */
+  /** Starts the process without waiting until it serves. */
   spawn(): void
-  /** Resolves when it serves: with the milliseconds since its start. @throws Error when it ends before, with its last lines */
+  /** Resolves when it serves, with the milliseconds since its start. @throws Error with its last lines when it ends before */
   up(): Promise<number>
-  /** SIGKILL; resolves when the process is gone. Nothing when it is gone already. */
+  /** Sends SIGKILL; resolves when the process has ended. No effect on an ended process. */
   kill(): Promise<void>
-  /** SIGTERM; @returns its exit code */
+  /** Sends SIGTERM. @returns its exit code */
   stop(): Promise<number | null>
   url(served: Served): string
-  /** The last lines that it wrote. */
+  /** Returns the last lines that it wrote. */
   tail(lines?: number): string
-  /** Log lines of all its runs in which the pattern occurs. */
+  /** Returns the log lines of all its runs that match the pattern. */
   logged(pattern: RegExp): readonly string[]
   rpc(served: Served, method: string, params?: readonly unknown[]): Promise<unknown>
   ready(served: Served): Promise<Ready>
-  /** The sum over all labels of a counter or gauge. */
+  /** Returns the sum of a counter or gauge over all labels. */
   metric(served: Served, name: string): Promise<number>
 }
 
-/** Children that must not outlive this process, whatever ends it. */
+/** Children that must end with this process. */
 const running = new Set<ChildProcess>()
 function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
@@ -117,7 +117,7 @@ export async function createNodeProcess({ name, folder, args, serves, env }: Nod
     up.resolve(Math.round(performance.now() - startMs))
   }
 
-  /** Feeds whole lines on. */
+  /** Splits output into lines. */
   function lineReader(take: (line: string) => void): (chunk: Buffer) => void {
     let rest = ''
     return (chunk) => {
@@ -156,7 +156,7 @@ export async function createNodeProcess({ name, folder, args, serves, env }: Nod
       return starts
     },
     spawn() {
-      if (self.isRunning) throw new Error(`${name} runs already`)
+      if (self.isRunning) throw new Error(`${name} is already running`)
       starts++
       up = Promise.withResolvers()
       up.promise.catch(() => {})
@@ -221,9 +221,9 @@ export async function createNodeProcess({ name, folder, args, serves, env }: Nod
 }
 
 /**
- * Asks until the answer is right; an answer that cannot be had yet (refused, reset, timed out) is asked again.
- * @returns the milliseconds that it took
- * @throws Error after `maxMs`, with what was said last
+ * Repeats a check until it succeeds; an error (refused, reset, timed out) repeats it too.
+ * @returns the milliseconds until then
+ * @throws Error after `maxMs`, with the last result
  */
 export async function eventually(what: string, maxMs: number, isRight: () => Promise<boolean | string>, everyMs = 25): Promise<number> {
   const startMs = performance.now()

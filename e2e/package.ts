@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'basalt-package-'))
 const npm = (args: readonly string[], cwd: string): string =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 
-/** Runs the installed program on this Node until it has told its result, then interrupts it. */
+/** Runs the installed program on this Node until it has printed its result, then interrupts it. */
 function demo(): Promise<{ text: string; code: number | null }> {
   return new Promise((resolve) => {
     const args = ['node_modules/basalt/bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0']
@@ -23,7 +23,7 @@ function demo(): Promise<{ text: string; code: number | null }> {
   })
 }
 
-/** The example as somebody else has it: Basalt comes from the tarball. */
+/** Copies the example project, with Basalt from the tarball. */
 function copyExample(tarball: string): void {
   cpSync(join(root, 'examples/vitest'), folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
   const file = join(folder, 'package.json')
@@ -34,7 +34,7 @@ function copyExample(tarball: string): void {
 
 type TestReport = { readonly numPassedTests: number; readonly numTotalTests: number; readonly success: boolean }
 
-/** Its tests on this Node: those that the example's `npm test` runs. */
+/** Runs the tests of the example's `npm test` on this Node. */
 function exampleTests(): TestReport {
   const report = join(folder, 'report.json')
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`, '--reporter=default']
@@ -42,7 +42,7 @@ function exampleTests(): TestReport {
   return JSON.parse(readFileSync(report, 'utf8')) as TestReport
 }
 
-/** The types that the package tells of `basalt/devnet`, held against the example by our compiler. */
+/** Checks the example against the package's types of `basalt/devnet`. */
 function exampleTypes(): void {
   const options = [
     '--noEmit',
@@ -69,7 +69,7 @@ try {
   exampleTypes()
   const { text, code } = await demo()
   const { blocks, equal } = JSON.parse(text) as { blocks: number; equal: boolean }
-  if (!equal || code !== 0) throw new Error(`the installed demo says ${text}, exit code ${code}`)
+  if (!equal || code !== 0) throw new Error(`the installed demo prints ${text}, exit code ${code}`)
   const tests = exampleTests()
   if (!tests.success) throw new Error('the tests of the example fail')
   console.log(

@@ -1,4 +1,4 @@
-// Thousands of hostile subscribers against one WebSocket server in a process with little heap: `npm run test:subscribers -- --connections 12000 --heap 600`.
+// Runs thousands of hostile subscribers against one WebSocket server in a process with a small heap: `npm run test:subscribers -- --connections 12000 --heap 600`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '12000' },
     /** MB of old space of the server's process */
     heap: { type: 'string', default: '600' },
-    /** connections that also ask for filters as large as may be */
+    /** connections that also create filters of maximal size */
     greedy: { type: 'string', default: '100' },
   },
 })
@@ -18,7 +18,7 @@ const [connections, heap, greedy] = [values.connections, values.heap, values.gre
 const address = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 const topic = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
 const thousand = Array.from({ length: 1_000 }, (_, i) => i)
-/** As many addresses and topics as a filter may have, no two filters alike. */
+/** Filters with the maximal number of addresses and topics, all different. */
 const largest = (number: number) => ({
   address: thousand.map((i) => address(number * 1_000 + i)),
   topics: [0, 1, 2, 3].map((at) => thousand.map((i) => topic(at * 1_000 + i))),
@@ -73,7 +73,7 @@ async function open(url: string): Promise<Subscriber> {
   return subscriber
 }
 
-/** What one hostile connection asks for: far more than it may have. @returns how much it got */
+/** Requests far more subscriptions than one connection may have. @returns the number that was granted */
 async function grab(subscriber: Subscriber, number: number): Promise<number> {
   const asked = [subscriber.ask('eth_subscribe', 'newHeads'), subscriber.ask('eth_subscribe', 'logs', { address: address(0) })]
   for (let each = 0; each < 10; each++) asked.push(subscriber.ask('eth_subscribe', 'logs', { address: address(1 + number * 10 + each) }))

@@ -1,4 +1,4 @@
-// `docker` and `docker compose` of one project, as an operator runs them.
+// Runs `docker` and `docker compose` of one project, as an operator does.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,14 +9,14 @@ import { root } from '../../scripts/process.ts'
 const run = promisify(execFile)
 export type Settings = Readonly<Record<string, string>>
 
-/** @returns what the command wrote, of `logs` on standard error too; that of others is in the error when they fail */
+/** @returns standard output of the command, of `logs` standard error too; a failed command throws with its standard error */
 export async function docker(args: readonly string[], settings: Settings = {}): Promise<string> {
   const options = { cwd: root, env: { ...process.env, ...settings }, maxBuffer: 1 << 28, timeout: 600_000 }
   const { stdout, stderr } = await run('docker', [...args], options)
   return args.includes('logs') ? stdout + stderr : stdout.trim()
 }
 
-/** What `docker inspect` tells of a container, as far as it is looked at. */
+/** The used part of `docker inspect` of a container. */
 export type Container = {
   readonly Id: string
   readonly Name: string
@@ -30,7 +30,7 @@ export type Container = {
   }
 }
 
-/** One compose project in a namespace of its own. */
+/** One compose project in its own namespace. */
 export interface Project {
   compose(args: readonly string[], settings?: Settings): Promise<string>
   container(service: string): Promise<Container>
@@ -49,7 +49,7 @@ export function createProject(name: string, files: readonly string[], settings: 
   }
 }
 
-/** Processor time that the processes of a container took so far, in seconds: what a start costs, however busy the machine is. */
+/** Returns the processor time of a container's processes in seconds: the cost of a start, however busy the machine is. */
 export function processorSeconds({ State }: Container): number {
   const childrenOf = (pid: number): number[] => {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
@@ -70,7 +70,7 @@ export function processorSeconds({ State }: Container): number {
   )
 }
 
-/** Bytes of the image as a registry would send them: its layers, compressed. */
+/** Returns the size of the image in a registry: the bytes of its compressed layers. */
 export async function compressedBytes(image: string): Promise<number> {
   const child = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] })
   let size = 0
@@ -80,7 +80,7 @@ export async function compressedBytes(image: string): Promise<number> {
   return size
 }
 
-/** Address of the host as containers of any bridge network see it. */
+/** Returns the address of the host for containers of any bridge network. */
 export async function hostAddress(): Promise<string> {
   return docker(['network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}'])
 }

@@ -1,4 +1,4 @@
-// A recorded L1 that containers reach, and what the node must make of it.
+// A recorded L1 that containers can reach, and the expected results of the node.
 import { createServer } from 'node:http'
 import { type RecordedChain, type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, type RecordedL1 } from '#devnet/recordedL1'
@@ -9,11 +9,11 @@ export type World = AsyncDisposable & {
   readonly chain: RecordedChain
   readonly l1: RecordedL1
   readonly url: string
-  /** last block of the recording */
+  /** number of the last block of the recording */
   readonly lastL1: number
 }
 
-/** Serves the L1 of a recorded chain on an address that containers reach. */
+/** Serves the L1 of a recorded chain on an address that containers can reach. */
 export async function serveWorld(name: RecordedChainName, host: string): Promise<World> {
   const chain = readRecordedChain(name)
   const lastL1 = chain.l1.blocks.length - 1
@@ -43,7 +43,7 @@ export async function serveWorld(name: RecordedChainName, host: string): Promise
 
 type Status = { readonly safe_l2: { readonly number: number; readonly hash: string }; readonly unsafe_l2: { readonly number: number } }
 
-/** Waits until the rollup RPC says what the recording says after the L1 block, and the chain's RPC has that block. */
+/** Waits until the rollup RPC has the recorded safe head after the L1 block, and the chain's RPC has that head. */
 export async function untilSafe(
   { chain }: World,
   l1Block: number,

@@ -1,9 +1,9 @@
-// The process that is killed: `import` or `derive`, telling pipe 3 what it does. One message a line:
-//   open MS            the data directory is open, after so many milliseconds
-//   begin, end         a commit
-//   head NUMBER HASH   what was acknowledged
+// The process that is killed: `import` or `derive`. It reports on pipe 3, one message a line:
+//   open MS            the data directory is open, after MS milliseconds
+//   begin, end         begin and end of a commit
+//   head NUMBER HASH   an acknowledged head
 //   serving URL        derive only
-//   done NUMBER HASH   nothing is left to do
+//   done NUMBER HASH   the end of the chain
 import { readFileSync, writeSync } from 'node:fs'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
@@ -27,7 +27,7 @@ async function runImport(): Promise<void> {
   tell(`done ${head.number} ${head.hash}`)
 }
 
-/** The lines; asked for the first when the store is open. */
+/** Yields the lines; the first request means that the store is open. */
 function* told(lines: readonly string[]): Iterable<string> {
   tellOpen()
   yield* lines

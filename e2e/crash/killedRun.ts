@@ -6,19 +6,19 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type Block = { readonly number: number; readonly hash: string }
 
-/** When to kill: so many milliseconds after the store is open, or in the middle of the commit that begins then. */
+/** Time of a kill: milliseconds after the store is open, or during the next commit after that. */
 export type Aim = { readonly afterMs: number; readonly inCommit: boolean }
 
-/** What one process did until it was killed, or came to its end. */
+/** Reports of one process until it was killed or ended. */
 export type Run = {
   readonly openMs: number | undefined
-  /** every head that it acknowledged: a line after a commit, or an RPC answer */
+  /** every head that it acknowledged: a line after a commit, or an RPC response */
   readonly shown: readonly Block[]
   readonly done: Block | undefined
-  /** a commit had begun and not ended */
+  /** the kill was during a commit */
   readonly wasInCommit: boolean
   readonly stderr: string
-  /** what an RPC answer said of blocks shown by earlier runs */
+  /** blocks that earlier runs acknowledged and the RPC does not return */
   readonly missing: readonly Block[]
 }
 
@@ -36,7 +36,7 @@ function take(state: State, message: string): void {
 
 type RpcBlock = { number: string; hash: string } | null
 
-/** Asks for the newest block again and again, and first for those that earlier processes have shown. */
+/** Polls the newest block, after requesting the blocks that earlier processes acknowledged. */
 async function watch(state: State, before: readonly Block[], isOver: () => boolean): Promise<void> {
   const { url } = state
   if (url === undefined) return
@@ -55,8 +55,8 @@ async function watch(state: State, before: readonly Block[], isOver: () => boole
 }
 
 /**
- * Runs the child until it is done, or kills it (SIGKILL) where the aim says.
- * @param before blocks that earlier runs have shown, to ask for
+ * Runs the child until it is done, or kills it (SIGKILL) at the given time.
+ * @param before blocks that earlier runs acknowledged, to request
  */
 export async function killedRun(args: readonly string[], aim: Aim | undefined, before: readonly Block[]): Promise<Run> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), ...args], {

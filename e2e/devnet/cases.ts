@@ -12,7 +12,7 @@ import { randomOf } from '../random.ts'
 import { agreesBeyond, type DevnetProcess, freePorts, isServed, type L1Kind, startDevnetProcess } from './process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-/** A second between blocks, so that much happens in a minute. */
+/** A block every second, for many events in a minute. */
 const fast = ['--block-time', '1s', '--l1-block-time', '1s']
 
 function require(isTrue: boolean, what: string): void {
@@ -38,7 +38,7 @@ async function stopWell(devnet: DevnetProcess): Promise<number> {
 const blockHash = async (url: string, number: number): Promise<unknown> =>
   ((await rpcCall(url, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as { hash: string } | null)?.hash
 
-/** What a person does: starts it, pastes the script, sends, deposits, withdraws, stops. @returns figures */
+/** A user's actions: starts it, pastes the script, sends, deposits, withdraws, stops. @returns figures */
 export async function people(kind: L1Kind): Promise<string> {
   return withFolder(async (folder) => {
     await using cli = startCli(['devnet', '--l1', kind, '--quiet', ...freePorts])
@@ -50,7 +50,7 @@ export async function people(kind: L1Kind): Promise<string> {
     writeFileSync(join(folder, 'try.mjs'), script ?? '')
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     const said = execFileSync(process.execPath, ['try.mjs'], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
-    require(/^success in block \d+n\n$/.test(said), `the script says ${said}`)
+    require(/^success in block \d+n\n$/.test(said), `the script prints ${said}`)
     const helper = async (...words: readonly string[]): Promise<Record<string, unknown>> => {
       const { code, stdout: out, stderr } = await runCliProcess(['devnet', ...words, '--json', '--control.port', port ?? ''])
       require(code === 0, `${words[0]} ends with ${code}: ${stderr}`)
@@ -70,7 +70,7 @@ export async function people(kind: L1Kind): Promise<string> {
   })
 }
 
-/** How long a start takes, and a stop once it has settled: while the set-up of KZG runs, some two seconds of a core, a thread cannot be ended. */
+/** Times of a start, and of a stop after the set-up of KZG: during that, some two seconds of a core, its thread cannot be ended. */
 export async function startAndStop(kind: L1Kind): Promise<string> {
   await using devnet = await startDevnetProcess(kind)
   await agreesBeyond(devnet, 1, 60_000)
@@ -79,7 +79,7 @@ export async function startAndStop(kind: L1Kind): Promise<string> {
   return `started in ${shown[0]}, first block after ${shown[1]}, stopped in ${shown[2]}`
 }
 
-/** A chain that is kept goes on after a stop and after a kill; nothing of L1 is left behind. */
+/** Checks that a kept chain continues after a stop and after a kill, and that no process of L1 is left behind. */
 export async function restart(kills: readonly NodeJS.Signals[]): Promise<string> {
   return withFolder(async (folder) => {
     const datadir = join(folder, 'chain')
@@ -87,7 +87,8 @@ export async function restart(kills: readonly NodeJS.Signals[]): Promise<string>
     let hash: unknown
     for (const signal of [...kills, undefined]) {
       await using devnet = await startDevnetProcess('anvil', [...fast, '--datadir', datadir])
-      if (known > 0) require((await blockHash(devnet.started.urls.rpc, known)) === hash, `block ${known} is another one after the restart`)
+      if (known > 0)
+        require((await blockHash(devnet.started.urls.rpc, known)) === hash, `block ${known} has another hash after the restart`)
       const from = (await devnet.status()).sequencer.unsafe
       await agreesBeyond(devnet, from + 2, 60_000)
       known = (await devnet.status()).verifier.finalized
@@ -105,7 +106,7 @@ export async function restart(kills: readonly NodeJS.Signals[]): Promise<string>
   })
 }
 
-/** One byte of a stored safe block of the verifier is changed: the next start finds it. */
+/** Changes one byte of a stored safe block of the verifier: the next start reports it. */
 export async function corrupted(): Promise<string> {
   return withFolder(async (folder) => {
     const datadir = join(folder, 'chain')
@@ -146,7 +147,7 @@ const faults: readonly Fault[] = [
   { name: 'dropL1', run: (devnet, random) => devnet.control('devnet_dropL1', upTo(4, random)) },
 ]
 
-/** A transaction of account 9, so that blocks and batches hold something. */
+/** Sends a transaction of account 9, so that blocks and batches are not empty. */
 async function sendSome(devnet: DevnetProcess): Promise<void> {
   const { control } = devnet.started.urls
   await runCliProcess([
@@ -163,7 +164,7 @@ async function sendSome(devnet: DevnetProcess): Promise<void> {
   ])
 }
 
-/** So many faults at random instants; the verifier agrees at the end, with everything that there was then. */
+/** Causes faults at random times; at the end the verifier must agree with every block so far. */
 export async function randomFaults(kind: L1Kind, seed: number, count: number, longestPauseMs: number): Promise<string> {
   const random = randomOf(seed)
   const done = new Map(faults.map(({ name }) => [name, 0]))
@@ -179,7 +180,7 @@ export async function randomFaults(kind: L1Kind, seed: number, count: number, lo
     require(agreement.kind !== 'disagrees', `after fault ${n} (${fault.name}) of seed ${seed}: ${JSON.stringify(agreement)}`)
   }
   const { sequencer } = await devnet.status()
-  await eventually('the sequencer goes on', 60_000, async () => (await devnet.status()).sequencer.isActive)
+  await eventually('the sequencer continues', 60_000, async () => (await devnet.status()).sequencer.isActive)
   await agreesBeyond(devnet, sequencer.unsafe, 180_000)
   const { verifier } = await devnet.status()
   await stopWell(devnet)

@@ -12,12 +12,12 @@ export type Started = DevnetFacts & { readonly accounts: readonly DevnetAccount[
 export interface DevnetProcess extends AsyncDisposable {
   readonly cli: CliProcess
   readonly started: DevnetFacts
-  /** milliseconds from its being spawned to the event, and to block 1 */
+  /** milliseconds from its start to the event `started`, and to block 1 */
   readonly startMs: number
   readonly firstBlockMs: number
   status(): Promise<DevnetStatus>
   control(method: string, ...params: readonly unknown[]): Promise<unknown>
-  /** Ctrl-C. @returns its end, and how long that took */
+  /** Sends Ctrl-C. @returns its exit, and the time until then */
   stop(): Promise<{ readonly ended: Ended; readonly stopMs: number }>
 }
 
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts one on free ports, and waits for its first block. */
+/** Starts a devnet on free ports, and waits for its first block. */
 export async function startDevnetProcess(kind: L1Kind, args: readonly string[] = []): Promise<DevnetProcess> {
   const port = await freePort()
   const beganMs = performance.now()
@@ -70,7 +70,7 @@ export async function startDevnetProcess(kind: L1Kind, args: readonly string[] =
   }
 }
 
-/** Whether somebody still listens there. */
+/** Returns whether a server still listens at a URL. */
 export async function isServed(url: string): Promise<boolean> {
   return fetch(url, { method: 'POST', body: '{}' }).then(
     () => true,
@@ -78,7 +78,7 @@ export async function isServed(url: string): Promise<boolean> {
   )
 }
 
-/** The verifier has derived a block beyond this one, and all of it was found equal. */
+/** Waits until the verifier has derived a block beyond this one and agrees. */
 export async function agreesBeyond(devnet: DevnetProcess, block: number, timeoutMs: number): Promise<void> {
   await eventually(`the verifier agrees beyond block ${block}`, timeoutMs, async () => {
     const { agreement, verifier } = await devnet.status()

@@ -5,19 +5,19 @@ import type { Payload } from '#types/payload'
 import { eventually, type NodeProcess } from '../nodeProcess.ts'
 import type { World } from './world.ts'
 
-/** One fault, from its beginning to the moment when its cause is gone. */
+/** One fault, from its beginning to the end of its cause. */
 export type FaultCase = {
   readonly name: string
-  /** a node alone cannot have it */
+  /** the fault needs a second node */
   readonly needsB: boolean
   readonly begin: (world: World) => Promise<void> | void
-  /** L1 blocks that come while it lasts */
+  /** L1 blocks during the fault */
   readonly l1Blocks: number
-  /** Who must say that it is not ready, and why. */
+  /** The node that must report that it is not ready, and the reason. */
   readonly unready?: { readonly node: (world: World) => NodeProcess; readonly why: RegExp }
-  /** It harms nobody: all are ready while it lasts. */
+  /** All nodes stay ready during the fault. */
   readonly staysReady?: true
-  /** It lasts at least as long, in milliseconds. */
+  /** Minimal duration, in milliseconds. */
   readonly holdMs: number
   readonly end: (world: World) => Promise<void> | void
 }
@@ -77,7 +77,7 @@ const payloadAt = (world: World, number: number): Payload => {
   return payload
 }
 
-/** What answered the offer: an error's text, or the answer. */
+/** Returns the result of the offer, or the text of its error. */
 async function offer(world: World, to: NodeProcess, payload: Payload): Promise<string> {
   return world.postUnsafe(to, payload).then(
     (answer) => `answered ${JSON.stringify(answer)}`,
@@ -98,7 +98,7 @@ const offered = (name: string, toB: boolean, make: (world: World) => Payload): F
   end: (world) => world.reveal(3),
 })
 
-/** A's unsafe head runs ahead of L1 by some blocks; B has them too; L1 confirms them in the end. */
+/** A's unsafe head is ahead of L1 by some blocks; B has them too; L1 confirms them later. */
 const unsafeAhead: FaultCase = {
   name: 'unsafe ahead of L1',
   needsB: true,
@@ -136,20 +136,20 @@ function engineProxy({ b }: World): TcpProxy {
   return proxy
 }
 
-/** The same block under the hash that its fields give. */
+/** Returns the block with the hash of its changed fields. */
 function hashedAnew(world: World, payload: Payload): Payload {
   return { ...payload, blockHash: hashHeader(headerOfPayload(world.chain.config.schedule, payload)) }
 }
 
 const hourMs = 3_600_000
-/** L1 blocks until what was finalized too early is finalized by right: it is never taken back. */
+/** L1 blocks until a block that was finalized too early is finalized correctly: finalized never moves back. */
 const finalityBlocks = 6
 const l1Silent = { node: a, why: /L1/ }
 const noBlobs = { node: a, why: /blob/i }
 const sourceSilent = { node: bConsensus, why: /source|follow/i }
 const noEngine = { node: bConsensus, why: /execution|engine/i }
 
-/** What L1 and the clock can do. */
+/** Faults of L1 and of the clock. */
 const outside: readonly FaultCase[] = [
   proxied('beacon gone', false, ({ l1 }) => l1.beacon, { kind: 'cut' }, noBlobs),
   proxied('L1 cut', false, ({ l1 }) => l1.rpc, { kind: 'cut' }, l1Silent),
@@ -180,7 +180,7 @@ const outside: readonly FaultCase[] = [
   clockJump('clock an hour back', -hourMs),
 ]
 
-/** Processes that end, blocks that are offered. */
+/** Faults of ended processes and offered blocks. */
 const inside: readonly FaultCase[] = [
   killed('A killed', false, (world) => [world.a]),
   killed('A gone for long', true, (world) => [world.a], sourceSilent),
@@ -207,7 +207,7 @@ const inside: readonly FaultCase[] = [
   },
 ]
 
-/** What can happen to the connections between the parts. */
+/** Faults of the connections between the parts. */
 const between: readonly FaultCase[] = [
   proxied('source cut', true, ({ link }) => link, { kind: 'cut' }, sourceSilent),
   proxied('source silent', true, ({ link }) => link, { kind: 'stall' }, sourceSilent),
@@ -218,5 +218,5 @@ const between: readonly FaultCase[] = [
   proxied('halves of B silent', true, engineProxy, { kind: 'stall' }, noEngine),
 ]
 
-/** The faults of a node, in groups that have a chain of their own: each needs some blocks of it. */
+/** The faults of a node, in groups with their own chain: each fault needs some of its blocks. */
 export const faultGroups: readonly (readonly FaultCase[])[] = [outside, inside, between]

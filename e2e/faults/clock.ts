@@ -1,4 +1,4 @@
-// Loaded into a node before anything else (NODE_OPTIONS=--import): its wall clock is off by the milliseconds that a file says.
+// Loaded into a node first (NODE_OPTIONS=--import): shifts its wall clock by the milliseconds in a file.
 import { readFileSync } from 'node:fs'
 
 const path = process.env['FAULTS_CLOCK_FILE'] ?? ''

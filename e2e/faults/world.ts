@@ -12,7 +12,7 @@ import { anyLagSec } from '../halves/setups.ts'
 import { type HeadWatch, watchHead } from '../halves/watch.ts'
 import { createNodeProcess, type NodeProcess, type NodeSpec, type Served } from '../nodeProcess.ts'
 
-/** How B hears of A's heads; `none`: there is no B. */
+/** Transport of A's heads to B; `none`: there is no B. */
 export type Transport = 'http' | 'ws' | 'none'
 
 /** A derives from L1; B, in two processes and without L1, follows A through a proxy. */
@@ -23,17 +23,17 @@ export interface World extends AsyncDisposable {
   /** @throws Error when there is no B */
   readonly b: { readonly execution: NodeProcess; readonly consensus: NodeProcess }
   readonly hasB: boolean
-  /** between B and A */
+  /** proxy between B and A */
   readonly link: TcpProxy
   readonly nodes: readonly NodeProcess[]
   readonly watches: readonly HeadWatch[]
-  /** What A, as B hears it, says of its labels. */
+  /** Replaces the labels in A's responses to B. */
   lieToB(lie: LabelLie): void
-  /** The wall clock of all nodes is off by so much from now on. */
+  /** Shifts the wall clock of all nodes. */
   setClock(offsetMs: number): void
-  /** L1 moves on by so many blocks, one every 100 ms. */
+  /** Adds a number of L1 blocks, one every 100 ms. */
   reveal(blocks: number): Promise<void>
-  /** The first block that L1 has not made safe. */
+  /** Number of the first block that L1 has not made safe. */
   readonly nextUnsafe: number
   postUnsafe(to: NodeProcess, payload: Payload): Promise<unknown>
   together(): Promise<true | string>

@@ -62,7 +62,7 @@ describe('viem', () => {
     expect(BigInt((await viemL2.getStorageAt({ address: made, slot })) ?? 0)).toBe(9n)
   })
 
-  it.concurrent('an estimate for work that needs much gas is enough, and its half is not', async () => {
+  it.concurrent('an estimate for expensive work is enough, and half of it is not', async () => {
     const { key, address } = somebody()
     const lab = await deployLab(key)
     const call = { address: lab, abi: labAbi, functionName: 'burn', args: [40n], account: address } as const
@@ -76,7 +76,7 @@ describe('viem', () => {
     expect(short.gasUsed).toBe(gas / 2n)
   })
 
-  it.concurrent('logs: of a receipt, by range, by indexed value, by block hash, of a filter', async () => {
+  it.concurrent('reads logs: of a receipt, by range, by indexed value, by block hash, of a filter', async () => {
     const { key, address } = somebody()
     const lab = await deployLab(key)
     const wallet = viemWallet(key)
@@ -136,7 +136,7 @@ describe('viem', () => {
     expect(seen).toContain(keccak256(toHex('Stored(address,uint256,uint256,string)')))
   })
 
-  it.concurrent('calls code that is not deployed: a constructor returns what would be there', async () => {
+  it.concurrent('calls code that is not deployed: the constructor returns its run-time code', async () => {
     const { lab } = contracts()
     const data: Hex = `${lab.bytecode}${'00'.repeat(32)}`
     expect((await viemL2.call({ account: somebody().address, data })).data?.length).toBeGreaterThan(1_000)
@@ -159,7 +159,7 @@ describe('ethers', () => {
     provider.destroy()
   })
 
-  it.concurrent('queries events by filter, and hears them as they come', async () => {
+  it.concurrent('queries events by filter, and receives new ones', async () => {
     const { key } = somebody()
     const provider = ethersProvider()
     const lab = await deployLabByEthers(ethersWallet(key, provider))

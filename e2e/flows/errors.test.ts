@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 type ErrorClass<T extends Error> = abstract new (...args: never[]) => T
 
-/** The cause of that class; the test fails with the whole text when there is none. */
+/** Returns the cause of a class; the test fails with the whole text when there is none. */
 async function caused<T extends Error>(action: Promise<unknown>, kind: ErrorClass<T>): Promise<T> {
   const error = await failure(action)
   const found = error instanceof BaseError ? error.walk((cause) => cause instanceof kind) : null
@@ -48,7 +48,7 @@ async function caused<T extends Error>(action: Promise<unknown>, kind: ErrorClas
 }
 
 describe('viem', () => {
-  it.concurrent('insufficient funds: in the estimate, and when it is sent', async () => {
+  it.concurrent('reports insufficient funds in the estimate and when sending', async () => {
     const poor = viemWallet(generatePrivateKey())
     await caused(poor.sendTransaction({ to: stranger(), value: parseEther('1') }), InsufficientFundsError)
     await caused(poor.sendTransaction({ to: stranger(), value: parseEther('1'), gas: 21_000n }), InsufficientFundsError)
@@ -58,7 +58,7 @@ describe('viem', () => {
     )
   })
 
-  it.concurrent('nonce too low, also for what was sent already', async () => {
+  it.concurrent('reports a nonce too low, also for a transaction that was sent before', async () => {
     const wallet = viemWallet(somebody().key)
     const request = await wallet.prepareTransactionRequest({ to: stranger(), value: 1n })
     const serializedTransaction = await wallet.signTransaction(request)
@@ -68,7 +68,7 @@ describe('viem', () => {
     expect((await failure(viemL2.sendRawTransaction({ serializedTransaction }))).message).toMatch(/nonce too low|already known/i)
   })
 
-  it.concurrent('an underpriced replacement', async () => {
+  it.concurrent('reports an underpriced replacement', async () => {
     const wallet = viemWallet(somebody().key)
     const fees = { maxFeePerGas: parseGwei('2'), maxPriorityFeePerGas: parseGwei('1'), gas: 21_000n, nonce: 1 }
     await wallet.sendTransaction({ to: stranger(), value: 1n, ...fees })
@@ -78,13 +78,13 @@ describe('viem', () => {
     await wallet.sendTransaction({ to: stranger(), value: 1n, nonce: 0 })
   })
 
-  it.concurrent('too little gas for the transaction itself; a fee below the base fee in a call', async () => {
+  it.concurrent('reports too little gas for the transaction itself, and a fee below the base fee in a call', async () => {
     const { key, address } = somebody()
     await caused(viemWallet(key).sendTransaction({ to: stranger(), data: '0x01', gas: 21_000n }), IntrinsicGasTooLowError)
     await caused(viemL2.call({ account: address, to: stranger(), maxFeePerGas: 1n, maxPriorityFeePerGas: 0n }), FeeCapTooLowError)
   })
 
-  it.concurrent('the reason of a revert: text, custom error, panic; in a call, a simulation and an estimate', async () => {
+  it.concurrent('reports the reason of a revert: text, custom error, panic; in a call, a simulation and an estimate', async () => {
     const { address } = somebody()
     const contract = { address: lab, abi: labAbi, account: address } as const
     const refused = await caused(
@@ -102,7 +102,7 @@ describe('viem', () => {
     await caused(viemL2.estimateGas({ account: address, to: lab, data: '0xdeadbeef' }), ExecutionRevertedError)
   })
 
-  it.concurrent('a transaction that reverts has a receipt that says so, and has paid', async () => {
+  it.concurrent('a transaction that reverts has a receipt with that status, and has paid', async () => {
     const { key, address } = somebody()
     const hash = await viemWallet(key).writeContract({
       address: lab,
@@ -116,13 +116,13 @@ describe('viem', () => {
     expect(await viemL2.getBalance({ address })).toBeLessThan(parseEther('10'))
   })
 
-  it.concurrent('what is not there', async () => {
+  it.concurrent('reports a missing transaction and receipt', async () => {
     const hash: Hex = `0x${'12'.repeat(32)}`
     await caused(viemL2.getTransaction({ hash }), TransactionNotFoundError)
     await caused(viemL2.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError)
   })
 
-  it.concurrent('a transaction for another chain, one that is no transaction', async () => {
+  it.concurrent('refuses a transaction of another chain, and bytes that are not a transaction', async () => {
     const wallet = viemWallet(somebody().key)
     const request = await wallet.prepareTransactionRequest({ to: stranger(), value: 1n })
     const other = await wallet.account.signTransaction({ ...request, chainId: 12_345 } as never)
@@ -132,7 +132,7 @@ describe('viem', () => {
 })
 
 describe('ethers', () => {
-  /** The code by which ethers tells errors apart. */
+  /** Returns ethers' code of an error. */
   const codeOf = async (action: Promise<unknown>): Promise<unknown> => ((await failure(action)) as Error & { code?: unknown }).code
 
   it.concurrent('INSUFFICIENT_FUNDS', async () => {
@@ -147,7 +147,7 @@ describe('ethers', () => {
     expect(await codeOf(wallet.sendTransaction({ to: stranger(), value: 1n, nonce: 0, gasLimit: 21_000n }))).toBe('NONCE_EXPIRED')
   })
 
-  it.concurrent('REPLACEMENT_UNDERPRICED; TRANSACTION_REPLACED when it was replaced by more', async () => {
+  it.concurrent('reports REPLACEMENT_UNDERPRICED, and TRANSACTION_REPLACED for a replacement with a higher fee', async () => {
     const provider = ethersProvider()
     const wallet = ethersWallet(somebody().key, provider)
     const fees = { gasLimit: 21_000n, maxFeePerGas: parseGwei('2'), maxPriorityFeePerGas: parseGwei('1') }
@@ -164,7 +164,7 @@ describe('ethers', () => {
     provider.destroy()
   })
 
-  it.concurrent('CALL_EXCEPTION with its reason: text, custom error, panic; in a call, an estimate and a receipt', async () => {
+  it.concurrent('reports CALL_EXCEPTION with its reason: text, custom error, panic; in a call, an estimate and a receipt', async () => {
     const provider = ethersProvider()
     const contract = await deployLabByEthers(ethersWallet(somebody().key, provider))
     const refused = await failure(contract.getFunction('refuse').staticCall('not today'))
@@ -181,7 +181,7 @@ describe('ethers', () => {
     provider.destroy()
   })
 
-  it.concurrent('null for what is not there', async () => {
+  it.concurrent('returns null for a missing block, transaction and receipt', async () => {
     const provider = ethersProvider()
     const hash = `0x${'12'.repeat(32)}`
     expect([await provider.getTransaction(hash), await provider.getTransactionReceipt(hash)]).toEqual([null, null])

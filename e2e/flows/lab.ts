@@ -40,7 +40,7 @@ contract Lab {
         for (uint256 i = 0; i < rounds; i++) values[1000 + i] = i + 1;
     }
 
-    /// what an account does whose code this is for a while (EIP-7702)
+    /// a function for an account with this code as its delegation (EIP-7702)
     function batch(Call[] calldata list) external payable {
         for (uint256 i = 0; i < list.length; i++) {
             (bool ok,) = list[i].to.call{value: list[i].value}(list[i].data);
@@ -50,7 +50,7 @@ contract Lab {
     }
 }
 
-/// Calls a portal as often as it is told, so that the deposits are a contract's; then fails if it is told to.
+/// Calls a portal a given number of times, so that a contract makes the deposits; then reverts if requested.
 contract Depositor {
     error AfterAll();
     function deposit(address portal, address to, uint256 times, uint256 mint, uint256 value, uint64 gas, bytes calldata data, bool fails)
@@ -74,7 +74,7 @@ type Output = {
   readonly contracts: { readonly 'Lab.sol': Record<'Lab' | 'Depositor', { abi: Abi; evm: { bytecode: { object: string } } }> }
 }
 
-/** The contracts of the flows, for the oldest rules that a chain here begins with. Cost: about a second. */
+/** Compiles the contracts of the flows, for the oldest rules at the genesis of a chain here. Cost: about a second. */
 export function compileLab(): { readonly lab: Compiled; readonly depositor: Compiled } {
   const solc: typeof Solc = createRequire(import.meta.url)('solc')
   const settings = {
@@ -93,7 +93,7 @@ export function compileLab(): { readonly lab: Compiled; readonly depositor: Comp
   return { lab: take(contracts['Lab.sol'].Lab), depositor: take(contracts['Lab.sol'].Depositor) }
 }
 
-/** What the tests call of Lab, with its types. */
+/** The functions of Lab that the tests call, with their types. */
 export const labAbi = [
   { type: 'constructor', stateMutability: 'payable', inputs: [{ name: 'first', type: 'uint256' }] },
   {

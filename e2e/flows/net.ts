@@ -5,14 +5,14 @@ import { startDevnet } from '../../src/devnet/startDevnet.ts'
 
 type Hex = `0x${string}`
 
-/** A running devnet as a wallet sees it. */
+/** Data of a running devnet for wallets. */
 export type FlowNet = {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly l1Url: string
   readonly chainId: number
   readonly l1ChainId: number
-  /** with ETH on both chains */
+  /** accounts with ETH on both chains */
   readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
   readonly contracts: { readonly portal: Hex }
 }
@@ -23,7 +23,7 @@ declare module 'vitest' {
   }
 }
 
-/** As somebody describes the devnet to viem. */
+/** Returns viem's definition of the devnet. */
 export const l2ChainOf = (net: FlowNet) =>
   defineChain({
     ...chainConfig,
@@ -43,7 +43,7 @@ export const l1ChainOf = (net: FlowNet) =>
     rpcUrls: { default: { http: [net.l1Url] } },
   })
 
-/** One devnet for all files: FLOWS_NET (JSON) names one that runs already. */
+/** Starts one devnet for all files: FLOWS_NET (JSON) names a running one instead. */
 // biome-ignore lint/style/noDefaultExport: vitest's form of a global set-up
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['FLOWS_NET']

@@ -18,7 +18,7 @@ beforeAll(async () => {
   somebody = await newcomers(5, 8)
 })
 
-/** One of the devnet's own accounts: they have ETH on L1. */
+/** Returns one of the devnet's accounts, which have ETH on L1. */
 function depositor(at: number): { key: Hex; account: PrivateKeyAccount } {
   const found = net.accounts[at]
   if (found === undefined) throw new RangeError(`no account ${at}`)
@@ -26,7 +26,7 @@ function depositor(at: number): { key: Hex; account: PrivateKeyAccount } {
 }
 
 describe("viem's op-stack actions", () => {
-  it.concurrent('a deposit: built for L2, sent to the portal, found on L2 by the hash that its log gives', async () => {
+  it.concurrent('deposits: built for L2, sent to the portal, found on L2 by the hash from its log', async () => {
     const { key, account } = depositor(6)
     const to = stranger()
     const args = await viemL2.buildDepositTransaction({ account, mint: parseEther('1.25'), to })
@@ -56,7 +56,7 @@ describe("viem's op-stack actions", () => {
     })
   })
 
-  it.concurrent('a deposit with a call: its gas is estimated on both chains', async () => {
+  it.concurrent('deposits with a call: its gas is estimated on both chains', async () => {
     const { key, account } = depositor(7)
     const lab = await deployLab(somebody().key)
     const data = encodeFunctionData({ abi: labAbi, functionName: 'store', args: [8n, 88n, 'from L1'] })
@@ -72,10 +72,10 @@ describe("viem's op-stack actions", () => {
     ])
   })
 
-  it.concurrent('a withdrawal: initiated on L2, and proved against the root that the header has', async () => {
+  it.concurrent('withdraws: initiated on L2, and proved against the root in the header', async () => {
     const { key, address } = somebody()
     const to = stranger()
-    // without gas viem estimates a transfer of that value on L1 from the zero address, which has nothing on a new L1
+    // without gas viem estimates a transfer of that value on L1 from the zero address, which has no ETH on a new L1
     const args = await viemL1.buildInitiateWithdrawal({ account: privateKeyToAccount(key), to, value: parseEther('0.5'), gas: 21_000n })
     const hash = await viemWallet(key).initiateWithdrawal(args as never)
     const receipt = await viemL2.waitForTransactionReceipt({ hash })
@@ -95,7 +95,7 @@ describe("viem's op-stack actions", () => {
     expect(keccak256(stateRoot ?? '0x')).toBe(block.stateRoot)
   })
 
-  it.concurrent('what data on L1 costs: estimates by the GasPriceOracle, and what the receipt says', async () => {
+  it.concurrent('estimates the L1 fee by the GasPriceOracle, equal to that of the receipt', async () => {
     const { key, address } = somebody()
     const to = stranger()
     const request = { account: privateKeyToAccount(key), to, value: parseEther('0.1') } as const
@@ -116,7 +116,7 @@ describe("viem's op-stack actions", () => {
     expect(paid).toBe(receipt.gasUsed * receipt.effectiveGasPrice + (receipt.l1Fee ?? 0n))
   })
 
-  it.concurrent('a whole block: the L1 attributes first, formatted as a deposit', async () => {
+  it.concurrent('reads a whole block: the L1 attributes first, formatted as a deposit', async () => {
     const block = await viemL2.getBlock({ includeTransactions: true })
     const [first] = block.transactions
     expect(first).toMatchObject({

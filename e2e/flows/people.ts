@@ -6,14 +6,14 @@ import { inject } from 'vitest'
 import { compileLab } from './lab.ts'
 import { type FlowNet, l1ChainOf, l2ChainOf } from './net.ts'
 
-/** How often the libraries ask, in ms: their defaults are for other block times. */
+/** Polling interval of the libraries, in ms: their defaults are for other block times. */
 const pollingInterval = 200
 
 export const net: FlowNet = inject('net')
 
 export const viemL2 = createPublicClient({ chain: l2ChainOf(net), transport: http(), pollingInterval }).extend(publicActionsL2())
 export const viemL1 = createPublicClient({ chain: l1ChainOf(net), transport: http(), pollingInterval }).extend(publicActionsL1())
-/** over WebSocket; who takes it closes the line */
+/** over WebSocket; the caller closes the connection */
 export const viemWs = () => createPublicClient({ chain: l2ChainOf(net), transport: webSocket(), pollingInterval })
 
 export const viemWallet = (key: Hex) =>
@@ -36,7 +36,7 @@ export type Person = { readonly key: Hex; readonly address: Hex }
 
 /**
  * New accounts with 10 ETH each, so that tests run side by side.
- * @param from index of the devnet's account that pays: each file its own
+ * @param from index of the devnet's account that pays, a different one for each file
  */
 async function people(from: number, count: number): Promise<Person[]> {
   const payer = net.accounts[from]
@@ -58,7 +58,7 @@ export const contracts = (): ReturnType<typeof compileLab> => {
   return compiled
 }
 
-/** A Lab of one's own, deployed by viem. */
+/** Deploys a Lab with viem. */
 export async function deployLab(key: Hex, first = 5n): Promise<Hex> {
   const { abi, bytecode } = contracts().lab
   const hash = await viemWallet(key).deployContract({ abi, bytecode, args: [first] })
@@ -67,7 +67,7 @@ export async function deployLab(key: Hex, first = 5n): Promise<Hex> {
   return contractAddress
 }
 
-/** A Lab of one's own, deployed by ethers. */
+/** Deploys a Lab with ethers. */
 export async function deployLabByEthers(wallet: Wallet, first = 5n): Promise<Contract> {
   const { abi, bytecode } = contracts().lab
   const made = await new ContractFactory(abi as never, bytecode, wallet).deploy(first)
@@ -75,7 +75,7 @@ export async function deployLabByEthers(wallet: Wallet, first = 5n): Promise<Con
   return new Contract(await made.getAddress(), abi as never, wallet)
 }
 
-/** Asks again until the answer is there; the test's own time-out ends it. */
+/** Repeats a request until it has a result; the test's time-out ends it. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -84,18 +84,18 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
   }
 }
 
-/** The error that something fails with. */
+/** Returns the error of a rejected promise. */
 export async function failure(action: Promise<unknown>): Promise<Error> {
   try {
     await action
   } catch (error) {
     if (error instanceof Error) return error
-    throw new Error('no error was thrown, but something else', { cause: error })
+    throw new Error('the thrown value is not an Error', { cause: error })
   }
   throw new Error('it did not fail')
 }
 
-/** `people`, one by one: each test has its own account. RangeError when there are no more. */
+/** Returns `people` one by one: each test has its own account. @throws RangeError when there are no more */
 export async function newcomers(from: number, count: number): Promise<() => Person> {
   const all = await people(from, count)
   return () => {

@@ -5,14 +5,14 @@ import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
 
 const run = promisify(execFile)
 
-/** One of its own: an example pauses the sequencer. */
+/** A separate devnet, because an example pauses the sequencer. */
 let devnet: Devnet
 beforeAll(async () => {
   devnet = await startDevnet()
 })
 afterAll(() => devnet[Symbol.asyncDispose]())
 
-/** What an example prints, line by line. */
+/** Returns the output of an example, by line. */
 async function example(name: string): Promise<readonly string[]> {
   const { verifier, verifierWs, control } = devnet.urls
   const env = { ...process.env, BASALT_RPC: verifier, BASALT_WS: verifierWs, BASALT_CONTROL: control }
@@ -20,7 +20,7 @@ async function example(name: string): Promise<readonly string[]> {
   return stdout.trim().split('\n')
 }
 
-it('examples/waitForPreconfirmation: the receipt comes before the block, and the nonce counts in pending', async () => {
+it('examples/waitForPreconfirmation: has the receipt before the block, and the nonce in pending', async () => {
   const lines = await example('waitForPreconfirmation')
   expect(lines).toEqual([
     expect.stringMatching(/^preconfirmed in block \d+ after \d+ ms$/),
@@ -29,16 +29,16 @@ it('examples/waitForPreconfirmation: the receipt comes before the block, and the
   ])
 })
 
-it('examples/watchPendingLogs: a log is told while its block is being built', async () => {
+it('examples/watchPendingLogs: receives a log while its block is under construction', async () => {
   expect(await example('watchPendingLogs')).toEqual([
     expect.stringMatching(/^log preconfirmed: block \d+, transaction 0x[0-9a-f]{64}, data 0x/),
   ])
 })
 
-it('examples/droppedPreconfirmation: one that is dropped is told as such, and is in a later block', async () => {
+it('examples/droppedPreconfirmation: reports a dropped transaction, which is in a later block', async () => {
   const lines = await example('droppedPreconfirmation')
   const states = lines.map((line) => line.split(' ')[1])
-  // blocks that were missed are made at once: who asks now and then may not see one of them being built
+  // the sequencer makes the missed blocks at once: a polling client may not see their pending state
   expect(states.join(' ')).toMatch(/^preconfirmed dropped (preconfirmed )?sealed block$/)
   expect(lines.at(-1)).toMatch(/^in block \d+, success$/)
 })

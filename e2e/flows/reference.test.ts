@@ -5,11 +5,11 @@ import { socketMethods } from '#rpc/methods/eth/methods'
 import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { net, newcomers, viemL2, viemWallet } from './people.ts'
 
-/** Methods whose example cannot be asked as it is, each with its reason; fuzz:rpc asks them too. */
+/** Methods whose example cannot be sent unchanged, each with the reason; fuzz:rpc sends them too. */
 const notAsked: Readonly<Record<string, string>> = {
-  eth_getFilterChanges: 'the filter of the example is nobody’s here',
-  eth_getFilterLogs: 'the filter of the example is nobody’s here',
-  eth_uninstallFilter: 'the filter of the example is nobody’s here',
+  eth_getFilterChanges: 'the filter of the example does not exist here',
+  eth_getFilterLogs: 'the filter of the example does not exist here',
+  eth_uninstallFilter: 'the filter of the example does not exist here',
   eth_sendRawTransaction: 'the transaction of the example is of another chain; sending.test.ts sends others',
   eth_sendRawTransactionSync: 'the transaction of the example is of another chain; simulating.test.ts sends another',
   eth_sendRawTransactionConditional: 'the transaction of the example is of another chain',
@@ -17,7 +17,7 @@ const notAsked: Readonly<Record<string, string>> = {
   debug_traceBlock: 'the block of the example is cut short',
   debug_executePayload: 'the attributes of the example are of another chain',
 }
-/** These change the node that other files are asking at the same time. */
+/** Methods that change the node, which other files use at the same time. */
 const changing = /^(admin|miner)_/
 
 type Answer = { readonly result?: unknown; readonly error?: { readonly code: number; readonly message: string } }
@@ -28,7 +28,7 @@ async function ask(method: string, params: unknown): Promise<Answer> {
   return (await response.json()) as Answer
 }
 
-/** What the chain has of each kind of text in an example. */
+/** Values of this chain for each kind of text in an example. */
 type Real = { readonly block: Hex; readonly transaction: Hex; readonly address: Hex; readonly number: Hex }
 let real: Real
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 const ofTransaction = /TransactionByHash|TransactionReceipt|(debug_trace|trace_|replay|Raw)Transaction$|trace_get|transactionStatus/
 
-/** The parameters of an example, about this chain. */
+/** Returns the parameters of an example with values of this chain. */
 function grounded(method: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => grounded(method, item))
   if (typeof value === 'object' && value !== null)
@@ -58,7 +58,7 @@ function grounded(method: string, value: unknown): unknown {
 type OpenRpcMethod = { readonly name: string; readonly result: { readonly schema: object } }
 
 describe('the reference', () => {
-  it('rpc.discover over HTTP tells of what this server answers, and rpc_modules of the same namespaces', async () => {
+  it('rpc.discover over HTTP lists the methods of this server, and rpc_modules the same namespaces', async () => {
     const { result } = await ask('rpc.discover', [])
     const { methods } = result as { methods: readonly OpenRpcMethod[] }
     expect(methods.map(({ name }) => name)).toEqual([...ethRegistry.keys()])
@@ -68,12 +68,12 @@ describe('the reference', () => {
   })
 
   it.each([...ethRegistry.keys()].filter((name) => !(name in notAsked) && !changing.test(name)))(
-    'the example of %s is answered as its schema says',
+    'the result of the example of %s fits its schema',
     async (name) => {
       const method = ethRegistry.get(name)
       const { result, error } = await ask(name, grounded(name, method?.example.params))
       if (error !== undefined) {
-        // an example without a result may be of what this chain lacks, and is refused in words then; never as unknown, unreadable or our mistake
+        // an example may name data that this chain lacks: its error is never method not found, invalid params or internal error
         expect([name, method?.example.result]).toEqual([name, undefined])
         expect([-32700, -32600, -32601, -32602]).not.toContain(error.code)
         expect(error.message).not.toBe('Internal error')

@@ -52,7 +52,7 @@ describe('viem', () => {
     expect(await viemL2.getTransactionConfirmations({ hash })).toBeGreaterThanOrEqual(3n)
   })
 
-  it.concurrent('sends forty at once with its nonce manager: all are mined in their order', async () => {
+  it.concurrent('sends forty at once with its nonce manager: all are mined in order', async () => {
     const { key, address } = somebody()
     const wallet = viemWallet(key)
     const account = privateKeyToAccount(key, { nonceManager })
@@ -68,7 +68,7 @@ describe('viem', () => {
     expect(await viemL2.getTransactionCount({ address })).toBe(40)
   })
 
-  it.concurrent('sends a later nonce first: it waits for the one before', async () => {
+  it.concurrent('sends a later nonce first: it waits for the earlier one', async () => {
     const { key, address } = somebody()
     const wallet = viemWallet(key)
     const later = await wallet.sendTransaction({ to: stranger(), value: 2n, nonce: 1 })
@@ -81,7 +81,7 @@ describe('viem', () => {
     expect([one?.status, two?.status]).toEqual(['success', 'success'])
   })
 
-  it.concurrent('is told that what it waits for was replaced', async () => {
+  it.concurrent('learns that the awaited transaction was replaced', async () => {
     const { key } = somebody()
     const wallet = viemWallet(key)
     const to = stranger()
@@ -116,7 +116,7 @@ describe('viem', () => {
     expect(await viemL2.estimateMaxPriorityFeePerGas()).toBeGreaterThan(0n)
     expect((await viemL2.estimateFeesPerGas({ type: 'legacy' })).gasPrice).toBeGreaterThan(0n)
     const gasPrice = await viemL2.getGasPrice()
-    const { baseFeePerGas: baseFeeAfter } = await viemL2.getBlock() // of that block or a later one: it falls where little is used
+    const { baseFeePerGas: baseFeeAfter } = await viemL2.getBlock() // of that block or a later one: it falls in blocks with little gas
     expect(gasPrice).toBeGreaterThanOrEqual(baseFeeAfter ?? 0n)
     const history = await viemL2.getFeeHistory({ blockCount: 4, rewardPercentiles: [10, 50, 90] })
     expect(history.baseFeePerGas.length).toBe(history.gasUsedRatio.length + 1)
@@ -128,7 +128,7 @@ describe('viem', () => {
     expect(receipt.effectiveGasPrice - (mined.baseFeePerGas ?? 0n)).toBe(fees.maxPriorityFeePerGas)
   })
 
-  it.concurrent('prepares and signs at home, sends the raw bytes, and gets the same hash', async () => {
+  it.concurrent('prepares and signs locally, sends the raw bytes, and gets the same hash', async () => {
     const { key } = somebody()
     const wallet = viemWallet(key)
     const request = await wallet.prepareTransactionRequest({ to: stranger(), value: 3n, data: toHex('hello') })
@@ -166,7 +166,7 @@ describe('ethers', () => {
     const sent = await Promise.all(Array.from({ length: 30 }, () => signer.sendTransaction({ to: stranger(), value: 1n })))
     const receipts = await Promise.all(sent.map((one) => one.wait()))
     expect(receipts.map((receipt) => receipt?.status)).toEqual(Array.from({ length: 30 }, () => 1))
-    // asked directly: ethers keeps an answer for 250 ms, and its waits have asked for this one while the block was not there
+    // requested directly: ethers caches a result for 250 ms, and its waits requested this one before the block existed
     expect(Number(await provider.send('eth_getTransactionCount', [address, 'latest']))).toBe(30)
     provider.destroy()
   })

@@ -10,7 +10,7 @@ let lab: Hex
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 const delegation = (to: Hex): Hex => `0xef0100${to.slice(2).toLowerCase()}`
 
-/** Two payments by the account's own code. */
+/** Encodes two payments by the account's own code. */
 const payTwo = (one: Hex, two: Hex): Hex =>
   encodeFunctionData({
     abi: labAbi,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 describe('viem', () => {
-  it.concurrent('an account takes code for itself and runs it in the same transaction; later it gives it back', async () => {
+  it.concurrent('an account delegates to code and runs it in the same transaction; later it removes the delegation', async () => {
     const { key, address } = somebody()
     const wallet = viemWallet(key)
     const [one, two] = [stranger(), stranger()]
@@ -53,7 +53,7 @@ describe('viem', () => {
     expect(await viemL2.getCode({ address })).toBeUndefined()
   })
 
-  it.concurrent('somebody else pays: the account itself has nothing', async () => {
+  it.concurrent('another account pays: the account itself has no ETH', async () => {
     const payer = viemWallet(somebody().key)
     const poor = privateKeyToAccount(generatePrivateKey())
     const to = stranger()

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe('viem', () => {
-  it.concurrent('a call under overridden state: balance of the sender, code and slots of the contract', async () => {
+  it.concurrent('calls with overridden state: balance of the sender, code and slots of the contract', async () => {
     const poor = stranger()
     const slot = { slot: toHex(1, { size: 32 }), value: toHex(7, { size: 32 }) }
     const calls = await viemL2.readContract({
@@ -32,7 +32,7 @@ describe('viem', () => {
     expect(data).toBe(toHex(42, { size: 32 }))
   })
 
-  it.concurrent('an access list: the slots that a call reads and writes, and its gas with them', async () => {
+  it.concurrent('creates an access list: the slots that a call reads and writes, and its gas with them', async () => {
     const { address } = somebody()
     const data = encodeFunctionData({ abi: labAbi, functionName: 'store', args: [3n, 33n, 'listed'] })
     const { accessList, gasUsed } = await viemL2.createAccessList({ account: address, to: lab, data })
@@ -41,7 +41,7 @@ describe('viem', () => {
     expect(gasUsed).toBeGreaterThan(21_000n)
   })
 
-  it.concurrent('eth_simulateV1: calls in blocks to come, one on the other, logs of ether that moves among them', async () => {
+  it.concurrent('eth_simulateV1: simulates calls in successive future blocks, with logs of ether transfers', async () => {
     const { address } = somebody()
     const to = stranger()
     const store = (key: bigint, value: bigint) => ({
@@ -68,7 +68,7 @@ describe('viem', () => {
     expect(assetChanges.map(({ value }) => value.diff)).toContain(-9n)
   })
 
-  it.concurrent('a transaction and its receipt in one call (EIP-7966)', async () => {
+  it.concurrent('sends a transaction and gets its receipt in one call (EIP-7966)', async () => {
     const { key } = somebody()
     const wallet = viemWallet(key)
     const request = await wallet.prepareTransactionRequest({ to: stranger(), value: 1n })
@@ -79,7 +79,7 @@ describe('viem', () => {
     expect(again.transactions).toContain(receipt.transactionHash)
   })
 
-  it.concurrent('a batch of calls in one body', async () => {
+  it.concurrent('sends a batch of calls in one body', async () => {
     const batched = createPublicClient({ chain: l2ChainOf(net), transport: http(undefined, { batch: true }) })
     const block = await batched.getBlock()
     const [number, chainId, balance, code, gasPrice] = await Promise.all([
@@ -96,7 +96,7 @@ describe('viem', () => {
 })
 
 describe('ethers', () => {
-  it.concurrent('traces of a transaction that it has sent: calls, state before, and Parity’s form', async () => {
+  it.concurrent('traces its own transaction: calls, state before, and Parity’s form', async () => {
     const { key, address } = somebody()
     const hash = await viemWallet(key).writeContract({ address: lab, abi: labAbi, functionName: 'store', args: [9n, 99n, 'traced'] })
     await viemL2.waitForTransactionReceipt({ hash })

@@ -20,7 +20,7 @@ import {
 let somebody: () => Person
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 
-/** One line for all: viem shares it by its URL. */
+/** One connection for all tests: viem shares it by its URL. */
 const client = viemWs()
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const areConsecutive = (numbers: readonly bigint[]): boolean =>
   numbers.every((number, at) => at === 0 || number === (numbers[at - 1] ?? 0n) + 1n)
 
 describe('viem', () => {
-  it.concurrent('blocks over WebSocket: each once, in order; the same that HTTP has', async () => {
+  it.concurrent('receives blocks over WebSocket: each once, in order, equal to those over HTTP', async () => {
     const numbers: bigint[] = []
     const hashes: Hex[] = []
     const stop = client.watchBlockNumber({ onBlockNumber: (number) => numbers.push(number) })
@@ -49,7 +49,7 @@ describe('viem', () => {
     for (const blockHash of hashes) expect((await viemL2.getBlock({ blockHash })).hash).toBe(blockHash)
   })
 
-  it.concurrent('blocks over HTTP, by polling', async () => {
+  it.concurrent('polls blocks over HTTP', async () => {
     const numbers: bigint[] = []
     const stop = viemL2.watchBlocks({ emitMissed: true, onBlock: ({ number }) => numbers.push(number) })
     await eventually(() => (numbers.length >= 3 ? true : undefined))
@@ -57,7 +57,7 @@ describe('viem', () => {
     expect(areConsecutive(numbers)).toBe(true)
   })
 
-  it.concurrent('events and pending transactions over WebSocket; sends over it too', async () => {
+  it.concurrent('receives events and pending transactions over WebSocket, and sends over it', async () => {
     const { key } = somebody()
     const lab = await deployLab(key)
     const values: unknown[] = []
@@ -69,7 +69,7 @@ describe('viem', () => {
       onLogs: (logs) => values.push(...logs.map(({ args, removed }) => [args.value, removed])),
     })
     const stopPending = client.watchPendingTransactions({ onTransactions: (hashes) => pending.push(...hashes) })
-    await client.getBlockNumber({ cacheTime: 0 }) // the answer comes after those to the subscriptions, on the same line
+    await client.getBlockNumber({ cacheTime: 0 }) // its response comes after those to the subscriptions, on the same connection
     const hash = await viemWallet(key).writeContract({ address: lab, abi: labAbi, functionName: 'store', args: [1n, 6n, ''] })
     const receipt = await client.waitForTransactionReceipt({ hash })
     expect(receipt.status).toBe('success')
@@ -79,7 +79,7 @@ describe('viem', () => {
     expect(values).toEqual([[6n, false]])
   })
 
-  it.concurrent('block and pending-transaction filters over HTTP', async () => {
+  it.concurrent('uses block and pending-transaction filters over HTTP', async () => {
     const { key } = somebody()
     const blocks = await viemL2.createBlockFilter()
     const pending = await viemL2.createPendingTransactionFilter()
@@ -93,7 +93,7 @@ describe('viem', () => {
 })
 
 describe('ethers', () => {
-  it.concurrent('WebSocketProvider: blocks, events, a whole transaction', async () => {
+  it.concurrent('WebSocketProvider: receives blocks, events, a whole transaction', async () => {
     const { key } = somebody()
     const provider = ethersSocket()
     const blocks: number[] = []
@@ -113,7 +113,7 @@ describe('ethers', () => {
     await provider.destroy()
   })
 
-  it.concurrent('JsonRpcProvider: blocks by polling, pending transactions by a filter', async () => {
+  it.concurrent('JsonRpcProvider: polls blocks, and pending transactions by a filter', async () => {
     const { key } = somebody()
     const provider = ethersProvider()
     const blocks: number[] = []
@@ -125,7 +125,7 @@ describe('ethers', () => {
     await sent.wait()
     await eventually(() => (pending.includes(sent.hash) && blocks.length >= 2 ? true : undefined))
     await provider.removeAllListeners()
-    await provider.send('eth_chainId', []) // the filter is given back before this
+    await provider.send('eth_chainId', []) // the filter is uninstalled before this request
     provider.destroy()
   })
 })

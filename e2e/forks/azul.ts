@@ -3,15 +3,15 @@ import { expect } from 'vitest'
 import type { Cast } from './deeds.ts'
 import type { Receipt, Rpc } from './reader.ts'
 
-/** Puts code in place; of opcodes that Bedrock has. */
+/** Init code that returns the code after it, with opcodes of Bedrock only. */
 const deploying = (code: Hex): Hex => concatHex(['0x60', numberToHex(size(code), { size: 1 }), '0x80600b6000396000f3', code])
 
 /** Returns the leading zeros of the first word of its input. */
 const zeroCounter: Hex = deploying('0x5f351e5f5260205ff3')
-/** Calls the precompile that its first word names with the rest of its input; returns whether it did, and the gas between two readings. */
+/** Calls the precompile in its first word with the rest of its input; returns the success of the call, and the gas between two readings. */
 const gasMeter: Hex = deploying('0x602036038060205f375a905f5f915f5f355afa5a91905f520360205260405ff3')
 
-/** What the meter itself takes between its readings, the call of a precompile included. @see yellow paper, appendix G; EIP-2929 */
+/** Gas of the meter itself between its readings, the call of a precompile included. @see yellow paper, appendix G; EIP-2929 */
 const meterGas = 121n
 
 const word = (value: bigint | number): Hex => numberToHex(BigInt(value), { size: 32 })
@@ -20,7 +20,7 @@ const smallModexp = concatHex([word(1), word(1), word(1), '0x030307'])
 /** A modulus of 1,025 bytes. */
 const wideModexp = concatHex([word(1), word(1), word(1_025), '0x0303', pad('0x07', { size: 1_025 })])
 
-/** Precompiles and what they cost before Azul and from it on; undefined: the call fails. @see EIP-7823, EIP-7883, EIP-7951, RIP-7212 */
+/** Precompiles and their prices before Azul and from Azul on; undefined: the call fails. @see EIP-7823, EIP-7883, EIP-7951, RIP-7212 */
 const prices: readonly (readonly [what: string, precompile: Hex, input: Hex, before: bigint, from: bigint | undefined])[] = [
   ['P256VERIFY', '0x0100', keccak256('0x00'), 3_450n, 6_900n],
   ['MODEXP', '0x05', smallModexp, 200n, 500n],
@@ -30,27 +30,27 @@ const prices: readonly (readonly [what: string, precompile: Hex, input: Hex, bef
 
 const meterInput = (precompile: Hex, input: Hex): Hex => concatHex([pad(precompile, { size: 32 }), input])
 
-/** What the meter returns says: the price of the precompile, or undefined where its call failed. */
+/** Returns the price of the precompile from the meter's output; undefined: its call failed. */
 function meteredPrice(output: Hex): bigint | undefined {
   const [succeeded, gas] = [BigInt(`0x${output.slice(2, 66)}`), BigInt(`0x${output.slice(66)}`)]
   return succeeded === 1n ? gas - meterGas : undefined
 }
 
-/** 7 zeros. */
+/** A word with 7 leading zeros. */
 const counted = { input: word(2n ** 248n), zeros: word(7) }
 
 const mostGas = 16_777_216n
 
-/** What is done on the last fork before Azul and on Azul. */
+/** Actions on the last fork before Azul and on Azul. */
 export type AzulDeeds = {
   readonly counter: Hex
   readonly meter: Hex
   act(phase: 'jovian' | 'azul'): Promise<void>
-  /** @param receiptOf a transaction that is in a block */
+  /** @param receiptOf returns the receipt of a transaction in a block */
   checkTransactions(receiptOf: (hash: Hex) => Receipt | undefined): void
 }
 
-/** Deploys the contracts that show what Azul changes. */
+/** Deploys the contracts that show the changes of Azul. */
 export async function azulDeeds({ walletOnL2, l2, fees }: Cast): Promise<AzulDeeds> {
   const [caller, identity] = [walletOnL2(7), walletOnL2(8)]
   const deploy = async (data: Hex): Promise<Hex> => {
@@ -62,7 +62,7 @@ export async function azulDeeds({ walletOnL2, l2, fees }: Cast): Promise<AzulDee
   const meter = await deploy(gasMeter)
   /** calls of the counter */
   const counts = new Map<string, Hex>()
-  /** a transaction that asks for one gas more than Azul lets it, or why it was refused */
+  /** a transaction with one gas more than Azul allows, or the reason of its refusal */
   const askedTooMuch = new Map<string, string>()
   return {
     counter,
@@ -83,7 +83,7 @@ export async function azulDeeds({ walletOnL2, l2, fees }: Cast): Promise<AzulDee
   }
 }
 
-/** Calls on the state of the last block before Azul, the first one, the one after. @param first number of the first block under Azul */
+/** Checks calls on the state of the last block before Azul and of its first two blocks. @param first number of the first block under Azul */
 export async function checkCalls(rpc: Rpc, { counter, meter }: AzulDeeds, first: number): Promise<void> {
   const call = (to: Hex, data: Hex, number: number): Promise<Hex> =>
     rpc('eth_call', { to, data, gas: numberToHex(10_000_000) }, numberToHex(number))
@@ -95,7 +95,7 @@ export async function checkCalls(rpc: Rpc, { counter, meter }: AzulDeeds, first:
   }
 }
 
-/** @param azulSec when the last fork began */
+/** @param azulSec activation time of Azul */
 export async function checkConfig(rpc: Rpc, azulSec: number): Promise<void> {
   const config = await rpc<{ current: { precompiles: object } }>('eth_config')
   expect(config).toMatchObject({ current: { activationTime: azulSec }, next: null, last: null })

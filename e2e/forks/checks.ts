@@ -24,16 +24,16 @@ const emptyTrie = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
 const noRequests = '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 export const isActive = (rollup: Rollup, fork: Fork, timestamp: number): boolean => timestamp >= rollup[`${fork}_time`]
-/** The last fork that is active; 'bedrock' before Canyon. */
+/** Returns the last active fork; 'bedrock' before Canyon. */
 export const forkAt = (rollup: Rollup, timestamp: number): Fork | 'bedrock' =>
   forkNames.findLast((fork) => isActive(rollup, fork, timestamp)) ?? 'bedrock'
 
-/** What L1 says to L2, block by block. */
+/** Data that L1 determines for L2, by L1 block. */
 export type L1Story = {
   readonly blocks: readonly BlockWithReceipts[]
-  /** in force after the L1 block of this number */
+  /** config in force after each L1 block, by number */
   readonly configs: readonly Config[]
-  /** hashes on L2 of the deposits in the L1 block of this number */
+  /** hashes on L2 of the deposits of each L1 block, by number */
   readonly deposits: readonly (readonly Hex[])[]
 }
 
@@ -59,7 +59,7 @@ export function l1StoryOf(rollup: Rollup, blocks: readonly BlockWithReceipts[]):
 
 type Place = { readonly origin: number; readonly sequenceNumber: number }
 
-/** Where a block is in L1, from its first transaction. */
+/** Returns the L1 origin of a block, from its first transaction. */
 export function placeOf({ transactions }: Block): Place {
   const data = transactions[0]?.input ?? '0x'
   const at = (from: number, length: number): number => Number(`0x${data.slice(2 + 2 * from, 2 + 2 * (from + length))}`)
@@ -68,12 +68,12 @@ export function placeOf({ transactions }: Block): Place {
     : { origin: at(28, 8), sequenceNumber: at(12, 8) }
 }
 
-/** Sends the L1 attributes, and what switches the gas price oracle at an upgrade. */
+/** Sender of the L1 attributes, and of the transaction that switches the gas price oracle at an upgrade. */
 export const systemSender = '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001'
 
 /**
- * Everything about one block that the rules of its fork fix, by value.
- * @param systemNonce how many transactions the sender of the L1 attributes had in the blocks before
+ * Checks every value of one block that the rules of its fork determine.
+ * @param systemNonce number of transactions of the L1 attributes' sender in earlier blocks
  */
 export function checkBlock(
   rollup: Rollup,
@@ -115,11 +115,11 @@ function checkHeaderFields(name: string, block: Block, receipts: readonly Receip
   expect(block.parentBeaconBlockRoot, `${name}: beacon root`).toBe(at('ecotone') ? l1.parentBeaconBlockRoot : undefined)
   expect(block.excessBlobGas, `${name}: excess blob gas`).toBe(at('ecotone') ? '0x0' : undefined)
   expect(block.requestsHash, `${name}: requests hash`).toBe(at('isthmus') ? noRequests : undefined)
-  // receipts of deposits have a figure too, as other clients have it; it does not count
+  // receipts of deposits have a figure too, as in other clients; it is not part of the sum
   const users = receipts.filter(({ type }) => type !== '0x7e')
   const footprint = users.reduce((sum, { blobGasUsed = '0x0' }) => sum + BigInt(blobGasUsed), 0n)
   const used = block.blobGasUsed === undefined ? undefined : BigInt(block.blobGasUsed)
-  expect(used, `${name}: blob gas used, from Jovian on what the data takes`).toBe(at('jovian') ? footprint : at('ecotone') ? 0n : undefined)
+  expect(used, `${name}: blob gas used, from Jovian on the DA footprint`).toBe(at('jovian') ? footprint : at('ecotone') ? 0n : undefined)
 }
 
 function checkAttributes(name: string, block: Block, l1: Block, config: Config, sequenceNumber: number, wasAt: At): void {
@@ -137,7 +137,7 @@ function checkAttributes(name: string, block: Block, l1: Block, config: Config, 
   })
 }
 
-/** Which deposits a block has, and in which order: those of its origin in the first block of an epoch, then those of an upgrade. */
+/** Checks the deposits of a block and their order: those of its origin in the first block of an epoch, then those of an upgrade. */
 function checkDeposits(
   name: string,
   rollup: Rollup,
@@ -209,7 +209,7 @@ function checkReceipts(name: string, block: Block, receipts: readonly Receipt[],
   expect(at('jovian') || block.blobGasUsed === undefined || block.blobGasUsed === '0x0').toBe(true)
 }
 
-/** What a user's transaction costs besides its gas, in wei. @see specs protocol/isthmus/exec-engine.md, "Operator fee"; jovian/exec-engine.md */
+/** Returns the cost of a user's transaction in addition to its gas, in wei. @see specs protocol/isthmus/exec-engine.md, "Operator fee"; jovian/exec-engine.md */
 export function operatorFeeOf(receipt: Receipt, isJovian: boolean): bigint {
   const scalar = BigInt(receipt.operatorFeeScalar ?? 0)
   const constant = BigInt(receipt.operatorFeeConstant ?? 0)

@@ -11,7 +11,7 @@ import { type Cast, cast, kinds } from './deeds.ts'
 import { type Block, type BlockWithReceipts, type Receipt, readBlobs, readBlocks, rpcOf } from './reader.ts'
 import { forkNames, type Rollup, rollupOf } from './rules.ts'
 
-/** seconds between two forks, and more before the first, for what has to be deployed */
+/** seconds between two forks, and more before the first, for deployments */
 const [everySec, headStartSec] = [14, 10]
 const phases = ['bedrock', ...forkNames] as const
 type Phase = (typeof phases)[number]
@@ -22,9 +22,9 @@ let devnet: Devnet
 let rollup: Rollup
 let actors: Cast
 let lab: Hex
-/** sent in each phase: L1 transactions by kind of deposit */
+/** L1 transactions of each phase, by kind of deposit */
 const deposited = new Map<Phase, ReadonlyMap<string, Hex>>()
-/** one payment a phase, of an account that does nothing else */
+/** one payment of each phase, from an account without other transactions */
 const payments = new Map<Phase, Hex>()
 const withdrawals: Hex[] = []
 let ofAzul: AzulDeeds
@@ -47,7 +47,7 @@ async function until(isSo: () => boolean | Promise<boolean>, what: string, withi
   }
 }
 
-/** What L1 is told to change when a phase begins; every kind of update once at least, the batcher's key to another and back. */
+/** Config updates on L1 at the begin of a phase: every kind of update at least once, the batcher's key changed and restored. */
 async function configure(phase: Phase): Promise<void> {
   const { configure: set } = actors
   const other = `0x${'0'.repeat(24)}${'77'.repeat(20)}`
@@ -85,7 +85,7 @@ async function configure(phase: Phase): Promise<void> {
   }
 }
 
-/** Transactions of every type that the phase knows, several a block, until it is told to stop. */
+/** Sends transactions of every type of the phase, several a block, until stopped. */
 async function keepSending(signal: AbortSignal): Promise<number> {
   const wallet = actors.walletOnL2(4)
   const { maxFeePerGas, maxPriorityFeePerGas } = actors.fees
@@ -98,7 +98,7 @@ async function keepSending(signal: AbortSignal): Promise<number> {
     else if (kind === 2 || !isActive(rollup, 'isthmus', nowSec() - 4)) {
       await wallet.sendTransaction({ ...common, type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas })
     } else {
-      // of an account that nobody has heard of: one that has code may have one transaction waiting at a time
+      // the authorization is of a new account: an account with code may have only one waiting transaction
       const somebody = privateKeyToAccount(generatePrivateKey())
       const authorization = await somebody.signAuthorization({ address: lab, chainId: rollup.l2_chain_id, nonce: 0 })
       await wallet.sendTransaction({ ...common, type: 'eip7702', authorizationList: [authorization], maxFeePerGas, maxPriorityFeePerGas })
@@ -121,7 +121,7 @@ async function act(phase: Phase): Promise<void> {
   withdrawals.push(await actors.walletOnL2(6).writeContract({ ...call, value: 3n, gas: 300_000n, ...fees }))
 }
 
-/** All that was sent to the inbox by those who were the batcher at the time. */
+/** Returns all transactions to the inbox from the batcher's address of the time. */
 async function readPosted(): Promise<Carried[]> {
   const posted: Carried[] = []
   for (const [number, { block }] of story.blocks.entries()) {
@@ -136,7 +136,7 @@ async function readPosted(): Promise<Carried[]> {
 }
 
 beforeAll(async () => {
-  const compiled = compileLab() // takes seconds: before the clock of the forks runs
+  const compiled = compileLab() // takes seconds, so it runs before the forks' clock starts
   devnet = await startDevnet({ blockTimeSec: 1, fork: forkOffsets, dataAvailability: 'auto' })
   void devnet.ended.then((end) => console.error('the devnet has ended', end))
   rollup = rollupOf(await rpcOf(devnet.urls.rollup)<Parameters<typeof rollupOf>[0]>('optimism_rollupConfig'))
@@ -166,7 +166,7 @@ afterAll(async () => {
   await devnet?.[Symbol.asyncDispose]()
 })
 
-/** Blocks of L2 by the fork they are in. */
+/** L2 blocks by their fork. */
 function blocksIn(phase: Phase): readonly BlockWithReceipts[] {
   return sequenced.slice(1).filter(({ block }) => forkAt(rollup, Number(block.timestamp)) === phase)
 }
@@ -180,13 +180,13 @@ const receiptOf = (hash: Hex): { receipt: Receipt; at: BlockWithReceipts } | und
 }
 
 describe('a devnet crosses every fork from Bedrock to Azul', () => {
-  it('the sequencer and the verifier, which derived them, have the same blocks and receipts', () => {
+  it('gives the sequencer and the verifier, which derives them, the same blocks and receipts', () => {
     expect(devnet.status().agreement.kind).toBe('agrees')
     expect(derived.length).toBe(sequenced.length)
     for (const [number, one] of sequenced.entries()) expect(derived[number], `block ${number}`).toEqual(one)
   })
 
-  it('every block follows the rules of its fork: header, base fee, L1 attributes, deposits, upgrade transactions, receipts', () => {
+  it('follows the rules of the fork in every block: header, base fee, L1 attributes, deposits, upgrade transactions, receipts', () => {
     let systemNonce = 0
     for (const [number, one] of sequenced.entries()) {
       const parent = sequenced[number - 1]
@@ -195,18 +195,18 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     }
   })
 
-  it.each(forkNames)('the last block before %s, the first and the next one are there', (fork) => {
+  it.each(forkNames)('has the last block before %s, the first and the next one', (fork) => {
     const times = sequenced.map(({ block }) => Number(block.timestamp) - rollup[`${fork}_time`])
     expect(times).toEqual(expect.arrayContaining([-1, 0, 1]))
   })
 
-  it.each(phases)('%s: every kind of deposit became what it must', (phase) => {
+  it.each(phases)('%s: executes every kind of deposit as expected', (phase) => {
     const all = [...(deposited.get(phase) ?? [])]
     expect(all.length).toBe(Object.keys(kinds).length + 1)
     for (const [kind, l1Hash] of all) checkDeposit(phase, kind, l1Hash)
   })
 
-  it('deposits of every kind landed under the rules of each fork', () => {
+  it('executes deposits of every kind under the rules of each fork', () => {
     const seen = new Set<string>()
     for (const [, txs] of deposited) {
       for (const [kind, l1Hash] of txs) for (const { at } of l2Of(l1Hash)) seen.add(`${forkAt(rollup, Number(at.block.timestamp))} ${kind}`)
@@ -215,12 +215,12 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(wanted.filter((one) => !seen.has(one))).toEqual([])
   })
 
-  it('several deposits were in one block, and several in one transaction', () => {
+  it('executes several deposits of one block, and of one transaction', () => {
     const counts = story.deposits.map((hashes) => hashes.length)
     expect(Math.max(...counts)).toBeGreaterThanOrEqual(6)
   })
 
-  it('what L1 set changed on L2, every kind of update', () => {
+  it('applies every kind of config update on L2', () => {
     const updates = story.blocks.flatMap(({ receipts }) =>
       receipts.flatMap(({ logs }) => logs.filter(({ address }) => address.toLowerCase() === rollup.l1_system_config_address.toLowerCase())),
     )
@@ -234,7 +234,7 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(new Set(story.configs.map(({ batcher }) => batcher)).size).toBe(2)
   })
 
-  it('users had their transactions in the blocks of every fork, but not where a fork begins', () => {
+  it('includes transactions of users in every fork, but not in activation blocks', () => {
     for (const phase of phases) {
       const blocks = blocksIn(phase)
       const withUsers = blocks.filter(({ block }) => block.transactions.some(({ type }) => type !== '0x7e'))
@@ -244,10 +244,10 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect([...types].toSorted()).toEqual(['0x0', '0x1', '0x2', '0x4', '0x7e'])
   })
 
-  it.each(phases)('%s: a payment cost what its receipt says, the operator included', async (phase) => {
+  it.each(phases)('%s: charges for a payment the amounts in its receipt, the operator fee included', async (phase) => {
     const hash = payments.get(phase)
     const found = hash && receiptOf(hash)
-    if (!found) throw new Error('the payment is not there')
+    if (!found) throw new Error('the payment is missing')
     const { receipt, at } = found
     expect(receipt).toMatchObject({ status: '0x1', gasUsed: '0x5208' })
     const isJovian = isActive(rollup, 'jovian', Number(at.block.timestamp))
@@ -261,19 +261,19 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(before - after).toBe(10n ** 15n + fees)
   })
 
-  it('an operator fee was paid in Isthmus and in Jovian', () => {
+  it('charges an operator fee in Isthmus and in Jovian', () => {
     for (const phase of ['isthmus', 'jovian', 'azul'] as const) {
       const receipts = blocksIn(phase).flatMap((one) => one.receipts)
       expect(receipts.some(({ operatorFeeScalar }) => operatorFeeScalar !== undefined && operatorFeeScalar !== '0x0')).toBe(true)
     }
   })
 
-  it('Azul on the last block before, the first one, the one after, on both nodes: CLZ, the prices of precompiles', async () => {
+  it('applies Azul from its first block on, on both nodes: CLZ, the prices of precompiles', async () => {
     const first = sequenced.findIndex(({ block }) => Number(block.timestamp) >= rollup.azul_time)
     for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkCalls(rpcOf(url), ofAzul, first)
   })
 
-  it('Azul gives transactions CLZ, and no more than 16,777,216 gas', () => {
+  it('gives transactions CLZ and at most 16,777,216 gas in Azul', () => {
     ofAzul.checkTransactions((hash) => receiptOf(hash)?.receipt)
     const most = (['jovian', 'azul'] as const).map((phase) =>
       Math.max(...blocksIn(phase).flatMap(({ block }) => block.transactions.map(({ gas }) => Number(gas)))),
@@ -281,18 +281,18 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(most).toEqual([16_777_217, 16_777_216])
   })
 
-  it('the first block under Azul has no upgrade transactions and may have those of users', () => {
+  it('has no upgrade transactions in the first block of Azul, and may have those of users', () => {
     const [first] = blocksIn('azul')
     const [info, ...rest] = first?.block.transactions ?? []
     expect(info?.input.slice(0, 10)).toBe('0x3db6be2b')
     expect(rest.length).toBeGreaterThan(0)
   })
 
-  it('eth_config tells of Azul, and of no fork after it', async () => {
+  it('returns Azul in eth_config, and no fork after it', async () => {
     for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkConfig(rpcOf(url), rollup.azul_time)
   })
 
-  it('from Isthmus on the header has the root of withdrawals that both nodes prove', async () => {
+  it('has the root of withdrawals in the header from Isthmus on, which both nodes prove', async () => {
     const blocks = [...blocksIn('isthmus'), ...blocksIn('jovian'), ...blocksIn('azul')]
     expect(new Set(blocks.map(({ block }) => block.withdrawalsRoot)).size).toBeGreaterThanOrEqual(2)
     for (const { block } of blocks) {
@@ -305,7 +305,7 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     for (const hash of withdrawals) expect(receiptOf(hash)?.receipt.status).toBe('0x1')
   })
 
-  it('accounts that only deposit have what the deposits gave and took', async () => {
+  it('leaves accounts that only deposit with the sum of their deposits', async () => {
     const address = actors.person
     const own = sequenced.flatMap(({ block, receipts }) =>
       block.transactions.flatMap((tx, at) => (tx.from.toLowerCase() === address.toLowerCase() ? [{ tx, receipt: receipts[at] }] : [])),
@@ -316,14 +316,14 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(own.map(({ receipt }) => Number(receipt?.depositNonce))).toEqual(own.map((_, at) => at))
   })
 
-  it('what is on L1, read by another decoder, is these blocks, in the forms that each fork knows', () => {
+  it('posts these blocks to L1, as another decoder reads them, in the forms of each fork', () => {
     const chain = { chainId: rollup.l2_chain_id, genesisTime: BigInt(rollup.genesis.l2_time), blockTime: BigInt(rollup.block_time) }
     const seen = new Set<number>()
     for (const channel of inbox.channels) {
       for (const said of channel.batches.flatMap((batch) => blocksOf(batch, chain))) {
         const number = Number(said.timestamp - chain.genesisTime) / rollup.block_time
         const block = sequenced[number]?.block
-        if (block === undefined) continue // newer than what was read
+        if (block === undefined) continue // newer than the blocks that were read
         seen.add(number)
         const { origin } = placeOf(block)
         expect(Number(said.l1OriginNumber), `origin of block ${number}`).toBe(origin)
@@ -345,12 +345,12 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
   })
 })
 
-/** The L2 side of the deposits of an L1 transaction. */
+/** Returns the deposits of an L1 transaction with their receipts on L2. */
 function l2Of(l1Hash: Hex): readonly { receipt: Receipt; at: BlockWithReceipts }[] {
   const number = story.blocks.findIndex(({ block }) => block.transactions.some(({ hash }) => hash === l1Hash))
   const l1Receipt = story.blocks[number]?.receipts.find(({ transactionHash }) => transactionHash === l1Hash)
   if (l1Receipt === undefined) throw new Error(`no L1 transaction ${l1Hash}`)
-  // log by log, the deposits of an L1 block are in the order of its logs
+  // the deposits of an L1 block are in the order of its logs
   const before = story.blocks[number]?.receipts.slice(0, story.blocks[number]?.receipts.indexOf(l1Receipt)) ?? []
   const isDeposit = ({ address }: { address: Hex }): boolean => address.toLowerCase() === rollup.deposit_contract_address.toLowerCase()
   const skipped = before.flatMap(({ logs }) => logs.filter(isDeposit)).length

@@ -14,11 +14,11 @@ import type { Devnet } from '../../src/devnet/startDevnet.ts'
 import { type compileLab, labAbi } from '../flows/lab.ts'
 import { l1ChainOf, l2ChainOf } from '../flows/net.ts'
 
-/** A deposit on L1, and what must become of it on L2. */
+/** A deposit on L1, and its expected result on L2. */
 export type DepositKind = {
   readonly name: string
   readonly status: '0x1' | '0x0'
-  /** exact, or the whole of its gas limit, or less than that */
+  /** exact; `all`: the whole gas limit; `some`: less than that */
   readonly gasUsed: bigint | 'all' | 'some'
   readonly logs: number
 }
@@ -29,15 +29,15 @@ export const kinds: Readonly<Record<string, DepositKind>> = {
   call: { name: 'calls a contract that logs', status: '0x1', gasUsed: 'some', logs: 1 },
   aliased: { name: 'comes from a contract, twice in one transaction', status: '0x1', gasUsed: 'some', logs: 0 },
   exact: { name: 'has just the gas of a transfer', status: '0x1', gasUsed: 21_000n, logs: 0 },
-  reverts: { name: 'calls what reverts', status: '0x0', gasUsed: 'some', logs: 0 },
-  tooMuch: { name: 'sends more than there is', status: '0x0', gasUsed: 'all', logs: 0 },
+  reverts: { name: 'calls code that reverts', status: '0x0', gasUsed: 'some', logs: 0 },
+  tooMuch: { name: 'sends more than the balance', status: '0x0', gasUsed: 'all', logs: 0 },
   tooLittleGas: { name: 'runs out of gas', status: '0x0', gasUsed: 'all', logs: 0 },
   received: { name: 'is ETH sent to the portal', status: '0x1', gasUsed: 21_000n, logs: 0 },
 }
 
 const portalAbi = parseAbi(['function depositTransaction(address to, uint256 value, uint64 gasLimit, bool isCreation, bytes data) payable'])
 
-/** Leaves one byte of code, 0x01. */
+/** Init code that returns one byte of code, 0x01. */
 const tinyInitCode = '0x600160005360016000f3'
 
 const systemConfigAbi = parseAbi([
@@ -52,7 +52,7 @@ const systemConfigAbi = parseAbi([
   'function setDAFootprintGasScalar(uint16 scalar)',
 ])
 
-/** Those who act: each with an account of its own, so that nonces and balances can be reckoned. */
+/** Actors, each with a separate account, so that nonces and balances are predictable. */
 export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compileLab>) {
   const { urls, chainId, l1ChainId, contracts, owner } = devnet
   const portal = contracts.portal as Hex
@@ -81,7 +81,7 @@ export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compi
   const [person, payer, ownerWallet] = [l1Wallet(key(1)), l1Wallet(key(2)), l1Wallet(owner.privateKey)]
   const depositorAddress = getContractAddress({ from: payer.account.address, nonce: 0n })
 
-  /** L1 transactions by kind of deposit; the failing one, too. */
+  /** Sends deposits. @returns L1 transactions by kind of deposit, including the failing one */
   async function depositAll(labAddress: Hex, to: Hex): Promise<ReadonlyMap<string, Hex>> {
     const deposit = (target: Hex, value: bigint, gas: bigint, isCreation: boolean, data: Hex, mint: bigint): Promise<Hex> =>
       person.writeContract({
@@ -125,13 +125,13 @@ export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compi
     l2,
     portal,
     depositorAddress,
-    /** sends deposits that are not a contract's */
+    /** sender of the deposits that no contract makes */
     person: person.account.address,
-    /** The contract on L1 that deposits; the first thing its account does. */
+    /** Deploys the contract on L1 that deposits; the first transaction of its account. */
     deployDepositor: async (): Promise<void> => {
       const hash = await payer.deployContract({ abi: depositor.abi, bytecode: depositor.bytecode, gas: 1_500_000n })
       const { contractAddress } = await l1.waitForTransactionReceipt({ hash })
-      if (contractAddress?.toLowerCase() !== depositorAddress.toLowerCase()) throw new Error('the depositor is elsewhere')
+      if (contractAddress?.toLowerCase() !== depositorAddress.toLowerCase()) throw new Error('the depositor has another address')
     },
     deployLab: async (): Promise<Hex> => {
       const hash = await l2Wallet(3).deployContract({ abi: lab.abi, bytecode: lab.bytecode, args: [1n], gas: 2_000_000n, type: 'legacy' })
@@ -140,7 +140,7 @@ export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compi
       return contractAddress
     },
     depositAll,
-    /** Changes what L1 sets. */
+    /** Changes the system config on L1. */
     configure: (name: string, ...args: readonly unknown[]): Promise<Hex> =>
       ownerWallet.sendTransaction({
         to: systemConfig,
@@ -148,7 +148,7 @@ export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compi
         gas: 200_000n,
       }),
     walletOnL2: l2Wallet,
-    /** fees that are enough whatever happens */
+    /** fees that are always sufficient */
     fees: { maxFeePerGas: parseGwei('20'), maxPriorityFeePerGas: parseGwei('1') },
   }
 }

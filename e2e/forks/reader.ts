@@ -88,7 +88,7 @@ export function rpcOf(url: string): Rpc {
 
 export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
-/** Blocks with all their transactions and receipts. */
+/** Reads blocks with all their transactions and receipts. */
 export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<BlockWithReceipts[]> {
   const blocks: BlockWithReceipts[] = []
   for (let number = from; number <= to; number++) {
@@ -101,7 +101,7 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
   return blocks
 }
 
-/** The blobs of an L1 block by their versioned hashes, from the beacon API. */
+/** Reads the blobs of an L1 block by their versioned hashes, from the beacon API. */
 export async function readBlobs(beaconUrl: string, slot: number, hashes: readonly Hex[]): Promise<Uint8Array[]> {
   const response = await fetch(`${beaconUrl}/eth/v1/beacon/blobs/${slot}?versioned_hashes=${hashes.join(',')}`)
   const { data } = (await response.json()) as { data: readonly Hex[] }

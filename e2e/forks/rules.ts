@@ -1,11 +1,11 @@
 import { concatHex, type Hex, keccak256, numberToHex, pad, toRlp } from 'viem'
 import type { Block, Log, Tx } from './reader.ts'
 
-/** In the order in which they come; before the first there is Bedrock with Regolith. */
+/** Forks in order; Bedrock with Regolith is active before the first. */
 export const forkNames = ['canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian', 'azul'] as const
 export type Fork = (typeof forkNames)[number]
 
-/** The part of op-node's rollup.json that is needed here. */
+/** The part of op-node's rollup.json that the tests use. */
 export type Rollup = {
   readonly genesis: {
     readonly l1: { readonly number: number }
@@ -27,7 +27,7 @@ export type Rollup = {
   readonly l2_chain_id: number
 } & Readonly<Record<`${Fork}_time`, number>>
 
-/** What L1 has set. */
+/** The system config of L1. */
 export type Config = {
   readonly batcher: Hex
   readonly overhead: bigint
@@ -42,8 +42,8 @@ export type Config = {
 }
 
 /**
- * What holds until L1 changes it. The blocks themselves carry it on: what a fork brings and the first block has no room for is nothing afterwards,
- * as in op-node, which reads a block's system config out of its parent.
+ * Returns the config until L1 changes it. Blocks carry it on: a parameter that block 1 cannot encode, because its fork is not active yet, is zero
+ * afterwards, as in op-node, which reads a block's system config from its parent.
  */
 export const configOfGenesis = ({
   genesis: { system_config: given, l2_time: time },
@@ -62,7 +62,7 @@ export const configOfGenesis = ({
   daFootprintGasScalar: jovian <= time + step ? (given.daFootprintGasScalar ?? 0) : 0,
 })
 
-/** The config as the node gives it, which has Base's own forks in a place of their own. */
+/** Returns the forks of the node's config, which has Base's own forks in a separate object. */
 export function rollupOf(given: Omit<Rollup, 'azul_time'> & { readonly base?: { readonly azul?: number } }): Rollup {
   if (given.base?.azul === undefined) throw new Error('the config has no Azul')
   return { ...given, azul_time: given.base.azul } as Rollup
@@ -72,7 +72,7 @@ export const configUpdateTopic = '0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84
 export const depositTopic = '0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32'
 
 /**
- * A `ConfigUpdate(uint256 indexed version, uint8 indexed updateType, bytes data)` applied.
+ * Applies a `ConfigUpdate(uint256 indexed version, uint8 indexed updateType, bytes data)`.
  * @see specs protocol/system-config.md, and of Ecotone, Holocene, Isthmus, Jovian
  */
 export function applyUpdate(config: Config, log: Log, isEcotone: boolean): Config {
@@ -100,7 +100,7 @@ export function applyUpdate(config: Config, log: Log, isEcotone: boolean): Confi
 
 const be = (value: bigint | number | Hex, size: number): Hex => numberToHex(BigInt(value), { size })
 
-/** L1 attributes as the block's first transaction carries them: Bedrock's form, or that of the fork that was active a block ago already. */
+/** Encodes the L1 attributes of the block's first transaction, in Bedrock's form or the form of the fork that was active in the parent. */
 export function l1AttributesData(
   form: 'bedrock' | 'ecotone' | 'isthmus' | 'jovian',
   l1: Block,
@@ -130,16 +130,16 @@ export function l1AttributesData(
   return concatHex(['0x3db6be2b', ...packed, ...operator, be(config.daFootprintGasScalar || 400, 2)])
 }
 
-/** 1 wei while there are no more blobs than the target; this L1 never has more for long. */
+/** Returns the blob base fee: 1 wei while blobs stay below the target, as on this L1. */
 function blobBaseFee({ excessBlobGas = '0x0' }: Block): bigint {
-  if (BigInt(excessBlobGas) !== 0n) throw new RangeError('more blobs on L1 than this test reckons with')
+  if (BigInt(excessBlobGas) !== 0n) throw new RangeError('more blobs on L1 than this test supports')
   return 1n
 }
 
 export const sourceHash = (domain: number, ...parts: readonly Hex[]): Hex =>
   keccak256(concatHex([be(domain, 32), keccak256(concatHex(parts))]))
 
-/** EIP-2718 bytes of a deposit, from its JSON. */
+/** Encodes a deposit from its JSON (EIP-2718). */
 export function rawDeposit(tx: Tx): Hex {
   const scalar = (value: Hex | undefined): Hex => (value === undefined || BigInt(value) === 0n ? '0x' : numberToHex(BigInt(value)))
   const fields = [
@@ -155,7 +155,7 @@ export function rawDeposit(tx: Tx): Hex {
   return concatHex(['0x7e', toRlp(fields as Hex[])])
 }
 
-/** keccak of a fork's upgrade transactions, one after another: those of the networks that had these forks. */
+/** Hash of a fork's concatenated upgrade transactions, as on the networks that had these forks. */
 export const upgrades: Readonly<Partial<Record<Fork, { readonly count: number; readonly keccak: Hex }>>> = {
   ecotone: { count: 6, keccak: '0xec1aa4d001fc132699a0ec68aa25b5872a0be9308195745f06e9db6859ab95a3' },
   fjord: { count: 3, keccak: '0xedcf6d86f081abac7efed96df33ed2119e8385d44067a2ef6b821607f523ff24' },
@@ -163,7 +163,7 @@ export const upgrades: Readonly<Partial<Record<Fork, { readonly count: number; r
   jovian: { count: 5, keccak: '0xd498d96826b3d1bbb48b56346a26e018f3638bad34f723e5356396eef83cdadd' },
 }
 
-/** Extra data of a block. @see specs protocol/holocene/exec-engine.md, "Encoding"; jovian/exec-engine.md */
+/** Returns the extra data of a block. @see specs protocol/holocene/exec-engine.md, "Encoding"; jovian/exec-engine.md */
 export function extraData(form: 'none' | 'holocene' | 'jovian', { denominator, elasticity, minBaseFee }: Config): Hex {
   if (form === 'none') return '0x'
   const [d, e] = denominator === 0 ? [250, 6] : [denominator, elasticity]
@@ -171,11 +171,11 @@ export function extraData(form: 'none' | 'holocene' | 'jovian', { denominator, e
   return form === 'holocene' ? concatHex(['0x00', ...common]) : concatHex(['0x01', ...common, be(minBaseFee, 8)])
 }
 
-/** EIP-1559 with the parent's own parameters. @see specs protocol/holocene/exec-engine.md, "Base Fee Computation"; jovian: minimum, DA footprint */
+/** Returns the base fee by EIP-1559 with the parent's parameters. @see specs protocol/holocene/exec-engine.md, "Base Fee Computation"; jovian: minimum, DA footprint */
 export function nextBaseFee(parent: Block, isCanyon: boolean): bigint {
   const { extraData: data, gasLimit, gasUsed, baseFeePerGas, blobGasUsed = '0x0' } = parent
   const [base, limit] = [BigInt(baseFeePerGas), BigInt(gasLimit)]
-  const isOwn = data.length === 20 || data.length === 36 // Holocene's 9 bytes, Jovian's 17; genesis has a text there
+  const isOwn = data.length === 20 || data.length === 36 // Holocene's 9 bytes, Jovian's 17; genesis has a text in this field
   const own = isOwn ? [Number(`0x${data.slice(4, 12)}`), Number(`0x${data.slice(12, 20)}`)] : [isCanyon ? 250 : 50, 6]
   const [denominator = 1n, elasticity = 1n] = own.map(BigInt)
   const isJovian = data.length === 36

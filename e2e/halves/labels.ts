@@ -6,16 +6,16 @@ import type { NodeProcess } from '../nodeProcess.ts'
 
 export type Labels = Readonly<Record<'unsafe' | 'safe' | 'finalized', string>>
 
-/** Finalized L1 is this many blocks behind its head (devnet/recordedL1). */
+/** Distance of finalized L1 behind its head in blocks (devnet/recordedL1). */
 const finalizedLag = 5
 
-/** What L1 says, up to a head of it. */
+/** Returns the expected labels for a head of L1. */
 export function expectedLabels(chain: ProcessChain, l1Head: number): Labels {
   const { hash } = safeAfter(chain, l1Head)
   return { unsafe: hash, safe: hash, finalized: safeAfter(chain, l1Head - finalizedLag).hash }
 }
 
-/** The three labels as a node serves them. */
+/** Returns the three labels from a node's chain RPC. */
 export async function labelsOf(node: NodeProcess): Promise<Labels> {
   const hashOf = async (tag: string): Promise<string> =>
     ((await node.rpc('http', 'eth_getBlockByNumber', [tag, false])) as { hash?: string } | null)?.hash ?? 'none'
@@ -24,7 +24,7 @@ export async function labelsOf(node: NodeProcess): Promise<Labels> {
 
 type SyncStatus = Readonly<Record<'unsafe_l2' | 'safe_l2' | 'finalized_l2', { readonly hash: string; readonly number: number }>>
 
-/** The three labels as the consensus half tells them. */
+/** Returns the three labels from the consensus half. */
 export async function syncLabelsOf(node: NodeProcess): Promise<Labels> {
   const { unsafe_l2, safe_l2, finalized_l2 } = (await node.rpc('rollup', 'optimism_syncStatus')) as SyncStatus
   return { unsafe: unsafe_l2.hash, safe: safe_l2.hash, finalized: finalized_l2.hash }
@@ -35,10 +35,10 @@ function differentLabel(who: string, found: Labels, expected: Labels): string | 
   return label && `${label} of ${who} is ${found[label]}, not ${expected[label]}`
 }
 
-/** Where a node says whether it is ready: on the rollup port if it has one. */
+/** Returns the port of /readyz: the rollup port if the node has one. */
 export const readyOf = (node: NodeProcess): ReturnType<NodeProcess['ready']> => node.ready(node.proxies.rollup ? 'rollup' : 'http')
 
-/** Whether every node serves, has these labels and is ready; what is wrong otherwise. */
+/** Returns true when every node serves, has these labels and is ready; otherwise the problem. */
 export async function compare(nodes: readonly NodeProcess[], expected: Labels): Promise<true | string> {
   for (const node of nodes) {
     if (!node.isUp) return `${node.name} does not serve`
@@ -52,7 +52,7 @@ export async function compare(nodes: readonly NodeProcess[], expected: Labels): 
   return true
 }
 
-/** A secret for the Engine API, for both halves. @returns the flags that name it */
+/** Creates a secret of the Engine API for both halves. @returns its flags */
 export function jwtFlags(folder: string): readonly string[] {
   const path = join(folder, 'jwt.hex')
   writeFileSync(path, randomBytes(32).toString('hex'), { mode: 0o600 })

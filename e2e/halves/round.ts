@@ -3,32 +3,32 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lastL1, safeAfter } from '#test/harness/process/chain'
 import { eventually, type NodeProcess } from '../nodeProcess.ts'
-import type { EvictionCandidate, Setup } from './setups.ts'
+import type { Setup, Victim } from './setups.ts'
 import type { HeadWatch } from './watch.ts'
 
-/** What the node that was hit was at: `starting` before it served, `deriving` while L1 had more than it had shown, `settled` otherwise. */
+/** State of the killed node: `starting` before it served, `deriving` while L1 was ahead of its labels, `settled` otherwise. */
 export type Phase = 'starting' | 'deriving' | 'settled'
 export type Hit = {
   readonly victim: string
   readonly phase: Phase
-  /** what was acknowledged and not committed, in the journals of the killed */
+  /** acknowledged, uncommitted bytes in the journals of the killed processes */
   readonly journalBytes: number
 }
 
-/** What became of one round: one kill, or two when the first restart was hit as well. */
+/** Result of one round: one kill, or two when the first restart was killed as well. */
 export type Round = {
   readonly hits: readonly Hit[]
-  /** from the last restart until every node is ready and has all that L1 says */
+  /** time from the last restart until every node is ready and has the labels of L1 */
   readonly togetherMs: number
-  /** from the last restart until the slowest of the killed serves */
+  /** time from the last restart until the slowest killed process serves */
   readonly upMs: number
-  /** blocks that were executed although a node had shown them before; the most of any node */
+  /** blocks that were executed although the node had acknowledged them before; the maximum of all nodes */
   readonly again: number
 }
 
 export type Limits = {
   readonly togetherMs: number
-  /** work that a kill may cost: that of this many milliseconds before it, shown or not, and `slackBlocks` */
+  /** work that a kill may repeat: that of this many milliseconds before it, acknowledged or not, and `slackBlocks` */
   readonly againMs: number
   readonly slackBlocks: number
 }
@@ -36,7 +36,7 @@ export type Limits = {
 export const defaultLimits: Limits = { togetherMs: 60_000, againMs: 10_000, slackBlocks: 12 }
 
 const executedBlocks = 'basalt_execution_blocks_total'
-/** How often a new L1 block is revealed, and how many in a round. */
+/** Interval between new L1 blocks, and their number in a round. */
 const [revealEveryMs, minReveals, moreReveals] = [100, 3, 8]
 const longestTailMs = 600
 const secondHitShare = 0.25
@@ -46,19 +46,19 @@ const longestPauseMs = 800
 
 export const executedBy = (node: NodeProcess): Promise<number> => node.metric('metrics', executedBlocks)
 
-function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: EvictionCandidate): Phase {
+function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: Victim): Phase {
   if (nodes.some(({ isUp }) => !isUp)) return 'starting'
   const target = safeAfter(setup.chain, setup.l1.l1.head).number
   return watches.some(({ head }) => head < target) ? 'deriving' : 'settled'
 }
 
-/** Of the files that an execution half appends to before it answers. */
+/** Size of the files that an execution half appends to before it replies. */
 function journalBytesOf({ folder }: NodeProcess): number {
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
   return names.filter((name) => name.endsWith('.journal')).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
 }
 
-/** Reveals L1 blocks, one after the other, until `to`. */
+/** Reveals L1 blocks, one after the other, up to `to`. */
 async function reveal({ l1 }: Setup, to: number): Promise<void> {
   while (l1.l1.head < to) {
     l1.l1.reveal(l1.l1.head + 1)
@@ -66,11 +66,11 @@ async function reveal({ l1 }: Setup, to: number): Promise<void> {
   }
 }
 
-/** What a killed node had shown, and what it had shown `againMs` before; `target` is what it may have executed at most. */
+/** Head of a killed node, and its head `againMs` earlier; `target` is the newest block that it may have executed. */
 type Shown = { readonly watch: HeadWatch; readonly head: number; readonly headEarlier: number; readonly target: number }
-type Strike = { readonly hits: readonly Hit[]; readonly victim: EvictionCandidate; readonly shown: readonly Shown[] }
+type Strike = { readonly hits: readonly Hit[]; readonly victim: Victim; readonly shown: readonly Shown[] }
 
-/** Kills, starts again, and perhaps kills again while it starts. */
+/** Kills, restarts, and sometimes kills again during the start. */
 async function strike(setup: Setup, watches: readonly HeadWatch[], random: () => number, againMs: number): Promise<Strike> {
   const victim = setup.victims[Math.floor(random() * setup.victims.length)]
   if (victim === undefined) throw new Error('nothing to kill')
@@ -98,8 +98,8 @@ async function strike(setup: Setup, watches: readonly HeadWatch[], random: () =>
 }
 
 /**
- * Blocks that a node executed since its restart beyond those that it had not shown: out of its journal, or twice because their labels were lost.
- * @throws Error when they are more than those of the last moments before the kill
+ * Returns the number of blocks that a node executed again since its restart: from its journal, or because their labels were lost.
+ * @throws Error when they are more than the blocks of the last moments before the kill
  */
 async function executedAgain(setup: Setup, { watch, head, headEarlier, target }: Shown, limits: Limits): Promise<number> {
   const { node } = watch
@@ -111,8 +111,8 @@ async function executedAgain(setup: Setup, { watch, head, headEarlier, target }:
 }
 
 /**
- * One round: L1 moves on, a victim is killed at a random instant of that and started again, and all find together.
- * @throws Error when they do not, when a node shows a block that is not the chain's, goes back, or executes again what it had long
+ * Runs one round: L1 advances, a process is killed at a random time meanwhile and restarted, and all nodes recover.
+ * @throws Error when they do not recover, when a node serves a wrong block, moves back, or executes an old block again
  */
 export async function killRound(setup: Setup, watches: readonly HeadWatch[], random: () => number, limits = defaultLimits): Promise<Round> {
   const to = Math.min(lastL1(setup.chain), setup.l1.l1.head + minReveals + Math.floor(random() * moreReveals))

@@ -6,27 +6,27 @@ import { createNodeProcess, type NodeProcess, type NodeSpec } from '../nodeProce
 import { compare, expectedLabels, jwtFlags } from './labels.ts'
 import type { Halves } from './watch.ts'
 
-export type EvictionCandidate = { readonly name: string; readonly nodes: readonly NodeProcess[] }
+export type Victim = { readonly name: string; readonly nodes: readonly NodeProcess[] }
 
-/** Processes that work on one chain, whose L1 is revealed by the caller. */
+/** Processes of one chain, whose L1 the caller reveals. */
 export interface Setup extends AsyncDisposable {
   readonly chain: ProcessChain
   readonly l1: FaultyL1
   readonly nodes: readonly NodeProcess[]
-  /** what may be killed at once */
-  readonly victims: readonly EvictionCandidate[]
-  /** those that have the chain and serve it */
+  /** groups of processes to kill together */
+  readonly victims: readonly Victim[]
+  /** nodes that serve the chain */
   readonly holders: readonly NodeProcess[]
   readonly halves: Halves
-  /** Whether all are ready and have what L1 says, up to its present head; what is missing otherwise. */
+  /** Returns true when all nodes are ready and have the labels of L1's current head; otherwise the problem. */
   together(): Promise<true | string>
 }
 
 const l1PollMs = 100
-/** A recorded chain is old, whatever the follower does. */
+/** A recorded chain is old, so its head would never count as fresh. */
 export const anyLagSec = '1000000'
 
-type Built = { readonly nodes: readonly NodeProcess[]; readonly victims: readonly EvictionCandidate[] }
+type Built = { readonly nodes: readonly NodeProcess[]; readonly victims: readonly Victim[] }
 type Build = (node: (spec: Omit<NodeSpec, 'folder'>) => Promise<NodeProcess>, l1Flags: readonly string[], folder: string) => Promise<Built>
 
 async function assemble(chain: ProcessChain, folder: string, build: Build): Promise<Setup> {
@@ -95,7 +95,7 @@ const follow: Build = async (node, l1Flags) => {
   }
 }
 
-/** One process with both halves; two halves over the Engine API; a node, and one without L1 that follows it. */
+/** One process with both halves; two halves over the Engine API; a node and a follower without L1. */
 export const setups = {
   whole: (chain: ProcessChain, folder: string): Promise<Setup> => assemble(chain, folder, whole),
   apart: (chain: ProcessChain, folder: string): Promise<Setup> => assemble(chain, folder, apart),

@@ -6,11 +6,11 @@ export type Tally = {
   readonly kills: number
   readonly victims: Readonly<Record<string, number>>
   readonly phases: Readonly<Record<Phase, number>>
-  /** kills that left acknowledged blocks or heads in a journal */
+  /** number of kills that left acknowledged blocks or heads in a journal */
   readonly withJournal: number
   readonly togetherMs: Spread
   readonly upMs: Spread
-  /** blocks executed beyond those that a node had not shown before the kill */
+  /** blocks that were executed again after the kill */
   readonly again: Spread
 }
 

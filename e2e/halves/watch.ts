@@ -3,21 +3,21 @@ import type { ProcessChain } from '#test/harness/process/chain'
 import type { NodeProcess } from '../nodeProcess.ts'
 
 /**
- * Asks a node for its newest block again and again, over all its restarts: each must be one of the chain, and none below one shown before. An
- * execution half elsewhere that is told to build moves its head to the parent, and back when labels are set before the new blocks have theirs:
- * the head of such a one may step back, but never below what was shown as safe.
+ * Polls the newest block of a node, over all its restarts: each must be a block of the chain, and none below an earlier one. A separate execution half
+ * moves its head to the parent when it builds, and back when labels are set before those of the new blocks: its head may move back, but never below
+ * a head that was safe.
  */
 export interface HeadWatch extends AsyncDisposable {
   readonly node: NodeProcess
-  /** number of the highest block that it has shown */
+  /** number of the highest block that it has served */
   readonly head: number
-  /** the same, so many milliseconds of serving ago: time in which the node was down or starting does not count */
+  /** Returns the head of some milliseconds of serving ago: time in which the node was down or starting does not count. */
   headBefore(ms: number): number
-  /** @throws Error when the node has shown what it must not */
+  /** @throws Error when the node has served a wrong block */
   check(): void
 }
 
-/** Whether derived blocks are built by another process. */
+/** Returns whether another process builds the derived blocks. */
 export type Halves = 'together' | 'apart'
 
 type RpcBlock = { readonly number: string; readonly hash: string }
@@ -26,7 +26,7 @@ const everyMs = 20
 const keptMs = 30_000
 
 export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>, halves: Halves): HeadWatch {
-  /** by milliseconds of serving, oldest first */
+  /** heads by milliseconds of serving, oldest first */
   let seen: { readonly atMs: number; readonly number: number }[] = [{ atMs: 0, number: 0 }]
   let servedMs = 0
   let failure: Error | undefined
@@ -39,7 +39,7 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
     const run = `${node.name}, start ${node.starts}`
     if (blocks[number]?.blockHash !== block.hash) failure ??= new Error(`${run}: block ${number} is ${block.hash}`)
     if (number < highest() && !isFixed(highest())) seen = seen.filter((one) => one.number <= Math.max(number, safe))
-    if (number < highest()) failure ??= new Error(`${run}: the head went back from ${highest()}, which was shown, to ${number}`)
+    if (number < highest()) failure ??= new Error(`${run}: the head moved back from ${highest()} to ${number}`)
     safe = Math.max(safe, Number(safeBlock.number))
     if (number === highest()) return
     const oldest = seen.findLastIndex(({ atMs }) => servedMs - atMs >= keptMs)
@@ -53,7 +53,7 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
       const nowMs = performance.now()
       if (node.isUp) servedMs += nowMs - lastMs
       lastMs = nowMs
-      // a node that is being killed does not answer: that is no failure
+      // a killed node does not answer, which is no failure
       const ask = async (label: string): Promise<RpcBlock | null | undefined> =>
         node.isUp ? ((await node.rpc('http', 'eth_getBlockByNumber', [label, false]).catch(() => undefined)) as RpcBlock | null) : undefined
       const safeBlock = await ask('safe')

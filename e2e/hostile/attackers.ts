@@ -70,7 +70,7 @@ type Message = {
 
 const nested = (depth: number): string => '['.repeat(depth)
 
-/** What a hostile publisher makes of one honest message. */
+/** Hostile variants of one honest message of a publisher. */
 const variations: readonly ((message: Message, n: number) => string | Uint8Array)[] = [
   (message, n) =>
     JSON.stringify({
@@ -123,7 +123,7 @@ export async function hostilePublisher(honestUrl: string, isOn: boolean): Promis
   }
 }
 
-/** Repeats an action with a pause until the signal; failures are what an attacker expects. */
+/** Repeats an action with a pause until the signal; failures are expected. */
 export async function repeat(everyMs: number, signal: AbortSignal, act: (n: number) => Promise<unknown>): Promise<number> {
   let n = 0
   for (; !signal.aborted; n++) {

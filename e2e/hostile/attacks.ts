@@ -43,7 +43,7 @@ async function overSocket(url: string, n: number, ms: number, run: (socket: WebS
   socket.terminate()
 }
 
-/** A filter of 5,000 values; n tells filters apart. */
+/** A filter of 5,000 values; n makes filters different. */
 function greedyFilter(n: number): unknown {
   const address = Array.from({ length: 1_000 }, (_, i) => hex(n * 1_000 + i, 20))
   const topics = Array.from({ length: 4 }, (_, topic) =>

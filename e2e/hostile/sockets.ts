@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A request of an attacker, from a loopback address of its own, so that limits by address apply to it and not to honest clients. */
 export const attackerAddress = (n: number): string => `127.0.0.${2 + (n % 200)}`
 
-/** Opens a connection as an attacker; a refused or reset connection is what the attacker expects. */
+/** Opens a connection as an attacker; a refused or reset connection is expected. */
 export function attackerSocket(port: number, n: number): Socket {
   const socket = connect({ host: '127.0.0.1', port, localAddress: attackerAddress(n) })
   socket.on('error', () => {})

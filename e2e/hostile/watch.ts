@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Victims } from './victims.ts'
 
-/** What must hold while the attacks run. */
+/** Bounds that must hold during the attacks. */
 export const bounds = { lagSec: 5, healthMs: 500, residentBytes: 1.2 * 2 ** 30 } as const
 
 /** Extremes seen so far. */

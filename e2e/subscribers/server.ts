@@ -1,4 +1,4 @@
-// The process that `../subscribers.ts` attacks: a WebSocket server over a chain in memory.
+// The target of `../subscribers.ts`: a WebSocket server over a chain in memory.
 import { Registry } from 'prom-client'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
