@@ -101,6 +101,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'networks',
       'opRules',
       'precompileNames',
+      'reportedBlobs',
       'rollupConfig',
       'sourceHash',
       'systemConfig',

@@ -16,7 +16,8 @@ export type BlobFeeRules = {
   readonly l1BlobSchedule?: BlobSchedule
 }
 
-const scheduleOf = ({ l1ChainId, l1BlobSchedule }: BlobFeeRules): BlobSchedule | undefined =>
+/** Returns the blob schedule of L1 in use: the configured one, or the built-in one of its chain id; undefined when there is neither. */
+export const blobScheduleOf = ({ l1ChainId, l1BlobSchedule }: BlobFeeRules): BlobSchedule | undefined =>
   l1BlobSchedule ?? knownBlobSchedules[l1ChainId]
 
 /** Returns parameters for an L1 without a schedule: the header distinguishes Cancun from Prague, not later forks. */
@@ -25,7 +26,7 @@ const guessedParams = ({ requestsHash }: Header): BlobParams => (requestsHash ==
 function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
   const { pectraBlobScheduleTimeSec } = rules
   if (pectraBlobScheduleTimeSec !== undefined && l1.timestamp < pectraBlobScheduleTimeSec) return cancunBlobs.updateFraction
-  const schedule = scheduleOf(rules)
+  const schedule = blobScheduleOf(rules)
   const params = schedule ? (blobParamsIn(schedule, l1.timestamp) ?? cancunBlobs) : guessedParams(l1)
   return params.updateFraction
 }
@@ -82,7 +83,7 @@ export function verifyBlobGas(rules: BlobFeeRules, parent: Header, block: { read
   if (excessBlobGas === undefined) return
   const { number, hash } = block.ref
   const refused = (reason: string): Error => chainFault('L1_BLOB_SCHEDULE', { number, hash, l1ChainId: rules.l1ChainId, reason })
-  const schedule = scheduleOf(rules)
+  const schedule = blobScheduleOf(rules)
   // without excess the fee is 1 with any parameters
   if (schedule === undefined && excessBlobGas === 0n) return
   const params = schedule ? blobParamsIn(schedule, timestamp) : guessedParams(block.header)

@@ -1,3 +1,4 @@
+import type { BlobSchedule } from '#chainspec/blobSchedule'
 import type { L1Source } from '#consensus/ports'
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
@@ -7,6 +8,7 @@ import { isRetryable, type Random } from '#lib/retry'
 import { createAgreement, type L1Identity } from './agreement.ts'
 import { createBeacon } from './beacon.ts'
 import { type BlobChecks, checksInThisThread } from './blobChecks.ts'
+import { maxConfigBytes, watchBlobSchedule } from './blobScheduleWatch.ts'
 import { createL1Blocks } from './blocks.ts'
 import { type Budget, createBudget } from './budget.ts'
 import type { L1Cache } from './cache.ts'
@@ -52,6 +54,8 @@ export type L1SourceOptions = L1Identity & {
   readonly trustTransactions?: boolean
   /** seconds between slots, for a beacon API that does not report it (HTTP 404) */
   readonly slotSec?: number
+  /** blob schedule of L1 in use; absent: headers decide between Cancun's and Prague's parameters */
+  readonly blobSchedule?: BlobSchedule
 }
 
 export const defaultL1Options = {
@@ -70,11 +74,13 @@ export type HttpL1Source = L1Source &
      * @throws Fault L1_WRONG_CHAIN, L1_WRONG_BEACON (fatal) when all endpoints are excluded
      */
     preflight(signal: AbortSignal): Promise<void>
+    /** Compares the blob schedules that endpoints report with the schedule in use, until disposed. @see `watchBlobSchedule` */
+    watchBlobSchedule(): Disposable
     /** Resolves when all blocks and blobs read so far have reached the cache. */
     settled(): Promise<void>
   }
 
-type Endpoints = { readonly failover: Failover; readonly budgetOf: (endpoint: Endpoint) => Budget }
+type Endpoints = { readonly all: readonly Endpoint[]; readonly failover: Failover; readonly budgetOf: (endpoint: Endpoint) => Budget }
 
 function createEndpoints(
   deps: L1SourceDeps,
@@ -89,7 +95,11 @@ function createEndpoints(
     if (budget === undefined) throw new RangeError(`unknown endpoint ${endpoint.name}`)
     return budget
   }
-  return { budgetOf, failover: createFailover({ ...deps, hasBudget: (endpoint) => budgetOf(endpoint).has(1) }, api, endpoints) }
+  return {
+    all: endpoints,
+    budgetOf,
+    failover: createFailover({ ...deps, hasBudget: (endpoint) => budgetOf(endpoint).has(1) }, api, endpoints),
+  }
 }
 
 /**
@@ -101,7 +111,8 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   if (options.trustTransactions) log.warn('transactions of L1 blocks with blobs are trusted without a root, for a devnet only')
   const usage = createUsage(deps)
   const execution = createEndpoints(deps, 'rpc', options.rpcUrls, options.maxRequestsPerSec)
-  const rpc = createRpc({ ...deps, usage, budgetOf: execution.budgetOf }, options)
+  const rpcDeps = { ...deps, usage, budgetOf: execution.budgetOf }
+  const rpc = createRpc(rpcDeps, options)
   const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) }, options)
   const consensus = createEndpoints(deps, 'beacon', options.beaconUrls, options.maxRequestsPerSec)
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
@@ -113,6 +124,13 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   return {
     ...source,
     settled: () => kept.settled(),
+    watchBlobSchedule(): Disposable {
+      const { timeoutMs } = options
+      return watchBlobSchedule(
+        { ...deps, rpc: createRpc(rpcDeps, { timeoutMs, maxBodyBytes: maxConfigBytes }), endpoints: execution.all },
+        options,
+      )
+    },
     async preflight(signal): Promise<void> {
       await blocks.agree(signal)
       if (consensus.failover.size === 0) return

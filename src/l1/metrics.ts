@@ -3,6 +3,7 @@ import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 /** Requests to L1: methods of JSON-RPC, paths of the beacon API. */
 export const l1Methods = [
   'eth_chainId',
+  'eth_config',
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
   'eth_getBlockReceipts',
@@ -25,6 +26,10 @@ export const l1Metrics = defineMetrics({
   }),
   perBlock: gauge('basalt_l1_requests_per_block_ratio', 'Calls to L1 endpoints per new L1 block, over the last ten minutes', { api }),
   usable: gauge('basalt_l1_usable_peers', 'L1 endpoints that are neither paused after a failure nor excluded', { api }),
+  otherBlobSchedule: gauge(
+    'basalt_l1_other_blob_schedule_peers',
+    'L1 endpoints whose eth_config has another blob schedule than this node, now or from a later fork on',
+  ),
   hedges: counter('basalt_l1_hedges_total', 'Slow L1 responses: whether a second endpoint was queried or spared', {
     api,
     outcome: ['asked', 'spared'],

@@ -7,7 +7,7 @@ import { genesisBlock } from '#block/genesisBlock'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
-import { systemClock } from '#lib/clock'
+import { type Clock, systemClock } from '#lib/clock'
 import { createLog, silentLog } from '#lib/log'
 import { scheduleTo, smallGenesis } from '#test/harness/chain/blocks'
 import { rpcCall } from '#test/harness/process/cliProcess'
@@ -94,6 +94,19 @@ it('node/node: stops after derivation ended when the beacon endpoint is of anoth
   const phase = node.stopped.catch(() => node.status()?.phase)
   await expect(node.stopped).rejects.toMatchObject({ code: 'L1_WRONG_BEACON', severity: 'fatal' })
   expect(await phase).toBe('stopped')
+})
+
+it('node: compares the configured blob schedule with the one that L1 reports, and warns of a difference', async () => {
+  const { promise: warned, resolve } = Promise.withResolvers<unknown>()
+  const log = createLog('warn', { write: (line) => (line.includes('blob schedule') ? resolve(JSON.parse(line)) : undefined) })
+  const current = { activationTime: 7, blobSchedule: { target: 14, max: 21, baseFeeUpdateFraction: 11_684_671 } }
+  const result = { current: { ...current, chainId: `0x${config.l1ChainId.toString(16)}` } }
+  await using served = await serveL1(() => ({ status: 200, body: JSON.stringify({ jsonrpc: '2.0', id: 0, result }) }), 0)
+  const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(Math.min(ms, 100), run) }
+  const l1BlobSchedule = { changes: [{ fromSec: 5, target: 1, max: 2, updateFraction: 3n }] }
+  const options = optionsOf({ config: { ...config, l1BlobSchedule }, l1: l1At(served.url) })
+  await using _node = await startNode({ ...deps, clock, log }, options)
+  expect(await warned).toMatchObject({ activationSec: 7, inUse: 'target 1, max 2, baseFeeUpdateFraction 3' })
 })
 
 /** Derives the recorded chain, planned to follow Beryl right after its block 10, until the node stops. */

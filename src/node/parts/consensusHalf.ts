@@ -110,6 +110,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     async run(signal): Promise<void> {
       const failed = new AbortController()
       const until = AbortSignal.any([signal, failed.signal])
+      using _watch = l1?.watchBlobSchedule()
       await allEnded([runConsensus(consensus, log, until), ...(l1 ? [checkL1(l1, until)] : [])], failed)
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import { blobScheduleOf } from '#chainspec/blobFee'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { createL1Source, defaultL1Options, type HttpL1Source } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
@@ -38,6 +39,7 @@ export function openL1(
   const log = deps.log.child('l1')
   const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
   const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
+  const blobSchedule = blobScheduleOf(config)
   const own = deps.kzg === undefined && beaconUrls.length > 0 ? new KzgThread() : undefined
   const thread = deps.kzg ?? own
   // the owner of a shared thread warms it up
@@ -53,6 +55,7 @@ export function openL1(
       ...(maxRequestsPerSec !== undefined && { maxRequestsPerSec }),
       ...(trustTransactions !== undefined && { trustTransactions }),
       ...(slotSec !== undefined && { slotSec }),
+      ...(blobSchedule && { blobSchedule }),
     },
   )
   return {
