@@ -55,7 +55,7 @@ function watched(answers: Record<string, Answer>, maxRequestsPerSec?: number) {
   return { clock, source, asked, askedAtMs, watch, gauge, takeLines }
 }
 
-it('l1/blobScheduleWatch: is silent while endpoints report the schedule in use, and requests it once an hour', async () => {
+it('l1/blobScheduleWatch: requests eth_config once an hour, and logs nothing while endpoints report the schedule in use', async () => {
   const { clock, asked, gauge, takeLines, watch } = watched({ a: same, b: same })
   await clock.advanceMs(hourMs / 2)
   expect(asked).toEqual(['a eth_config', 'b eth_config'])
@@ -104,7 +104,7 @@ it.each<[string, Answer]>([
   ['a huge response with another schedule', { raw: JSON.stringify({ id: 0, ...other, pad: 'secret-text'.repeat(10_000) }) }],
   ['deep nesting', { raw: `{"id":0,"result":${'['.repeat(30_000)}${']'.repeat(30_000)}}` }],
   ['no response', 'never'],
-])('l1/blobScheduleWatch: has no effect but one debug line without text of the endpoint: %s', async (_what, answer) => {
+])('l1/blobScheduleWatch: logs one debug line without text of the endpoint, and nothing else, on %s', async (_what, answer) => {
   const { clock, asked, gauge, takeLines } = watched({ a: answer })
   await clock.advanceMs(hourMs / 2)
   const lines = takeLines()

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { forkHash } from '#chainspec/forkId'
 import { precompileNames } from '#chainspec/precompileNames'
+import { parseReportedBlobs } from '#chainspec/reportedBlobs'
 import { parseExchanges } from '#test/harness/rpc/exchanges'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { ethereumRules } from '#test/vectors/ethereumFees'
@@ -24,6 +25,13 @@ function activations(): readonly number[] {
   const numbers = Object.entries(config).filter(([key, value]) => /(?:Block|Time)$/.test(key) && typeof value === 'number' && value > 0)
   return [...new Set(numbers.map(([, value]) => value as number))].sort((a, b) => a - b)
 }
+
+it('chainspec/reportedBlobs: reads the blob schedule of the conformance suite', () => {
+  const [exchange = expect.fail()] = parseExchanges(readFileSync(resolve(folder, 'eth_config/get-config.io'), 'utf8'))
+  const { result } = exchange.outcome as { result: unknown }
+  const current = { fromSec: 540, params: { target: 14, max: 21, updateFraction: 11_684_671n } }
+  expect(parseReportedBlobs(result, 3_503_995_874_084_926)).toMatchObject({ current })
+})
 
 it('chainspec/forkId, chainspec/precompileNames: gives the fork id and the names of the conformance suite', () => {
   const [exchange = expect.fail()] = parseExchanges(readFileSync(resolve(folder, 'eth_config/get-config.io'), 'utf8'))
