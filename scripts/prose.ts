@@ -17,7 +17,7 @@ export interface MarkedPassage extends Passage {
 }
 
 /** Highest share of marked passages for each group, in percent. Lower a limit when its share falls; never raise one. */
-export const limits: Readonly<Record<Group, number>> = { comments: 20, messages: 6, 'test titles': 19, paragraphs: 25 }
+export const limits: Readonly<Record<Group, number>> = { comments: 5, messages: 5, 'test titles': 5, paragraphs: 5 }
 
 /** Wording that hides the actor, the thing or the verb of a sentence. A match can be harmless, therefore a share of matches is allowed. */
 const patterns: Readonly<Record<string, RegExp>> = {
@@ -37,7 +37,7 @@ const patterns: Readonly<Record<string, RegExp>> = {
 
 /** Names of the patterns that a text matches. Text between backticks is code and is not read. */
 export function marksOf(text: string): readonly string[] {
-  const prose = text.replace(/`[^`]*`/g, '')
+  const prose = text.replace(/`[^`]*`/g, 'code')
   return Object.keys(patterns).filter((name) => patterns[name]?.test(prose))
 }
 

@@ -22,6 +22,7 @@ it.each([
   'Drops pending until the next valid flashblock',
   'Interval between polls of the L1 head, in milliseconds',
   'Reads the method `who goes by` of a contract',
+  '`l1Fee` of all transactions',
 ])('scripts/prose: marks nothing in "%s"', (text) => {
   expect(marksOf(text)).toEqual([])
 })

@@ -105,8 +105,8 @@ const everything = fc.tuple(
 
 /** Tests that every adapter of `Kv` must pass. */
 export function kvContract(adapter: string, open: () => Kv): void {
-  describe(`store/kv ${adapter}`, () => {
-    it(`store/kv ${adapter}: snapshot: does not see a later write`, async () => {
+  describe(`store/ports Kv ${adapter}`, () => {
+    it(`store/ports Kv ${adapter}: snapshot: does not see a later write`, async () => {
       await using kv = open()
       put(kv, bytes(1))
       using before = kv.snapshot()
@@ -121,7 +121,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(keysOf(after, {})).toEqual([[1], [2]])
     })
 
-    it(`store/kv ${adapter}: write: changes nothing when the callback throws, and passes the error on`, async () => {
+    it(`store/ports Kv ${adapter}: write: changes nothing when the callback throws, and passes the error on`, async () => {
       await using kv = open()
       put(kv, bytes(1))
       const error = new Error('stop')
@@ -137,7 +137,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(readNow(kv, (reader) => keysOf(reader, {}))).toEqual([[1], [3]])
     })
 
-    it(`store/kv ${adapter}: write: sees its own changes and returns the callback's result`, async () => {
+    it(`store/ports Kv ${adapter}: write: sees its own changes and returns the callback's result`, async () => {
       await using kv = open()
       put(kv, bytes(1), bytes(2))
       const seen = kv.write((tx) => {
@@ -148,7 +148,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(seen).toEqual([bytes(7), undefined, [[1, 5], [1]]])
     })
 
-    it(`store/kv ${adapter}: range: includes the first key and excludes the last, in both directions`, async () => {
+    it(`store/ports Kv ${adapter}: range: includes the first key and excludes the last, in both directions`, async () => {
       await using kv = open()
       put(kv, bytes(0), bytes(1), bytes(1, 0), bytes(2), bytes(255), bytes(255, 255))
       readNow(kv, (reader) => {
@@ -163,7 +163,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       })
     })
 
-    it(`store/kv ${adapter}: copies keys and values on write and read`, async () => {
+    it(`store/ports Kv ${adapter}: copies keys and values on write and read`, async () => {
       await using kv = open()
       const value = bytes(1, 2, 3)
       const shared = new Uint8Array(new SharedArrayBuffer(3))
@@ -184,7 +184,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       })
     })
 
-    it(`store/kv ${adapter}: stores values of any size`, async () => {
+    it(`store/ports Kv ${adapter}: stores values of any size`, async () => {
       await using kv = open()
       const sizes = [0, 1, 100, 2_000, 5_000, 40_000, 300_000, 3_000_000]
       kv.write((tx) => {
@@ -201,7 +201,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       })
     })
 
-    it(`store/kv ${adapter}: read: lends a value without a copy; results made from it remain valid`, async () => {
+    it(`store/ports Kv ${adapter}: read: lends a value without a copy; results made from it remain valid`, async () => {
       await using kv = open()
       kv.write((tx) => {
         for (const size of [1, 5_000, 300_000]) tx.put(one, bytes(size & 255), new Uint8Array(size).fill(size % 251))
@@ -214,7 +214,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       })
     })
 
-    it(`store/kv ${adapter}: rejects keys of other than 1 to 500 bytes (RangeError)`, async () => {
+    it(`store/ports Kv ${adapter}: rejects keys of other than 1 to 500 bytes (RangeError)`, async () => {
       await using kv = open()
       put(kv, new Uint8Array(500).fill(255))
       expect(readNow(kv, (reader) => reader.get(one, new Uint8Array(500).fill(255))?.length)).toBe(500)
@@ -225,7 +225,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       }
     })
 
-    it(`store/kv ${adapter}: rejects other reads and writes during a write`, async () => {
+    it(`store/ports Kv ${adapter}: rejects other reads and writes during a write`, async () => {
       await using kv = open()
       using snapshot = kv.snapshot()
       const inside = (use: () => unknown) => (): unknown => kv.write(use)
@@ -234,7 +234,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(inside(() => kv.write(() => 1))).toThrow('during a write')
     })
 
-    it(`store/kv ${adapter}: ends snapshots when the store is closed`, async () => {
+    it(`store/ports Kv ${adapter}: ends snapshots when the store is closed`, async () => {
       const kv = open()
       put(kv, bytes(1))
       const snapshot = kv.snapshot()
@@ -247,7 +247,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       snapshot[Symbol.dispose]()
     })
 
-    it(`store/kv ${adapter}: reaches every row of a long range while deleting`, async () => {
+    it(`store/ports Kv ${adapter}: reaches every row of a long range while deleting`, async () => {
       await using kv = open()
       kv.write((tx) => {
         for (let i = 0; i < 1_500; i++) tx.put(one, bytes(i >> 8, i & 255), bytes(1))
@@ -264,7 +264,7 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(readNow(kv, (reader) => keysOf(reader, {}))).toEqual([])
     })
 
-    it(`store/kv ${adapter}: behaves as sorted lists do, and keeps old snapshots unchanged`, async () => {
+    it(`store/ports Kv ${adapter}: behaves as sorted lists do, and keeps old snapshots unchanged`, async () => {
       await fc.assert(
         fc.asyncProperty(everything, async ([batches, ranges]) => {
           await using kv = open()

@@ -17,7 +17,7 @@ const formats: Record<string, string[]> = {
   'op-ecotone-to-jovian': ['bedrock', 'ecotone', 'isthmus', 'jovian'],
 }
 
-describe.each(recordedChains)('chain: %s', (name) => {
+describe.each(recordedChains)('chainspec: %s', (name) => {
   const { config, payloads } = readRecordedL2(name)
   const l1 = readRecordedL1Blocks(name)
 

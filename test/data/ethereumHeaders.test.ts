@@ -16,7 +16,7 @@ const common = { blocks, forkIdBlocks: [], depositContract: zeroAddress }
 it.each<[string, EthereumSchedule]>([
   ['op-bedrock-to-holocene', { ...common, times: { shanghai: 0, cancun: 0 }, blobs: { cancun } }],
   ['op-ecotone-to-jovian', { ...common, times: { shanghai: 0, cancun: 0, prague: 0, osaka: 0 }, blobs: { cancun, prague } }],
-])('chainspec/ethereumBlobs, block/ethereumRules: computes the L1 headers of %s from their parents', (name, schedule) => {
+])('chainspec/ethereumBlobs, block/validation/ethereumRules: computes the L1 headers of %s from their parents', (name, schedule) => {
   const { blocks: recorded } = readSharedJson<{ blocks: { block: Json }[] }>(`chains/${name}/l1.json.zst`)
   const headers = recorded.map(({ block }) => headerFromJson(block))
   const differences = headers.slice(1).flatMap((header, at) => {

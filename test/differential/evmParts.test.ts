@@ -45,7 +45,7 @@ const anyRun: fc.Arbitrary<Run> = fc.oneof(
   anyFlood.map((code) => ({ code, targets: [code.length - 1, ...placesOf(code).reverse()] })),
 )
 
-it('evm/translate: ends code that is entered in parts and in any order like the reference interpreter', () => {
+it('evm/assembly/translate: ends code that is entered in parts and in any order like the reference interpreter', () => {
   fc.assert(
     fc.property(anyRun, ({ code, targets }) => {
       const { view } = createWorld({

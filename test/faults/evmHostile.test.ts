@@ -191,7 +191,7 @@ it.each([
 
 /**
  * Contract of 24 KB that calls a contract called nowhere else, the next link, and the first again. Then it jumps to the end of its own code and stores
- * what it has read. So codes that are evicted lie between those of waiting frames, which are moved.
+ * the values it has read. So codes that are evicted lie between those of waiting frames, which are moved.
  */
 function link(i: number, deepest: number): HostileAccount {
   const call = (to: number): string => `5f5f5f5f5f${push(BigInt(numbered(to)))}5af1`

@@ -9,7 +9,7 @@ const read = (name: RecordedChainName) => {
   return { config, genesis, payloads: blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash)) }
 }
 
-describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const)('follow %s', (name) => {
+describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const)('consensus/follow: %s', (name) => {
   const { config, genesis, payloads } = read(name)
   const half = payloads.length >> 1
   const last = payloads.at(-1) ?? expect.fail()

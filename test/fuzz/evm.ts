@@ -1,5 +1,5 @@
-// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table] [--into DIR]: runs random programs on all interpreters, and so many of
-// them on @ethereumjs/evm that both get the same time. Exit 1: two disagree; the case is minimised and stored in test/fixtures/evm-cases.
+// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table] [--into DIR]: runs random programs on all interpreters, and
+// a share of them on @ethereumjs/evm, with the same time for both. Exit 1: two disagree; the case is minimised and stored in test/fixtures/evm-cases.
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 
-/** Folder of the recorded data, beside the repository; `BASALT_DATA` overrides it. */
+/** Folder of the recorded data, next to the repository; `BASALT_DATA` overrides it. */
 export const sharedDataDir: string = resolve(process.env['BASALT_DATA'] ?? resolve(import.meta.dirname, '../../../shared/data'))
 
 /** Returns the bytes of a file of the recorded data, decompressed when its name ends in `.zst`. */

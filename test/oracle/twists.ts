@@ -41,7 +41,7 @@ function gasAtBounds({ random, fork }: Writing, transaction: CaseTransaction): T
   return { transaction: withFields(transaction, { gasLimit: gasLimit < 0n ? 0n : gasLimit }) }
 }
 
-/** Adds so much data that the floor exceeds the gas used. */
+/** Adds data until the floor exceeds the gas used. */
 function floorAbove(writing: Writing, transaction: CaseTransaction): Twisted {
   const { random, fork } = writing
   const data = random.bytes(random.between(500, 3_000)).map((byte) => (random.percent(30) ? 0 : byte))

@@ -97,7 +97,7 @@ it.each<[string, string[], RegExp]>([
   60_000,
 )
 
-it('cli/node: reports a port in use by its flag (PORT_IN_USE)', async () => {
+it('cli/commands/node: reports a port in use by its flag (PORT_IN_USE)', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
@@ -115,7 +115,7 @@ it('cli/node: reports a port in use by its flag (PORT_IN_USE)', async () => {
   expect(code).toBe(2)
 }, 60_000)
 
-it('cli/node: rejects a data directory of another chain or another process', async () => {
+it('cli/commands/node: rejects a data directory of another chain or another process', async () => {
   const l1 = createRecordedL1(chain.l1, { head: 20 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   const where = ['--l1.rpc', served.url, '--l1.beacon', served.url, ...ports, ...datadir('shared')]
@@ -133,7 +133,7 @@ it('cli/node: rejects a data directory of another chain or another process', asy
   expect(wrong.code).toBe(2)
 }, 60_000)
 
-it('cli/execute: prints the hash of a real block, and exits with code 1 for a changed preimage', async () => {
+it('cli/commands/execute: prints the hash of a real block, and exits with code 1 for a changed preimage', async () => {
   const path = 'test/fixtures/op-sepolia-26207960.json.zst'
   const { code, stdout } = await runCliProcess(['execute', path, '--json'])
   expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, block: 26_207_960, equal: true })

@@ -17,7 +17,7 @@ type Report = {
 const folder = mkdtempSync(join(tmpdir(), 'basalt-demo-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('cli/demo: derives the recorded chain, serves the requests that it prints, and deletes its files', async () => {
+it('cli/commands/demo: derives the recorded chain, serves the requests that it prints, and deletes its files', async () => {
   await using cli = startCli(['demo', '--json', '--http.port', '0', '--rollup.port', '0'], { TMPDIR: folder })
   const [text] = await cli.until(/\{.*\}\n/)
   const report = JSON.parse(text) as Report

@@ -61,7 +61,7 @@ function signature(): Uint8Array {
   return concatBytes(digest, signed, p256.getPublicKey(key, false).subarray(1))
 }
 
-describe('Azul in the block before, the first block and the block after', () => {
+describe('block/execution: Azul in the block before, the first block and the block after', () => {
   it.each<[string, Uint8Array, Uint8Array]>([
     ['CLZ', countZeros, word(1n << 200n)],
     ['MODEXP at its minimum price', measure(5), modexpInput(filled(1, 3), filled(1, 3), filled(1, 7))],
@@ -130,7 +130,7 @@ async function openChain(): Promise<{ build: (number: number, transactions: read
   }
 }
 
-describe('Azul: valid transactions of a block', () => {
+describe('block/validation: Azul: valid transactions of a block', () => {
   const asking = (gasLimit: bigint): Uint8Array => signedBy('alice', { gasLimit })
 
   it.each(around)('block %i: accepts a gas limit of 16,777,216, and a higher one only before Azul', async (number) => {

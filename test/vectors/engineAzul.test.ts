@@ -84,7 +84,7 @@ async function serve() {
   return Object.assign(server, { execution })
 }
 
-describe('Engine API around Azul, written by hand from the reference', () => {
+describe('engine: Engine API around Azul, written by hand from the reference', () => {
   it('execution half: responds as written, to getPayloadV4 for the block before and V5 for the first and the next', async () => {
     await using server = await serve()
     const { exchanges, names } = readDialogue()

@@ -12,7 +12,7 @@ export type Known = {
   readonly ours: unknown
   /** Number of this node's newest sealed block at that time. */
   readonly latest: number
-  /** `l1Fee` of all transactions of this node's pending block at that time. */
+  /** Values of `l1Fee` in this node's pending block at that time. */
   readonly l1Fees: readonly string[]
 }
 

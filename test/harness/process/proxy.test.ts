@@ -20,7 +20,7 @@ async function pair() {
   }
 }
 
-it('harness/proxy: passes data, cuts connections, passes data again', async () => {
+it('harness/process/proxy: passes data, cuts connections, passes data again', async () => {
   await using held = await pair()
   expect(await held.ask()).toBe(body)
   held.proxy.setMode({ kind: 'cut' })
@@ -30,7 +30,7 @@ it('harness/proxy: passes data, cuts connections, passes data again', async () =
   expect(held.proxy.accepted).toBeGreaterThanOrEqual(3)
 })
 
-it('harness/proxy: answers a stalled request when the stall ends', async () => {
+it('harness/process/proxy: answers a stalled request when the stall ends', async () => {
   await using held = await pair()
   held.proxy.setMode({ kind: 'stall' })
   const answer = held.ask()
@@ -39,7 +39,7 @@ it('harness/proxy: answers a stalled request when the stall ends', async () => {
   expect(await answer).toBe(body)
 })
 
-it('harness/proxy: changes a garbled response but keeps it valid JSON; a truncated response is an error', async () => {
+it('harness/process/proxy: changes a garbled response but keeps it valid JSON; a truncated response is an error', async () => {
   await using held = await pair()
   held.proxy.setMode({ kind: 'garble' })
   const answer = await held.ask()
@@ -49,7 +49,7 @@ it('harness/proxy: changes a garbled response but keeps it valid JSON; a truncat
   await expect(held.ask()).rejects.toThrow()
 })
 
-it('harness/proxy: resets connections when it has no target', async () => {
+it('harness/process/proxy: resets connections when it has no target', async () => {
   await using held = await pair()
   held.proxy.setTarget(undefined)
   await expect(held.ask()).rejects.toThrow()

@@ -15,7 +15,7 @@ const exchange = (method: string, params: readonly Json[], outcome: Outcome): Ex
 const isEqual = (asked: Exchange, found: Outcome, dialect: 'reth' | 'op-geth' = 'reth') =>
   compareOutcome(asked, found, dialect, 100) === undefined
 
-describe('harness/rpcExchanges', () => {
+describe('harness/rpc/exchanges', () => {
   it('parses notes, requests, results and errors', () => {
     expect(chainId).toEqual({ note: 'tip above cap', method: 'eth_chainId', params: [], outcome: { result: '0x1' } })
     expect(balance.outcome).toMatchObject({ error: { code: -32602 } })
