@@ -5,13 +5,13 @@ import { createRounds } from './subscriptions/rounds.ts'
 export function pendingRounds(source: PendingFeed): PendingFeed {
   type Listener = { readonly hear: (news: readonly PendingNews[]) => void }
   const listeners = new Set<Listener>()
-  const tellAll = createRounds(listeners)
+  const notifyAll = createRounds(listeners)
   let asked: Disposable | undefined
   return {
     subscribe(hear): Disposable {
       const listener: Listener = { hear }
       listeners.add(listener)
-      asked ??= source.subscribe((news) => tellAll((each) => listeners.has(each) && each.hear(news)))
+      asked ??= source.subscribe((news) => notifyAll((each) => listeners.has(each) && each.hear(news)))
       return {
         [Symbol.dispose](): void {
           listeners.delete(listener)

@@ -82,7 +82,7 @@ const defaultWsLimits: WsServerLimits = {
 }
 
 /** Additional connections of a full server, to which it can send the reason of a refusal. */
-const connectionsInDoubt = 16
+const extraHandshakes = 16
 
 type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: number; readonly says: string }
 
@@ -106,7 +106,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const onEvict = (): void => metrics.evictions.inc({ over: 'websocket' })
   const places = new Places(limits.maxConnections, onEvict)
-  const askingPlaces = new WeakMap<Duplex, Place>()
+  const handshakePlaces = new WeakMap<Duplex, Place>()
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
   let isClosing = false
@@ -164,14 +164,14 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
     response.end('JSON-RPC is served here over WebSocket\n')
   })
-  const asking = new Places(limits.maxConnections + connectionsInDoubt, onEvict)
+  const handshakes = new Places(limits.maxConnections + extraHandshakes, onEvict)
   server.on('connection', (socket: Socket) => {
-    const place = asking.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
+    const place = handshakes.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
     if (place === undefined) {
       socket.destroy()
       return
     }
-    askingPlaces.set(socket, place)
+    handshakePlaces.set(socket, place)
     socket.once('close', () => place[Symbol.dispose]())
   })
   const onError = (error: Error): void => log.debug('websocket failed', { error }) // shared: a closure per socket would retain its request
@@ -179,7 +179,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     socket.on('error', onError)
     const refusal = refusalOf(request) ?? upgrade(request, socket, head)
     if (refusal === undefined) {
-      askingPlaces.get(socket)?.[Symbol.dispose]()
+      handshakePlaces.get(socket)?.[Symbol.dispose]()
       return
     }
     metrics.socketRefusals.inc({ why: refusal.why })

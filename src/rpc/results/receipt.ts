@@ -84,8 +84,4 @@ export function receiptText(entry: MinedReceipt): string {
   )
 }
 
-export const receiptResult: WrittenCodec<MinedReceipt> = written(
-  'receipt, with what the transaction paid for L1',
-  refTo('Receipt'),
-  receiptText,
-)
+export const receiptResult: WrittenCodec<MinedReceipt> = written('receipt with L1 and operator fees', refTo('Receipt'), receiptText)

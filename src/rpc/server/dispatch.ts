@@ -199,7 +199,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
 
   function answerTo({ id = null, method, params }: Request, caller: By): Answer | Promise<Answer> {
     const failed = (error: unknown): string => refusedText(id, errorOf(error, method), caller)
-    const told = (result: Result): Answer => {
+    const encoded = (result: Result): Answer => {
       const answer = answerWith(id, result)
       if (answer.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
       caller.tally.answered++
@@ -210,7 +210,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
       pay(caller, definition === undefined ? 1 : costClasses[definition.cost].units)
       if (definition === undefined) throw methodNotFound()
       const result = run(definition, params, caller)
-      return result instanceof Promise ? result.then(told).catch(failed) : told(result)
+      return result instanceof Promise ? result.then(encoded).catch(failed) : encoded(result)
     } catch (error) {
       return failed(error)
     }

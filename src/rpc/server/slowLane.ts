@@ -95,8 +95,10 @@ export function createSlowLane(
     if (page === undefined)
       return url === '/' ? plain(405, 'JSON-RPC calls are sent by POST') : plain(404, 'no such page; JSON-RPC calls are sent by POST')
     using _call = callOf(place)
-    const told = await page()
-    return 'text' in told ? { status: told.status, body: told.text, type: 'text/plain' } : json(told.status, JSON.stringify(told.body))
+    const content = await page()
+    return 'text' in content
+      ? { status: content.status, body: content.text, type: 'text/plain' }
+      : json(content.status, JSON.stringify(content.body))
   }
 
   async function replyTo(request: IncomingMessage, caller: ShareCaller): Promise<Reply | undefined> {

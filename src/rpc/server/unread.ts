@@ -74,7 +74,7 @@ export class Unread implements Disposable {
   readonly #total: UnreadTotal
   readonly #end: () => void
   /** shares that keep batch answers, and counted large answers */
-  #keeping: Set<Disposable> | undefined
+  #retained: Set<Disposable> | undefined
   #bytes = 0
   #isGone = false
 
@@ -105,14 +105,14 @@ export class Unread implements Disposable {
   }
 
   /** Registers an object to dispose of when the connection closes. */
-  keeps(what: Disposable): void {
-    this.#keeping ??= new Set()
-    this.#keeping.add(what)
+  retain(what: Disposable): void {
+    this.#retained ??= new Set()
+    this.#retained.add(what)
   }
 
-  /** Reverts `keeps`. */
-  lets(what: Disposable): void {
-    this.#keeping?.delete(what)
+  /** Reverts `retain`. */
+  release(what: Disposable): void {
+    this.#retained?.delete(what)
   }
 
   end(): void {
@@ -124,7 +124,7 @@ export class Unread implements Disposable {
     if (this.#isGone) return
     this.#isGone = true
     this.#total.leave(this)
-    for (const kept of this.#keeping ?? []) kept[Symbol.dispose]()
+    for (const kept of this.#retained ?? []) kept[Symbol.dispose]()
   }
 }
 
@@ -135,7 +135,7 @@ class LargeAnswers implements Disposable {
 
   constructor(connection: Unread) {
     this.#connection = connection
-    connection.keeps(this)
+    connection.retain(this)
   }
 
   add(by: UnreadCount, bytes: number): void {
@@ -144,7 +144,7 @@ class LargeAnswers implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#connection.lets(this)
+    this.#connection.release(this)
     for (const { by, bytes } of this.#counted.splice(0)) by.count(-bytes)
   }
 }
@@ -171,7 +171,7 @@ export class AnswerShare implements Disposable {
     if (this.isGone) return
     if (this.#parts === undefined) {
       this.#parts = []
-      this.#connection.keeps(this)
+      this.#connection.retain(this)
     }
     this.#parts.push(part)
   }
@@ -210,7 +210,7 @@ export class AnswerShare implements Disposable {
     this.#isGone = true
     this.#parts = undefined
     this.#large?.[Symbol.dispose]()
-    this.#connection.lets(this)
+    this.#connection.release(this)
     this.#connection.add(-this.#bytes)
   }
 }

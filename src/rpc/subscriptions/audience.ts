@@ -20,11 +20,11 @@ export interface Audience<L extends Listener> extends Disposable {
 
 export function createAudience<L extends Listener>({ heads, pending }: AudienceDeps): Audience<L> {
   const connections = new Set<L>()
-  const tellAll = createRounds(connections)
+  const notifyAll = createRounds(connections)
   const feed = heads.subscribe((blocks) => {
     if (connections.size === 0) return
     const notifications = blocks.map((block) => notificationOf(headResult.encode(block)))
-    tellAll((connection) => {
+    notifyAll((connection) => {
       for (const notification of notifications) connection.notify('newHeads', notification)
       connection.headsMoved()
     })
@@ -32,7 +32,7 @@ export function createAudience<L extends Listener>({ heads, pending }: AudienceD
   const pendingFeed = pending?.onPending((hash) => {
     if (connections.size === 0) return
     const notification = notificationOf(hash)
-    tellAll((connection) => connection.notify('newPendingTransactions', notification))
+    notifyAll((connection) => connection.notify('newPendingTransactions', notification))
   })
   return {
     connections,

@@ -52,7 +52,7 @@ const [goingAway, policyViolation] = [1001, 1008]
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
 
-const goodbyes = { slow: 'messages are read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
+const closeReasons = { slow: 'messages are read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
 
 /** A subscription and the room that it takes. */
 type Asked = { readonly subscription: Subscription; readonly room: Disposable }
@@ -60,7 +60,7 @@ type Asked = { readonly subscription: Subscription; readonly room: Disposable }
 /** A subscription whose id the client knows. */
 type Active = {
   readonly subscription: Subscription
-  isAsking: boolean
+  isSearching: boolean
   /** the chain moved since the last search */
   isBehind: boolean
   feed: Disposable | undefined
@@ -91,7 +91,7 @@ export class Connection {
   readonly #unread: Unread
   #running = 0
   #unreadBytes = 0
-  #heardMs: number
+  #lastActivityMs: number
   #end: End | undefined
 
   /**
@@ -113,17 +113,17 @@ export class Connection {
     this.#limits = limits
     this.#unread = deps.unreadTotal.join('websocket', () => this.#drop())
     this.#room = new SubscriptionRoom(deps.subscriptionBudget, limits)
-    this.#heardMs = deps.clock.elapsedMs()
-    const hear = (): void => {
-      this.#heardMs = deps.clock.elapsedMs()
+    this.#lastActivityMs = deps.clock.elapsedMs()
+    const noteActivity = (): void => {
+      this.#lastActivityMs = deps.clock.elapsedMs()
     }
     socket.on('message', (data) => {
-      hear()
+      noteActivity()
       void this.#receive(bytesOf(data))
     })
-    socket.on('ping', hear)
+    socket.on('ping', noteActivity)
     answerPings(socket)
-    socket.on('pong', hear)
+    socket.on('pong', noteActivity)
     socket.on('error', (error) => {
       this.#end ??= 'failed'
       deps.log.debug('websocket failed', { error })
@@ -139,41 +139,41 @@ export class Connection {
   notify(kind: Exclude<Subscription['kind'], 'logs' | 'feed'>, notification: Notification): void {
     for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
-      if (subscription.kind === kind) this.#tell(notification(id))
+      if (subscription.kind === kind) this.#sendNotification(notification(id))
     }
   }
 
   /** Starts a search for logs: the chain has a new head. */
   headsMoved(): void {
-    for (const [id, active] of this.#active) if (active.subscription.kind === 'logs') void this.#tellLogs(id, active)
+    for (const [id, active] of this.#active) if (active.subscription.kind === 'logs') void this.#sendLogs(id, active)
   }
 
   /** Runs one search at a time; heads that arrive during a search cause one more. */
-  async #tellLogs(id: string, active: Active): Promise<void> {
+  async #sendLogs(id: string, active: Active): Promise<void> {
     const { subscription } = active
     if (subscription.kind !== 'logs') return
     active.isBehind = true
-    if (active.isAsking) return
-    active.isAsking = true
+    if (active.isSearching) return
+    active.isSearching = true
     try {
       while (active.isBehind) {
         active.isBehind = false
-        for (const told of await subscription.changes()) {
+        for (const logJson of await subscription.changes()) {
           if (this.#end !== undefined || !this.#active.has(id)) return
-          this.#tell(notificationOfText(told)(id))
+          this.#sendNotification(notificationOfText(logJson)(id))
         }
       }
     } catch (error) {
       this.#deps.log.warn('log subscription failed, ending the connection', { error })
       this.#cut('failed') // its next logs are unknown
     } finally {
-      active.isAsking = false
+      active.isSearching = false
     }
   }
 
   /** Sends a ping; ends the connection when the client has been silent for too long. */
   probe(idleMs: number): void {
-    if (this.#deps.clock.elapsedMs() - this.#heardMs > idleMs) this.#cut('silent')
+    if (this.#deps.clock.elapsedMs() - this.#lastActivityMs > idleMs) this.#cut('silent')
     else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
   }
 
@@ -182,7 +182,7 @@ export class Connection {
     if (this.#end !== undefined) return
     this.#end = 'closing'
     this.#socket.pause()
-    this.#farewell()
+    this.#closeWhenIdle()
   }
 
   terminate(): void {
@@ -207,7 +207,7 @@ export class Connection {
     if (this.#end !== undefined) return
     this.#running++
     this.#place.begin()
-    this.#steer()
+    this.#throttle()
     try {
       await this.#reply(bytes)
     } catch (error) {
@@ -216,8 +216,8 @@ export class Connection {
     } finally {
       this.#running--
       this.#place.finish()
-      this.#steer()
-      this.#farewell()
+      this.#throttle()
+      this.#closeWhenIdle()
     }
   }
 
@@ -257,15 +257,15 @@ export class Connection {
   }
 
   #start(id: string, subscription: Subscription): void {
-    const active: Active = { subscription, isAsking: false, isBehind: false, feed: undefined }
+    const active: Active = { subscription, isSearching: false, isBehind: false, feed: undefined }
     this.#active.set(id, active)
     if (subscription.kind === 'feed') this.#open(id, active, subscription)
-    else void this.#tellLogs(id, active) // logs of blocks that arrived before the answer
+    else void this.#sendLogs(id, active) // logs of blocks that arrived before the answer
   }
 
   #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {
     const isOn = (): boolean => this.#active.get(id) === active
-    active.feed = open((notification) => isOn() && this.#tell(notification(id)))
+    active.feed = open((notification) => isOn() && this.#sendNotification(notification(id)))
     if (!isOn()) active.feed[Symbol.dispose]() // the first notification ended the connection
   }
 
@@ -297,7 +297,7 @@ export class Connection {
   }
 
   /** Sends a notification, charged as a call of the cheapest class. Closes the connection of a client over its rate limit: no notification is skipped. */
-  #tell(notification: string): void {
+  #sendNotification(notification: string): void {
     if (this.#bucket?.take(costClasses.instant.units) === undefined) this.#send(notification, 'notification')
     else this.#cut('rate')
   }
@@ -315,14 +315,14 @@ export class Connection {
       this.#unreadBytes -= counted
       this.#unread.add(-bytes)
       large?.[Symbol.dispose]()
-      this.#steer()
+      this.#throttle()
     })
     const { maxUnreadBytes, maxBufferedBytes } = this.#limits
     if (this.#unreadBytes > maxUnreadBytes || this.#socket.bufferedAmount > maxBufferedBytes) this.#cut('slow')
   }
 
   /** Pauses reading while too many messages are processed, or while the client has not read most of its answers. */
-  #steer(): void {
+  #throttle(): void {
     if (this.#end !== undefined || this.#socket.readyState !== this.#socket.OPEN) return
     const isBusy = this.#running >= this.#limits.maxRunning || this.#socket.bufferedAmount > this.#limits.maxBufferedBytes / 4
     if (isBusy && !this.#socket.isPaused) this.#socket.pause()
@@ -330,7 +330,7 @@ export class Connection {
   }
 
   /** Closes the connection after its last answer when the server closes. */
-  #farewell(): void {
+  #closeWhenIdle(): void {
     if (this.#end !== 'closing' || this.#running > 0) return
     this.#socket.resume() // otherwise its close frame would not be read
     this.#socket.close(goingAway, 'the server closes')
@@ -347,7 +347,7 @@ export class Connection {
       return
     }
     this.#socket.resume()
-    this.#socket.close(policyViolation, goodbyes[why])
+    this.#socket.close(policyViolation, closeReasons[why])
     const timer = this.#deps.clock.after(this.#limits.closeTimeoutMs, () => this.#socket.terminate())
     this.#socket.once('close', () => timer[Symbol.dispose]())
   }

@@ -34,7 +34,7 @@ it.each([
   ['base_meterBlockByHash', block],
   ['base_meterBlockByNumber', '0x1'],
   ['base_meterBlockByNumber', 'latest'],
-])('%s %s', async (method, at) => {
+])('rpc/methods/base/meter: %s %s returns the times of all parts', async (method, at) => {
   expect(await ask({ block: work({ kind: 'measured', value: meter }) }, method, at).answer).toEqual({
     ...{ blockHash: block, blockNumber: 1, signerRecoveryTimeUs: 10, executionTimeUs: 20, stateRootTimeUs: 30, totalTimeUs: 60 },
     transactions: [{ txHash: topic(1), gasUsed: 21_000, executionTimeUs: 15 }],
@@ -42,15 +42,20 @@ it.each([
 })
 
 it.each<[string, string, MeterWork<BlockMeter> | undefined, object]>([
-  ['a block that is not known', '0x5', undefined, { code: -32602, message: 'block not found' }],
+  ['an unknown block', '0x5', undefined, { code: -32602, message: 'block not found' }],
   ['the genesis block', '0x0', work({ kind: 'measured', value: meter }), { code: -32602 }],
-  ['one whose state is not retained', '0x1', pruned, { code: 4444 }],
-  ['one that cannot be executed', '0x1', work({ kind: 'refused', reason: 'why' }), { code: -32603, message: 'Block metering failed: why' }],
-])('base_meterBlockByNumber: %s', async (_what, at, given, error) => {
+  ['a block without retained state', '0x1', pruned, { code: 4444 }],
+  [
+    'a block that cannot be executed',
+    '0x1',
+    work({ kind: 'refused', reason: 'why' }),
+    { code: -32603, message: 'Block metering failed: why' },
+  ],
+])('rpc/methods/base/meter: base_meterBlockByNumber refuses %s', async (_what, at, given, error) => {
   await expect(ask({ block: given }, 'base_meterBlockByNumber', at).answer).rejects.toMatchObject(error)
 })
 
-it('base_meterBundle: gas, fees at most, times, and the hash of all', async () => {
+it('rpc/methods/base/meter: base_meterBundle returns gas, maximum fees, times, and the bundle hash', async () => {
   const bundle = { txs: ['0x02c0'], blockNumber: '0x2', minTimestamp: '0x10', revertingTxHashes: [topic(1)], replacementUuid: null }
   const { answer, asked } = ask({ bundle: work({ kind: 'measured', value: bundleMeter }) }, 'base_meterBundle', bundle)
   expect(await answer).toMatchObject({
@@ -75,16 +80,16 @@ it('base_meterBundle: gas, fees at most, times, and the hash of all', async () =
 
 const bundle = { txs: [], blockNumber: 1 }
 it.each<[string, MeterOutcome<BundleMeter>, unknown, object]>([
-  ['no bundle', { kind: 'refused', reason: '' }, 'x', { code: -32602 }],
-  ['no transactions', { kind: 'refused', reason: '' }, { blockNumber: '0x1' }, { code: -32602 }],
-  ['a hash that is none', { kind: 'refused', reason: '' }, { ...bundle, droppingTxHashes: ['0x1'] }, { code: -32602 }],
-  ['bytes that are none', { kind: 'unreadable', reason: 'why' }, bundle, { code: -32602, message: 'Failed to parse bundle: why' }],
-  ['one that cannot run', { kind: 'refused', reason: 'why' }, bundle, { code: -32603, message: 'Bundle metering failed: why' }],
-])('base_meterBundle: %s', async (_what, outcome, given, error) => {
+  ['a value that is not a bundle', { kind: 'refused', reason: '' }, 'x', { code: -32602 }],
+  ['a bundle without transactions', { kind: 'refused', reason: '' }, { blockNumber: '0x1' }, { code: -32602 }],
+  ['a malformed hash', { kind: 'refused', reason: '' }, { ...bundle, droppingTxHashes: ['0x1'] }, { code: -32602 }],
+  ['malformed transaction bytes', { kind: 'unreadable', reason: 'why' }, bundle, { code: -32602, message: 'Failed to parse bundle: why' }],
+  ['a bundle that cannot run', { kind: 'refused', reason: 'why' }, bundle, { code: -32603, message: 'Bundle metering failed: why' }],
+])('rpc/methods/base/meter: base_meterBundle refuses %s', async (_what, outcome, given, error) => {
   await expect(ask({ bundle: work(outcome) }, 'base_meterBundle', given).answer).rejects.toMatchObject(error)
 })
 
-it("base_meteredPriorityFeePerGas: not configured (-32603), as on Base's client", async () => {
+it("rpc/methods/base/meter: base_meteredPriorityFeePerGas is not configured (-32603), as on Base's client", async () => {
   await expect(ask({}, 'base_meteredPriorityFeePerGas', bundle).answer).rejects.toMatchObject({
     ...{ code: -32603, message: 'Priority fee estimation not configured' },
   })

@@ -15,10 +15,10 @@ const ask = async (over: object, of: string): Promise<unknown> =>
 const inBlock = { state: 'included', blockHash: chain.blocks[1]?.hash, blockNumber: '0x1' }
 
 it.each([
-  ['waits in the pool', hash, 'Known', { state: 'pending' }],
-  ['is in a block', mined, 'Unknown', inBlock],
-  ['nobody has seen', topic(9), 'Unknown', { state: 'unknown' }],
-])('base_transactionStatus: without a sequencer: one that %s', async (_what, of, status, detail) => {
+  ['in the pool', hash, 'Known', { state: 'pending' }],
+  ['in a block', mined, 'Unknown', inBlock],
+  ['that is unknown', topic(9), 'Unknown', { state: 'unknown' }],
+])('rpc/methods/base/transactionStatus: without a sequencer, reports a transaction %s', async (_what, of, status, detail) => {
   expect(await ask({ pool }, of)).toEqual({ status, detail })
 })
 
@@ -30,24 +30,24 @@ const failed: SequencerStatus = { kind: 'failed', reason: 'ECONNREFUSED' }
 const refused: ForwardedTransaction = { state: 'refused', tries: 1, ageMs: 5, error: { code: -32000, message: 'no' } }
 
 it.each([
-  ['its word counts', hash, known, taken, 'Known', { ...taken, pool: 'pending' }],
-  ['its word counts, what was refused here notwithstanding', hash, known, refused, 'Known', { ...refused, pool: 'pending' }],
-  ['it does not answer: one that it took', topic(8), failed, taken, 'Known', taken],
-  ['it does not answer: one that it refused', topic(8), failed, refused, 'Unknown', refused],
-  ['it does not answer: one in a block', mined, failed, { ...taken, state: 'included' } as const, 'Unknown', inBlock],
+  ['returns its status', hash, known, taken, 'Known', { ...taken, pool: 'pending' }],
+  ['returns its status, also for a transaction that it refused before', hash, known, refused, 'Known', { ...refused, pool: 'pending' }],
+  ['without its answer, reports a taken transaction', topic(8), failed, taken, 'Known', taken],
+  ['without its answer, reports a refused transaction', topic(8), failed, refused, 'Unknown', refused],
+  ['without its answer, reports a transaction in a block', mined, failed, { ...taken, state: 'included' } as const, 'Unknown', inBlock],
   [
-    'a block that had it is not canonical any more',
+    'reports a transaction as taken when its block left the canonical chain',
     hash,
     known,
     { ...taken, state: 'included' } as const,
     'Known',
     { ...taken, pool: 'pending' },
   ],
-])('base_transactionStatus: with a sequencer: %s', async (_what, of, says, forwarded, status, detail) => {
+])('rpc/methods/base/transactionStatus: with a sequencer, %s', async (_what, of, says, forwarded, status, detail) => {
   expect(await ask({ pool, sequencer: linked(says, forwarded) }, of)).toEqual({ status, detail })
 })
 
-it('base_transactionStatus: a sequencer that does not answer, about one that is not known here: -32603 with the reason', async () => {
+it('rpc/methods/base/transactionStatus: fails with the reason when neither sequencer nor node know the transaction (-32603)', async () => {
   await expect(ask({ pool, sequencer: linked(failed) }, topic(9))).rejects.toMatchObject({
     code: -32603,
     message: 'failed to fetch transaction status: ECONNREFUSED',

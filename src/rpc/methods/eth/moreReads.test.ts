@@ -35,19 +35,19 @@ it.each([
   ],
   ['eth_baseFee', [], '0x3e9'],
   ['eth_protocolVersion', [], '0x5'],
-])('rpc/reads: %s %j is %j', async (method, params, expected) => {
+])('rpc/methods/eth: %s %j returns %j', async (method, params, expected) => {
   expect(await ask(method, ...params)).toEqual(expected)
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/headers: the header of a block is its block without what it holds', async () => {
+it('rpc/methods/eth/blocks/headers: a header equals its block without transactions and uncles', async () => {
   const { transactions, uncles, ...header } = (await ask('eth_getBlockByNumber', '0x1')) as Record<string, unknown>
   expect(await ask('eth_getHeaderByNumber', '0x1')).toEqual(header)
   expect(await ask('eth_getHeaderByHash', header['hash'])).toEqual(header)
   expect([transactions, uncles]).toHaveLength(2)
 })
 
-it('rpc/senderAndNonce: what waits in the pool, else what the chain used the nonce for', async () => {
+it('rpc/methods/eth/blocks/senderAndNonce: returns the transaction of the pool, else of the chain', async () => {
   expect(await ask('eth_getTransactionBySenderAndNonce', fakeSender, '0x2328')).toMatchObject({
     hash: hashTransaction(pooled),
     blockHash: null,
@@ -55,7 +55,7 @@ it('rpc/senderAndNonce: what waits in the pool, else what the chain used the non
   expect(await ask('eth_getTransactionBySenderAndNonce', fakeSender, '0x3ea')).toBeNull()
 })
 
-it('rpc/accounts: more slots than one question may name are refused (-32602)', async () => {
+it('rpc/methods/eth/state/accounts: refuses too many slots or accounts (-32602)', async () => {
   const slots = (count: number) => Array.from({ length: count }, (_, i) => `0x${i.toString(16)}`)
   await expect(ask('eth_getStorageValues', { [account(1)]: slots(1_024), [account(2)]: ['0x0'] })).rejects.toMatchObject({ code: -32602 })
   const accounts = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [account(i), []]))
@@ -64,7 +64,7 @@ it('rpc/accounts: more slots than one question may name are refused (-32602)', a
   await expect(ask('eth_getStorageValues', accounts(1_025))).rejects.toMatchObject(tooMany)
 })
 
-it('rpc/capabilities: the oldest block of each kind', async () => {
+it('rpc/methods/eth/chain/capabilities: returns the oldest block of each kind of data', async () => {
   const all = { disabled: false, oldestBlock: '0x0' }
   expect(await ask('eth_capabilities')).toMatchObject({ head: { number: '0x2' }, state: all, logs: all, stateproofs: all })
 })

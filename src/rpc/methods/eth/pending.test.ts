@@ -16,7 +16,7 @@ type Shape = Record<string, unknown>
 const ask = async <T = unknown>(context: EthContext, method: string, ...params: readonly unknown[]): Promise<T> =>
   readResult<T>(await ethRegistry.get(method)?.call(context, params))
 
-/** Two sealed blocks above genesis, block 3 is not sealed. */
+/** Two sealed blocks above genesis; block 3 is pending. */
 function setUp(over: Partial<EthContext> = {}): { chain: FakePendingChain; context: EthContext } {
   const chain = fakePendingChain(
     [[], [[log(1)]], [[log(2)], []]],
@@ -26,7 +26,7 @@ function setUp(over: Partial<EthContext> = {}): { chain: FakePendingChain; conte
   return { chain, context: { ...fakeContext(chain), preconfirmed: chain.feed, ...over } }
 }
 
-it('rpc/pending: a block that is not sealed has neither hash nor size, its transactions no hash of a block', async () => {
+it('rpc/methods/eth: a pending block has neither hash nor size, and its transactions have no block hash', async () => {
   const { chain, context } = setUp()
   chain.show([[log(3)], []])
   const block = await ask<Shape>(context, 'eth_getBlockByNumber', 'pending', true)
@@ -42,14 +42,14 @@ it('rpc/pending: a block that is not sealed has neither hash nor size, its trans
   expect(await ask(context, 'eth_blockNumber')).toBe('0x2')
 })
 
-it('rpc/pending: nobody finds an unsealed block by its id', async () => {
+it('rpc/methods/eth: a pending block cannot be found by its id', async () => {
   const { chain, context } = setUp()
   const { block } = chain.show([[]])
   expect(await ask(context, 'eth_getBlockByHash', block.hash, false)).toBeNull()
   expect(await ask(context, 'eth_getBlockReceipts', block.hash)).toBeNull()
 })
 
-it('rpc/pending: receipts and their logs have the hash zero', async () => {
+it('rpc/methods/eth: receipts and logs of a pending block have the zero hash', async () => {
   const { chain, context } = setUp()
   chain.show([[log(3)], [log(4)]])
   const expected = [0, 1].map((index) => ({
@@ -62,7 +62,7 @@ it('rpc/pending: receipts and their logs have the hash zero', async () => {
   expect(await ask(context, 'eth_getTransactionByBlockNumberAndIndex', 'pending', '0x1')).toMatchObject({ hash: chain.hashOf(1) })
 })
 
-it('rpc/pending: the state is that of the unsealed block, the nonce at least that of its state', async () => {
+it('rpc/methods/eth: reads the state of the pending block; the nonce is at least that of its state', async () => {
   const { chain, context } = setUp({ pool: fakePool() })
   chain.show([[]])
   expect(await ask(context, 'eth_getBalance', fakeSender, 'pending')).toBe('0x7')
@@ -75,7 +75,7 @@ it('rpc/pending: the state is that of the unsealed block, the nonce at least tha
 it.each([
   ['latest', '0x2'],
   ['finalized', '0x0'],
-] as const)('rpc/pending: without an unsealed block it is %s where that is chosen', async (pendingFallback, number) => {
+] as const)('rpc/methods/eth: without a pending block, pending is the %s block when so configured', async (pendingFallback, number) => {
   const { chain, context } = setUp({ pendingFallback })
   expect(await ask(context, 'eth_getBlockByNumber', 'pending', false)).toMatchObject({ number, size: expect.any(String) })
   chain.show([[]])
@@ -84,7 +84,7 @@ it.each([
   expect(await ask(context, 'eth_getBlockByNumber', 'pending', false)).toMatchObject({ number })
 })
 
-it('rpc/pending: a block that was sealed since is told with its hash', async () => {
+it('rpc/methods/eth: a receipt has the block hash once its block is sealed', async () => {
   const { chain, context } = setUp()
   chain.show([[log(3)]])
   const hash = chain.hashOf(0)
@@ -102,7 +102,7 @@ it.each<[unknown, readonly (readonly [number, number])[]]>([
   [{ fromBlock: '0x0', toBlock: 'pending', address: account(1) }, [[1, 1], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x3', toBlock: 'pending' }, [[3, 3], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x0', toBlock: 'latest', address: account(1) }, [[1, 1]]],
-])('rpc/pending: logs of %j over two unsealed blocks are %j', async (filter, expected) => {
+])('rpc/methods/eth: logs of %j over two pending blocks are %j', async (filter, expected) => {
   const { chain, context } = setUp()
   chain.show([[log(3)]])
   chain.show([[log(1)]], 'next')
@@ -111,19 +111,19 @@ it.each<[unknown, readonly (readonly [number, number])[]]>([
   for (const { blockNumber, blockHash } of logs) expect(blockHash === zeroHash).toBe(Number(blockNumber) > 2)
 })
 
-it('rpc/pending: a number above the newest sealed block is no block of logs (-32602)', async () => {
+it('rpc/methods/eth: eth_getLogs refuses a block number above the newest sealed block (-32602)', async () => {
   const { chain, context } = setUp()
   chain.show([[log(3)]])
   await expect(ask(context, 'eth_getLogs', { fromBlock: '0x0', toBlock: '0x3' })).rejects.toMatchObject({ code: -32602 })
 })
 
-it('rpc/pending: what is about sealed blocks takes the newest of them', async () => {
+it('rpc/methods/eth: a method for sealed blocks takes pending as the newest sealed block', async () => {
   const { chain, context } = setUp()
   chain.show([[]])
   expect(await ask(context, 'eth_feeHistory', '0x1', 'pending')).toMatchObject({ oldestBlock: '0x2' })
 })
 
-it('rpc/pending: the transaction with which an account used a nonce may be in an unsealed block', async () => {
+it('rpc/methods/eth: finds a transaction by sender and nonce in a pending block', async () => {
   const { chain, context } = setUp()
   chain.show([[], []])
   expect(await ask(context, 'eth_getTransactionBySenderAndNonce', fakeSender, '0xbb9')).toMatchObject({
@@ -132,14 +132,14 @@ it('rpc/pending: the transaction with which an account used a nonce may be in an
   })
 })
 
-it('rpc/pending: base_transactionStatus tells of a preconfirmed transaction, without its block’s hash', async () => {
+it('rpc/methods/eth: base_transactionStatus reports a preconfirmed transaction without a block hash', async () => {
   const { chain, context } = setUp()
   chain.show([[]])
   const detail = { state: 'preconfirmed', blockNumber: '0x3' }
   expect(await ask(context, 'base_transactionStatus', chain.hashOf(0))).toEqual({ status: 'Known', detail })
 })
 
-it('rpc/pending: eth_sendRawTransactionSync answers as soon as the transaction is preconfirmed', async () => {
+it('rpc/methods/eth: eth_sendRawTransactionSync answers once the transaction is preconfirmed', async () => {
   const { chain, context } = setUp({ pool: fakePool(), clock: createManualClock() })
   const raw = signedTransaction(3_000) // the first of block 3
   const sent = ask<Shape>(context, 'eth_sendRawTransactionSync', toHex(raw))
@@ -155,7 +155,7 @@ it.each([
   ['pending', 9, prunedHistory(), -32603, 4],
   ['pending', 2, blockNotFound('x'), -32001, 1],
   ['latest', 2, prunedHistory(), 4444, 1],
-] as const)('rpc/pending: a query on %s that fails %i times (%s) %s after %i tries', async (tag, failures, error, end, expected) => {
+] as const)('rpc/methods/eth: a query on %s that fails %i times (%s) %s after %i tries', async (tag, failures, error, end, expected) => {
   let tries = 0
   const query = async (): Promise<string> => {
     if (++tries <= failures) throw error

@@ -21,28 +21,28 @@ it.each([
   ['eth_getCode', [account(2), 'safe'], '0x'],
   ['eth_getStorageAt', [account(1), '0x0', 'pending'], `0x${'2a'.padStart(64, '0')}`],
   ['eth_getStorageAt', [account(1), topic(1)], `0x${'0'.repeat(64)}`],
-])('rpc/state: %s %j is %j', async (method, params, expected) => {
+])('rpc/methods/eth/state: %s %j returns %j', async (method, params, expected) => {
   expect(await ask(method, ...params)).toEqual(expected)
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/state: a block by its hash is a block by its number', async () => {
+it('rpc/methods/eth/state: a block by hash equals the block by number', async () => {
   expect(await ask('eth_getBalance', account(1), chain.blocks[1]?.hash)).toBe('0xff')
   expect(await ask('eth_getBalance', account(1), { blockHash: chain.blocks[1]?.hash, requireCanonical: true })).toBe('0xff')
 })
 
-it('rpc/state: a state that is not retained any more is pruned, not empty (4444)', async () => {
+it('rpc/methods/eth/state: answers a read of pruned state with an error (4444)', async () => {
   await expect(ask('eth_getBalance', account(1), 'earliest')).rejects.toMatchObject({ code: 4444 })
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/state: a storage key of more than 32 bytes is refused (-32602)', async () => {
+it('rpc/methods/eth/state: refuses a storage key of more than 32 bytes (-32602)', async () => {
   const key = `0x${'0'.repeat(65)}`
   const message = `storage key too long (want at most 32 bytes): "${key}"`
   await expect(ask('eth_getStorageAt', account(1), key)).rejects.toMatchObject({ code: -32602, message })
 })
 
-it('rpc/getProof: repeats a slot as it was written; no storage is one empty node', async () => {
+it('rpc/methods/eth/state: eth_getProof repeats slots as written, and has one empty node without storage', async () => {
   expect(await ask('eth_getProof', account(1), ['0x0', topic(1)])).toMatchObject({
     ...{ nonce: '0x3', balance: '0xff', accountProof: ['0x80'] },
     storageProof: [
@@ -52,14 +52,14 @@ it('rpc/getProof: repeats a slot as it was written; no storage is one empty node
   })
 })
 
-it('rpc/blocks: latest, pending, safe, finalized and earliest', async () => {
+it('rpc/methods/eth/blocks: resolves latest, pending, safe, finalized and earliest', async () => {
   const numbers = ['latest', 'pending', 'safe', 'finalized', 'earliest'].map(
     async (tag) => ((await ask('eth_getBlockByNumber', tag)) as { number: string }).number,
   )
   expect(await Promise.all(numbers)).toEqual(['0x2', '0x2', '0x1', '0x0', '0x0'])
 })
 
-it('rpc/blocks: the same transactions as hashes and in full', async () => {
+it('rpc/methods/eth/blocks: returns transactions as hashes or in full', async () => {
   const hashes = (await ask('eth_getBlockByNumber', '0x1', false)) as { transactions: string[]; hash: string }
   const full = (await ask('eth_getBlockByHash', hashes.hash, true)) as { transactions: { hash: string; from: string; gasPrice: string }[] }
   expect(hashes.transactions).toEqual([chain.transactionHash(1, 0), chain.transactionHash(1, 1)])
@@ -67,7 +67,7 @@ it('rpc/blocks: the same transactions as hashes and in full', async () => {
   expect(full.transactions[0]).toMatchObject({ from: fakeSender, gasPrice: '0x3ed', transactionIndex: '0x0', blockNumber: '0x1' })
 })
 
-it('rpc/transactions: a transaction by its place is that by its hash, and a block has so many', async () => {
+it('rpc/methods/eth/blocks: finds a transaction by index and by hash, and counts transactions', async () => {
   const { hash } = chain.blocks[1] ?? expect.fail()
   const found = await ask('eth_getTransactionByHash', chain.transactionHash(1, 1))
   expect(await ask('eth_getTransactionByBlockNumberAndIndex', '0x1', '0x1')).toEqual(found)
@@ -83,9 +83,9 @@ it.each([
   ['net_listening', [], true],
   ['net_peerCount', [], '0x0'],
   ['eth_blobBaseFee', [], '0x0'],
-  // the answer of another client
+  // recorded from another client
   ['web3_sha3', ['0x68656c6c6f'], '0x1c8aff950685c2ed4bc3174f3472287b56d9517b9c948127319a09a7a36deac8'],
-])('rpc: %s is what wallets expect at their start', async (method, params, expected) => {
+])('rpc/methods: %s returns the value that wallets expect', async (method, params, expected) => {
   expect(await ask(method, ...params)).toEqual(expected)
 })
 
@@ -95,11 +95,11 @@ it.each([
   ['eth_getTransactionByBlockNumberAndIndex', ['0x1']],
   ['eth_getTransactionByBlockNumberAndIndex', ['0x1', 'last']],
   ['eth_getBlockTransactionCountByHash', ['0x1']],
-])('rpc: %s refuses %j (-32602)', async (method, params) => {
+])('rpc/methods: %s refuses %j (-32602)', async (method, params) => {
   await expect(ask(method, ...params)).rejects.toMatchObject({ code: -32602 })
 })
 
-it('rpc/transactions: receipts of a block are the receipts of its transactions', async () => {
+it('rpc/methods/eth/blocks: block receipts equal the receipts of its transactions', async () => {
   const receipts = (await ask('eth_getBlockReceipts', '0x1')) as object[]
   const one = await ask('eth_getTransactionReceipt', chain.transactionHash(1, 1))
   expect(receipts).toHaveLength(2)
@@ -127,6 +127,6 @@ it.each([
   ['eth_getTransactionByBlockHashAndIndex', [topic(1), '0x0']],
   ['eth_getBlockTransactionCountByNumber', ['0xff']],
   ['eth_getBlockTransactionCountByHash', [topic(1)]],
-])('rpc/blocks: %s of what does not exist is null', async (method, params) => {
+])('rpc/methods/eth/blocks: %s returns null for unknown blocks and transactions', async (method, params) => {
   expect(await ask(method, ...params)).toBeNull()
 })

@@ -11,7 +11,7 @@ it.each([
   ['admin_dropTransaction', [topic(1)], { kind: 'transaction', hash: topic(1) }, [], false],
   ['admin_dropSenderTransactions', [account(1)], { kind: 'sender', sender: account(1) }, [topic(2), topic(3)], [topic(2), topic(3)]],
   ['admin_clearTxpool', [], { kind: 'all' }, [topic(2), topic(3)], '0x2'],
-])('%s: the pool is told, and what it removed is the answer', async (method, params, what, removed, answer) => {
+])('rpc/methods/admin: %s removes from the pool and returns what was removed', async (method, params, what, removed, answer) => {
   const asked: unknown[] = []
   const remove = async (given: unknown) => {
     asked.push(given)
@@ -28,14 +28,14 @@ it.each([
   ['miner_setGasLimit', ['0x0'], { maxBlockGas: undefined }, true],
   ['miner_setExtra', ['0x1234'], undefined, false],
   ['miner_setGasPrice', ['0x1'], undefined, false],
-])('%s %j', async (method, params, change, answer) => {
+])('rpc/methods/miner: %s %j', async (method, params, change, answer) => {
   const pool = fakePool()
   expect(await ask({ pool }, method, ...params)).toBe(answer)
   expect(pool.limits).toEqual(change === undefined ? [] : [change])
 })
 
 it.each(['admin_dropTransaction', 'admin_dropSenderTransactions', 'admin_clearTxpool', 'miner_setMaxDASize', 'miner_setGasLimit'])(
-  '%s: a node without a pool says so (-32004)',
+  'rpc/methods/miner: %s is unsupported on a node without a pool (-32004)',
   async (method) => {
     const params = { admin_dropTransaction: [topic(1)], admin_dropSenderTransactions: [account(1)] }[method] ?? ['0x1', '0x1']
     await expect(ask({}, method, ...params)).rejects.toMatchObject({ code: -32004 })

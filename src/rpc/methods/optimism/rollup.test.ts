@@ -13,7 +13,7 @@ const unknown: RollupStatus = {
   ...{ unsafeL2: undefined, safeL2: undefined, finalizedL2: undefined },
 }
 
-/** Values and output root of a genesis block as op-node gave them. */
+/** Values and output root of a genesis block, recorded from op-node. */
 const genesis: OutputFacts = {
   ref: {
     hash: '0x24a465ec1c44a7a2c24fe2cde8b184f11f4520849e3505bc0f59eb6f472c838e' as Hash,
@@ -43,7 +43,7 @@ function contextOf(status: RollupStatus, safeHeads: Readonly<Record<number, { l1
   return { asked, ask: async (method: string, ...params: unknown[]) => rollupRegistry.get(`optimism_${method}`)?.call(context, params) }
 }
 
-it('rpc/rollup: every head under its name; cross-unsafe is unsafe, local-safe is safe', async () => {
+it('rpc/methods/optimism/rollup: returns every head under its name; cross-unsafe is unsafe, local-safe is safe', async () => {
   const heads = { unsafeL2: l2(30), safeL2: l2(20), finalizedL2: l2(10) }
   const { ask } = contextOf({ currentL1: l1(4), headL1: l1(5), safeL1: l1(3), finalizedL1: l1(2), ...heads })
   const status = (await ask('syncStatus')) as Record<string, { number: number }>
@@ -66,14 +66,14 @@ it('rpc/rollup: every head under its name; cross-unsafe is unsafe, local-safe is
   })
 })
 
-it('rpc/rollup: a head that is not known yet is zero', async () => {
+it('rpc/methods/optimism/rollup: returns zero for an unknown head', async () => {
   const status = (await contextOf(unknown).ask('syncStatus')) as Record<string, object>
   const { head_l1: head, safe_l2: safe } = status
   expect(head).toEqual({ hash: zeroHash, number: 0, parentHash: zeroHash, timestamp: 0 })
   expect(safe).toMatchObject({ hash: zeroHash, l1origin: { hash: zeroHash, number: 0 }, sequenceNumber: 0 })
 })
 
-it('rpc/rollup: the output root of a block as op-node has it', async () => {
+it('rpc/methods/optimism/rollup: returns the same output root as op-node', async () => {
   expect(await contextOf(unknown).ask('outputAtBlock', '0x0')).toMatchObject({
     version: zeroHash,
     outputRoot: '0xfdc59c6ef7579a049c3a750a7d357e6dbe237db355febb60e4c16364ec6d39ac',
@@ -84,19 +84,19 @@ it('rpc/rollup: the output root of a block as op-node has it', async () => {
   })
 })
 
-it('rpc/rollup: a block may be named by number or label; pending is latest, earliest is 0', async () => {
+it('rpc/methods/optimism/rollup: accepts block numbers and labels; pending is latest, earliest is 0', async () => {
   const { ask, asked } = contextOf(unknown)
   for (const at of ['0x5', 'latest', 'pending', 'safe', 'finalized']) await ask('outputAtBlock', at).catch(() => {})
   await ask('outputAtBlock', 'earliest')
   expect(asked).toEqual([5, 'latest', 'latest', 'safe', 'finalized', 0])
 })
 
-it('rpc/rollup: an unknown block is an internal error here, as elsewhere, and says which block', async () => {
+it('rpc/methods/optimism/rollup: answers an unknown block with an internal error that names it, like op-node', async () => {
   const data = 'block not found: 0xffffff'
   await expect(contextOf(unknown).ask('outputAtBlock', '0xffffff')).rejects.toMatchObject({ code: -32603, message: 'Internal error', data })
 })
 
-it('rpc/rollup: the safe head as of an L1 block, and none', async () => {
+it('rpc/methods/optimism/rollup: returns the safe head after an L1 block, or an error when there is none', async () => {
   const { ask } = contextOf(unknown, { 33: { l1: l1(31), safe: l2(53) } })
   const expected = { l1Block: { hash: topic(31), number: 31 }, safeHead: { hash: topic(53), number: 53 } }
   expect(await ask('safeHeadAtL1Block', '0x21')).toEqual(expected)

@@ -62,7 +62,7 @@ const l1BlockNumber: ParamCodec<number> = { doc: 'L1 block number', schema: refT
 
 type SafeHead = NonNullable<ReturnType<RollupNode['safeHeadAtL1']>>
 const safeHeadResult: ResultCodec<SafeHead> = {
-  doc: 'the last L1 block up to the given one that moved the safe head, and the safe L2 block after it',
+  doc: 'the last L1 block, at or before the given block, that moved the safe head; and the safe L2 block after it',
   schema: object('safe head', { l1Block: refTo('BlockRef'), safeHead: refTo('BlockRef') }),
   encode: ({ l1, safe }) => ({ l1Block: blockIdResult(l1), safeHead: blockIdResult(safe) }),
 }

@@ -59,7 +59,7 @@ const contentResult = (what: string, schema: JsonSchema): ResultCodec<Content> =
 
 export const status = ethMethod({
   name: 'txpool_status',
-  doc: 'Number of pool transactions. Pending ones are executable in the next block; queued ones wait for a missing nonce or for balance.',
+  doc: 'Number of pool transactions. Pending transactions can be in the next block; queued ones wait for an earlier transaction of their sender.',
   params: [],
   result: {
     doc: '{pending, queued}: quantities',

@@ -16,7 +16,7 @@ function many(outcomes: readonly (readonly CallOutcome[])[] | undefined, ...para
 }
 const to = account(2)
 
-it('rpc/callMany: what each message has answered, by bundle', () => {
+it('rpc/methods/eth/calls/callMany: returns the result of each message by bundle', () => {
   const halt: CallOutcome = { kind: 'halt', reason: 'out of gas' }
   const bundles = [{ transactions: [{ to }, { to, gas: '0x7530' }] }, { transactions: [], blockOverride: { time: '0x5' } }]
   const { answer, asked } = many([[{ kind: 'success', output: Uint8Array.of(7) }, halt], []], bundles, {
@@ -28,17 +28,17 @@ it('rpc/callMany: what each message has answered, by bundle', () => {
 })
 
 it.each<[string, readonly unknown[], readonly (readonly CallOutcome[])[] | undefined, object]>([
-  ['a place inside a block', [[], { blockNumber: 'latest', transactionIndex: 3 }], [], { code: -32004 }],
-  ['a block that is not there', [[], { blockNumber: '0xff' }], [], { code: -32001 }],
-  ['more messages than there may be', [Array(2).fill({ transactions: Array(600).fill({}) })], [], { code: -32602 }],
+  ['a position inside a block', [[], { blockNumber: 'latest', transactionIndex: 3 }], [], { code: -32004 }],
+  ['an unknown block', [[], { blockNumber: '0xff' }], [], { code: -32001 }],
+  ['too many messages', [Array(2).fill({ transactions: Array(600).fill({}) })], [], { code: -32602 }],
   [
-    'a message that cannot begin',
+    'a message that cannot start',
     [[{ transactions: [{ to }] }]],
     [[{ kind: 'refused', refusal: { kind: 'nonce-overflow' } }]],
     { code: -32003 },
   ],
   ['a request out of time', [[{ transactions: [{ to }] }]], [[{ kind: 'timeout', timeoutMs: 5_000 }]], { code: -32000 }],
   ['a state that is not retained', [[]], undefined, { code: 4444 }],
-])('rpc/callMany: %s is refused', (_what, params, outcomes, expected) => {
+])('rpc/methods/eth/calls/callMany: refuses %s', (_what, params, outcomes, expected) => {
   expect(() => many(outcomes, ...params)).toThrow(expect.objectContaining(expected))
 })

@@ -12,13 +12,13 @@ function listed(outcome: CallOutcome): unknown {
   return createAccessList.call({ ...plain, calls: { ...plain.calls, list: () => ({ accessList, measured }) } }, [{ to }])
 }
 
-it('rpc/createAccessList: the list, its gas, and why the message failed', () => {
+it('rpc/methods/eth/calls/createAccessList: returns the list, the gas, and the reason of a failure', () => {
   const expected = { accessList: [{ address: to, storageKeys: [topic(1)] }], gasUsed: '0x7530' }
   expect(listed({ kind: 'success', output: new Uint8Array(0) })).toEqual(expected)
   expect(listed({ kind: 'revert', output: new Uint8Array(0) })).toEqual({ ...expected, error: 'execution reverted' })
 })
 
-it('rpc/createAccessList: a message that cannot begin has no list', () => {
+it('rpc/methods/eth/calls/createAccessList: refuses a message that cannot start', () => {
   const refused: CallOutcome = { kind: 'refused', refusal: { kind: 'override', reason: 'why' } }
   expect(() => listed(refused)).toThrow(expect.objectContaining({ code: -32000, message: 'why' }))
 })

@@ -12,7 +12,7 @@ const chain = fakeChain([[], [[]]], state)
 const success: CallOutcome = { kind: 'success', output: new Uint8Array(0) }
 const outOfGas: CallOutcome = { kind: 'halt', reason: 'out of gas' }
 
-/** An executor whose message needs so much gas, uses a part of it and gives back the rest at its end. */
+/** Context whose message needs `need` gas to succeed, and returns `refund` gas at its end. */
 function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas, later: ForkSchedule = {}) {
   const tried: bigint[] = []
   const measure = (_at: unknown, { gasLimit }: CallMessage): MeasuredCall => {
@@ -31,13 +31,13 @@ function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas, later
   return { tried, ask }
 }
 
-it('rpc/estimateGas: a transfer to an account without code is tried with 21,000 gas first', async () => {
+it('rpc/methods/eth/calls/estimateGas: tries a transfer to an account without code with 21,000 gas first', async () => {
   const { ask, tried } = needing(21_000n)
   expect(await ask({ from: account(1), to: account(2), value: '0x1' })).toBe(21_000n)
   expect(tried).toEqual([21_000n])
 })
 
-it('rpc/estimateGas: enough, and at most 1.5 % more than needed, in few runs', async () => {
+it('rpc/methods/eth/calls/estimateGas: finds enough gas, at most 1.5 % above the minimum, in few runs', async () => {
   const need = bigInt({ min: 21_000n, max: 29_000_000n })
   await assert(
     asyncProperty(need, bigInt({ min: 0n, max: 20n }), async (gas, refundPercent) => {
@@ -51,7 +51,7 @@ it('rpc/estimateGas: enough, and at most 1.5 % more than needed, in few runs', a
   )
 })
 
-it('rpc/estimateGas: the first run has the gas of the block, and no more than a call may have', async () => {
+it('rpc/methods/eth/calls/estimateGas: starts with the gas limit of the block, bounded by the maximum gas of a call', async () => {
   const { ask, tried } = needing(100_000n)
   await ask({ to: contract, input: '0x01' })
   expect(tried[0]).toBe(30_000_000n)
@@ -60,7 +60,7 @@ it('rpc/estimateGas: the first run has the gas of the block, and no more than a 
   expect(asked.tried[0]).toBe(30_000_000n)
 })
 
-it('rpc/estimateGas: with a price it has the gas that the sender can pay for', async () => {
+it('rpc/methods/eth/calls/estimateGas: with a price, is bounded by the balance of the sender', async () => {
   const { ask, tried } = needing(50_000n)
   await ask({ from: account(1), to: contract, input: '0x01', gasPrice: '0x2710' })
   expect(tried[0]).toBe(100_000n)
@@ -68,7 +68,7 @@ it('rpc/estimateGas: with a price it has the gas that the sender can pay for', a
   await expect(poor).rejects.toMatchObject({ code: -32000, message: 'gas required exceeds allowance (0)' })
 })
 
-it('rpc/estimateGas: overrides count in what the sender can pay, in the gas of the block and in whether code runs', async () => {
+it('rpc/methods/eth/calls/estimateGas: applies overrides to balance, block gas limit and code', async () => {
   const rich = needing(50_000n)
   const priced = { from: account(2), to: contract, input: '0x01', gasPrice: '0x2710' }
   await rich.ask(priced, 'latest', { [account(2)]: { balance: '0x3b9aca00' } })
@@ -87,19 +87,19 @@ it.each<[string, CallOutcome, object, object]>([
   ['a halt', { kind: 'halt', reason: 'invalid opcode' }, {}, { code: -32003, message: 'EVM error: OpcodeNotFound' }],
   ['too little gas named', outOfGas, { gas: '0x7530' }, { code: -32003, message: 'out of gas: gas required exceeds: 30000' }],
   ['gas below what any transaction costs', outOfGas, { gas: '0x1' }, { code: -32000, message: 'gas required exceeds allowance (1)' }],
-])('rpc/estimateGas: %s', async (_what, outcome, extra, expected) => {
+])('rpc/methods/eth/calls/estimateGas: reports the error of %s', async (_what, outcome, extra, expected) => {
   const need = 'gas' in extra ? 50_000n : 10n ** 12n
   await expect(needing(need, 0n, outcome).ask({ to: contract, input: '0x01', ...extra })).rejects.toMatchObject(expected)
 })
 
-it('rpc/estimateGas: a revert for want of the gas that was named is said to be that', async () => {
+it('rpc/methods/eth/calls/estimateGas: reports a revert caused by the given gas limit as out of gas', async () => {
   const { ask } = needing(50_000n, 0n, { kind: 'revert', output: new Uint8Array(0) })
   const expected = { code: -32003, message: 'out of gas: gas required exceeds: 30000' }
   await expect(ask({ to: contract, input: '0x01', gas: '0x7530' })).rejects.toMatchObject(expected)
 })
 
 const authorization = { chainId: '0x1', address: account(3), nonce: '0x0', yParity: '0x0', r: topic(1), s: topic(2) }
-it('rpc/estimateGas: an authorization list gets to the executor', async () => {
+it('rpc/methods/eth/calls/estimateGas: passes an authorization list to the executor', async () => {
   const asked: CallMessage[] = []
   const measure = (_at: unknown, message: CallMessage): MeasuredCall => {
     asked.push(message)
@@ -118,16 +118,16 @@ it.each<[string, readonly unknown[], object]>([
   ['an unsigned authorization', [{ to: contract, authorizationList: [{ ...authorization, r: undefined }] }], { code: -32602 }],
   ['authorizations without a target', [{ authorizationList: [authorization] }], { code: -32602 }],
   ['more authorizations than gas pays for', [{ to: contract, authorizationList: Array(1_025).fill(authorization) }], { code: -32602 }],
-  ['a parity that is none', [{ to: contract, authorizationList: [{ ...authorization, yParity: '0x1ff' }] }], { code: -32602 }],
+  ['an invalid parity', [{ to: contract, authorizationList: [{ ...authorization, yParity: '0x1ff' }] }], { code: -32602 }],
   ['another chain', [{ to: contract, chainId: '0x1' }], { code: -32000, message: 'invalid chain ID' }],
-  ['a type that is none', [{ to: contract, type: 'blob' }], { code: -32602 }],
-  ['an override that is none', [{ to: contract }, 'latest', { [contract]: { balance: 'much' } }], { code: -32602 }],
-  ['a block that is not there', [{ to: contract }, '0xff'], { code: -32001 }],
-])('rpc/estimateGas: %s is refused', async (_what, params, expected) => {
+  ['an invalid type', [{ to: contract, type: 'blob' }], { code: -32602 }],
+  ['an invalid override', [{ to: contract }, 'latest', { [contract]: { balance: 'much' } }], { code: -32602 }],
+  ['an unknown block', [{ to: contract }, '0xff'], { code: -32001 }],
+])('rpc/methods/eth/calls/estimateGas: refuses %s', async (_what, params, expected) => {
   await expect(needing(21_000n).ask(...params)).rejects.toMatchObject(expected)
 })
 
-it('rpc/estimateGas: a state that is not retained any more is said to be pruned (4444)', async () => {
+it('rpc/methods/eth/calls/estimateGas: answers a request on pruned state with an error (4444)', async () => {
   const context = fakeContext(fakeChain([[], []], {}, 1), success)
   await expect(async () => ethRegistry.get('eth_estimateGas')?.call(context, [{}, '0x0'])).rejects.toMatchObject({ code: 4444 })
 })
@@ -135,14 +135,14 @@ it('rpc/estimateGas: a state that is not retained any more is said to be pruned 
 it.each([
   ['before Azul', 1_700_000_003, 30_000_000n],
   ['under Azul', 1_700_000_002, 16_777_216n],
-])('rpc/estimateGas: %s the first run has no more gas than a transaction may have', async (_what, azul, gas) => {
+])('rpc/methods/eth/calls/estimateGas: %s, the first run is bounded by the maximum gas of a transaction', async (_what, azul, gas) => {
   const { ask, tried } = needing(100_000n, 0n, outOfGas, { azul })
   await ask({ to: contract, input: '0x01' })
   await ask({ to: contract, input: '0x01', gas: '0xffffffffff' })
   expect(tried.filter((limit) => limit > 1_000_000n)).toEqual([gas, gas])
 })
 
-it('rpc/estimateGas: all runs share the time of one request, and the search ends when it is over', async () => {
+it('rpc/methods/eth/calls/estimateGas: all runs share one time limit, and the search ends at the time-out', async () => {
   const timers: unknown[] = []
   const timer = () => () => () => {}
   const measure = (_at: unknown, _message: CallMessage, of: unknown): MeasuredCall => {

@@ -5,7 +5,7 @@ import { planCall } from './planCall.ts'
 
 const basis = { baseFee: 100n, balance: () => 1_000_000n, gasCap: 50_000_000n, chainId: 8453 }
 
-it('rpc/planCall: an empty request comes from nobody, pays nothing and may use all the gas there is', () => {
+it('rpc/methods/eth/calls/planCall: an empty request has the zero sender, price zero and the maximum gas', () => {
   expect(planCall({}, basis)).toEqual({
     ...{ from: zeroAddress, to: null, value: 0n, data: new Uint8Array(0), gasLimit: 50_000_000n, gasPrice: 0n },
     ...{ accessList: [], authorizationList: [] },
@@ -13,22 +13,22 @@ it('rpc/planCall: an empty request comes from nobody, pays nothing and may use a
 })
 
 it.each([
-  ['a legacy price is taken as it is', { gasPrice: 7n, gas: 1n }, 7n],
+  ['a legacy price is unchanged', { gasPrice: 7n, gas: 1n }, 7n],
   ['the base fee and the tip', { maxPriorityFeePerGas: 7n, gas: 1n }, 107n],
   ['base fee and tip below the maximum', { maxFeePerGas: 200n, maxPriorityFeePerGas: 7n, gas: 1n }, 107n],
   ['at most the maximum', { maxFeePerGas: 103n, maxPriorityFeePerGas: 7n, gas: 1n }, 103n],
-  ['a maximum of zero asks nothing of the base fee', { maxFeePerGas: 0n, gas: 1n }, 0n],
-])('rpc/planCall: price: %s', (_what, request, gasPrice) => {
+  ['with a maximum of zero the base fee is not checked', { maxFeePerGas: 0n, gas: 1n }, 0n],
+])('rpc/methods/eth/calls/planCall: price: %s', (_what, request, gasPrice) => {
   expect(planCall(request, basis).gasPrice).toBe(gasPrice)
 })
 
-it('rpc/planCall: with a price and no limit, the gas is what the sender can pay after the value', () => {
+it('rpc/methods/eth/calls/planCall: with a price and no limit, the gas is bounded by the balance after the value', () => {
   expect(planCall({ gasPrice: 10n, value: 500_000n }, basis).gasLimit).toBe(50_000n)
   expect(planCall({ gasPrice: 10n }, { ...basis, gasCap: 99n, chainId: 8453 }).gasLimit).toBe(99n)
 })
 
-it('rpc/planCall: the balance is not asked for where there is no price, or a limit', () => {
-  const unasked = { ...basis, balance: (): never => expect.fail('nobody wants the balance') }
+it('rpc/methods/eth/calls/planCall: does not read the balance without a price, or with a gas limit', () => {
+  const unasked = { ...basis, balance: (): never => expect.fail('read the balance') }
   expect(planCall({ value: 7n }, unasked).gasLimit).toBe(50_000_000n)
   expect(planCall({ gasPrice: 10n, gas: 21_000n }, unasked).gasLimit).toBe(21_000n)
 })
@@ -40,6 +40,6 @@ it.each([
   ['both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified', -32602, { gasPrice: 1n, maxPriorityFeePerGas: 0n }],
   ['gas limit too high', -32000, { gas: 50_000_001n }],
   ['insufficient funds for gas * price + value: have 1000000 want 1000001', -32003, { from: account(1), gasPrice: 1n, value: 1_000_001n }],
-])('rpc/planCall: %s (%i)', (message, code, request) => {
+])('rpc/methods/eth/calls/planCall: refuses: %s (%i)', (message, code, request) => {
   expect(() => planCall(request, basis)).toThrow(expect.objectContaining({ message, code }))
 })

@@ -8,7 +8,7 @@ import { simulateV1 } from './simulateV1.ts'
 const chain = fakeChain([[], []])
 const from: Address = account(1)
 
-/** The answer to a simulation whose outcome is given, and what was asked. */
+/** Answer to a simulation with the given outcome, and the requests it made. */
 function ask(outcome: SimulationOutcome | undefined, ...params: readonly unknown[]) {
   const asked: SimulationRequest[] = []
   const plain = fakeContext(chain)
@@ -44,7 +44,7 @@ function simulated(call: Partial<SimulatedCall>, style: 'base' | 'go-ethereum' =
 }
 const request = { blockStateCalls: [{ calls: [{ from, to: account(2) }] }] }
 
-it('rpc/simulateV1: a block with its calls; logs have their places', () => {
+it('rpc/methods/eth/calls/simulateV1: returns blocks with their calls, and logs with their positions', () => {
   const log = { address: account(3), topics: [topic(1)], data: new Uint8Array(0) }
   const [block] = ask(simulated({ logs: [{ log, index: 4 }] }), request).answer
   expect(block).toMatchObject({ hash: topic(9), number: '0x2', transactions: [hashTransaction(raw)] })
@@ -58,7 +58,7 @@ it('rpc/simulateV1: a block with its calls; logs have their places', () => {
   ])
 })
 
-it('rpc/simulateV1: whole transactions have the sender that was asked for', () => {
+it('rpc/methods/eth/calls/simulateV1: whole transactions have the requested sender', () => {
   const [block] = ask(simulated({}), { ...request, returnFullTransactions: true }).answer
   expect(block?.['transactions']).toEqual([expect.objectContaining({ from, to: account(2), value: '0x5', nonce: '0x0', type: '0x2' })])
 })
@@ -67,7 +67,7 @@ const reverted = { outcome: { kind: 'revert', output: Uint8Array.of(1) } } as co
 it.each<[string, SimulationOutcome, object]>([
   ['reverted', simulated(reverted), { status: '0x0', returnData: '0x01', error: { code: -32000, message: 'execution reverted' } }],
   [
-    'reverted, in the words of go-ethereum',
+    'reverted, in the format of go-ethereum',
     simulated(reverted, 'go-ethereum'),
     { returnData: '0x', maxUsedGas: '0x55f0', error: { code: 3, message: 'execution reverted', data: '0x01' } },
   ],
@@ -76,12 +76,12 @@ it.each<[string, SimulationOutcome, object]>([
     simulated({ outcome: { kind: 'halt', reason: 'out of gas' } }),
     { status: '0x0', returnData: '0x', error: { code: -32015, message: 'out of gas' } },
   ],
-])('rpc/simulateV1: a call that %s', (_what, outcome, expected) => {
+])('rpc/methods/eth/calls/simulateV1: encodes a call that %s', (_what, outcome, expected) => {
   const [block] = ask(outcome, request).answer
   expect(block?.['calls']).toEqual([expect.objectContaining(expected)])
 })
 
-it('rpc/simulateV1: what is left out of the request is not asked for', () => {
+it('rpc/methods/eth/calls/simulateV1: uses defaults for absent members', () => {
   const { asked } = ask(simulated({}), {
     blockStateCalls: [{}, { blockOverrides: { time: '0x5', withdrawals: [] }, calls: [{ nonce: '0x3' }] }],
     validation: true,
@@ -103,17 +103,17 @@ it.each<[SimulationRefusal['kind'], number]>([
   ['initcode-size', -38025],
   ['too-many-blocks', -38026],
   ['override', -32000],
-])('rpc/simulateV1: %s is error %i', (kind, code) => {
+])('rpc/methods/eth/calls/simulateV1: answers %s with error %i', (kind, code) => {
   const outcome = { kind: 'refused', refusal: { kind, reason: 'why' } } as const
   expect(() => ask(outcome, request)).toThrow(expect.objectContaining({ code, message: 'why' }))
 })
 
 it.each<[string, readonly unknown[], SimulationOutcome | undefined, object]>([
   ['no blocks', [{ blockStateCalls: [] }], undefined, { code: -32602, message: 'empty input' }],
-  ['more blocks than there may be', [{ blockStateCalls: Array(257).fill({}) }], undefined, { code: -38026, message: 'too many blocks' }],
-  ['what is no request', ['latest'], undefined, { code: -32602 }],
+  ['too many blocks', [{ blockStateCalls: Array(257).fill({}) }], undefined, { code: -38026, message: 'too many blocks' }],
+  ['a value that is not a request', ['latest'], undefined, { code: -32602 }],
   ['withdrawals', [{ blockStateCalls: [{ blockOverrides: { withdrawals: [{}] } }] }], undefined, { code: -32004 }],
-  ['a block that is not there', [request, zeroHash], undefined, { code: -32000, message: 'header not found' }],
+  ['an unknown block', [request, zeroHash], undefined, { code: -32000, message: 'header not found' }],
   ['a state that is not retained', [request], undefined, { code: 4444 }],
   [
     'a request out of time',
@@ -121,6 +121,6 @@ it.each<[string, readonly unknown[], SimulationOutcome | undefined, object]>([
     { kind: 'timeout', timeoutMs: 5_000 },
     { code: -32000, message: 'execution aborted (timeout = 5s)' },
   ],
-])('rpc/simulateV1: %s is refused', (_what, params, outcome, expected) => {
+])('rpc/methods/eth/calls/simulateV1: refuses %s', (_what, params, outcome, expected) => {
   expect(() => ask(outcome, ...params)).toThrow(expect.objectContaining(expected))
 })

@@ -16,7 +16,7 @@ type Config = {
 }
 type Answer = { readonly current: Config; readonly next: Config | null; readonly last: Config | null }
 
-/** What is answered when the latest block has this time (seconds). */
+/** eth_config when the latest block has this timestamp (seconds). */
 async function configAt(timestamp: number, forks: ForkIdChain): Promise<Answer> {
   const plain = fakeContext(fakeChain([[]]))
   const view = () => {
@@ -31,20 +31,20 @@ const beaconRoots = { BEACON_ROOTS_ADDRESS: '0x000f3df6d732807ef1319fb7b8bb8522d
 const both = { ...beaconRoots, HISTORY_STORAGE_ADDRESS: '0x0000f90827f1c53a10cb7a02335b175320002935' }
 const { config: mainnet } = networkOf('base')
 
-describe('rpc/config', () => {
+describe('rpc/methods/eth/chain/config', () => {
   it.each([
     ['a second before Azul', 1_779_991_199, [1_764_691_201, '0x1cfeafc9'], [1_779_991_200, '0xa26d9e96']],
     ['at Azul', 1_779_991_200, [1_779_991_200, '0xa26d9e96'], [1_782_410_400, '0xea0159eb']],
     ['in the first block of Azul', 1_779_991_201, [1_779_991_200, '0xa26d9e96'], [1_782_410_400, '0xea0159eb']],
     ['in the last block before Beryl', 1_782_410_399, [1_779_991_200, '0xa26d9e96'], [1_782_410_400, '0xea0159eb']],
     ['at Cobalt, whose id was seen live', 1_790_791_201, [1_790_791_200, '0x68647e86'], [1_793_901_600, '0x169d85a3']],
-  ])('Base mainnet %s: current and next with their fork ids, last is Denim', async (_what, time, current, next) => {
+  ])('for Base mainnet %s: returns current and next with their fork ids, and Denim as the last', async (_what, time, current, next) => {
     const answer = await configAt(time, mainnet)
     const told = [answer.current, answer.next, answer.last].map((one) => [one?.activationTime, one?.forkId])
     expect(told).toEqual([current, next, [1_793_901_600, '0x169d85a3']])
   })
 
-  it('a config has exactly these members, blobs are zero', async () => {
+  it('returns exactly these members; the blob schedule is zero', async () => {
     const { current } = await configAt(1_779_991_201, mainnet)
     const { precompiles, ...rest } = current
     expect(rest).toEqual({
@@ -65,14 +65,14 @@ describe('rpc/config', () => {
     ['Fjord', 1_720_627_201, 11, beaconRoots],
     ['Isthmus', 1_746_806_401, 18, both],
     ['Denim', 1_793_901_600, 18, both],
-  ])('of %s: as many precompiles and system contracts as it has', async (_what, activation, count, contracts) => {
+  ])('for %s: lists all precompiles and system contracts', async (_what, activation, count, contracts) => {
     const { current } = await configAt(activation === 0 ? mainnet.genesis.l2TimeSec : activation, mainnet)
     expect(current.activationTime).toBe(activation)
     expect(Object.keys(current.precompiles)).toHaveLength(count)
     expect(current.systemContracts).toEqual(contracts)
   })
 
-  it('no fork is planned: next and last are null', async () => {
+  it('returns null for next and last without a planned fork', async () => {
     const genesis = { l2: { number: 0, hash: parseHash(`0x${'22'.repeat(32)}`) }, l2TimeSec: 1_000 }
     const answer = await configAt(5_000, { schedule: scheduleTo('azul'), genesis })
     expect(answer).toMatchObject({ current: { activationTime: 0 }, next: null, last: null })

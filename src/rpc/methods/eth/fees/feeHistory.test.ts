@@ -5,12 +5,12 @@ import type { Hash } from '#types/ids'
 import { ethRegistry } from '../../../methods.ts'
 import { rewardsOf } from './feeHistory.ts'
 
-/** Blocks of one and two transactions, each of 21,000 gas and a tip of 5 wei; the header says 21,000 of 30 M gas. */
+/** Blocks of one and two transactions of 21,000 gas with a priority fee of 5 wei; each header has 21,000 of 30 M gas. */
 const chain = fakeChain([[], [[]], [[], []], []])
 const context = fakeContext(chain)
 const ask = async (...params: readonly unknown[]) => ethRegistry.get('eth_feeHistory')?.call(context, params)
 
-it('rpc/feeHistory: blocks up to the newest, the base fee after it, tips by percentile', async () => {
+it('rpc/methods/eth/fees/feeHistory: returns blocks up to the newest, the next base fee, and priority fees by percentile', async () => {
   const ratio = 21_000 / 30_000_000
   expect(await ask('0x2', '0x2', [0, 50, 100])).toEqual({
     ...{ oldestBlock: '0x1', baseFeePerGas: ['0x3e8', '0x3e8', '0x3e8'], gasUsedRatio: [ratio, ratio] },
@@ -22,43 +22,43 @@ it('rpc/feeHistory: blocks up to the newest, the base fee after it, tips by perc
   })
 })
 
-it('rpc/feeHistory: after the head the base fee is that of the block to come', async () => {
+it('rpc/methods/eth/fees/feeHistory: computes the base fee of the block after the head', async () => {
   expect(await ask('0x1', 'latest')).toMatchObject({ oldestBlock: '0x3', baseFeePerGas: ['0x3e8', '0x3e9'] })
   expect(await ask('0x1', 'pending')).toMatchObject({ oldestBlock: '0x3' })
 })
 
-it('rpc/feeHistory: more blocks than there are begin with the genesis; without percentiles there is no reward', async () => {
+it('rpc/methods/eth/fees/feeHistory: starts at genesis when too many blocks are requested, and has no rewards without percentiles', async () => {
   const history = (await ask('0xffffffff', 'latest')) as { oldestBlock: string; gasUsedRatio: number[] }
   expect(history).toMatchObject({ oldestBlock: '0x0', gasUsedRatio: { length: 4 } })
   expect(history).not.toHaveProperty('reward')
   expect(await ask('0x1', 'latest', [])).toMatchObject({ reward: [[]] })
 })
 
-it('rpc/feeHistory: no blocks asked for, none told', async () => {
+it('rpc/methods/eth/fees/feeHistory: returns no blocks for a count of zero', async () => {
   expect(await ask('0x0', 'latest')).toMatchObject({ oldestBlock: '0x0', baseFeePerGas: [], gasUsedRatio: [] })
 })
 
-it('rpc/feeHistory: at most 1,024 blocks', async () => {
+it('rpc/methods/eth/fees/feeHistory: returns at most 1,024 blocks', async () => {
   const long = fakeContext(fakeChain(Array.from({ length: 1_100 }, () => [])))
   const history = (await ethRegistry.get('eth_feeHistory')?.call(long, ['0x44c', 'latest'])) as { gasUsedRatio: number[] }
   expect(history).toMatchObject({ oldestBlock: '0x4c', gasUsedRatio: { length: 1_024 } })
 })
 
 it.each<[string, readonly unknown[], object]>([
-  ['percentiles that fall', ['0x1', 'latest', [50, 20]], { message: 'invalid reward percentiles' }],
+  ['descending percentiles', ['0x1', 'latest', [50, 20]], { message: 'invalid reward percentiles' }],
   ['a percentile above 100', ['0x1', 'latest', [100.5]], { message: 'invalid reward percentiles' }],
   ['a percentile below 0', ['0x1', 'latest', [-1]], { message: 'invalid reward percentiles' }],
   ['a percentile as text', ['0x1', 'latest', ['0x1']], { message: 'Invalid params' }],
   ['too many percentiles', ['0x1', 'latest', Array(101).fill(1)], { message: 'list of 101 items, at most 100 allowed' }],
   ['a block beyond the head', ['0x1', '0x4'], { message: 'request beyond head block: requested 4, head 3' }],
   ['no newest block', ['0x1'], {}],
-  ['a count that is none', ['x', 'latest'], {}],
+  ['an invalid count', ['x', 'latest'], {}],
   ['nothing', [], {}],
-])('rpc/feeHistory: %s is refused (-32602)', async (_what, params, expected) => {
+])('rpc/methods/eth/fees/feeHistory: refuses %s (-32602)', async (_what, params, expected) => {
   await expect(ask(...params)).rejects.toMatchObject({ code: -32602, ...expected })
 })
 
-it('rpc/feeHistory: a chain that reorganises between two turns is read again', async () => {
+it('rpc/methods/eth/fees/feeHistory: restarts when the chain reorganises between two turns', async () => {
   const moving = fakeChain(Array.from({ length: 21 }, () => [[]]))
   const answer = ethRegistry.get('eth_feeHistory')?.call(fakeContext(moving), ['0x14', 'latest', [50]])
   moving.reorganise(
@@ -88,11 +88,11 @@ it.each([
     ],
     [1n, 1n, 9n],
   ],
-])('rpc/feeHistory: rewards are weighted by gas: %s', (_what, tips, expected) => {
+])('rpc/methods/eth/fees/feeHistory: weights rewards by gas: %s', (_what, tips, expected) => {
   expect(rewardsOf(tips, 100n, [0, 50, 100])).toEqual(expected)
 })
 
-/** The chain with another last block: so much gas, DA footprint, and transactions of 21,000 gas with these tips. */
+/** Chain whose last block has this gas, DA footprint, and transactions of 21,000 gas with these priority fees. */
 function lastBlock(gasUsed: bigint, footprint: bigint, tips: readonly bigint[]) {
   const transactions = tips.map((tip, index) => signedTransaction(index, tip))
   const full = fakeChain([[], tips.map(() => [])])
@@ -110,11 +110,11 @@ function lastBlock(gasUsed: bigint, footprint: bigint, tips: readonly bigint[]) 
 const most = 30_000_000n
 const gwei = 10n ** 9n
 it.each<[string, bigint, bigint, readonly bigint[], bigint]>([
-  ['has room: the least tip', most - 42_000n, 0n, [gwei, gwei], 1_000_000n],
-  ['is full of tips below the least: the least tip', most, 0n, [1n, 2n, 3n], 1_000_000n],
-  ['is full: a tenth above the median', most - 20_999n, 0n, [1n, 2_000_000n, 9_000_000n], 2_200_000n],
-  ['is full by its DA footprint: a tenth above the median', 42_000n, most - 1n, [gwei / 2n, gwei / 2n], 550_000_000n],
-])('rpc/gasPrice: the last block %s', async (_what, gasUsed, footprint, tips, expected) => {
+  ['has room: suggests the minimum', most - 42_000n, 0n, [gwei, gwei], 1_000_000n],
+  ['is full of lower fees: suggests the minimum', most, 0n, [1n, 2n, 3n], 1_000_000n],
+  ['is full: suggests 10 % above the median', most - 20_999n, 0n, [1n, 2_000_000n, 9_000_000n], 2_200_000n],
+  ['is full by its DA footprint: suggests 10 % above the median', 42_000n, most - 1n, [gwei / 2n, gwei / 2n], 550_000_000n],
+])('rpc/methods/eth/fees/gasPrice: the last block %s', async (_what, gasUsed, footprint, tips, expected) => {
   const of = lastBlock(gasUsed, footprint, tips)
   expect(BigInt(String(await ethRegistry.get('eth_maxPriorityFeePerGas')?.call(of, [])))).toBe(expected)
   expect(BigInt(String(await ethRegistry.get('eth_gasPrice')?.call(of, [])))).toBe(expected + 1_000n)

@@ -25,7 +25,7 @@ type Found = readonly { blockNumber: string; address: string; removed: boolean; 
 const places = (found: unknown) =>
   (found as Found).map(({ blockNumber, address, removed }) => [Number(blockNumber), Number(address), ...(removed ? ['removed'] : [])])
 
-it('rpc/filters: logs of blocks that come after it was made, each told once', async () => {
+it('rpc/methods/eth/filters: returns logs of blocks after its creation, each once', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newFilter', { address: account(1) })
   expect(await ask('eth_getFilterChanges', id)).toEqual([])
@@ -38,7 +38,7 @@ it('rpc/filters: logs of blocks that come after it was made, each told once', as
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/filters: after a reorg first what is no more, the newest first, then what is new', async () => {
+it('rpc/methods/eth/filters: after a reorg, returns removed logs, newest first, then new ones', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newFilter', {})
   append([[log(1)]], [[log(2)], [log(3)]], [[]])
@@ -55,7 +55,7 @@ it('rpc/filters: after a reorg first what is no more, the newest first, then wha
   expect(await ask('eth_getFilterChanges', id)).toEqual([])
 })
 
-it('rpc/filters: a chain that became shorter takes its logs back; they come again with a block that has them', async () => {
+it('rpc/methods/eth/filters: returns removed logs when the chain gets shorter, and again the logs of a new block', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newFilter', {})
   append([[log(1)]], [[log(2)]])
@@ -66,7 +66,7 @@ it('rpc/filters: a chain that became shorter takes its logs back; they come agai
   expect(places(await ask('eth_getFilterChanges', id))).toEqual([[3, 2]])
 })
 
-it('rpc/filters: a reorg further back than a filter remembers ends it (-32602)', async () => {
+it('rpc/methods/eth/filters: a reorg deeper than its memory ends a filter (-32602)', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newBlockFilter')
   append(...Array.from({ length: 300 }, () => []))
@@ -75,7 +75,7 @@ it('rpc/filters: a reorg further back than a filter remembers ends it (-32602)',
   await expect(ask('eth_getFilterChanges', id)).rejects.toMatchObject({ code: -32602, message: 'filter not found' })
 })
 
-it('rpc/filters: hashes of new blocks; of another branch all of it', async () => {
+it('rpc/methods/eth/filters: returns hashes of new blocks, after a reorg of the whole new branch', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newBlockFilter')
   append([], [])
@@ -85,7 +85,7 @@ it('rpc/filters: hashes of new blocks; of another branch all of it', async () =>
   expect(await ask('eth_getFilterChanges', id)).toEqual([])
 })
 
-it('rpc/filters: hashes of transactions that came to the pool, refused ones not', async () => {
+it('rpc/methods/eth/filters: returns hashes of accepted pool transactions', async () => {
   const { ask, context } = setUp()
   const id = await ask('eth_newPendingTransactionFilter')
   const first = await ask('eth_sendRawTransaction', '0x02c0')
@@ -96,7 +96,7 @@ it('rpc/filters: hashes of transactions that came to the pool, refused ones not'
   expect(await ask('eth_getFilterChanges', id)).toEqual([])
 })
 
-it('rpc/filters: what the sequencer took is told too', async () => {
+it('rpc/methods/eth/filters: returns hashes of transactions that the sequencer accepted', async () => {
   const { ask, context } = setUp()
   const id = await ask('eth_newPendingTransactionFilter')
   const raw = signedTransaction(1)
@@ -104,7 +104,7 @@ it('rpc/filters: what the sequencer took is told too', async () => {
   expect(await ask('eth_getFilterChanges', id)).toEqual([hashTransaction(raw)])
 })
 
-it('rpc/filters: pending hashes are kept up to a bound, the newest of them', async () => {
+it('rpc/methods/eth/filters: keeps the newest pending hashes up to a bound', async () => {
   const { ask } = setUp(undefined, { maxPending: 2 })
   const id = await ask('eth_newPendingTransactionFilter')
   const sent = []
@@ -112,7 +112,7 @@ it('rpc/filters: pending hashes are kept up to a bound, the newest of them', asy
   expect(await ask('eth_getFilterChanges', id)).toEqual(sent.slice(1))
 })
 
-it('rpc/filters: more logs than one answer may have come in several, at the end of a block', async () => {
+it('rpc/methods/eth/filters: splits logs over the limit of one answer at block ends', async () => {
   const { ask, append, context } = setUp()
   const asked = { ...context, limits: { ...context.limits, logResults: 2 } }
   const id = await ask('eth_newFilter', {})
@@ -129,7 +129,7 @@ it('rpc/filters: more logs than one answer may have come in several, at the end 
   ])
 })
 
-it('rpc/filters: what filters remember of a block they share, so that many of them hold it once', async () => {
+it('rpc/methods/eth/filters: filters share the remembered logs of a block', async () => {
   const { ask, append, context } = setUp()
   const ids = [await ask('eth_newFilter', {}), await ask('eth_newFilter', { address: account(1) })] as [string, string]
   append([[log(1, 4), log(2)]])
@@ -141,14 +141,14 @@ it('rpc/filters: what filters remember of a block they share, so that many of th
   expect(second?.[0]).toBe(first?.[0])
 })
 
-it('rpc/filters: a block with more logs than are shared is told all the same', async () => {
+it('rpc/methods/eth/filters: returns the logs of a block that is too large to share', async () => {
   const { ask, append } = setUp(undefined, { maxSharedBytes: 100 })
   const id = await ask('eth_newFilter', { address: account(2) })
   append([[log(1, 4), log(2)]])
   expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
 })
 
-it('rpc/filters: two polls at once: each log is told once', async () => {
+it('rpc/methods/eth/filters: two concurrent polls return each log once', async () => {
   const { ask, append } = setUp()
   const id = await ask('eth_newFilter', {})
   append(...Array.from({ length: 40 }, (): FakeBlock => [[log(1)]]))
@@ -156,7 +156,7 @@ it('rpc/filters: two polls at once: each log is told once', async () => {
   expect(first.length + second.length).toBe(40)
 })
 
-it('rpc/filters: a poll that nobody waits for any more tells nothing away', async () => {
+it('rpc/methods/eth/filters: a cancelled poll loses no logs', async () => {
   const { ask, append, context } = setUp()
   const id = await ask('eth_newFilter', {})
   append(...Array.from({ length: 40 }, (): FakeBlock => [[log(1)]]))
@@ -165,7 +165,7 @@ it('rpc/filters: a poll that nobody waits for any more tells nothing away', asyn
   expect(await ask('eth_getFilterChanges', id)).toHaveLength(40)
 })
 
-it('rpc/filters: eth_getFilterLogs searches what the filter names, without moving it', async () => {
+it('rpc/methods/eth/filters: eth_getFilterLogs searches the range of the filter without changing its progress', async () => {
   const { ask, append } = setUp()
   const id = await ask('eth_newFilter', { fromBlock: '0x0', toBlock: 'latest' })
   append([[log(2)]])
@@ -177,7 +177,7 @@ it('rpc/filters: eth_getFilterLogs searches what the filter names, without movin
   expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
 })
 
-it('rpc/filters: block numbers of a filter bound what it tells', async () => {
+it('rpc/methods/eth/filters: returns logs within the block range of the filter only', async () => {
   const { ask, append } = setUp()
   const id = await ask('eth_newFilter', { fromBlock: '0x3', toBlock: '0x4' })
   append([[log(2)]], [[log(3)]], [[log(4)]], [[log(5)]])
@@ -187,7 +187,7 @@ it('rpc/filters: block numbers of a filter bound what it tells', async () => {
   ])
 })
 
-it('rpc/filters: one that nobody asks for five minutes is gone; asking keeps it', async () => {
+it('rpc/methods/eth/filters: a filter ends after five minutes without a poll', async () => {
   const { ask, clock } = setUp()
   const [kept, left] = [await ask('eth_newBlockFilter'), await ask('eth_newBlockFilter')]
   await clock.advanceMs(4 * minute)
@@ -198,7 +198,7 @@ it('rpc/filters: one that nobody asks for five minutes is gone; asking keeps it'
   expect(await ask('eth_uninstallFilter', left)).toBe(false)
 })
 
-it('rpc/filters: an ended filter is gone', async () => {
+it('rpc/methods/eth/filters: an uninstalled filter is not found', async () => {
   const { ask } = setUp()
   const id = await ask('eth_newFilter', {})
   expect([await ask('eth_uninstallFilter', id), await ask('eth_uninstallFilter', id)]).toEqual([true, false])
@@ -206,7 +206,7 @@ it('rpc/filters: an ended filter is gone', async () => {
     await expect(ask(method, id)).rejects.toMatchObject({ message: 'filter not found' })
 })
 
-it('rpc/filters: too many are refused until some end or are forgotten (-32005)', async () => {
+it('rpc/methods/eth/filters: refuses too many filters until some end or expire (-32005)', async () => {
   const { ask, clock } = setUp(undefined, { maxFilters: 2 })
   const ids = [await ask('eth_newBlockFilter'), await ask('eth_newBlockFilter')]
   expect(new Set(ids).size).toBe(2)
@@ -218,7 +218,7 @@ it('rpc/filters: too many are refused until some end or are forgotten (-32005)',
   expect([await ask('eth_newFilter', {}), await ask('eth_newFilter', {})]).toHaveLength(2)
 })
 
-it('rpc/filters: bounds the memory of addresses and topics in all filters; equal filters share it, small ones always fit', async () => {
+it('rpc/methods/eth/filters: bounds the memory of addresses and topics in all filters; equal filters share it, small ones always fit', async () => {
   const { ask, clock } = setUp(undefined, { maxMatcherBytes: 2_000 })
   const from = (first: number) => ({ address: Array.from({ length: 10 }, (_, i) => account(first + i)), topics: [[topic(1), topic(2)]] })
   const ids = [await ask('eth_newFilter', from(1)), await ask('eth_newFilter', from(1))]
@@ -242,11 +242,11 @@ it.each<[string, readonly unknown[], number]>([
   ['eth_getFilterChanges', ['0x1'], -32602],
   ['eth_getFilterLogs', ['0x1'], -32602],
   ['eth_uninstallFilter', [null], -32602],
-])('rpc/filters: %s of %j is refused (%i)', async (method, params, code) => {
+])('rpc/methods/eth/filters: %s refuses %j (%i)', async (method, params, code) => {
   await expect(setUp().ask(method, ...params)).rejects.toMatchObject({ code })
 })
 
-it('rpc/filters: eth_getFilterLogs of a filter for blocks is refused', async () => {
+it('rpc/methods/eth/filters: eth_getFilterLogs refuses a filter for blocks', async () => {
   const { ask } = setUp()
   await expect(ask('eth_getFilterLogs', await ask('eth_newBlockFilter'))).rejects.toMatchObject({ message: 'filter not found' })
 })

@@ -26,7 +26,7 @@ const hexes = (...values: readonly number[]) => values.map(topic)
 
 it.each([
   [
-    'nothing asked: the latest block',
+    'the logs of the latest block by default',
     {},
     [
       [3, 0, 0, 2],
@@ -102,13 +102,13 @@ it.each([
     ],
   ],
   ['a range', { fromBlock: '0x2', toBlock: '0x3', topics: [topic(11)] }, [[3, 0, 0, 2]]],
-])('rpc/getLogs: %s', async (_what, filter, expected) => {
+])('rpc/methods/eth/logs/getLogs: matches %s', async (_what, filter, expected) => {
   const chain = fakeChain(blocks)
   expect(await places(fakeContext(chain), filter)).toEqual(expected)
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/getLogs: one block by its hash', async () => {
+it('rpc/methods/eth/logs/getLogs: returns the logs of one block by its hash', async () => {
   const chain = fakeChain(blocks)
   const found = readResult<object[]>(await getLogs.call(fakeContext(chain), [{ blockHash: chain.blocks[3]?.hash, address: account(3) }]))
   expect(found).toEqual([
@@ -126,14 +126,14 @@ it('rpc/getLogs: one block by its hash', async () => {
   ])
 })
 
-it('rpc/getLogs: more logs than allowed name the longest range that would do, and that range does', async () => {
+it('rpc/methods/eth/logs/getLogs: refuses too many logs with the longest range that fits, and accepts that range', async () => {
   const chain = fakeChain([[], [[log(1)], [log(1)]], [[log(1)]], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { ...defaultEthLimits, logBlocks: 10, logResults: 3 } }
   await expect(getLogs.call(context, [everywhere])).rejects.toThrow('query exceeds max results 3, retry with the range 0-2')
   expect(readResult(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }]))).toHaveLength(3)
 })
 
-it('rpc/getLogs: logs of more bytes than allowed name the longest range that would do, and that range does', async () => {
+it('rpc/methods/eth/logs/getLogs: refuses too many bytes with the longest range that fits, and accepts that range', async () => {
   const chain = fakeChain([[], [[log(1)], [log(1)]], [[log(1)]], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { ...defaultEthLimits, logBytes: 1_400 } }
   const message = 'query exceeds max size 1400 bytes, retry with the range 0-2'
@@ -141,13 +141,13 @@ it('rpc/getLogs: logs of more bytes than allowed name the longest range that wou
   expect(readResult(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }]))).toHaveLength(3)
 })
 
-it('rpc/getLogs: a single block is answered however many logs it has', async () => {
+it('rpc/methods/eth/logs/getLogs: returns all logs of a single block', async () => {
   const chain = fakeChain([[], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { ...defaultEthLimits, logBlocks: 10, logResults: 1 } }
   expect(readResult(await getLogs.call(context, [{ fromBlock: '0x1' }]))).toHaveLength(2)
 })
 
-it('rpc/getLogs: a block with more logs than a call can take arguments is answered', async () => {
+it('rpc/methods/eth/logs/getLogs: returns more logs than a function call can have arguments', async () => {
   const logs = Array.from({ length: 150_000 }, () => log(1))
   const chain = fakeChain([[], [[log(1)]]])
   const view = (): ChainView => {
@@ -159,12 +159,12 @@ it('rpc/getLogs: a block with more logs than a call can take arguments is answer
   expect(String(found).match(/"logIndex"/g)).toHaveLength(150_000)
 })
 
-it('rpc/getLogs: a range of more blocks than allowed is refused', async () => {
+it('rpc/methods/eth/logs/getLogs: refuses a range of too many blocks', async () => {
   const context = { ...fakeContext(fakeChain(blocks)), limits: { ...defaultEthLimits, logBlocks: 2, logResults: 1 } }
   await expect(getLogs.call(context, [everywhere])).rejects.toThrow('query exceeds max block range 2')
 })
 
-it('rpc/getLogs: a chain that reorganises between two turns is searched again, so that all logs are of one chain', async () => {
+it('rpc/methods/eth/logs/getLogs: restarts when the chain reorganises between two turns, so that all logs are of one chain', async () => {
   const many = Array.from({ length: 20 }, (): FakeBlock => [[log(1)]])
   const chain = fakeChain(many)
   const search = getLogs.call(fakeContext(chain), [everywhere])
@@ -177,7 +177,7 @@ it('rpc/getLogs: a chain that reorganises between two turns is searched again, s
   expect(chain.views.open).toBe(0)
 })
 
-it('rpc/getLogs: nobody waits any more, so the search ends', async () => {
+it('rpc/methods/eth/logs/getLogs: ends a cancelled search', async () => {
   const many = Array.from({ length: 40 }, (): FakeBlock => [[log(1)]])
   const chain = fakeChain(many)
   const cancellation = { isCancelled: false }
@@ -187,7 +187,7 @@ it('rpc/getLogs: nobody waits any more, so the search ends', async () => {
   expect(chain.views.opened).toBeLessThanOrEqual(2)
 })
 
-it('rpc/matchLogs: a bloom without the values rules a block out', () => {
+it('rpc/methods/eth/logs/getLogs: skips a block whose bloom does not match', () => {
   const { logsBloom } = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs: [log(1, 10)] })
   const mayBe = (emitter: number, first: number) =>
     new LogMatcher({ addresses: [account(emitter)], topics: [[topic(first)]] }).mayBeIn(logsBloom)

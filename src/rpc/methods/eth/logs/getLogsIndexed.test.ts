@@ -6,11 +6,11 @@ import { defaultEthLimits } from '../../../context.ts'
 import { getLogs } from './getLogs.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [], data: new Uint8Array(0) })
-/** Block n > 0: a transaction with a log of 1 and of 2, and one with a log of 3. */
+/** Block n > 0: a transaction with logs of accounts 1 and 2, and one with a log of account 3. */
 const blocks = Array.from({ length: 40 }, (): FakeBlock => [[log(1), log(2)], [log(3)]])
 const chain = fakeChain([[], ...blocks])
 
-/** A chain whose index names these transactions of blocks up to 30, ten blocks a question. */
+/** Chain whose index returns these transactions for blocks up to 30, ten blocks per query. */
 function indexed(transactions: (number: number) => readonly number[]) {
   const asked: (readonly [number, number])[] = []
   const findLogs: ChainView['findLogs'] = (_wanted, from, to) => {
@@ -28,7 +28,7 @@ const everywhere = { fromBlock: '0x0', toBlock: 'latest' }
 type Found = readonly { blockNumber: string; transactionIndex: string; logIndex: string }[]
 const placesOf = (found: Found) => found.map((each) => [each.blockNumber, each.transactionIndex, each.logIndex].map(Number))
 
-it('rpc/getLogs: what an index names is held against the logs, and blocks it does not cover are looked through', async () => {
+it('rpc/methods/eth/logs/getLogs: filters the transactions of the index, and scans blocks that it does not cover', async () => {
   const { context, asked } = indexed((number) => (number % 7 === 0 ? [0, 1] : []))
   const found = readResult<Found>(await getLogs.call(context, [{ ...everywhere, address: account(2) }]))
   const named = [7, 14, 21, 28, ...Array.from({ length: 10 }, (_, i) => 31 + i)]
@@ -40,7 +40,7 @@ it('rpc/getLogs: what an index names is held against the logs, and blocks it doe
   ])
 })
 
-it('rpc/getLogs: what an index has named is read over several turns, and not asked for again', async () => {
+it('rpc/methods/eth/logs/getLogs: reads an index result over several turns without a second query', async () => {
   const many = [...Array(28).fill(1), 0]
   const places = Array.from({ length: 40 }, (_, at) => ({ number: at + 1, transactions: many }))
   let asked = 0
@@ -56,16 +56,16 @@ it('rpc/getLogs: what an index has named is read over several turns, and not ask
   const found = readResult<Found>(await getLogs.call(fakeContext({ ...chain, view }), [{ ...everywhere, address: account(2) }]))
   expect(found.map(({ blockNumber }) => Number(blockNumber))).toEqual(places.map(({ number }) => number))
   expect(asked).toBe(1)
-  expect(views).toBeGreaterThan(2) // one of them for the plan
+  expect(views).toBeGreaterThan(2) // including one for the plan
 })
 
-it('rpc/getLogs: nothing is asked of the index when everything matches', async () => {
+it('rpc/methods/eth/logs/getLogs: does not query the index when everything matches', async () => {
   const { context, asked } = indexed(() => [])
   expect(readResult<Found>(await getLogs.call(context, [everywhere]))).toHaveLength(120)
   expect(asked).toEqual([])
 })
 
-it('rpc/getLogs: too many by the index name the longest range that would do, too', async () => {
+it('rpc/methods/eth/logs/getLogs: refuses too many indexed logs with the longest range that fits', async () => {
   const { context } = indexed(() => [0, 1])
   const few = { ...context, limits: { ...defaultEthLimits, logResults: 5 } }
   await expect(getLogs.call(few, [{ ...everywhere, address: account(1) }])).rejects.toMatchObject({
@@ -74,7 +74,7 @@ it('rpc/getLogs: too many by the index name the longest range that would do, too
   })
 })
 
-it('rpc/getLogs: a search that takes too long names the range it had time for', async () => {
+it('rpc/methods/eth/logs/getLogs: refuses a slow search with the range it completed', async () => {
   const slow = { ...fakeContext(chain), limits: { ...defaultEthLimits, logMs: -1 } }
   const message = /^query exceeds max time -1 ms, retry with the range 0-1\d$/
   await expect(getLogs.call(slow, [{ ...everywhere, address: account(1) }])).rejects.toThrow(message)

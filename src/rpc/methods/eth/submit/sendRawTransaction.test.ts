@@ -11,13 +11,13 @@ const ask = async (over: object, method: string, ...params: readonly unknown[]):
 const send = (outcome: PoolOutcome, raw: unknown = '0x02c0') => ask({ pool: fakePool([], () => outcome) }, 'eth_sendRawTransaction', raw)
 const hash = topic(7)
 
-it('rpc/sendRawTransaction: the pool gets the bytes, the caller the hash', async () => {
+it('rpc/methods/eth/submit: eth_sendRawTransaction adds the bytes to the pool and returns the hash', async () => {
   const pool = fakePool([], () => ({ kind: 'added', hash }))
   expect(await ask({ pool }, 'eth_sendRawTransaction', '0x02c0')).toBe(hash)
   expect(pool.added).toEqual([Uint8Array.of(2, 0xc0)])
 })
 
-it('rpc/sendRawTransaction: one that the pool has already is said to be known (-32000)', async () => {
+it('rpc/methods/eth/submit: refuses a transaction that the pool already has (-32000)', async () => {
   await expect(send({ kind: 'known', hash })).rejects.toMatchObject({ code: -32000, message: 'already known' })
 })
 
@@ -45,7 +45,7 @@ it.each<[number, string, PoolRefusal]>([
   [-32000, 'in-flight transaction limit reached for delegated accounts', { kind: 'delegated-limit' }],
   [-32003, 'txpool is full: the sender has as many transactions in it as it may have', { kind: 'account-full' }],
   [-32003, 'txpool is full', { kind: 'pool-full' }],
-])('rpc/sendRawTransaction: %i %s', async (code, message, refusal) => {
+])('rpc/methods/eth/submit: answers a refusal of the pool with %i %s', async (code, message, refusal) => {
   await expect(send({ kind: 'refused', refusal })).rejects.toMatchObject({ code, message })
 })
 
@@ -55,14 +55,14 @@ it.each<[string, unknown, object]>([
   ['half a byte', '0x2', { code: -32602, data: expect.stringContaining('odd number of digits') }],
   ['no hex', '0xzz', { code: -32602 }],
   ['an object', {}, { code: -32602 }],
-])('rpc/sendRawTransaction: %s is refused and does not reach the pool', async (_what, raw, expected) => {
+])('rpc/methods/eth/submit: refuses %s before the pool', async (_what, raw, expected) => {
   const pool = fakePool()
   const params = raw === undefined ? [] : [raw]
   await expect(ask({ pool }, 'eth_sendRawTransaction', ...params)).rejects.toMatchObject(expected)
   expect(pool.added).toEqual([])
 })
 
-it('rpc/sendRawTransaction: a node without a pool and without a sequencer says so (-32004)', async () => {
+it('rpc/methods/eth/submit: is unsupported without a pool and a sequencer (-32004)', async () => {
   await expect(ask({}, 'eth_sendRawTransaction', '0x02c0')).rejects.toMatchObject({ code: -32004 })
   for (const method of ['txpool_status', 'txpool_content', 'txpool_inspect'])
     await expect(ask({}, method)).rejects.toMatchObject({ code: -32004 })
@@ -82,7 +82,7 @@ it.each<[Forwarded, object]>([
   ],
   [{ kind: 'unanswered' }, { code: -32603, message: 'Internal error', data: expect.stringContaining('no answer from the sequencer') }],
   [{ kind: 'busy' }, { code: -32009 }],
-])('rpc/sendRawTransaction: with a sequencer its answer is the answer: %j', async (answer, expected) => {
+])('rpc/methods/eth/submit: with a sequencer, returns its answer: %j', async (answer, expected) => {
   const pool = fakePool()
   const sent: Uint8Array[] = []
   const send = async (each: Uint8Array): Promise<Forwarded> => {
@@ -96,7 +96,7 @@ it.each<[Forwarded, object]>([
 })
 
 const refusing = async (): Promise<Forwarded> => ({ kind: 'error', code: -32000, message: 'nonce too low: next nonce 4, tx nonce 0' })
-it('rpc/sendRawTransaction: an error of the sequencer has a hint beside it while the node is not synced', async () => {
+it('rpc/methods/eth/submit: adds a hint to an error of the sequencer while the node is not synced', async () => {
   const syncing = { ...context.chain, sync: () => ({ starting: 0, current: 5, highest: 300 }) }
   await expect(ask({ sequencer: { send: refusing }, chain: syncing }, 'eth_sendRawTransaction', toHex(raw))).rejects.toMatchObject({
     code: -32000,
@@ -109,21 +109,21 @@ it('rpc/sendRawTransaction: an error of the sequencer has a hint beside it while
 
 it.each([
   ['half a transaction', toHex(raw.subarray(0, 40)), 'failed to decode signed transaction'],
-  ['a legacy one that is none', '0xc0', 'failed to decode signed transaction'],
-  ['more than any transaction', `0x02${'00'.repeat(131_072)}`, 'oversized data: transaction size 131073, limit 131072'],
-])('rpc/sendRawTransaction: %s is not passed on', async (_what, given, message) => {
+  ['a malformed legacy transaction', '0xc0', 'failed to decode signed transaction'],
+  ['an oversized transaction', `0x02${'00'.repeat(131_072)}`, 'oversized data: transaction size 131073, limit 131072'],
+])('rpc/methods/eth/submit: does not forward %s', async (_what, given, message) => {
   await expect(ask({ sequencer: { send: () => expect.fail() } }, 'eth_sendRawTransaction', given)).rejects.toMatchObject({ message })
 })
 
-it('rpc/sendRawTransaction: a type that is not known here is for the sequencer to judge', async () => {
+it('rpc/methods/eth/submit: forwards an unknown transaction type to the sequencer', async () => {
   await expect(ask({ sequencer: { send: refusing } }, 'eth_sendRawTransaction', '0x7901')).rejects.toThrow('nonce too low')
 })
 
 it.each([
-  ['the pool has none of the account', undefined, '0x3'],
-  ['the pool is ahead', 5n, '0x5'],
-  ['the pool is behind what is in a block already', 2n, '0x3'],
-])('rpc/getTransactionCount: pending: %s', async (_what, next, expected) => {
+  ['without pool transactions of the account', undefined, '0x3'],
+  ['with the pool ahead', 5n, '0x5'],
+  ['with the pool behind the chain', 2n, '0x3'],
+])('rpc/methods/eth/state: pending eth_getTransactionCount %s', async (_what, next, expected) => {
   const pool = { ...fakePool(), nextNonce: async () => next }
   expect(await ask({ pool }, 'eth_getTransactionCount', account(1), 'pending')).toBe(expected)
   expect(await ask({ pool }, 'eth_getTransactionCount', account(1), 'latest')).toBe('0x3')

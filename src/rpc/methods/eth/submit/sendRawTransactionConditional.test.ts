@@ -29,9 +29,9 @@ it.each([
   ['nothing', {}],
   ['the number of the head', { blockNumberMin: '0x2', blockNumberMax: '0x2' }],
   ['its time', { timestampMin: hex(headSec), timestampMax: hex(headSec) }],
-  ['a slot as it is', slots(topic(7))],
-  ['a storage root as it is', { knownAccounts: { [account(2)]: emptyRoot } }],
-])('rpc/sendRawTransactionConditional: passed on with its condition: %s', async (_what, condition) => {
+  ['the value of a slot', slots(topic(7))],
+  ['a storage root', { knownAccounts: { [account(2)]: emptyRoot } }],
+])('rpc/methods/eth/submit: forwards a conditional transaction with its condition: %s', async (_what, condition) => {
   const { given, ask } = setUp()
   expect(await ask(condition)).toBe(hashTransaction(raw))
   expect(given).toEqual([condition])
@@ -41,27 +41,27 @@ const headerCheck = { code: -32003, message: expect.stringContaining('failed hea
 const stateCheck = { code: -32003, message: expect.stringContaining('failed state check') }
 const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [topic(i), topic(1)]))
 it.each([
-  ['a block that is not there yet', { blockNumberMin: '0x3' }, headerCheck],
-  ['a block that is past', { blockNumberMax: '0x1' }, headerCheck],
-  ['a time to come', { timestampMin: hex(headSec + 1) }, headerCheck],
-  ['a time that is past', { timestampMax: hex(headSec - 1) }, headerCheck],
+  ['a future block', { blockNumberMin: '0x3' }, headerCheck],
+  ['a past block', { blockNumberMax: '0x1' }, headerCheck],
+  ['a future time', { timestampMin: hex(headSec + 1) }, headerCheck],
+  ['a past time', { timestampMax: hex(headSec - 1) }, headerCheck],
   ['another value', slots(topic(8)), stateCheck],
   ['another storage root', { knownAccounts: { [account(1)]: topic(1) } }, stateCheck],
-  ['a range back to front', { blockNumberMin: '0x3', blockNumberMax: '0x2' }, { code: -32602 }],
+  ['a reversed range', { blockNumberMin: '0x3', blockNumberMax: '0x2' }, { code: -32602 }],
   [
     'too much to look up',
     { knownAccounts: { [account(1)]: many } },
     { code: -32602, message: 'conditional cost, 1001, exceeded max: 1000' },
   ],
   ['a list', [], { code: -32602 }],
-  ['an account that is none', { knownAccounts: { '0x12': emptyRoot } }, { code: -32602 }],
-])('rpc/sendRawTransactionConditional: refused and not passed on: %s', async (_what, condition, error) => {
+  ['a malformed account', { knownAccounts: { '0x12': emptyRoot } }, { code: -32602 }],
+])('rpc/methods/eth/submit: refuses a conditional transaction without forwarding it: %s', async (_what, condition, error) => {
   const { given, ask } = setUp()
   await expect(ask(condition)).rejects.toMatchObject(error)
   expect(given).toEqual([])
 })
 
-it('rpc/sendRawTransactionConditional: a pool would forget the condition, so it is not taken (-32004)', async () => {
+it('rpc/methods/eth/submit: refuses a conditional transaction without a sequencer (-32004)', async () => {
   const pool = fakePool()
   const asked = async () => ethRegistry.get('eth_sendRawTransactionConditional')?.call({ ...fakeContext(chain), pool }, [toHex(raw), {}])
   await expect(asked).rejects.toMatchObject({ code: -32004 })

@@ -23,18 +23,18 @@ function setUp() {
   return { chain, heads, clock, context, send, include }
 }
 
-it('rpc/sendRawTransactionSync: waits for the block, gives the receipt, and leaves nothing behind', async () => {
+it('rpc/methods/eth/submit: eth_sendRawTransactionSync waits for the block, returns the receipt, and releases all resources', async () => {
   const { send, include, heads, clock, chain } = setUp()
   const sent = send({})
   await settle()
-  heads.tell() // a head without it
+  heads.tell() // a head without the transaction
   await settle()
   include()
   expect(JSON.parse(((await sent) as { text: string }).text)).toMatchObject({ transactionHash: hash, blockNumber: '0x2', status: '0x1' })
   expect([heads.listeners, clock.waiting, chain.views.open]).toEqual([0, 0, 0])
 })
 
-it('rpc/sendRawTransactionSync: one that is in a block before its sender has his answer is found', async () => {
+it('rpc/methods/eth/submit: eth_sendRawTransactionSync finds a transaction that is in a block before the sequencer answers', async () => {
   const { send, include } = setUp()
   const sequencer = fakeSequencer({
     send: async () => {
@@ -50,39 +50,42 @@ it.each([
   [null, 6_000, '6s'],
   [250, 250, '250ms'],
   ['0x5dc', 1_500, '1.5s'],
-])('rpc/sendRawTransactionSync: a time-out of %j ends after %i ms with error 4, the hash and the state', async (timeout, ms, written) => {
-  const { send, clock, heads } = setUp()
-  const sent = send({}, timeout)
-  const outcome = expect(sent).rejects.toMatchObject({
-    code: 4,
-    message: `Transaction ${hash} was added to the mempool but wasn't confirmed within ${written}.`,
-    data: { hash, status: { state: 'unknown' } },
-  })
-  await clock.advanceMs(ms - 1)
-  expect(heads.listeners).toBe(1)
-  await clock.advanceMs(1)
-  await outcome
-  expect(heads.listeners).toBe(0)
-})
+])(
+  'rpc/methods/eth/submit: eth_sendRawTransactionSync with time-out %j ends after %i ms with error 4, hash and state',
+  async (timeout, ms, written) => {
+    const { send, clock, heads } = setUp()
+    const sent = send({}, timeout)
+    const outcome = expect(sent).rejects.toMatchObject({
+      code: 4,
+      message: `Transaction ${hash} was added to the mempool but wasn't confirmed within ${written}.`,
+      data: { hash, status: { state: 'unknown' } },
+    })
+    await clock.advanceMs(ms - 1)
+    expect(heads.listeners).toBe(1)
+    await clock.advanceMs(1)
+    await outcome
+    expect(heads.listeners).toBe(0)
+  },
+)
 
 it.each([
   [6_001, { code: -32602, message: 'time out too long, timeout: 6001 ms, max: 6000 ms' }],
   [-1, { code: -32602 }],
   ['soon', { code: -32602 }],
-])('rpc/sendRawTransactionSync: a time-out of %j is refused before anything is sent', async (timeout, error) => {
+])('rpc/methods/eth/submit: eth_sendRawTransactionSync refuses time-out %j before submission', async (timeout, error) => {
   const { send, context } = setUp()
   await expect(send({}, timeout)).rejects.toMatchObject(error)
   expect(context.pool.added).toEqual([])
 })
 
-it('rpc/sendRawTransactionSync: what is refused is refused at once', async () => {
+it('rpc/methods/eth/submit: eth_sendRawTransactionSync fails at once when the pool refuses', async () => {
   const { send, heads } = setUp()
   const pool = fakePool([], () => ({ kind: 'refused', refusal: { kind: 'underpriced' } }))
   await expect(send({ pool })).rejects.toMatchObject({ code: -32000, message: 'transaction underpriced' })
   expect(heads.listeners).toBe(0)
 })
 
-it('rpc/sendRawTransactionSync: nobody waits for the answer any more: it ends with the next head', async () => {
+it('rpc/methods/eth/submit: a cancelled eth_sendRawTransactionSync ends with the next head', async () => {
   const { send, heads } = setUp()
   const cancellation = { isCancelled: false }
   const sent = send({ cancellation })

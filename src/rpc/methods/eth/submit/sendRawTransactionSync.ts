@@ -35,14 +35,14 @@ class HeadWatch implements Disposable {
   isLate = false
 
   constructor({ heads, preconfirmed }: Pick<EthContext, 'heads' | 'preconfirmed'>) {
-    const tell = (): void => this.#tell()
-    this.#feeds = [heads.subscribe(tell), preconfirmed?.subscribe(tell)]
+    const notify = (): void => this.#notify()
+    this.#feeds = [heads.subscribe(notify), preconfirmed?.subscribe(notify)]
   }
 
   startTimer({ clock }: Pick<EthContext, 'clock'>, ms: number): void {
     this.#timer = clock.after(ms, () => {
       this.isLate = true
-      this.#tell()
+      this.#notify()
     })
   }
 
@@ -56,7 +56,7 @@ class HeadWatch implements Disposable {
     this.#timer?.[Symbol.dispose]()
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#hasNews = true
     this.#wake?.()
   }

@@ -7,7 +7,10 @@ import { pendingLogsFeed } from './pendingFeeds.ts'
 
 type Told = { readonly address: string; readonly removed: boolean }
 
-/** What happens to a chain: a transaction with so many logs more, here or in a block on top; the newest block goes from a transaction on; the oldest is sealed. */
+/**
+ * Events of a chain: a transaction with a number of logs, in the same or the next block; a drop of the newest block from a transaction on;
+ * a seal of the oldest block; a new subscriber.
+ */
 const event = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('grow', 'next'), logs: fc.integer({ min: 0, max: 2 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('drop'), first: fc.integer({ min: 0, max: 3 }) }) },
@@ -15,7 +18,7 @@ const event = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ kind: 'subscribe' }) },
 )
 
-/** The logs that are pending, by block and transaction, and those that are in the chain. Each log has an address of its own. */
+/** Logs of pending blocks by block and transaction, and logs of sealed blocks. Each log has its own address. */
 class Model {
   readonly fake = fakePendingChain([[]])
   blocks: number[][][] = []
@@ -48,13 +51,13 @@ class Model {
     this.fake.show(content, isSame ? 'same' : 'next')
   }
 
-  /** Logs that were told so far and not taken back since. */
+  /** Logs that a subscriber from the start should have, without removed ones. */
   get standing(): number[] {
     return [...this.sealed, ...this.blocks.flat(2)].sort((a, b) => a - b)
   }
 }
 
-it('rpc/pendingLogs: what was told and not taken back is what stands; nothing is told twice, or taken back from who was not told of it', () => {
+it('rpc/methods/eth/subscriptions/pendingFeeds: a subscriber has exactly the current logs, gets none twice, and none removed that it did not get', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 40 }), (events) => {
       const model = new Model()

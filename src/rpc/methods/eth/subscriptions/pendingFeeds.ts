@@ -39,15 +39,15 @@ export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed 
     kind: 'feed',
     open(tell): Disposable {
       let start: Start | undefined
-      const isTold = (number: number, index: number): boolean =>
+      const isSent = (number: number, index: number): boolean =>
         start !== undefined && (number > start.number || (number === start.number && index >= start.index))
       return source.subscribe((all) => {
         for (const news of all) {
-          const told = toldOf(news)
+          const notifications = toldOf(news)
           const { number } = news.pending.block.block.header
-          if (news.kind === 'increment') start = earlier(start, number, told.first)
-          for (const { placed, notification } of told.logs)
-            if (isTold(number, placed.transactionIndex) && matcher.matches(placed.log)) tell(notification)
+          if (news.kind === 'increment') start = earlier(start, number, notifications.first)
+          for (const { placed, notification } of notifications.logs)
+            if (isSent(number, placed.transactionIndex) && matcher.matches(placed.log)) tell(notification)
         }
       })
     },

@@ -19,13 +19,13 @@ export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'
   return {
     kind: 'feed',
     open(tell): Disposable {
-      let told: boolean | undefined
+      let wasSyncing: boolean | undefined
       let timer: Disposable
       const look = (): void => {
         const progress = chain.sync()
         const isSyncing = progress !== undefined
-        if (isSyncing !== told) tell(notificationOf(syncResult(progress)))
-        told = isSyncing
+        if (isSyncing !== wasSyncing) tell(notificationOf(syncResult(progress)))
+        wasSyncing = isSyncing
         timer = clock.after(syncPollMs, look)
       }
       look()
