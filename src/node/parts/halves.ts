@@ -1,0 +1,52 @@
+import type { Engine } from '#engine/port'
+import { endpointOf, type NodeOptions } from '../nodeOptions.ts'
+import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
+import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
+import { openRemoteEngine, runApart } from './remoteEngine.ts'
+
+export type HalvesDeps = Omit<ConsensusHalfDeps, 'engine'> & ExecutionHalfDeps
+
+/** The halves that run in this process. Disposing closes their stores. */
+export interface Halves extends AsyncDisposable {
+  /** undefined in consensus mode */
+  readonly execution: ExecutionHalf | undefined
+  /** undefined in execution mode */
+  readonly consensus: ConsensusHalf | undefined
+  /** the execution half of this process, or of another one */
+  readonly engine: Engine
+  /** Runs consensus until the signal is aborted; without consensus, waits for that. @throws as `ConsensusHalf.run` does */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+/**
+ * Opens the halves of the node's mode, execution first.
+ * @param stop ends unanswered calls of an execution half in another process
+ * @throws Fault of the half that cannot start (all fatal)
+ */
+export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: AbortSignal): Promise<Halves> {
+  const { config, mode } = options
+  await using opening = new AsyncDisposableStack()
+  const execution = mode === 'consensus' ? undefined : opening.use(await openExecutionHalf(deps, options))
+  const endpoint = endpointOf(options)
+  const remote = endpoint && openRemoteEngine(deps, endpoint, config, stop)
+  const engine = execution?.execution ?? remote
+  if (engine === undefined) throw new RangeError('a node without an execution half')
+  const consensus =
+    mode === 'execution'
+      ? undefined
+      : opening.use(await openConsensusHalf({ ...deps, engine }, { ...options, ...(endpoint && { endpoint }) }))
+  const kept = opening.move()
+  return {
+    execution,
+    consensus,
+    engine,
+    run(signal): Promise<void> {
+      if (consensus === undefined) return aborted(signal)
+      return remote ? runApart(deps, remote, consensus, signal) : consensus.run(signal)
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}

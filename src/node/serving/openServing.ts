@@ -1,0 +1,135 @@
+import type { Registry } from 'prom-client'
+import type { FollowStatus } from '#consensus/follow'
+import type { DriverStatus } from '#consensus/status'
+import type { Clock } from '#lib/clock'
+import type { Log, RootLog } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { EthContext } from '#rpc/context'
+import { healthPages, type Page } from '#rpc/healthPages'
+import { rpcMetrics } from '#rpc/metrics'
+import type { PendingFeed } from '#rpc/pendingPorts'
+import type { HeadFeed } from '#rpc/ports'
+import type { ApiKey } from '#rpc/rateLimit'
+import { type EngineUse, type HealthSources, problemsOf } from '../health/health.ts'
+import { openHealthServer } from '../health/healthServer.ts'
+import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
+import { scrape } from '../metrics/scrape.ts'
+import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
+import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
+import { createEngineSilence } from '../parts/engineSilence.ts'
+import { type FlashblocksPart, openFlashblocks } from '../parts/flashblocksPart.ts'
+import type { Halves } from '../parts/halves.ts'
+import { isThreaded, type RpcThreads, startRpcThreads, withoutThreaded } from '../threads/rpcThreads.ts'
+import { startServers, type Urls } from './servers.ts'
+import { type EthServing, ethServing, rollupServing } from './serving.ts'
+
+export type ServingDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  /** admin_setLogLevel can change the level of a RootLog */
+  readonly adminLog: Log | RootLog
+  readonly registry: Registry
+  readonly meter: NodeMetricsMeter
+  readonly heads: HeadFeed
+  readonly preconfirmed: PendingFeed
+  /** ends posts of payloads */
+  readonly stop: AbortSignal
+}
+
+/** The flashblocks and the servers of a node. Disposing closes them. */
+export interface Serving extends AsyncDisposable {
+  readonly urls: Urls
+  /** absent in consensus mode */
+  readonly context: Omit<EthContext, 'cancellation'> | undefined
+  readonly flashblocks: FlashblocksPart
+  /** Returns why the node is not ready, for the operator; empty: it is ready. */
+  problems(): readonly string[]
+  setApiKeys(keys: readonly ApiKey[]): void
+}
+
+function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: EthServing['watch']): HealthSources {
+  return {
+    clock,
+    status: (): DriverStatus | undefined => consensus?.status(),
+    follow: (): FollowStatus | undefined => consensus?.follow?.status(),
+    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
+    execution: execution?.execution,
+  }
+}
+
+/** Starts the RPC threads; undefined when the main thread serves RPC itself. */
+async function openThreads(
+  { clock, log, registry }: ServingDeps,
+  { execution }: Halves,
+  context: Serving['context'],
+  problems: () => readonly string[],
+  options: NodeOptions,
+): Promise<RpcThreads | undefined> {
+  if (execution === undefined || context === undefined || !isThreaded(options)) return undefined
+  const { sequencer, filters } = context
+  const metrics = rpcThreadsMetrics.register(registry)
+  return await startRpcThreads(
+    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics },
+    { ...options, hasPending: hasPendingBlocks(options), count: options.rpcThreads ?? 0 },
+  )
+}
+
+/**
+ * Opens what a node serves, over its halves.
+ * @param onFlashblocks called with the flashblocks before any server starts: they need each published record
+ * @throws Fault of the part that cannot start (all fatal)
+ */
+export async function openServing(
+  deps: ServingDeps,
+  halves: Halves,
+  options: NodeOptions,
+  onFlashblocks: (flashblocks: FlashblocksPart) => void,
+): Promise<Serving> {
+  const { clock, log, registry, meter, stop } = deps
+  const { execution, consensus, engine } = halves
+  await using opening = new AsyncDisposableStack()
+  const silence = options.mode === 'execution' ? opening.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
+  const shared = { ...deps, log: log.child('rpc'), consensus, silence, forwarding: forwardMetrics.register(registry) }
+  const eth = execution && opening.use(ethServing({ ...shared, execution: execution.execution }, options))
+  const { context } = eth?.parts ?? {}
+  const flashblocks = opening.use(openFlashblocks({ ...deps, execution: execution?.execution, sync: () => context?.chain.sync() }, options))
+  onFlashblocks(flashblocks)
+
+  const sources = healthSourcesOf(clock, halves, eth?.watch)
+  const ownProblems = (): readonly string[] => [...problemsOf(sources, options), ...flashblocks.problems()]
+  const threads = opening.use(await openThreads(deps, halves, context, ownProblems, options))
+  const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
+
+  const metricsPage = async (): Promise<Page> => {
+    meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads })
+    consensus?.waits.publish()
+    execution?.collect()
+    flashblocks.collect()
+    return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
+  }
+  const parts = {
+    eth: eth?.parts,
+    rollup: consensus && rollupServing({ engine, consensus, problems, log: deps.adminLog, signal: stop }, options),
+    health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
+    metricsPages: new Map([['/metrics', metricsPage]]),
+  }
+  const listen = threads ? withoutThreaded(options.listen) : options.listen
+  const servers = opening.use(
+    await startServers({ ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry) }, listen),
+  )
+  const health = opening.use(await openHealthServer({ clock, log: log.child('health'), problems }, options))
+  const kept = opening.move()
+  return {
+    urls: { ...execution?.urls, ...servers.urls, ...threads?.urls, ...health.urls },
+    context,
+    flashblocks,
+    problems,
+    setApiKeys(keys): void {
+      servers.setApiKeys(keys)
+      threads?.setApiKeys(keys)
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
