@@ -62,7 +62,11 @@ export const flags = {
 
   mode: defaulted(
     choice(
-      { env: 'BASALT_MODE', group: 'Halves', doc: 'both halves in one process, or one half that uses another process over the Engine API' },
+      {
+        env: 'BASALT_MODE',
+        group: 'Halves',
+        doc: 'both halves in one process, or one half, which works with the other over the Engine API',
+      },
       modes,
     ),
     'all',
@@ -115,7 +119,7 @@ export const flags = {
         env: 'BASALT_PAYLOAD_MAX_TIME',
         group: 'Halves',
         modes: withExecution,
-        doc: 'execution time of a payload from the other half or another node; a slower payload is refused for ten times as long, then has twice the time; 0: no limit',
+        doc: 'maximal execution time of a payload from the other half or another node; a slower payload is refused for ten times as long, then has twice the time; 0: no limit',
       },
       '1s to 3600s, or 0',
       (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),

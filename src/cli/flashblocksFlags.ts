@@ -30,7 +30,7 @@ export const flashblocksFlags = {
       env: 'BASALT_FLASHBLOCKS_MAX_TIME',
       group: 'Flashblocks',
       modes: withExecution,
-      doc: 'execution time of one pending block, all its flashblocks; a block that takes longer is dropped: 200ms to 60s; default two block times',
+      doc: 'maximal execution time of one pending block, all its flashblocks; a block that takes longer is dropped: 200ms to 60s; default two block times',
     },
     '200ms to 60s',
     (ms) => ms >= 200 && ms <= 60_000,

@@ -61,7 +61,7 @@ function parsed(flag: FlagName, text: string, variable?: string): unknown {
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** The value that the variables agree on; additions come behind it. @throws Fault CONFLICTING_VARIABLES, BAD_FLAG */
+/** Returns the value that the variables agree on, with the items of additional variables appended. @throws Fault CONFLICTING_VARIABLES, BAD_FLAG */
 function agreedValue(flag: FlagName, said: readonly Said[]): unknown {
   const [first, ...others] = said.filter(({ isAddition }) => !isAddition)
   const value = first && parsed(flag, first.text, first.variable)

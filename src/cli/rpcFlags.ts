@@ -60,7 +60,7 @@ export const rpcFlags = {
   'rpc.hosts': hostNames({
     env: 'BASALT_RPC_HOSTS',
     group: 'Servers',
-    doc: 'host names that requests may use, besides localhost and IP addresses; default on a loopback address: none, elsewhere: any',
+    doc: 'host names that requests may use, besides localhost and IP addresses; default on a loopback address: none, on other addresses: any',
   }),
   'rpc.rate-limit': integer(
     {
