@@ -1,4 +1,4 @@
-// node examples/watchPendingLogs.mjs: prints the logs of a contract before their block is sealed, and those that are dropped.
+// node examples/watchPendingLogs.mjs: prints the logs of a contract before their block is sealed, and the dropped ones.
 import { parseEther } from 'viem'
 import { connect, wallet, weth } from './chain.mjs'
 
