@@ -156,7 +156,7 @@ export type SimulationRequest = {
 /** Result of a call as a transaction of its block. */
 export type SimulatedCall = {
   readonly outcome: CallOutcome
-  /** gas after refunds, and the maximum before refunds */
+  /** gas after refunds, and the peak of gas used */
   readonly gasUsed: bigint
   readonly mostGas: bigint
   /** with their indexes in the block */

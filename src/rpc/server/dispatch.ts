@@ -146,7 +146,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     }
   }
 
-  /** Runs a method, without a promise when it is synchronous: thousands of calls per second. */
+  /** Runs a method, without a promise when it is synchronous: such calls run many times per millisecond. */
   function runNow(method: Method<Context>, params: readonly unknown[], caller: By, call: RunningCall): Result | Promise<Result> {
     let result: Result | Promise<Result> | undefined
     try {

@@ -92,7 +92,7 @@ export const forkchoiceAnswer: ResultCodec<ForkchoiceAnswer> = {
   encode: (answer) => ({ payloadStatus: statusJson(answer.payloadStatus), payloadId: answer.payloadId ?? null }),
 }
 
-/** Always zero: the value of other transaction choices is unknown. */
+/** Always zero: forced transactions leave no choice that would earn the fee recipient more, and fees of pool transactions are not counted. */
 const blockValue = '0x0'
 const noBlobs = { commitments: [], proofs: [], blobs: [] }
 

@@ -19,19 +19,19 @@ const withRoot = (of: Payload, parentBeaconBlockRoot: Hash): Payload => ({ ...of
 const early = (version: 1 | 2, forks: string): Method<EngineContext> =>
   engineMethod({
     name: `engine_newPayloadV${version}`,
-    doc: `Executes a payload on its parent: ${forks}.`,
+    doc: `Executes a payload on its parent. ${forks}.`,
     params: [payloadParam],
     result: payloadStatus,
     cost,
     example,
     run: ({ engine }, of) => engine.newPayload(version, { payload: of }),
   })
-export const newPayloadV1 = early(1, 'before Canyon')
-export const newPayloadV2 = early(2, 'before Ecotone')
+export const newPayloadV1 = early(1, 'For blocks before Canyon')
+export const newPayloadV2 = early(2, 'For blocks before Ecotone')
 
 export const newPayloadV3 = engineMethod({
   name: 'engine_newPayloadV3',
-  doc: 'Executes a payload on its parent: from Ecotone to before Isthmus.',
+  doc: 'Executes a payload on its parent. For blocks from Ecotone to before Isthmus.',
   params: [payloadParam, blobParam, rootParam],
   result: payloadStatus,
   cost,
@@ -42,7 +42,7 @@ export const newPayloadV3 = engineMethod({
 const late = (version: NewPayloadVersion, forks: string): Method<EngineContext> =>
   engineMethod({
     name: `engine_newPayloadV${version}`,
-    doc: `Executes a payload on its parent: ${forks}.`,
+    doc: `Executes a payload on its parent. ${forks}.`,
     params: [payloadParam, blobParam, rootParam, requestsParam],
     result: payloadStatus,
     cost,
@@ -50,13 +50,13 @@ const late = (version: NewPayloadVersion, forks: string): Method<EngineContext> 
     run: ({ engine }, of, hashes, root, requests) =>
       engine.newPayload(version, { payload: withRoot(of, root), blobHashes: hashes, executionRequests: requests }),
   })
-export const newPayloadV4 = late(4, 'from Isthmus on')
-export const newPayloadV5 = late(5, 'not used by any fork of this chain, always answers -38005')
+export const newPayloadV4 = late(4, 'For blocks from Isthmus on')
+export const newPayloadV5 = late(5, 'No fork of this chain uses this version: always answers -38005')
 
 const get = (version: 1 | 2 | 3 | 4 | 5, forks: string): Method<EngineContext> =>
   engineMethod({
     name: `engine_getPayloadV${version}`,
-    doc: `The payload of a build that engine_forkchoiceUpdated started: ${forks}.`,
+    doc: `Payload of a build that engine_forkchoiceUpdated started. For blocks ${forks}.`,
     params: [param('payloadId', payloadId)],
     result: builtPayload[version === 5 ? 4 : version],
     cost,

@@ -26,7 +26,7 @@ export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: Ch
   return at.tag === 'pending' ? (view.heads.pending ?? view.heads[context.pendingFallback]) : view.heads[at.tag]
 }
 
-/** Whether a hash is the id of an unsealed block. Views accept these ids; clients must not. */
+/** Whether a hash names an unsealed block: by its id, or as parent hash of the block above. Views find blocks by both; clients must not. */
 function isOfUnsealed(view: ChainView, hash: Hash, number: number): boolean {
   const { unsealed = [] } = view.heads
   return unsealed.some((block) => block.number === number) && view.block(hash)?.isUnsealed === true

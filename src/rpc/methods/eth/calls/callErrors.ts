@@ -4,7 +4,7 @@ import { invalidInput, RpcError, transactionRejected } from '../../../errors.ts'
 import { insufficientFunds } from './planCall.ts'
 import { revertReason } from './revertReason.ts'
 
-/** Base's execution client's names of halts, by the interpreter's reason. Other reasons become one CamelCase word. */
+/** Names of halts in Base's execution client, by the interpreter's reason. Other reasons become one CamelCase word. */
 const haltNames: Readonly<Record<string, string>> = {
   'invalid opcode': 'OpcodeNotFound',
   'write protection': 'StateChangeDuringStaticCall',
