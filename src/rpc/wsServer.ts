@@ -13,8 +13,9 @@ import type { Gates } from './gates.ts'
 import type { RpcMetrics } from './metrics.ts'
 import { type ClientIdentity, identityOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
+import type { AnswerLimits } from './server/batch.ts'
 import { ByteBudget } from './server/body.ts'
-import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
+import { createDispatcher } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { PartialMessages } from './server/partialMessages.ts'
 import { type Place, Places } from './server/places.ts'
@@ -47,7 +48,7 @@ export type WsServerOptions = Listen & {
   readonly limits?: Partial<WsServerLimits>
 }
 
-export type WsServerLimits = DispatchLimits &
+export type WsServerLimits = AnswerLimits &
   ConnectionLimits & {
     readonly maxConnections: number
     readonly maxMessageBytes: number

@@ -1,14 +1,10 @@
-import { Buffer } from 'node:buffer'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Buffer } from 'node:buffer'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { ByteList } from '../byteList.ts'
 import type { CancellationToken } from '../context.ts'
 import {
-  batchTooLarge,
   internalError,
-  invalidRequest,
   methodNotFound,
   overRateLimit,
   overRateLimitCode,
@@ -16,14 +12,15 @@ import {
   responseTooBig,
   timedOut,
   unavailable,
-  unreadableParams,
 } from '../errors.ts'
 import { createGates, type Gates } from '../gates.ts'
-import { isJsonObject, JsonText, type Result } from '../json.ts'
+import { isJsonObject, type Result } from '../json.ts'
 import type { RpcMetrics } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
+import { type AnswerLimits, answerBatch } from './batch.ts'
 import { parseBody } from './body.ts'
 import type { Caller } from './caller.ts'
+import { type Answer, answerWith, errorText, parseRequest, type Request, type RequestId } from './messages.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
@@ -36,15 +33,6 @@ export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly clock: Clock
 }
 
-export type DispatchLimits = {
-  readonly maxBatch: number
-  /** bytes of one answer; of a batch, of all its answers together */
-  readonly maxResponseBytes: number
-}
-
-/** JSON, as a string or as UTF-8 bytes. */
-export type Answer = string | ByteList
-
 /** undefined for notifications only, or when the client is gone */
 type MaybeAnswer = Answer | undefined
 
@@ -54,50 +42,8 @@ export type Dispatcher<By extends Caller = Caller> = {
   answer(body: Buffer, caller: By): MaybeAnswer | Promise<MaybeAnswer>
 }
 
-type RequestId = string | number | null
-type Request = { readonly id: RequestId | undefined; readonly method: string; readonly params: readonly unknown[] }
-
-export function errorText(id: RequestId, error: RpcError): string {
-  const { code, message, data } = error
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
-}
-
-function answerWith(id: RequestId, result: Result): Answer {
-  const idText = typeof id === 'number' ? `${id}` : JSON.stringify(id)
-  if (result instanceof ByteList) return result.between(`{"jsonrpc":"2.0","id":${idText},"result":`, '}')
-  const text = result instanceof JsonText ? result.text : JSON.stringify(result ?? null)
-  return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
-}
-
-/** Joins the answers to a batch. */
-function listOf(answers: readonly Answer[]): Answer {
-  if (answers.every((one) => typeof one === 'string')) return `[${answers.join(',')}]`
-  const pieces = answers.flatMap((one, at) => [
-    Buffer.from(at === 0 ? '[' : ','),
-    ...(typeof one === 'string' ? [Buffer.from(one, 'utf8')] : one.pieces),
-  ])
-  return new ByteList([...pieces, Buffer.from(']')])
-}
-
-/** Whether a value can be sent back as an id. Numbers such as 1e999 cannot. */
-const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || Number.isFinite(value)
-
-/** @see JSON-RPC 2.0, "Request object" */
-function parseRequest(item: unknown): Request | { readonly id: RequestId | undefined; readonly refused: RpcError } {
-  if (!isJsonObject(item)) return { id: null, refused: invalidRequest() }
-  const { jsonrpc, id, method, params } = item
-  const knownId = isId(id) ? id : null
-  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) return { id: knownId, refused: invalidRequest() }
-  if (params === undefined || params === null) return { id, method, params: [] }
-  if (!Array.isArray(params)) return { id, refused: unreadableParams('parameters are a list, by position') }
-  return { id, method, params }
-}
-
 /** Bytes of a body that cost one compute unit, in addition to its calls. */
 const bytesPerUnit = 65_536
-
-/** Cost classes after which a batch yields to the event loop before its next call. */
-const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution', 'trace'])
 
 /** The limit that an error reports. */
 function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | undefined {
@@ -120,12 +66,11 @@ class RunningCall implements CancellationToken {
   }
 }
 
-export function createDispatcher<Context, By extends Caller = Caller>(
-  deps: DispatchDeps<Context, By>,
-  limits: DispatchLimits,
-): Dispatcher<By> {
-  const { registry, contextOf, log, clock, metrics, gates = createGates() } = deps
-
+/** Returns the function that runs a method in its gate and within the time of its cost class. */
+function createRunner<Context, By extends Caller>(
+  { contextOf, clock }: Pick<DispatchDeps<Context, By>, 'contextOf' | 'clock'>,
+  gates: Gates,
+): (method: Method<Context>, params: readonly unknown[], caller: By) => Result | Promise<Result> {
   /** Rejects when the time-out of the cost class expires, including the time spent waiting for a turn. */
   async function inTime(call: RunningCall, cost: CostClass, work: () => Promise<Result>): Promise<Result> {
     const { timeoutMs } = costClasses[cost]
@@ -157,7 +102,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return result instanceof Promise ? finish(result, method.cost) : result
   }
 
-  function run(method: Method<Context>, params: readonly unknown[], caller: By): Result | Promise<Result> {
+  return (method, params, caller) => {
     const { cost } = method
     const call = new RunningCall(caller)
     gates[cost].checkUnread()
@@ -172,6 +117,14 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     const result = runNow(method, params, caller, call)
     return result instanceof Promise ? inTime(call, cost, () => result) : result
   }
+}
+
+export function createDispatcher<Context, By extends Caller = Caller>(
+  deps: DispatchDeps<Context, By>,
+  limits: AnswerLimits,
+): Dispatcher<By> {
+  const { registry, log, metrics, gates = createGates() } = deps
+  const run = createRunner(deps, gates)
 
   /** Returns caller errors and temporary outages to the client. Any other error is logged and becomes −32603. */
   function errorOf(error: unknown, method: string): RpcError {
@@ -239,44 +192,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return typeof method === 'string' ? registry.get(method)?.cost : undefined
   }
 
-  const isHeavy = (item: unknown): boolean => {
-    const cost = costOf(item)
-    return cost !== undefined && heavy.has(cost)
-  }
-
-  /** Groups of items that start together: consecutive `submit` calls form one group, in order; any other item is alone. */
-  function* groupsOf(items: readonly unknown[]): Iterable<readonly unknown[]> {
-    let submitted: unknown[] = []
-    for (const item of items) {
-      if (costOf(item) === 'submit') {
-        submitted.push(item)
-        continue
-      }
-      if (submitted.length > 0) yield submitted
-      submitted = []
-      yield [item]
-    }
-    if (submitted.length > 0) yield submitted
-  }
-
-  async function answerBatch(items: readonly unknown[], caller: By): Promise<MaybeAnswer> {
-    if (items.length === 0) return malformedText(null, invalidRequest(), caller)
-    if (items.length > limits.maxBatch) return malformedText(null, batchTooLarge(limits.maxBatch), caller)
-    let length = 0
-    for (const group of groupsOf(items)) {
-      if (caller.isGone) return undefined
-      const answered = (await Promise.all(group.map((item) => answerOne(item, caller)))).filter((one) => one !== undefined)
-      for (const one of answered) caller.share.keep(one)
-      length = answered.reduce((sum, one) => sum + one.length, length)
-      if (length > limits.maxResponseBytes) {
-        caller.share.takeKept()
-        return errorText(null, responseTooBig(limits.maxResponseBytes))
-      }
-      if (group.some(isHeavy)) await nextTurn()
-    }
-    const answers = caller.share.takeKept()
-    return answers.length === 0 ? undefined : listOf(answers)
-  }
+  const batchCalls = { costOf, answerOne, refuse: (error: RpcError, caller: By): string => malformedText(null, error, caller) }
 
   return {
     answer(body, caller): MaybeAnswer | Promise<MaybeAnswer> {
@@ -286,7 +202,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
       const parsed = parseBody(body)
       if ('refused' in parsed) return malformedText(null, parsed.refused, caller)
       const { value } = parsed
-      return Array.isArray(value) ? answerBatch(value, caller) : answerOne(value, caller)
+      return Array.isArray(value) ? answerBatch(value, caller, limits, batchCalls) : answerOne(value, caller)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock'
 import type { ByteList } from '../byteList.ts'
 import type { RpcError } from '../errors.ts'
 import type { Tally } from './caller.ts'
-import { type Answer, errorText } from './dispatch.ts'
+import { type Answer, errorText } from './messages.ts'
 
 /** An HTTP response without its head. */
 export type Reply = {
