@@ -46,7 +46,7 @@ const changes = (session: EvmSession): string[] => {
 }
 
 /** View that throws MissingState at the first read of each item; `asked` lists the kinds. */
-function forgetful(view: StateView): { readonly view: StateView; readonly asked: WantedState['kind'][] } {
+function missingAtFirst(view: StateView): { readonly view: StateView; readonly asked: WantedState['kind'][] } {
   const seen = new Set<string>()
   const asked: WantedState['kind'][] = []
   const once = (name: string, wanted: WantedState): void => {
@@ -79,7 +79,7 @@ function forgetful(view: StateView): { readonly view: StateView; readonly asked:
 }
 
 /** Repeats a call until no state is missing. */
-function patiently<T>(ask: () => T, again: () => T = ask): T {
+function untilPresent<T>(ask: () => T, again: () => T = ask): T {
   let next = ask
   for (;;) {
     try {
@@ -226,23 +226,23 @@ export function evmSessionContract(name: string, create: () => Evm): void {
   it(`evm ${name}: resumes a message after each missing item of the view (MissingState)`, () => {
     const plain = sessionOf(everything, prague)
     const expected = runOnce(plain, { value: 1n })
-    const { view, asked } = forgetful(viewOf(everything))
+    const { view, asked } = missingAtFirst(viewOf(everything))
     using session = create().open(view, testBlock, prague)
-    patiently(() => session.beginTransaction(testTransaction(sender)))
-    const outcome = patiently(
+    untilPresent(() => session.beginTransaction(testTransaction(sender)))
+    const outcome = untilPresent(
       () => session.run(message({ value: 1n })),
       () => session.resume(),
     )
     session.endTransaction()
     expect(outcome).toEqual(expected)
     expect(outcome.kind).toBe('success')
-    expect(new Uint8Array(patiently(() => session.diff()).bytes)).toEqual(new Uint8Array(plain.diff().bytes))
+    expect(new Uint8Array(untilPresent(() => session.diff()).bytes)).toEqual(new Uint8Array(plain.diff().bytes))
     expect(new Set(asked)).toEqual(new Set(['account', 'slot', 'code', 'blockHash']))
     expect(() => session.resume()).toThrowError(RangeError)
   })
 
   it(`evm ${name}: accepts each call of a session again after MissingState`, () => {
-    const { view } = forgetful(viewOf(everything))
+    const { view } = missingAtFirst(viewOf(everything))
     using session = evm.open(view, testBlock, cancun)
     expect(() => session.slot(contract, slotOf(2))).toThrowError(MissingState)
     expect(() => session.slot(contract, slotOf(2))).toThrowError(MissingState)

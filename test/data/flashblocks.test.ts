@@ -19,7 +19,7 @@ const told = readTold()
 const heads = told.flatMap(({ t, kind, result }): Happening[] =>
   kind === 1 ? [{ t, kind: 'head', number: Number((result as { number: string }).number) }] : [],
 )
-const toldBlocks = told.filter(({ kind }) => kind === 2)
+const recordedFlashblocks = told.filter(({ kind }) => kind === 2)
 
 /** Events in order, with the flashblocks at the times that `timeOf` returns. */
 function timeline(timeOf: (index: number, sentAt: number) => number): readonly Happening[] {
@@ -108,7 +108,7 @@ class Verdicts {
 it('flashblocks: gives each recorded result of a node that followed a stream at some instant of the poll', async () => {
   const published = new Course(timeline((_index, sentAt) => sentAt))
   /** The flashblocks at the time when the recorded node had them: when it notified its subscribers. */
-  const arrived = new Course(timeline((index, sentAt) => Math.max(sentAt, toldBlocks[index]?.t ?? sentAt)))
+  const arrived = new Course(timeline((index, sentAt) => Math.max(sentAt, recordedFlashblocks[index]?.t ?? sentAt)))
   const counts = new Map<string, Record<string, number>>()
   const failed: unknown[] = []
   for (const { t, end, a } of readPolls()) {

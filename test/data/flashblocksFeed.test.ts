@@ -81,7 +81,7 @@ it('flashblocks: shows every flashblock of two publishers that each lose every t
   await until(() => expect([plain.clients.size, packed.clients.size]).toEqual([1, 1]))
 
   const reverted = async () => (await registry.getSingleMetric('basalt_flashblocks_reverted_transactions_total')?.get())?.values[0]?.value
-  let told: readonly Hex[] = []
+  let sent: readonly Hex[] = []
   let lastMs = 0
   for (const [at, { t, text }] of lines.entries()) {
     await clock.advanceMs(t - lastMs)
@@ -95,18 +95,18 @@ it('flashblocks: shows every flashblock of two publishers that each lose every t
     if (index === 1 && number > 11) await seal(number - 1)
     if (at % 3 !== 0) plain.send(text)
     if (at % 3 !== 1) packed.send(brotliCompressSync(Buffer.from(text)))
-    told = index === 0 ? diff.transactions : [...told, ...diff.transactions]
+    sent = index === 0 ? diff.transactions : [...sent, ...diff.transactions]
     await until(() => {
       const shown = execution.published.pending?.blocks.at(-1)
       expect([shown?.header.number, shown?.index]).toEqual([number, index])
     })
     const shown = execution.published.pending?.blocks.at(-1)
-    expect(shown?.transactions.map((raw) => Buffer.from(raw).toString('hex'))).toEqual(told.map((raw) => raw.slice(2)))
+    expect(shown?.transactions.map((raw) => Buffer.from(raw).toString('hex'))).toEqual(sent.map((raw) => raw.slice(2)))
     expect(part.problems()).toEqual([])
   }
   expect(execution.sizes().reused).toBe(35)
   expect(await reverted()).toBe(0)
   await clock.advanceMs(2_000 * config.blockTimeSec)
-  expect(await reverted()).toBe(told.length)
+  expect(await reverted()).toBe(sent.length)
   expect([execution.published.pending, part.problems().length]).toEqual([undefined, 1])
 }, 60_000)

@@ -84,9 +84,9 @@ it.each(['http', 'ws'] as const)(
     expect(b.status()).toMatchObject({ labels: 'source', origin: undefined })
     const last = blocks[safeHeads[lastL1] ?? 0]
     expect(await rpcCall(b.urls.http ?? '', 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: last?.hash })
-    const told = watcher.waiting.map(({ params }) => (params as { result: { hash: string } }).result.hash)
-    expect(blocks.map(({ hash }) => hash).slice(-told.length - 1)).toEqual(expect.arrayContaining(told))
-    expect(told.at(-1)).toBe(last?.hash)
+    const announced = watcher.waiting.map(({ params }) => (params as { result: { hash: string } }).result.hash)
+    expect(blocks.map(({ hash }) => hash).slice(-announced.length - 1)).toEqual(expect.arrayContaining(announced))
+    expect(announced.at(-1)).toBe(last?.hash)
   },
 )
 

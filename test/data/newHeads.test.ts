@@ -14,9 +14,9 @@ it('rpc/subscriptions: emits the newHeads of a recorded chain as another client 
   const lines = readShared('flashblocks/subscriptions.jsonl.zst').toString('utf8').trim().split('\n')
   const messages = lines.map((line) => JSON.parse(line) as { msg: Told & { id?: number; result?: string } })
   const subscription = messages.find(({ msg }) => msg.id === 1)?.msg.result ?? ''
-  const told = messages.filter(({ msg }) => msg.params?.subscription === subscription).map(({ msg }) => msg)
-  expect(told.length).toBeGreaterThan(40)
-  for (const message of told) {
+  const notifications = messages.filter(({ msg }) => msg.params?.subscription === subscription).map(({ msg }) => msg)
+  expect(notifications.length).toBeGreaterThan(40)
+  for (const message of notifications) {
     const block = byHash.get(message.params?.result['hash'] as Hash)
     if (block === undefined) throw new Error('block was not recorded')
     expect(JSON.parse(notificationOf(headResult.encode(block))(subscription))).toEqual(message)

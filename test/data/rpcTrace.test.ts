@@ -69,7 +69,7 @@ function flattened(frame: Frame, traceAddress: readonly number[] = []): readonly
   return [{ ...own, ...place }, ...calls.flatMap((call, i) => flattened(call, [...traceAddress, i]))]
 }
 
-function told({ type, action, error, result, subtraces, traceAddress }: Call): unknown {
+function comparableCall({ type, action, error, result, subtraces, traceAddress }: Call): unknown {
   const { from, to, value, input, init, gas, address, refundAddress, balance } = action
   const own =
     type === 'suicide'
@@ -149,9 +149,9 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
       const [hash, request] = params as [string, { tracer?: string } | undefined]
       if (!('result' in outcome) || request?.tracer !== 'callTracer' || isFailedDeposit(dialect, outcome.result)) continue
       const replayed = (await ask('trace_replayTransaction', [hash, ['trace']])) as unknown as Replay
-      expect(replayed.trace.map(told), hash).toEqual(flattened(outcome.result as unknown as Frame))
+      expect(replayed.trace.map(comparableCall), hash).toEqual(flattened(outcome.result as unknown as Frame))
       const calls = (await ask('trace_transaction', [hash])) as unknown as readonly (Call & { readonly transactionHash: string })[]
-      expect(calls.map(told)).toEqual(replayed.trace.map(told))
+      expect(calls.map(comparableCall)).toEqual(replayed.trace.map(comparableCall))
       expect(await ask('trace_get', [hash, ['0x0']])).toEqual(calls[0])
       compared++
     }
@@ -210,7 +210,7 @@ describe.each(chains)('rpc/methods/trace: %s', (name, dialect, finalized) => {
       const [call, number, request] = params as [Json, string, { tracer?: string }]
       if (!('result' in outcome) || request.tracer !== 'callTracer') continue
       const one = (await ask('trace_call', [call, ['trace'], number])) as unknown as Replay
-      expect(one.trace.map(told)).toEqual(flattened(outcome.result as unknown as Frame))
+      expect(one.trace.map(comparableCall)).toEqual(flattened(outcome.result as unknown as Frame))
       expect(await ask('trace_callMany', [[[call, ['trace']]], number])).toEqual([one])
     }
   })

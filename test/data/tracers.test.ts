@@ -80,11 +80,11 @@ function shortOfFlat({ type, action, result, error, subtraces, traceAddress }: F
 
 function shortOfTree(call: TreeCall, traceAddress: readonly number[], dialect: Dialect): readonly Short[] {
   const { type, from, to, gas, gasUsed, input, output = '0x', value = '0x0', error, calls = [] } = call
-  const told = dialect === 'op-geth' && error === 'invalid input length' ? 'precompiled failed' : error
+  const reason = dialect === 'op-geth' && error === 'invalid input length' ? 'precompiled failed' : error
   const hasResult = type !== 'SELFDESTRUCT' && (error === undefined || error === 'execution reverted')
   return [
     {
-      ...{ kind: type, from, to, value, input, output, gas, error: told, subtraces: calls.length, traceAddress },
+      ...{ kind: type, from, to, value, input, output, gas, error: reason, subtraces: calls.length, traceAddress },
       gasUsed: hasResult ? gasUsed : undefined,
     },
     ...calls.flatMap((inner, i) => shortOfTree(inner, [...traceAddress, i], dialect)),

@@ -90,7 +90,7 @@ function viewOf({ codes }: AnyWorld): StateView {
 }
 
 /** View that throws MissingState at the first read of each item. */
-function forgetful(view: StateView): StateView {
+function missingAtFirst(view: StateView): StateView {
   const seen = new Set<string>()
   const once = (name: string): void => {
     if (seen.has(name)) return
@@ -118,7 +118,7 @@ function forgetful(view: StateView): StateView {
 }
 
 /** Repeats a call, or `again` in its place, until no state is missing. */
-function patiently<T>(ask: () => T, again = ask): T {
+function untilPresent<T>(ask: () => T, again = ask): T {
   for (let next = ask; ; next = again) {
     try {
       return next()
@@ -138,8 +138,8 @@ function trail(session: EvmSession, { warm }: AnyWorld, steps: readonly Step[]):
   const seen: unknown[] = []
   let checkpoints: number[] = []
   const look = (): void => {
-    seen.push(addresses.map((of) => patiently(() => session.account(of))))
-    seen.push(addresses.map((of) => slots.map((slot) => patiently(() => session.slot(of, slot)))))
+    seen.push(addresses.map((of) => untilPresent(() => session.account(of))))
+    seen.push(addresses.map((of) => slots.map((slot) => untilPresent(() => session.slot(of, slot)))))
   }
   const end = (): void => {
     session.endTransaction()
@@ -149,16 +149,16 @@ function trail(session: EvmSession, { warm }: AnyWorld, steps: readonly Step[]):
   const take = (one: Step): void => {
     switch (one.kind) {
       case 'add':
-        patiently(() => session.addBalance(one.of, one.wei))
+        untilPresent(() => session.addBalance(one.of, one.wei))
         return
       case 'take':
-        if ((patiently(() => session.account(one.of))?.balance ?? 0n) >= one.wei) session.subtractBalance(one.of, one.wei)
+        if ((untilPresent(() => session.account(one.of))?.balance ?? 0n) >= one.wei) session.subtractBalance(one.of, one.wei)
         return
       case 'nonce':
-        patiently(() => session.setNonce(one.of, one.nonce))
+        untilPresent(() => session.setNonce(one.of, one.nonce))
         return
       case 'code':
-        patiently(() => session.setCode(one.of, fromHex(one.code)))
+        untilPresent(() => session.setCode(one.of, fromHex(one.code)))
         return
       case 'checkpoint':
         checkpoints.push(session.checkpoint())
@@ -178,9 +178,9 @@ function trail(session: EvmSession, { warm }: AnyWorld, steps: readonly Step[]):
         seen.push(toHex(new Uint8Array(session.diff().bytes)))
         return
       case 'run': {
-        patiently(() => session.beginTransaction({ origin: rich, gasPrice: 1n, blobHashes: [], warm }))
+        untilPresent(() => session.beginTransaction({ origin: rich, gasPrice: 1n, blobHashes: [], warm }))
         const message = { caller: rich, to: one.to, value: one.value, data: fromHex(one.data), gas: one.gas }
-        const outcome = patiently(
+        const outcome = untilPresent(
           () => session.run(message),
           () => session.resume(),
         )
@@ -204,16 +204,16 @@ it('evm: ends sessions of several transactions with checkpoints equally on both 
   fc.assert(
     fc.property(anyWorld, sessions, (world, all) => {
       const view = viewOf(world)
-      const lacking = forgetful(view)
+      const lacking = missingAtFirst(view)
       const rules = rulesOf[world.fork]
       // later sessions use the interpreter's cache of the view
       for (const steps of all) {
         using expected = reference.open(view, testBlock, rules)
         using session = wasm.open(view, testBlock, rules)
-        using patient = wasm.open(lacking, testBlock, rules)
+        using interrupted = wasm.open(lacking, testBlock, rules)
         const known = trail(expected, world, steps)
         expect(trail(session, world, steps)).toEqual(known)
-        expect(trail(patient, world, steps)).toEqual(known)
+        expect(trail(interrupted, world, steps)).toEqual(known)
       }
     }),
     { numRuns: Number(process.env['EVM_SESSIONS'] ?? 150) },

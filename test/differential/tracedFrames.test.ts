@@ -55,10 +55,10 @@ function comparable(call: Call): Call {
   return { ...rest, ...(end !== undefined && { error: end }), ...(ran.length > 0 && { calls: ran }) }
 }
 
-async function callsOf(given: EvmCase, tell: (tracer: Tracer) => Promise<void> | void): Promise<Call> {
+async function callsOf(given: EvmCase, runTraced: (tracer: Tracer) => Promise<void> | void): Promise<Call> {
   const tracer = createTracer({ tracer: 'callTracer' })
   tracer.begin(transaction({ gas: Number(given.messages[0]?.gas ?? 0n) }))
-  await tell(tracer)
+  await runTraced(tracer)
   tracer.end({ gasUsed: 0, succeeded: true }, stateOf({}), stateOf({}))
   return comparable(tracer.result() as unknown as Call)
 }

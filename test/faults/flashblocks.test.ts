@@ -42,8 +42,8 @@ async function makeBlocks() {
   return payloads.map((payload) => ({ payload, flashblocks: flashblocksOf(maker, payload, [1, 2]) }))
 }
 
-const [one, two, three] = (await makeBlocks()) as [Told, Told, Told]
-type Told = Awaited<ReturnType<typeof makeBlocks>>[number]
+const [one, two, three] = (await makeBlocks()) as [MadeBlock, MadeBlock, MadeBlock]
+type MadeBlock = Awaited<ReturnType<typeof makeBlocks>>[number]
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
 await once(server, 'listening')
@@ -105,7 +105,7 @@ it.each<[string, readonly Flashblock[]]>([
   expect(balance()).toBe(0n)
   expect(await execution.insert(one.payload)).toEqual({ kind: 'valid' })
   await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, one.payload) })
-  await send(toldAnew(two))
+  await send(underOtherId(two))
   await until(() => expect(balance()).toBe(4n))
   await send(three.flashblocks)
   await until(() => expect(balance()).toBe(6n))
@@ -114,6 +114,6 @@ it.each<[string, readonly Flashblock[]]>([
 })
 
 /** Returns the flashblocks under another payload id, as from a builder that began again after a wrong message. */
-function toldAnew({ flashblocks }: Told): readonly Flashblock[] {
+function underOtherId({ flashblocks }: MadeBlock): readonly Flashblock[] {
   return flashblocks.map((flashblock) => ({ ...flashblock, payloadId: '0x00000000000000aa' }))
 }

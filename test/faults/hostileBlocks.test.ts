@@ -36,21 +36,21 @@ const start = (dir: string, limits: Pick<ExecutionWorkerOptions, 'maxPayloadMs' 
   startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { dir, config, minFreeBytes: 0, ...limits })
 
 /** Builds a block with a transfer on genesis, with its flashblocks. */
-async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Flashblock[] }> {
+async function honest(): Promise<{ readonly payload: Payload; readonly honestFlashblocks: readonly Flashblock[] }> {
   const deps = { evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
   await using execution = createExecution({ ...deps, kv: createMemoryKv() })
   const built = await execution.build(config.genesis.l2, { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas })
   if (built.kind === 'invalid') throw new Error(built.reason)
-  return { payload: built.payload, told: flashblocksOf(execution, built.payload, [1]) }
+  return { payload: built.payload, honestFlashblocks: flashblocksOf(execution, built.payload, [1]) }
 }
 
-const { payload, told } = await honest()
+const { payload, honestFlashblocks } = await honest()
 const hostilePayload = withTransaction(schedule, payload, endless)
 const fresh = (): number => systemClock.nowMs() + 60_000
 
 it('faults/hostileBlocks: runs engine calls before an endless flashblock, and the chain continues', async () => {
   await using worker = await start(newDir(), { maxPayloadMs: 30_000, maxPendingMs: 30_000 })
-  const hostile = worker.pending.take(incrementWith(told[0], endless), fresh())
+  const hostile = worker.pending.take(incrementWith(honestFlashblocks[0], endless), fresh())
   await expect.poll(() => worker.running()).toMatchObject({ number: 1 })
   const startMs = performance.now()
   expect(await worker.insert(payload)).toEqual({ kind: 'valid' })

@@ -58,20 +58,20 @@ function ask<T>(node: Node, method: string, ...params: unknown[]): Promise<T> {
   })
 }
 /** WebSocket with one subscription. */
-async function subscriber<T>(node: Node, kind: string): Promise<{ readonly told: T[]; close(): void }> {
+async function subscriber<T>(node: Node, kind: string): Promise<{ readonly received: T[]; close(): void }> {
   const socket = new WebSocket(node.urls.ws ?? '')
-  const told: T[] = []
+  const received: T[] = []
   const subscribed = new Promise<void>((resolve, reject) => {
     socket.onerror = reject
     socket.onopen = () => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: [kind] }))
     socket.onmessage = ({ data }) => {
       const { id, params } = JSON.parse(String(data)) as { id?: number; params?: { result: T } }
-      if (params) told.push(params.result)
+      if (params) received.push(params.result)
       if (id === 1) resolve()
     }
   })
   await subscribed
-  return { told, close: () => socket.close() }
+  return { received, close: () => socket.close() }
 }
 const times = <T>(count: number, run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, run))
 
@@ -111,7 +111,7 @@ it('faults/rpcThreads: finds a filter and notifies of a transaction on any threa
   for (const raw of raws.slice(0, 3)) await ask(node, 'eth_sendRawTransaction', raw)
   await askEngine(node.urls.engine ?? '', 'eth_sendRawTransaction', raws[3])
   expect(await times(8, () => ask(node, 'eth_getTransactionCount', rich.address, 'pending'))).toEqual(Array(8).fill('0x4'))
-  await vi.waitFor(() => expect(sockets.map(({ told }) => told)).toEqual(sockets.map(() => hashes)))
+  await vi.waitFor(() => expect(sockets.map(({ received }) => received)).toEqual(sockets.map(() => hashes)))
   for (const filter of filters) expect(await ask(node, 'eth_getFilterChanges', filter)).toEqual(hashes)
   await expect(ask(node, 'eth_getFilterLogs', filters[0])).rejects.toMatchObject({ code: -32602 })
   expect(await Promise.all(filters.map((filter) => ask(node, 'eth_uninstallFilter', filter)))).toEqual(filters.map(() => true))
@@ -145,7 +145,7 @@ it('faults/rpcThreads: shows a block on every thread once one thread has shown i
   isOver = true
   expect(Math.min(...(await looking))).toBeGreaterThan(5)
   const numbers = blocks.map(({ blockNumber }) => `0x${blockNumber.toString(16)}`)
-  await vi.waitFor(() => expect(sockets.map(({ told }) => told.map(({ number }) => number))).toEqual(sockets.map(() => numbers)))
+  await vi.waitFor(() => expect(sockets.map(({ received }) => received.map(({ number }) => number))).toEqual(sockets.map(() => numbers)))
   for (const socket of sockets) socket.close()
 })
 
@@ -178,11 +178,11 @@ it('faults/rpcThreads: replaces an unresponsive thread', async () => {
   const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 4, run) }
   await using node = await start({}, hasty)
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
-  const patience = { timeout: 20_000, interval: 100 }
+  const limits = { timeout: 20_000, interval: 100 }
   holdNewestThread()
-  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_thread_ends_total [1-9]/m), patience)
-  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_threads 2$/m), patience)
-  await vi.waitFor(async () => expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0')), patience)
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_thread_ends_total [1-9]/m), limits)
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_threads 2$/m), limits)
+  await vi.waitFor(async () => expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0')), limits)
   expect(warned.join('')).toContain('stuck: no answer for ten seconds')
 })
 

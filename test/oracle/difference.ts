@@ -17,7 +17,7 @@ function fieldsOf(end: WireTransactionEnd | WireCallEnd): Fields {
   return { outcome, gasUsed: BigInt(end.gasUsed).toString(), [`${'kind' in end ? 'output' : 'receipt'}`]: output }
 }
 
-const said = (end: WireTransactionEnd | WireCallEnd | undefined): string => JSON.stringify(end).slice(0, 400)
+const shown = (end: WireTransactionEnd | WireCallEnd | undefined): string => JSON.stringify(end).slice(0, 400)
 
 /** Returns the first result that differs. */
 export function differenceOfEnds(
@@ -31,7 +31,7 @@ export function differenceOfEnds(
     const field = Object.keys(other).find((name) => one[name] !== other[name])
     if (!field) continue
     const kind = `${what} ${field}${field === 'outcome' ? `: ${one[field]} and ${other[field]}` : ''}`
-    return { kind, text: `${what} ${index}: ${field}\n  basalt ${said(own)}\n  oracle ${said(end)}` }
+    return { kind, text: `${what} ${index}: ${field}\n  basalt ${shown(own)}\n  oracle ${shown(end)}` }
   }
   return undefined
 }

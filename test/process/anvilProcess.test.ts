@@ -104,7 +104,7 @@ it('devnet/anvil: keeps blocks, receipts, nonces, balances and contracts in a di
   const datadir = join(folder, 'kept')
   const first = signed(user, 0n, { to: portalAddress, value: 5n })
   const blob = signedBlob(0n)
-  const told = async (l1: DevnetL1) => {
+  const stateOf = async (l1: DevnetL1) => {
     using source = sourceOf(l1)
     const reader = viemReader(l1)
     const blocks = await Promise.all([1, 2, 3].map((number) => source.block(number, signal)))
@@ -120,12 +120,12 @@ it('devnet/anvil: keeps blocks, receipts, nonces, balances and contracts in a di
     await send(l1, blob.wrapped)
     await l1.mine()
     await l1.mine()
-    return await told(l1)
+    return await stateOf(l1)
   })()
   expect(before).toMatchObject({ balance: 5n, nonce: 1, head: { number: 3 } })
   // the options of an existing chain have no effect: its genesis time stays the same
   await using l1 = await start({ datadir, genesisTimeSec: devnetL1Options.genesisTimeSec + 1_000 })
-  expect(await told(l1)).toEqual(before)
+  expect(await stateOf(l1)).toEqual(before)
   expect(l1.genesisTimeSec).toBe(devnetL1Options.genesisTimeSec)
   const genesis = await fetch(`${l1.beaconUrl}/eth/v1/beacon/genesis`)
   expect(await genesis.json()).toMatchObject({ data: { genesis_time: String(l1.genesisTimeSec) } })

@@ -16,11 +16,11 @@ export type FuzzReport =
 
 const everyMs = 2_000
 const share = workerData as Omit<FuzzShare, 'endMs'> & { readonly seconds: number }
-const tell = (report: FuzzReport): void => parentPort?.postMessage(report)
+const post = (report: FuzzReport): void => parentPort?.postMessage(report)
 const endMs = performance.now() + share.seconds * 1000
-const loop = new FuzzLoop({ ...share, endMs }, readCorpus('all'), (text) => tell({ kind: 'found', text }))
+const loop = new FuzzLoop({ ...share, endMs }, readCorpus('all'), (text) => post({ kind: 'found', text }))
 const tellCounts = (): void =>
-  tell({ kind: 'counts', counts: loop.counts, coverage: loop.coverage.counts(), oracleFailures: loop.checker.oracleFailures })
+  post({ kind: 'counts', counts: loop.counts, coverage: loop.coverage.counts(), oracleFailures: loop.checker.oracleFailures })
 
 let toldMs = performance.now()
 await loop.run(async () => {

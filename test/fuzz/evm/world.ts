@@ -18,7 +18,7 @@ const plain = [0x22, 0x33, 0x44, 0x55].map(addressOf)
 const readers = [0x66, 0x77].map(addressOf)
 /** Accounts with a delegation (EIP-7702): to a contract, to a reader, to another of these, to itself, to a precompile, to an absent account. */
 const delegated = [0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6].map(addressOf)
-const [holder, nobody] = [addressOf(0xe1), addressOf(0xe2)]
+const [holder, absentAccount] = [addressOf(0xe1), addressOf(0xe2)]
 const identity = parseAddress(`0x${'4'.padStart(40, '0')}`)
 const startBalance = 10n ** 18n
 /** Excluded: the oracle runs without a KZG library. */
@@ -31,7 +31,7 @@ function surroundingsOf(fork: EvmFork, corpus: Corpus): Surroundings {
     fork,
     contracts: [...plain, ...plain, ...readers, ...delegated.slice(0, fork === 'prague' || fork === 'osaka' ? 6 : 1)],
     readers,
-    others: [holder, nobody, testBlock.beneficiary, sender, identity],
+    others: [holder, absentAccount, testBlock.beneficiary, sender, identity],
     precompiles: precompileAddresses(rulesOf(fork))
       .map(BigInt)
       .filter((address) => address !== pointEvaluation),
@@ -70,8 +70,8 @@ function accountsOf(random: Random, around: Surroundings, corpus: Corpus): Map<A
     add(address, i === 0 && random.percent(85) ? contract(random, around) : codeOf(random, around, corpus))
   for (const address of readers)
     add(address, random.percent(75) ? reader(random, around) : edgeContract(random, random.pick(edgesOf(around.fork))).code)
-  const targets = [plain[1], readers[0], delegated[0], delegated[3], identity, nobody]
-  for (const [i, address] of delegated.entries()) add(address, delegation(targets[i] ?? nobody))
+  const targets = [plain[1], readers[0], delegated[0], delegated[3], identity, absentAccount]
+  for (const [i, address] of delegated.entries()) add(address, delegation(targets[i] ?? absentAccount))
   accounts.set(sender, { nonce: 1n, balance: startBalance, code: emptyBytes, storage: new Map() })
   accounts.set(holder, { nonce: 0n, balance: 5n, code: emptyBytes, storage: new Map() })
   return accounts

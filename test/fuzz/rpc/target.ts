@@ -12,7 +12,7 @@ import { startDevnetWith } from '../../../src/devnet/startDevnet.ts'
 import { blockParams, engineParams } from './good.ts'
 import type { FromTarget, GoodParams } from './messages.ts'
 
-const tell = (message: FromTarget): void => void process.send?.(message)
+const report = (message: FromTarget): void => void process.send?.(message)
 const textOf = (value: unknown): string => (value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)) ?? 'undefined'
 
 /** Only errors are sent: no caller may be able to cause one. */
@@ -22,7 +22,7 @@ const log: Log = {
   info: () => {},
   warn: () => {},
   error: (message: string, { error, ...fields }: LogFields = {}) =>
-    tell({ kind: 'error', text: `${message} ${JSON.stringify(fields)} ${textOf(error)}` }),
+    report({ kind: 'error', text: `${message} ${JSON.stringify(fields)} ${textOf(error)}` }),
   child: () => log,
 }
 
@@ -84,12 +84,12 @@ const good: GoodParams = {
   trace_rawTransaction: fresh.map((raw) => [raw, ['trace', 'stateDiff']]),
 }
 const urls = { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup, engine: engine.url }
-tell({ kind: 'ready', urls, held: { ...held, good } })
+report({ kind: 'ready', urls, held: { ...held, good } })
 
 process.on('message', () => {
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()
-  tell({ kind: 'memory', heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 })
+  report({ kind: 'memory', heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 })
 })
 process.on('disconnect', () => process.exit(0))
 await devnet.ended

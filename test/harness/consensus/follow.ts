@@ -115,14 +115,14 @@ export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): S
       return source.chain.find(({ blockHash }) => blockHash === hash)
     },
     async waitForHead(signal, withinMs = Number.POSITIVE_INFINITY) {
-      const told = new Promise<void>((resolve) => {
+      const notified = new Promise<void>((resolve) => {
         wake = resolve
       })
       const polled = new AbortController()
       const stop = (): void => polled.abort(signal.reason)
       signal.addEventListener('abort', stop, { once: true })
       try {
-        await Promise.race([told, clock.delay(Math.min(source.idleMs, withinMs), polled.signal)])
+        await Promise.race([notified, clock.delay(Math.min(source.idleMs, withinMs), polled.signal)])
       } finally {
         signal.removeEventListener('abort', stop)
         polled.signal.aborted || polled.abort()

@@ -135,12 +135,12 @@ function endOf(outcome: Outcome, gas: bigint): MessageEnd {
 }
 
 /** Calls a function that may read the view: once, or repeatedly until the view has the missing state. */
-type Patience = { at<T>(ask: () => T): T; run(session: EvmSession, message: Message): Outcome }
+type ViewCalls = { at<T>(ask: () => T): T; run(session: EvmSession, message: Message): Outcome }
 
-const sure: Patience = { at: (ask) => ask(), run: (session, message) => session.run(message) }
+const directCalls: ViewCalls = { at: (ask) => ask(), run: (session, message) => session.run(message) }
 
 /** For a view that throws MissingState at the first read of each item. */
-const patient: Patience = {
+const repeatedCalls: ViewCalls = {
   at(ask) {
     for (;;) {
       try {
@@ -152,7 +152,7 @@ const patient: Patience = {
   },
   run(session, message) {
     let isBegun = false
-    return patient.at(() => {
+    return repeatedCalls.at(() => {
       if (isBegun) return session.resume()
       isBegun = true
       return session.run(message)
@@ -161,12 +161,12 @@ const patient: Patience = {
 }
 
 /** Runs one message as a transaction without fees. */
-function send(session: EvmSession, patience: Patience, message: CaseMessage): MessageEnd {
+function send(session: EvmSession, calls: ViewCalls, message: CaseMessage): MessageEnd {
   const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = message
-  patience.at(() => session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes, warm }))
-  if (setCode) patience.at(() => session.setCode(setCode.of, setCode.code))
-  const end = endOf(patience.run(session, { caller: from, to, value, data, gas }), gas)
-  patience.at(() => session.endTransaction())
+  calls.at(() => session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes, warm }))
+  if (setCode) calls.at(() => session.setCode(setCode.of, setCode.code))
+  const end = endOf(calls.run(session, { caller: from, to, value, data, gas }), gas)
+  calls.at(() => session.endTransaction())
   return end
 }
 
@@ -178,28 +178,28 @@ export type CaseRun = {
 }
 
 /** View that throws MissingState at the first read of each item. */
-function forgetful(view: StateView): StateView {
-  const told = new Set<string>()
-  const tell = (name: string, wanted: WantedState): void => {
-    if (told.has(name)) return
-    told.add(name)
+function missingAtFirst(view: StateView): StateView {
+  const seen = new Set<string>()
+  const missOnce = (name: string, wanted: WantedState): void => {
+    if (seen.has(name)) return
+    seen.add(name)
     throw new MissingState(wanted)
   }
   return {
     account(addressKey) {
-      tell(toHex(addressKey), { kind: 'account', addressKey })
+      missOnce(toHex(addressKey), { kind: 'account', addressKey })
       return view.account(addressKey)
     },
     slot(addressKey, slotKey) {
-      tell(toHex(addressKey) + toHex(slotKey), { kind: 'slot', addressKey, slotKey })
+      missOnce(toHex(addressKey) + toHex(slotKey), { kind: 'slot', addressKey, slotKey })
       return view.slot(addressKey, slotKey)
     },
     code(codeHash) {
-      tell(`code ${codeHash}`, { kind: 'code', codeHash })
+      missOnce(`code ${codeHash}`, { kind: 'code', codeHash })
       return view.code(codeHash)
     },
     blockHash(number) {
-      tell(`${number}`, { kind: 'blockHash', number })
+      missOnce(`${number}`, { kind: 'blockHash', number })
       return view.blockHash(number)
     },
   }
@@ -212,15 +212,15 @@ function forgetful(view: StateView): StateView {
 export function runCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
   const { accounts, messages } = given
   const view = viewOf(accounts)
-  const patience = state === 'there' ? sure : patient
-  using session = evm.open(state === 'there' ? view : forgetful(view), testBlock, rulesFor(given))
-  const ends = messages.map((message) => send(session, patience, message))
+  const calls = state === 'there' ? directCalls : repeatedCalls
+  using session = evm.open(state === 'there' ? view : missingAtFirst(view), testBlock, rulesFor(given))
+  const ends = messages.map((message) => send(session, calls, message))
   const reads = [...accounts.keys()].map((address) => {
-    const account = patience.at(() => session.account(address))
-    const code = account ? patience.at(() => session.code(address)).length : 0
+    const account = calls.at(() => session.account(address))
+    const code = account ? calls.at(() => session.code(address)).length : 0
     return account ? `${address} ${account.nonce} ${account.balance} ${account.codeHash} ${code}` : `${address} none`
   })
-  return { messages: ends, diff: patience.at(() => session.diff()), reads }
+  return { messages: ends, diff: calls.at(() => session.diff()), reads }
 }
 
 const accountLine = (key: string, { nonce, balance, codeHash }: { nonce: bigint; balance: bigint; codeHash: Hash }): string =>

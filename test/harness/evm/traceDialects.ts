@@ -42,15 +42,15 @@ function callsOfOpGeth({ theirs, ours }: TracePair): TracePair {
  * nor accounts that did not exist.
  */
 function prestateOfOpGeth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
-  const told = fields(theirs)
+  const listed = fields(theirs)
   const found = fields(ours)
   const fewer = (pre: Fields, known: Fields): Fields =>
     without(pre, (address, account) => known[address] === undefined && (vaults.includes(address) || isEmptyAccount(account)))
   // receiver of a deposit that failed before it ran
   const hasRun = Object.keys(found).length > 1
   const isUnpaid = (address: string): boolean => found[address] === undefined && (address === sequencerFeeVault || !hasRun)
-  if (!isDiff) return { theirs: without(told, isUnpaid), ours: fewer(found, told) }
-  const [pre, post] = [fields(told['pre']), fields(told['post'])]
+  if (!isDiff) return { theirs: without(listed, isUnpaid), ours: fewer(found, listed) }
+  const [pre, post] = [fields(listed['pre']), fields(listed['post'])]
   const isUnseen = (address: string): boolean => vaults.includes(address) && post[address] === undefined
   return { theirs, ours: { pre: fewer(fields(found['pre']), pre), post: without(fields(found['post']), isUnseen) } }
 }

@@ -205,7 +205,7 @@ function stepOf(step: OracleStep, returned: Uint8Array): TraceStep {
 }
 
 /** Emits the events of one message in the order that the interface defines. */
-class Teller {
+class EventSequence {
   readonly #events: TraceEvents
   readonly #rules: EvmRules
   readonly #evm: EVM
@@ -233,15 +233,15 @@ class Teller {
     const self = message.to && nameOf(message.to)
     const frame = { kind, message, self, value, isTold: false, lastOp: -1, lastPrice: 0, returned: new Uint8Array(0), left: undefined }
     this.#frames.push(frame)
-    if (self !== undefined) this.#tell(frame, self)
+    if (self !== undefined) this.#emit(frame, self)
   }
 
   /** Emits the start of a creation, once its address is known. */
   created(address: OracleAddress): void {
-    this.#tell(this.#top, nameOf(address))
+    this.#emit(this.#top, nameOf(address))
   }
 
-  #tell(frame: OpenFrame, self: Address): void {
+  #emit(frame: OpenFrame, self: Address): void {
     const { kind, message, value } = frame
     Object.assign(frame, { isTold: true, self })
     const isBorrowed = kind === 'DELEGATECALL' || kind === 'CALLCODE'
@@ -320,11 +320,11 @@ class Teller {
 export async function traceWithOracle(run: OracleRun, events: TraceEvents): Promise<readonly number[]> {
   const { message, transaction, block, rules } = run
   const evm = await oracleFor(run)
-  const teller = new Teller(evm, rules, events)
-  evm.events?.on('beforeMessage', (data) => teller.enter(data as never))
-  evm.events?.on('newContract', ({ address }) => teller.created(address as never))
-  evm.events?.on('afterMessage', (data) => teller.leave(data as never))
-  evm.events?.on('step', (data, resolve) => void teller.step(data as never).then(resolve))
+  const sequence = new EventSequence(evm, rules, events)
+  evm.events?.on('beforeMessage', (data) => sequence.enter(data as never))
+  evm.events?.on('newContract', ({ address }) => sequence.created(address as never))
+  evm.events?.on('afterMessage', (data) => sequence.leave(data as never))
+  evm.events?.on('step', (data, resolve) => void sequence.step(data as never).then(resolve))
   const header = {
     number: BigInt(block.number),
     coinbase: createAddressFromString(block.beneficiary),
@@ -345,5 +345,5 @@ export async function traceWithOracle(run: OracleRun, events: TraceEvents): Prom
     data: message.data,
     value: message.value,
   })
-  return teller.prices
+  return sequence.prices
 }

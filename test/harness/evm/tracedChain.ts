@@ -192,7 +192,7 @@ export class TracedChain {
     const running = openBefore(during)
     openBefore(after).take(raw)
     stopAtRun(during, () => running.take(raw))
-    return this.#tell(tracer, facts, { before, during, after }, end)
+    return this.#trace(tracer, facts, { before, during, after }, end)
   }
 
   /** Traces a message in the environment of a block, on the state after it. */
@@ -217,10 +217,10 @@ export class TracedChain {
     }
     const end = endOf(runCall({ evm: after.evm, config }, at, message))
     stopAtRun(during, () => runCall({ evm: during.evm, config }, at, message))
-    return this.#tell(tracer, facts, { before, during, after }, end)
+    return this.#trace(tracer, facts, { before, during, after }, end)
   }
 
-  async #tell(
+  async #trace(
     tracer: Tracer,
     facts: TracedTransaction,
     { before, during, after }: Readonly<Record<'before' | 'during' | 'after', Watched>>,

@@ -127,17 +127,17 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
       return readResult(await ethRegistry.get(method)?.call({ ...eth, cancellation: { isCancelled: false } }, params))
     },
     async subscribe(...params): Promise<readonly unknown[]> {
-      const told: unknown[] = []
+      const results: unknown[] = []
       const open = (subscription: Subscription): string => {
         if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is no subscription of a feed`)
         subscription.open((notification) =>
-          told.push((JSON.parse(String(notification(''))) as { params: { result: unknown } }).params.result),
+          results.push((JSON.parse(String(notification(''))) as { params: { result: unknown } }).params.result),
         )
         return ''
       }
       const subscriptions = { subscribe: open, unsubscribe: () => false }
       await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, cancellation: { isCancelled: false } }, params)
-      return told
+      return results
     },
   }
 }

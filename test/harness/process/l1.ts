@@ -19,8 +19,8 @@ export interface ProcessL1 extends AsyncDisposable {
 export async function startProcessL1(recording: L1Recording, head: number): Promise<ProcessL1> {
   await using starting = new AsyncDisposableStack()
   const l1 = createRecordedL1(recording, { head })
-  let told: LabelLie = 'none'
-  const server = starting.use(await serveL1((exchange) => l1.reply({ ...exchange, body: withLie(told, exchange.body) }), 0))
+  let current: LabelLie = 'none'
+  const server = starting.use(await serveL1((exchange) => l1.reply({ ...exchange, body: withLie(current, exchange.body) }), 0))
   const port = Number(new URL(server.url).port)
   const rpc = starting.use(await startProxy(port))
   const beacon = starting.use(await startProxy(port))
@@ -30,7 +30,7 @@ export async function startProcessL1(recording: L1Recording, head: number): Prom
     rpc,
     beacon,
     lie(lie) {
-      told = lie
+      current = lie
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }

@@ -20,7 +20,7 @@ export const startSmallExecution = (settings: Settings): Promise<ExecutionWorker
   startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { ...settings, config, minFreeBytes: 0 })
 
 /** Commands of the parent process. */
-const deeds = {
+const commandHandlers = {
   add: ({ pool }: ExecutionWorker, raw: Uint8Array) => pool.add(raw),
   poolSize: ({ pool }: ExecutionWorker) => pool.size(),
   nextNonce: ({ pool }: ExecutionWorker, sender: Address) => pool.nextNonce(sender),
@@ -36,18 +36,20 @@ const deeds = {
   },
 }
 
-type Deeds = typeof deeds
-type Arguments<D extends keyof Deeds> = Deeds[D] extends (worker: ExecutionWorker, ...rest: infer R) => unknown ? R : never
-type Answer<D extends keyof Deeds> = Awaited<ReturnType<Deeds[D]>>
-type Told = { readonly id: number; readonly deed: keyof Deeds; readonly rest: readonly unknown[] }
+type CommandHandlers = typeof commandHandlers
+type Arguments<D extends keyof CommandHandlers> = CommandHandlers[D] extends (worker: ExecutionWorker, ...rest: infer R) => unknown
+  ? R
+  : never
+type Answer<D extends keyof CommandHandlers> = Awaited<ReturnType<CommandHandlers[D]>>
+type CommandMessage = { readonly id: number; readonly deed: keyof CommandHandlers; readonly rest: readonly unknown[] }
 type Said = { readonly id: number; readonly answer?: unknown; readonly error?: unknown }
 
 const [, script, settings = ''] = process.argv
 if (process.send && script === import.meta.filename) {
   const starting = startSmallExecution(JSON.parse(settings) as Settings)
   process.once('disconnect', () => process.exit(1))
-  process.on('message', async ({ id, deed, rest }: Told) => {
-    const run = deeds[deed] as (worker: ExecutionWorker, ...rest: readonly unknown[]) => Promise<unknown>
+  process.on('message', async ({ id, deed, rest }: CommandMessage) => {
+    const run = commandHandlers[deed] as (worker: ExecutionWorker, ...rest: readonly unknown[]) => Promise<unknown>
     const said: Said = await starting
       .then((worker) => run(worker, ...rest))
       .then(
@@ -60,7 +62,7 @@ if (process.send && script === import.meta.filename) {
 
 export interface MortalProcess extends AsyncDisposable {
   /** Sends a command. @returns its result; rejects when the process exits first */
-  tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>>
+  tell<D extends keyof CommandHandlers>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>>
   /** Sends SIGKILL. @returns when the process has exited */
   kill(): Promise<void>
 }
@@ -84,10 +86,10 @@ export function startMortalProcess(settings: Settings): MortalProcess {
     if (signal !== 'SIGKILL') throw new Error(`exited before it was killed: ${signal ?? code}`)
   }
   return {
-    tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>> {
+    tell<D extends keyof CommandHandlers>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>> {
       const call = Promise.withResolvers<unknown>()
-      const told: Told = { id: calls.push(call) - 1, deed, rest }
-      child.send(told)
+      const sent: CommandMessage = { id: calls.push(call) - 1, deed, rest }
+      child.send(sent)
       return call.promise as Promise<Answer<D>>
     },
     kill,

@@ -154,7 +154,7 @@ export function resultOfTheirs(method: string, result: Json): Json {
 }
 
 export type RpcErrorJson = { code: number; message: string; data?: Json }
-type Translation = { says: RegExp; ours: (match: RegExpExecArray, params: readonly Json[]) => RpcErrorJson }
+type Translation = { pattern: RegExp; ours: (match: RegExpExecArray, params: readonly Json[]) => RpcErrorJson }
 
 const unreadable = (data: string): RpcErrorJson => ({ code: -32602, message: 'Invalid params', data })
 const lastParam = (params: readonly Json[]): Json | undefined => params.at(-1)
@@ -166,37 +166,40 @@ function gasOf([request]: readonly Json[]): number {
 
 /** Errors of op-geth and op-node, and the error of this dialect for the same cause. */
 const translations: readonly Translation[] = [
-  { says: /^the method \S+ does not exist/, ours: () => ({ code: -32601, message: 'Method not found' }) },
-  { says: /hex string has length \d+, want 40/, ours: () => unreadable('invalid string length') },
-  { says: /hex string without 0x prefix/, ours: () => unreadable('hex string without 0x prefix') },
-  { says: /^missing value for required argument/, ours: () => unreadable('No more params') },
-  { says: /cannot specify both/, ours: () => unreadable('cannot specify both blockHash and fromBlock/toBlock, choose one or the other') },
-  { says: /^header not found$/, ours: (_match, params) => ({ code: -32001, message: `block not found: ${lastParam(params)}` }) },
-  { says: /^invalid block range params$/, ours: ([message]) => ({ code: -32602, message }) },
-  { says: /^both gasPrice and .*$/, ours: ([message]) => ({ code: -32602, message }) },
+  { pattern: /^the method \S+ does not exist/, ours: () => ({ code: -32601, message: 'Method not found' }) },
+  { pattern: /hex string has length \d+, want 40/, ours: () => unreadable('invalid string length') },
+  { pattern: /hex string without 0x prefix/, ours: () => unreadable('hex string without 0x prefix') },
+  { pattern: /^missing value for required argument/, ours: () => unreadable('No more params') },
   {
-    says: /insufficient funds.*: address \S+ (have \d+ want \d+)/,
+    pattern: /cannot specify both/,
+    ours: () => unreadable('cannot specify both blockHash and fromBlock/toBlock, choose one or the other'),
+  },
+  { pattern: /^header not found$/, ours: (_match, params) => ({ code: -32001, message: `block not found: ${lastParam(params)}` }) },
+  { pattern: /^invalid block range params$/, ours: ([message]) => ({ code: -32602, message }) },
+  { pattern: /^both gasPrice and .*$/, ours: ([message]) => ({ code: -32602, message }) },
+  {
+    pattern: /insufficient funds.*: address \S+ (have \d+ want \d+)/,
     ours: ([, amounts]) => rejected(`insufficient funds for gas * price + value: ${amounts}`),
   },
-  { says: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
+  { pattern: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
   {
-    says: /has both 'state' and 'stateDiff'$/,
+    pattern: /has both 'state' and 'stateDiff'$/,
     ours: (_match, params) => ({ code: -32602, message: `account ${addressOf(params[2])} has both 'state' and 'stateDiff'` }),
   },
-  { says: /^stack underflow/, ours: () => rejected('EVM error: StackUnderflow') },
+  { pattern: /^stack underflow/, ours: () => rejected('EVM error: StackUnderflow') },
   // bytes that are no transaction
   {
-    says: /^(?:transaction type not supported|rlp: value size exceeds available input length)$/,
+    pattern: /^(?:transaction type not supported|rlp: value size exceeds available input length)$/,
     ours: () => ({ code: -32602, message: 'failed to decode signed transaction' }),
   },
-  { says: /^filter not found$/, ours: ([message]) => ({ code: -32602, message }) },
-  { says: /intrinsic gas too low/, ours: ([message]) => ({ code: -32000, message }) },
+  { pattern: /^filter not found$/, ours: ([message]) => ({ code: -32602, message }) },
+  { pattern: /intrinsic gas too low/, ours: ([message]) => ({ code: -32000, message }) },
   // op-geth checks the base fee first
   {
-    says: /max fee per gas less than block base fee|max priority fee per gas higher than max fee/,
+    pattern: /max fee per gas less than block base fee|max priority fee per gas higher than max fee/,
     ours: () => ({ code: -32000, message: 'max fee per gas less than block base fee' }),
   },
-  { says: /^failed to get L2 block ref .* not found$/, ours: () => ({ code: -32603, message: 'Internal error' }) },
+  { pattern: /^failed to get L2 block ref .* not found$/, ours: () => ({ code: -32603, message: 'Internal error' }) },
 ]
 
 /** Address of the only overridden account. */
@@ -209,8 +212,8 @@ function rejected(message: string): RpcErrorJson {
 /** Translates an error of op-geth or op-node into this dialect. Reverts are equal except for the text of a panic. */
 export function errorOfTheirs(error: RpcErrorJson, params: readonly Json[]): RpcErrorJson {
   if (error.code === 3) return { ...error, message: error.message.replace('assert(false)', 'panic: assertion failed (0x01)') }
-  for (const { says, ours } of translations) {
-    const match = says.exec(error.message)
+  for (const { pattern, ours } of translations) {
+    const match = pattern.exec(error.message)
     if (match) return ours(match, params)
   }
   return error

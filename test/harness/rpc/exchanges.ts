@@ -106,9 +106,9 @@ const isVersion = (method: string): boolean => method === 'web3_clientVersion' |
 /** In `reth`'s dialect an internal error has no details; this node's may have `data`. */
 function compareErrors(expected: RpcErrorJson, found: RpcErrorJson, dialect: Dialect): Omit<Difference, 'exchange'> | undefined {
   const { data, ...rest } = found
-  const told = dialect === 'op-geth' && typeof data === 'string' ? data.replace(/ at line \d+ column \d+$/, '') : data
+  const shownData = dialect === 'op-geth' && typeof data === 'string' ? data.replace(/ at line \d+ column \d+$/, '') : data
   const isSilent = expected.code === -32603 && expected.data === undefined
-  return firstDifference(expected, isSilent || told === undefined ? rest : { ...rest, data: told }, '.error')
+  return firstDifference(expected, isSilent || shownData === undefined ? rest : { ...rest, data: shownData }, '.error')
 }
 
 function expectedOutcome({ method, params, outcome }: Exchange, dialect: Dialect, head: number): Outcome | 'answered' {
