@@ -270,7 +270,7 @@ export function fakeSequencer(given: Partial<SequencerLink> = {}): SequencerLink
       return { kind: 'result', result: hashTransaction(raw) }
     },
     forwarded: async () => undefined,
-    status: async () => ({ kind: 'failed', reason: 'nobody there' }),
+    status: async () => ({ kind: 'failed', reason: 'no connection' }),
     ...given,
   }
 }
