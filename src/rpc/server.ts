@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
@@ -164,13 +163,9 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   )
   const places = new Places(limits.maxConnections, () => deps.metrics?.evictions.inc({ over: 'http' }))
   server.on('connection', (socket: Socket) => {
-    const place = places.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
-    if (place === undefined) {
-      socket.destroy()
-      return
-    }
+    const place = places.takeFor(socket)
+    if (place === undefined) return
     placeOf.set(socket, place)
-    socket.once('close', () => place[Symbol.dispose]())
     if (options.authorize === undefined) fastLane.accept(socket, place)
     else handOver(socket)
   })

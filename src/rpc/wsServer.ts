@@ -167,13 +167,8 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   })
   const handshakes = new Places(limits.maxConnections + extraHandshakes, onEvict)
   server.on('connection', (socket: Socket) => {
-    const place = handshakes.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
-    if (place === undefined) {
-      socket.destroy()
-      return
-    }
-    handshakePlaces.set(socket, place)
-    socket.once('close', () => place[Symbol.dispose]())
+    const place = handshakes.takeFor(socket)
+    if (place) handshakePlaces.set(socket, place)
   })
   const onError = (error: Error): void => log.debug('websocket failed', { error }) // shared: a closure per socket would retain its request
   server.on('upgrade', (request, socket, head) => {

@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net'
+import { clientNameOf } from '#lib/clientName'
+
 /** An address loses busy connections to another address only when it holds more than one in this many of all places. */
 const largeShare = 10
 /** One in this many places is reserved for clients that have not sent a token yet. */
@@ -39,6 +42,14 @@ export class Places {
     if (own) own.add(place)
     else this.#strangers.set(address, new Set([place]))
     this.#count++
+    return place
+  }
+
+  /** Takes a place for a socket until it closes. Destroys the socket and returns undefined when no connection can be evicted. */
+  takeFor(socket: Socket): Place | undefined {
+    const place = this.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
+    if (place === undefined) socket.destroy()
+    else socket.once('close', () => place[Symbol.dispose]())
     return place
   }
 
