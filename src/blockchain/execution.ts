@@ -82,7 +82,8 @@ class LocalExecution implements Execution {
     const guard = new ExecutionGuard(clock, watch)
     this.#guard = guard
     this.#offered = new OfferedPayloads({ guard, watch, clock, log }, maxPayloadMs)
-    this.#block = { evm, config, senders: deps.senders ?? createSenders({ maxBytes: senderCacheBytes }), pace: guard.pace }
+    const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
+    this.#block = { evm, config, senders, interruptCheck: guard.interruptCheck }
     this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe

@@ -4,5 +4,8 @@ import { createReferenceEvm } from './referenceEvm.ts'
 /** Creates an interpreter for every rule set of Ethereum: the reference interpreter runs rules before Paris, the given one all others. */
 export function createEthereumEvm(evm: Evm): Evm {
   const reference = createReferenceEvm()
-  return { open: (view, block, rules, pace): EvmSession => (rules.old === undefined ? evm : reference).open(view, block, rules, pace) }
+  return {
+    open: (view, block, rules, interruptCheck): EvmSession =>
+      (rules.old === undefined ? evm : reference).open(view, block, rules, interruptCheck),
+  }
 }

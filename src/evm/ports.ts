@@ -131,7 +131,7 @@ export interface EvmSession extends Disposable {
   revertTo(checkpoint: number): void
   beginTransaction(env: TransactionEnv): void
   /** Runs a message to its end. Also moves the value from caller to callee. */
-  run(message: Message, pace?: InterruptCheck): Outcome
+  run(message: Message, interruptCheck?: InterruptCheck): Outcome
   /** Continues the message that MissingState interrupted, once the view has the requested state. */
   resume(): Outcome
   /** Removes self-destructed accounts and touched empty accounts; clears warm sets, transient storage and checkpoints. */
@@ -143,6 +143,6 @@ export interface EvmSession extends Disposable {
 }
 
 export interface Evm {
-  /** Opens a session. @param pace default interrupt check, for messages that are run without one */
-  open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck): EvmSession
+  /** Opens a session. @param interruptCheck default interrupt check, for messages that are run without one */
+  open(view: StateView, block: BlockEnv, rules: EvmRules, interruptCheck?: InterruptCheck): EvmSession
 }

@@ -17,8 +17,8 @@ export type ReferenceOptions = {
 export function createReferenceEvm(options: ReferenceOptions = {}): Evm {
   const codes = createCodeCache(codeCacheBytes)
   return {
-    open(view, block, rules, pace): ReferenceSession {
-      return new ReferenceSession(view, block, rules, codes, options.logOfTransfer, pace)
+    open(view, block, rules, interruptCheck): ReferenceSession {
+      return new ReferenceSession(view, block, rules, codes, options.logOfTransfer, interruptCheck)
     },
   }
 }

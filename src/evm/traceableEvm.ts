@@ -56,7 +56,7 @@ function watched(session: EvmSession, listener: TraceListener): EvmSession {
     checkpoint: () => session.checkpoint(),
     revertTo: (checkpoint) => session.revertTo(checkpoint),
     beginTransaction: (env) => session.beginTransaction(env),
-    run: (message, pace) => session.run(message, pace),
+    run: (message, interruptCheck) => session.run(message, interruptCheck),
     resume: () => session.resume(),
     endTransaction: () => session.endTransaction(),
     diff: () => session.diff(),

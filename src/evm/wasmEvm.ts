@@ -36,7 +36,7 @@ function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOp
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
   compileBuild('plain')
   const place = createPool('plain', options)
-  return { open: (view, block, rules, pace): WasmSession => new WasmSession(place(view), view, block, rules, pace) }
+  return { open: (view, block, rules, interruptCheck): WasmSession => new WasmSession(place(view), view, block, rules, interruptCheck) }
 }
 
 /** Like `Evm`, with a listener to every message of a session. */

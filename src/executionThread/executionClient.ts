@@ -218,7 +218,7 @@ export class ExecutionClient implements Engine {
       case 'commit':
         this.#deps.onCommit?.(message.phase)
         break
-      case 'increment':
+      case 'flashblock':
         this.#deps.onFlashblock?.(deserialize(message.flashblock) as BuiltFlashblock)
         break
       case 'log':

@@ -74,10 +74,10 @@ const piecesPerBeat = 64
 function beating(evm: Evm, beat: () => void): Evm {
   let pieces = 0
   return {
-    open(view, block, rules, pace): EvmSession {
+    open(view, block, rules, interruptCheck): EvmSession {
       return evm.open(view, block, rules, (pieceGas) => {
         if (++pieces % piecesPerBeat === 0) beat()
-        pace?.(pieceGas)
+        interruptCheck?.(pieceGas)
       })
     },
   }
@@ -139,7 +139,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       ...(flashblockMs !== undefined && {
         flashblocks: {
           everyMs: flashblockMs,
-          onFlashblock: (flashblock: BuiltFlashblock) => outbox.send({ kind: 'increment', flashblock: serialize(flashblock) }),
+          onFlashblock: (flashblock: BuiltFlashblock) => outbox.send({ kind: 'flashblock', flashblock: serialize(flashblock) }),
         },
       }),
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),

@@ -5,7 +5,7 @@ import { createManualClock, type ManualClock, settle } from '#test/harness/clock
 import { blockAt, flashblockAt, modelPending, type PendingModel } from '#test/harness/flashblocks/messages'
 import type { Flashblock } from '#types/flashblock'
 import { type Consumer, createConsumer, type Shown } from './consumer.ts'
-import type { Frame } from './decode.ts'
+import type { FeedMessage } from './decode.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
 const maxAgeMs = 4_000
@@ -19,7 +19,7 @@ type World = {
   /** records that the next calls of `shown` return though execution has moved on */
   lateRecords: Shown[]
   /** Feeds frames of upstream 0, one after another. */
-  hear(...frames: Frame[]): Promise<void>
+  hear(...frames: FeedMessage[]): Promise<void>
   head(...at: Parameters<PendingModel['setHead']>): Promise<void>
   placed(place: string): Promise<number>
   heldBytes(): Promise<number>

@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
-import type { Frame } from './decode.ts'
+import type { FeedMessage } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
 import { type Executed, type FittingFlashblock, FlashblockBuffer } from './flashblockBuffer.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
@@ -38,7 +38,7 @@ type Due = { readonly flashblock: FittingFlashblock; readonly at: Shown; readonl
 
 /** Places the flashblocks of all upstreams and executes those that fit, one at a time, in the execution thread. */
 export interface Consumer extends Disposable {
-  take(frame: Frame, from: number): void
+  take(frame: FeedMessage, from: number): void
   /** Called after each new record of heads. */
   headsChanged(): void
   /** Drops the pending blocks until the next fitting flashblock arrives. */
@@ -77,7 +77,7 @@ class FeedConsumer implements Consumer {
     this.#expect(maxAgeMs)
   }
 
-  take(frame: Frame, from: number): void {
+  take(frame: FeedMessage, from: number): void {
     if (this.#isClosed) return
     const { metrics, judge } = this.#deps
     const blockNumber = frame.blockNumber ?? this.#held.numberOf(frame.payloadId)

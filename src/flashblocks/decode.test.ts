@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { threadCpuMs } from '#test/harness/threadTime'
-import { badMessageReasons, type DecodedMessage, decodeMessage, type Frame, maxMessageBytes } from './decode.ts'
+import { badMessageReasons, type DecodedMessage, decodeMessage, type FeedMessage, maxMessageBytes } from './decode.ts'
 
 type Fields = Record<string, unknown>
 const word = (digit: string): string => `0x${digit.repeat(64)}`
@@ -36,7 +36,7 @@ const later: Fields = { ...withoutBase, index: 3 }
 
 const bytesOf = (json: unknown): Uint8Array => Buffer.from(JSON.stringify(json))
 const decode = (json: unknown): DecodedMessage => decodeMessage(bytesOf(json))
-function frameOf(decoded: DecodedMessage): Frame {
+function frameOf(decoded: DecodedMessage): FeedMessage {
   if (decoded.kind === 'bad') throw new Error(decoded.text)
   return decoded.frame
 }

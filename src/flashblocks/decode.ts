@@ -17,13 +17,13 @@ import {
 } from '#types/jsonShape'
 
 /** A decoded message. Older formats give the block number in the base only; their later flashblocks are matched by payload id. */
-export type Frame = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
+export type FeedMessage = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
 
 /** Why a message is rejected. */
 export const badMessageReasons = ['size', 'encoding', 'json', 'shape'] as const
 export type BadMessageReason = (typeof badMessageReasons)[number]
 export type DecodedMessage =
-  | { readonly kind: 'frame'; readonly frame: Frame }
+  | { readonly kind: 'frame'; readonly frame: FeedMessage }
   | { readonly kind: 'bad'; readonly reason: BadMessageReason; readonly text: string }
 
 /** Maximum size in bytes of a message, and of its decompressed content. */
@@ -80,7 +80,7 @@ function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedMessage,
   }
 }
 
-function frameOf(json: Json): Frame {
+function frameOf(json: Json): FeedMessage {
   const payloadId = bytesField(json, 'payload_id')
   if (payloadId.length !== 8) throw new ShapeError('payload_id must have 8 bytes')
   const index = integerField(json, 'index')

@@ -3,13 +3,13 @@ import { brotliCompressSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { flashblockAt, messageOf } from '#test/harness/flashblocks/messages'
 import { decodeMessage } from './decode.ts'
-import { FrameThread, startWorker } from './decodeThread.ts'
+import { DecodeThread, startWorker } from './decodeThread.ts'
 
 const flashblock = { ...flashblockAt(11, 0), transactions: [Uint8Array.of(2, 1), new Uint8Array(1_000).fill(7), Uint8Array.of(3)] }
 const plain = Buffer.from(messageOf(flashblock))
 
 it('flashblocks/decodeThread: decodes like decodeMessage: plain, brotli, part of a larger buffer, bad messages', async () => {
-  using thread = new FrameThread()
+  using thread = new DecodeThread()
   const within = Buffer.concat([Buffer.alloc(100_000), plain, Buffer.alloc(7)]).subarray(100_000, 100_000 + plain.length)
   const messages = [plain, brotliCompressSync(plain), within, Buffer.from('{'), Buffer.from('text'), new Uint8Array(0)]
   expect(await Promise.all(messages.map((message) => thread.decode(message)))).toEqual(messages.map(decodeMessage))
@@ -17,7 +17,7 @@ it('flashblocks/decodeThread: decodes like decodeMessage: plain, brotli, part of
 
 it('flashblocks/decodeThread: rejects the message in decoding when the thread ends, and decodes the next in a new thread', async () => {
   const workers: Worker[] = []
-  using thread = new FrameThread(() => {
+  using thread = new DecodeThread(() => {
     const worker = startWorker()
     workers.push(worker)
     return worker
@@ -30,7 +30,7 @@ it('flashblocks/decodeThread: rejects the message in decoding when the thread en
 })
 
 it('flashblocks/decodeThread: rejects messages when it is closed', async () => {
-  const thread = new FrameThread()
+  const thread = new DecodeThread()
   thread[Symbol.dispose]()
   await expect(thread.decode(plain)).rejects.toThrow('the decoding thread is closed')
 })

@@ -2,23 +2,25 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Packed, unpack } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
-import type { DecodedMessage, Frame } from './decode.ts'
+import type { DecodedMessage, FeedMessage } from './decode.ts'
 
 /** A decoded message in the form in which it crosses threads. */
-export type PackedDecoded = { readonly kind: 'frame'; readonly frame: Packed<Frame> } | Extract<DecodedMessage, { readonly kind: 'bad' }>
+export type PackedDecoded =
+  | { readonly kind: 'frame'; readonly frame: Packed<FeedMessage> }
+  | Extract<DecodedMessage, { readonly kind: 'bad' }>
 
 /** Calls that the decoding thread answers. */
-export type OfFrameThread = { decode(message: Uint8Array): PackedDecoded }
+export type OfDecodeThread = { decode(message: Uint8Array): PackedDecoded }
 
 /** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./decodeThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
 export const startWorker = (): Worker => new Worker(entry, { name: 'basalt flashblocks' })
 
-type Running = { readonly worker: Worker; readonly link: ThreadLink<OfFrameThread, object> }
+type Running = { readonly worker: Worker; readonly link: ThreadLink<OfDecodeThread, object> }
 
 /** Thread that decodes publishers' messages. The largest message takes 0.5 s, which must not delay other work. A thread that ends is replaced. */
-export class FrameThread implements Disposable {
+export class DecodeThread implements Disposable {
   readonly #startWorker: () => Worker
   #running: Running | undefined
   #isClosed = false
@@ -34,7 +36,7 @@ export class FrameThread implements Disposable {
     this.#running ??= this.#start()
     // posting a view would copy the socket's whole buffer
     const decoded = await this.#running.link.ask('decode', new Uint8Array(message))
-    return decoded.kind === 'bad' ? decoded : { kind: 'frame', frame: unpack<Frame>(decoded.frame) }
+    return decoded.kind === 'bad' ? decoded : { kind: 'frame', frame: unpack<FeedMessage>(decoded.frame) }
   }
 
   [Symbol.dispose](): void {
@@ -46,7 +48,7 @@ export class FrameThread implements Disposable {
     const worker = this.#startWorker()
     worker.unref()
     const post = (message: unknown): void => worker.postMessage(message)
-    const link = new ThreadLink<OfFrameThread, object>({ post, here: {}, onFailure() {} })
+    const link = new ThreadLink<OfDecodeThread, object>({ post, here: {}, onFailure() {} })
     const running = { worker, link }
     const ended = (error: Error): void => {
       link.end(error)

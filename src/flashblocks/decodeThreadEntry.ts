@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { packBytes } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
 import { decodeMessage } from './decode.ts'
-import type { OfFrameThread, PackedDecoded } from './decodeThread.ts'
+import type { OfDecodeThread, PackedDecoded } from './decodeThread.ts'
 
 function decode(message: Uint8Array): PackedDecoded {
   const decoded = decodeMessage(message)
@@ -10,7 +10,7 @@ function decode(message: Uint8Array): PackedDecoded {
   return { kind: 'frame', frame: { ...decoded.frame, transactions: packBytes(decoded.frame.transactions) } }
 }
 
-const link = new ThreadLink<object, OfFrameThread>({
+const link = new ThreadLink<object, OfDecodeThread>({
   post: (message): void => parentPort?.postMessage(message),
   here: { decode },
   onFailure() {},

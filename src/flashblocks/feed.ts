@@ -5,7 +5,7 @@ import type { Backoff, Random } from '#lib/retry'
 import type { PendingPort } from '#pending/pendingPort'
 import { createConsumer, defaultHeldBytes, type Shown } from './consumer.ts'
 import type { DecodedMessage } from './decode.ts'
-import { FrameThread } from './decodeThread.ts'
+import { DecodeThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
@@ -73,7 +73,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
   const { endpoints, maxAgeMs } = options
   const upstreams: Upstream[] = []
-  const thread = new FrameThread()
+  const thread = new DecodeThread()
   const decode = (message: Uint8Array): Promise<DecodedMessage> => thread.decode(message)
   let wasTrusted = true
   const consumer = createConsumer(
@@ -99,7 +99,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   for (const [from, endpoint] of endpoints.entries()) {
     upstreams.push(
       createUpstream(
-        { ...deps, decode, onFrame: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
+        { ...deps, decode, onMessage: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
         { ...options, endpoint, idleMs: Math.max(leastIdleMs, 2 * maxAgeMs) },
       ),
     )

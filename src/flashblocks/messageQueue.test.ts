@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { settle } from '#test/harness/clock'
 import { type DecodedMessage, maxMessageBytes } from './decode.ts'
-import { FrameQueue } from './messageQueue.ts'
+import { MessageQueue } from './messageQueue.ts'
 
 const badWith = (text: string): DecodedMessage => ({ kind: 'bad', reason: 'json', text })
 
@@ -12,7 +12,7 @@ function open(count: number) {
   const queues = Array.from(
     { length: count },
     (_, number) =>
-      new FrameQueue({
+      new MessageQueue({
         decode: (message) => {
           const answer = Promise.withResolvers<DecodedMessage>()
           calls.push({ name: `${number}:${message[0]}`, answer })

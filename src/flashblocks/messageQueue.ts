@@ -1,6 +1,6 @@
 import { type DecodedMessage, maxMessageBytes } from './decode.ts'
 
-export type FrameQueueDeps = {
+export type MessageQueueDeps = {
   /** Rejects when the decoder fails; a bad message does not reject. */
   readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
   readonly onDecoded: (decoded: DecodedMessage) => void
@@ -12,13 +12,13 @@ export type FrameQueueDeps = {
 const messageOverheadBytes = 4_096
 
 /** Messages of one upstream that wait for the decoder. Decodes one at a time, in order, so several upstreams take turns. */
-export class FrameQueue {
-  readonly #deps: FrameQueueDeps
+export class MessageQueue {
+  readonly #deps: MessageQueueDeps
   readonly #waiting: Uint8Array[] = []
   #bytes = 0
   #isRunning = false
 
-  constructor(deps: FrameQueueDeps) {
+  constructor(deps: MessageQueueDeps) {
     this.#deps = deps
   }
 

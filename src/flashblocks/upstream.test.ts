@@ -7,7 +7,7 @@ import { parseEndpoint } from '#lib/endpoint'
 import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import { flashblockAt, messageOf } from '#test/harness/flashblocks/messages'
-import { decodeMessage, type Frame, maxMessageBytes } from './decode.ts'
+import { decodeMessage, type FeedMessage, maxMessageBytes } from './decode.ts'
 import { flashblocksMetrics } from './metrics.ts'
 import { createUpstream } from './upstream.ts'
 
@@ -16,13 +16,13 @@ const backoff = { baseMs: 1_000, maxMs: 10_000, jitter: 0 }
 it('flashblocks/upstream: stops reading a publisher that sends faster than the decoder, and loses no message', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const frames: Frame[] = []
+  const frames: FeedMessage[] = []
   const stuck = Promise.withResolvers<void>()
   using _upstream = createUpstream(
     {
       ...{ clock: createManualClock(), random: () => 0, log: silentLog, metrics: flashblocksMetrics.register(new Registry()) },
       decode: async (message) => stuck.promise.then(() => decodeMessage(message)),
-      onFrame: (frame) => void frames.push(frame),
+      onMessage: (frame) => void frames.push(frame),
       onChange() {},
     },
     {

@@ -3,9 +3,9 @@ import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
-import { type DecodedMessage, type Frame, maxMessageBytes } from './decode.ts'
+import { type DecodedMessage, type FeedMessage, maxMessageBytes } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
-import { FrameQueue } from './messageQueue.ts'
+import { MessageQueue } from './messageQueue.ts'
 import type { DisconnectReason, FlashblocksMetrics } from './metrics.ts'
 
 export type UpstreamDeps = {
@@ -15,7 +15,7 @@ export type UpstreamDeps = {
   readonly metrics: Pick<FlashblocksMetrics, 'badFrames' | 'disconnects'>
   /** Decodes a message in another thread. */
   readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
-  readonly onFrame: (frame: Frame) => void
+  readonly onMessage: (frame: FeedMessage) => void
   /** Called after each change of `isUp` and `isHealthy`. */
   readonly onChange: () => void
 }
@@ -60,7 +60,7 @@ class SocketUpstream implements Upstream {
   readonly #deps: UpstreamDeps
   readonly #options: UpstreamOptions
   readonly #clientOptions: ClientOptions
-  readonly #undecoded: FrameQueue
+  readonly #undecoded: MessageQueue
   #socket: WebSocket | undefined
   #isUp = false
   #isHealthy = true
@@ -79,7 +79,7 @@ class SocketUpstream implements Upstream {
     this.#options = options
     const { headers } = options.endpoint
     this.#clientOptions = { headers, maxPayload: maxMessageBytes, perMessageDeflate: false, followRedirects: false }
-    this.#undecoded = new FrameQueue({
+    this.#undecoded = new MessageQueue({
       decode: deps.decode,
       onDecoded: (decoded): void => this.#decoded(decoded),
       onFailure: (error): void => {
@@ -198,7 +198,7 @@ class SocketUpstream implements Upstream {
   /** Handles flashblocks even if their connection has ended. */
   #decoded(decoded: DecodedMessage): void {
     if (this.#isClosed) return
-    const { metrics, onFrame } = this.#deps
+    const { metrics, onMessage } = this.#deps
     if (this.#socket?.isPaused && !this.#undecoded.isFull) this.#socket.resume()
     this.#alive()
     if (decoded.kind === 'bad') {
@@ -206,7 +206,7 @@ class SocketUpstream implements Upstream {
       this.accuse(`${decoded.reason}: ${decoded.text}`)
     } else {
       if (this.#isUp) this.#expectFrame()
-      onFrame(decoded.frame)
+      onMessage(decoded.frame)
     }
   }
 

@@ -12,15 +12,15 @@ export type Trail<T> = {
   /** reported items are remembered for blocks above this number */
   readonly since: number
   /** blocks with reported items, oldest first */
-  readonly told: readonly ToldBlock<T>[]
+  readonly told: readonly NotifiedBlock<T>[]
 }
-export type ToldBlock<T> = BlockId & { readonly items: readonly T[] }
+export type NotifiedBlock<T> = BlockId & { readonly items: readonly T[] }
 
 /** Trail of a filter that starts after this block. */
 export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, told: [] })
 
 /** Parents of recently reported blocks. For blocks that left the canonical chain this is the only source. */
-export class ToldParents {
+export class ParentTrail {
   readonly #parents = new Map<Hash, Hash>()
 
   note(block: Hash, parent: Hash): void {

@@ -4,7 +4,7 @@ import { toHex } from '#lib/hex'
 import { Lru } from '#lib/lru'
 import type { Hash } from '#types/ids'
 import type { WantedLogs } from '#types/logMatcher'
-import { ToldParents, type Trail } from './chainTrail.ts'
+import { ParentTrail, type Trail } from './chainTrail.ts'
 import type { LogFilter } from './codecs/logFilter.ts'
 import { filterNotFound, tooManyFilters } from './errors.ts'
 import type { LocatedLog } from './results/log.ts'
@@ -26,7 +26,7 @@ export interface Filters {
   logsOf(block: Hash, read: () => readonly LocatedLog[]): readonly LocatedLog[]
   /** memory budget of the filters and subscriptions of the thread */
   readonly budget: ByteBudget
-  readonly parents: ToldParents
+  readonly parents: ParentTrail
   /**
    * Log matcher of a filter or subscription; equal matchers are shared.
    * @throws RpcError −32005 when the matchers of all clients exceed their budget
@@ -113,7 +113,7 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
       return logs
     },
     budget,
-    parents: new ToldParents(),
+    parents: new ParentTrail(),
     matcherFor(wanted): MatcherUse {
       dropIdle()
       return matchers.use(wanted)

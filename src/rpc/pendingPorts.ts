@@ -14,7 +14,7 @@ export type PendingBlock = {
 /** A change of pending blocks. */
 export type PendingNews =
   /** A flashblock was added. `firstNew`: index of its first transaction. */
-  | { readonly kind: 'increment'; readonly pending: PendingBlock; readonly firstNew: number }
+  | { readonly kind: 'flashblock'; readonly pending: PendingBlock; readonly firstNew: number }
   /** The transactions of this block from index `first` on will not be on the chain in this position. */
   | { readonly kind: 'dropped'; readonly pending: PendingBlock; readonly first: number; readonly replacedBy?: Hash }
 

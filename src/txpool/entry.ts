@@ -4,7 +4,7 @@ import type { PooledTransaction } from '#types/pooledTransaction'
 import type { SignedTransaction } from '#types/transaction'
 
 /** State of a transaction: `pending` can be in the next block, `queued` waits for an earlier one, `gone` has left the pool. */
-export type Place = 'pending' | 'queued' | 'gone'
+export type EntryState = 'pending' | 'queued' | 'gone'
 
 /** A transaction in the pool. Prices in wei per gas. */
 export type PoolEntry = PoolCandidate & {
@@ -16,7 +16,7 @@ export type PoolEntry = PoolCandidate & {
   readonly heldBytes: number
   /** number of arrival; at equal prices the earlier transaction is first */
   readonly order: number
-  place: Place
+  place: EntryState
   /** when it became queued, on the monotonic clock */
   queuedSinceMs: number
   /** minimum of its own tip and those of the sender's earlier transactions, which it cannot overtake */

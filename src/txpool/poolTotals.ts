@@ -1,4 +1,4 @@
-import type { Place, PoolEntry } from './entry.ts'
+import type { EntryState, PoolEntry } from './entry.ts'
 
 /** Linked list of transactions in the order in which they became pending. */
 export type Addition = { readonly entry: PoolEntry; next: Addition | undefined }
@@ -27,7 +27,7 @@ export class PoolTotals {
   }
 
   /** Moves a transaction between pending and queued, or removes it. */
-  move(entry: PoolEntry, place: Place): void {
+  move(entry: PoolEntry, place: EntryState): void {
     if (entry.place === place) return
     if (entry.place === 'pending') this.pending--
     else this.queued--

@@ -275,13 +275,13 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     const session = sessionOf({ [contract]: { code: endless } })
     const late = new Error('late')
     const pieces: number[] = []
-    const pace = (gas: number): void => {
+    const interruptCheck = (gas: number): void => {
       pieces.push(gas)
       if (pieces.length === 20) throw late
     }
     let thrown: unknown
     try {
-      session.run(message({ gas: 2n ** 63n }), pace)
+      session.run(message({ gas: 2n ** 63n }), interruptCheck)
     } catch (error) {
       thrown = error
     }

@@ -23,7 +23,7 @@ const recordedFlashblocks = told.filter(({ kind }) => kind === 2)
 
 /** Events in order, with the flashblocks at the times that `timeOf` returns. */
 function timeline(timeOf: (index: number, sentAt: number) => number): readonly Happening[] {
-  const flashblocks = frames.map(({ t, flashblock }, index): Happening => ({ t: timeOf(index, t), kind: 'increment', flashblock }))
+  const flashblocks = frames.map(({ t, flashblock }, index): Happening => ({ t: timeOf(index, t), kind: 'flashblock', flashblock }))
   return [...heads, ...flashblocks].sort((a, b) => a.t - b.t)
 }
 
@@ -221,7 +221,7 @@ it.each([0, 1])(
     for (let head = 1; head < number - below; head++) await node.happen({ t: 0, kind: 'head', number: head })
     for (const { flashblock } of frames)
       if (flashblock.blockNumber >= number - below && flashblock.blockNumber <= number)
-        await node.happen({ t: 0, kind: 'increment', flashblock })
+        await node.happen({ t: 0, kind: 'flashblock', flashblock })
     const answers = (place: string): Promise<unknown[]> =>
       Promise.all(
         questions.map(([method, ...params]) =>
@@ -275,10 +275,10 @@ it('flashblocks: emits the logs of a dropped pending block as removed to the sub
   for (let head = 1; head < number; head++) await node.happen({ t: 0, kind: 'head', number: head })
   const ofBlock = frames.filter(({ flashblock }) => flashblock.blockNumber === number)
   const all = await node.subscribe('pendingLogs')
-  for (const { flashblock } of ofBlock.slice(0, 4)) await node.happen({ t: 0, kind: 'increment', flashblock })
+  for (const { flashblock } of ofBlock.slice(0, 4)) await node.happen({ t: 0, kind: 'flashblock', flashblock })
   const before = all.length
   const late = await node.subscribe('pendingLogs')
-  for (const { flashblock } of ofBlock.slice(4)) await node.happen({ t: 0, kind: 'increment', flashblock })
+  for (const { flashblock } of ofBlock.slice(4)) await node.happen({ t: 0, kind: 'flashblock', flashblock })
   const told = all.slice()
   const removed = (of: readonly unknown[]): unknown[] => of.map((log) => ({ ...(log as object), removed: true }))
   await node.drop()

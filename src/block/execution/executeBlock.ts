@@ -31,7 +31,7 @@ export type BlockDeps = {
   readonly config: ExecutionConfig
   readonly senders: Senders
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
-  readonly pace?: InterruptCheck
+  readonly interruptCheck?: InterruptCheck
 }
 
 /** The parent block and the state after it. */
@@ -216,7 +216,7 @@ export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input:
 }
 
 function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
-  const { config, senders, pace } = deps
+  const { config, senders, interruptCheck } = deps
   const { schedule } = config
   if (schedule.ethereum) return beginBlockOfEthereum(deps, schedule.ethereum, parent, input)
   const rules = evmRulesAt(schedule, input.timestamp)
@@ -235,8 +235,8 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
     baseFee,
     blobBaseFee: 1n,
   }
-  const session = deps.evm.open(parent.state.view, env, rules, pace)
-  const block = new BlockExecutor({ session, env, rules, config, senders, ...(pace && { pace }) }, parent, input)
+  const session = deps.evm.open(parent.state.view, env, rules, interruptCheck)
+  const block = new BlockExecutor({ session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }, parent, input)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
   return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
 }

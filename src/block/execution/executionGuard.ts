@@ -46,7 +46,7 @@ export class ExecutionGuard {
   }
 
   /** Interrupt check for all blocks that `run` executes. @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
-  readonly pace: InterruptCheck = (pieceGas) => {
+  readonly interruptCheck: InterruptCheck = (pieceGas) => {
     if (this.#run) this.#check(this.#run, pieceGas)
   }
 

@@ -22,7 +22,7 @@ export type BlockRun = {
   readonly config: ExecutionConfig
   readonly senders: Senders
   /** Called before each transaction; the session calls it while messages run. An error that it throws ends the execution. */
-  readonly pace?: InterruptCheck
+  readonly interruptCheck?: InterruptCheck
   /** on Ethereum's own chain before Byzantium: returns the present state root, for receipts */
   readonly postState?: () => Uint8Array
 }
@@ -90,7 +90,7 @@ export class TransactionRun {
    * @returns why it cannot be at this place in the block; then it has changed nothing
    */
   take(raw: Uint8Array, signer?: Address): string | undefined {
-    this.#run.pace?.(0)
+    this.#run.interruptCheck?.(0)
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
     if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'a deposit in a block of Ethereum' : this.#takeDeposit(tx, raw)

@@ -61,7 +61,7 @@ function runPrecompile(machine: Machine, precompile: NonNullable<ReturnType<type
   const price = precompile.gas(input)
   const left = totalGas(call) - price
   if (left < 0n) return { state: 'out of gas', gas: 0, reserve: 0n, output: emptyBytes }
-  machine.pace?.(Number(price))
+  machine.interruptCheck?.(Number(price))
   const output = precompile.run(input)
   if (!output) return { state: 'precompile failure', gas: 0, reserve: 0n, output: emptyBytes }
   const rest = { gas: 0, reserve: 0n }

@@ -9,7 +9,7 @@ const pieceInstructions = 10_000
 
 function keepPace(machine: Machine): void {
   machine.untilPace = pieceInstructions
-  machine.pace?.(pieceGas)
+  machine.interruptCheck?.(pieceGas)
 }
 
 /** Runs one frame until it ends or waits for a frame it called. */

@@ -60,8 +60,8 @@ export type Machine = {
   transaction: TransactionWords
   /** Refund counter of EIP-3529. */
   refund: number
-  pace: InterruptCheck | undefined
-  /** Instructions until the next call of `pace`. */
+  interruptCheck: InterruptCheck | undefined
+  /** Instructions until the next call of `interruptCheck`. */
   untilPace: number
   /** Running and waiting frames, the innermost last. */
   readonly frames: Frame[]

@@ -74,7 +74,7 @@ function createMachine(
     block: blockWords(block),
     transaction: noTransaction,
     refund: 0,
-    pace: undefined,
+    interruptCheck: undefined,
     untilPace: 0,
     frames: [],
     stacks: [],
@@ -135,10 +135,17 @@ export class ReferenceSession implements EvmSession {
   readonly #accounts = new Map<Address, AccountState>()
   /** Default interrupt check, for messages that are run without one. */
   readonly #usualPace: InterruptCheck | undefined
-  #running: { readonly message: Message; readonly pace: InterruptCheck | undefined; readonly checkpoint: number } | undefined
+  #running: { readonly message: Message; readonly interruptCheck: InterruptCheck | undefined; readonly checkpoint: number } | undefined
 
-  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer, pace?: InterruptCheck) {
-    this.#usualPace = pace
+  constructor(
+    view: StateView,
+    block: BlockEnv,
+    rules: EvmRules,
+    codes: CodeCache,
+    logOfTransfer?: LogOfTransfer,
+    interruptCheck?: InterruptCheck,
+  ) {
+    this.#usualPace = interruptCheck
     this.#machine = createMachine(view, block, rules, codes, logOfTransfer)
     this.#journal = this.#machine.journal
   }
@@ -198,26 +205,26 @@ export class ReferenceSession implements EvmSession {
     this.#machine.refund = 0
   }
 
-  run(message: Message, pace: InterruptCheck | undefined = this.#usualPace): Outcome {
-    this.#running = { message, pace, checkpoint: this.#journal.checkpoint() }
-    return this.#begin(message, pace)
+  run(message: Message, interruptCheck: InterruptCheck | undefined = this.#usualPace): Outcome {
+    this.#running = { message, interruptCheck, checkpoint: this.#journal.checkpoint() }
+    return this.#begin(message, interruptCheck)
   }
 
   /** Restarts the message; this interpreter is not optimised for speed. */
   resume(): Outcome {
     if (!this.#running) throw new RangeError('no message to resume')
-    const { message, pace, checkpoint } = this.#running
+    const { message, interruptCheck, checkpoint } = this.#running
     this.#journal.revertTo(checkpoint)
     // memories of the abandoned frames are not cleared
     this.#machine.memories.length = 0
-    return this.#begin(message, pace)
+    return this.#begin(message, interruptCheck)
   }
 
-  #begin(message: Message, pace: InterruptCheck | undefined): Outcome {
+  #begin(message: Message, interruptCheck: InterruptCheck | undefined): Outcome {
     const machine = this.#machine
     machine.frames.length = 0
     machine.refund = 0
-    machine.pace = pace
+    machine.interruptCheck = interruptCheck
     const next = beginMessage(machine, message, (address) => this.#of(address))
     const outcome = outcomeOf(machine, 'stack' in next ? interpret(machine, next) : next)
     this.#running = undefined

@@ -37,7 +37,7 @@ function serveCode(world: World): void {
 /** Gas cost that no frame can pay. */
 const moreGasThanAny = 2n ** 64n - 1n
 
-function servePrecompile(world: World, table: RulesTable, pace: InterruptCheck | undefined): void {
+function servePrecompile(world: World, table: RulesTable, interruptCheck: InterruptCheck | undefined): void {
   const { exports, memory } = world.instance
   const precompile = table.precompiles.get(memory.number(ctxExitId))
   if (!precompile) throw new RangeError(`no precompile at ${memory.number(ctxExitId)}`)
@@ -48,7 +48,7 @@ function servePrecompile(world: World, table: RulesTable, pace: InterruptCheck |
     exports.endPrecompile(1, 0, moreGasThanAny)
     return
   }
-  pace?.(Number(cost))
+  interruptCheck?.(Number(cost))
   const output = precompile.run(input)
   if (output === undefined) {
     exports.endPrecompile(0, 0, 0n)
@@ -61,9 +61,9 @@ function servePrecompile(world: World, table: RulesTable, pace: InterruptCheck |
 
 /**
  * Serves an exit: provides the data or action that the interpreter requested.
- * @throws exceptions of the view and of `pace`; the exit can then be served again
+ * @throws exceptions of the view and of `interruptCheck`; the exit can then be served again
  */
-export function serve(exit: number, world: World, table: RulesTable, pace: InterruptCheck | undefined): void {
+export function serve(exit: number, world: World, table: RulesTable, interruptCheck: InterruptCheck | undefined): void {
   const { exports, memory } = world.instance
   switch (exit) {
     case exitAccount:
@@ -73,18 +73,18 @@ export function serve(exit: number, world: World, table: RulesTable, pace: Inter
       world.loadSlot(memory.number(ctxExitEntry))
       return
     case exitCode:
-      pace?.(0)
+      interruptCheck?.(0)
       serveCode(world)
       return
     case exitPrecompile:
-      servePrecompile(world, table, pace)
+      servePrecompile(world, table, interruptCheck)
       return
     case exitBlockHash:
       memory.setHex(ioBase, world.blockHash(memory.number(ctxExitId)) ?? zeroHash)
       exports.setBlockHash()
       return
     case exitFuel:
-      pace?.(gasOfSlice)
+      interruptCheck?.(gasOfSlice)
       return
     case exitNewCode: {
       const entry = memory.number(ctxExitEntry)

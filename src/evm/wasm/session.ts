@@ -120,11 +120,11 @@ export class WasmSession implements EvmSession {
   readonly #watch: ExitWatch | undefined
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
-  #pace: InterruptCheck | undefined
+  #interruptCheck: InterruptCheck | undefined
   /** Default interrupt check, for messages that are run without one. */
   readonly #usualPace: InterruptCheck | undefined
 
-  constructor(place: SessionContext, view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck) {
+  constructor(place: SessionContext, view: StateView, block: BlockEnv, rules: EvmRules, interruptCheck?: InterruptCheck) {
     const { instance } = place
     const { exports, memory } = instance
     const known = knownOf(instance, view, rules)
@@ -133,7 +133,7 @@ export class WasmSession implements EvmSession {
     this.#world = new World(view, instance, kept)
     this.#table = rulesTable(rules)
     this.#place = place
-    this.#usualPace = pace
+    this.#usualPace = interruptCheck
     this.#watch = place.watch?.(this.#world, this.#table)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
@@ -215,7 +215,7 @@ export class WasmSession implements EvmSession {
     })
   }
 
-  run(message: Message, pace: InterruptCheck | undefined = this.#usualPace): Outcome {
+  run(message: Message, interruptCheck: InterruptCheck | undefined = this.#usualPace): Outcome {
     const { caller, to, value, data, gas } = message
     const world = this.#world
     const { exports, memory } = world.instance
@@ -229,8 +229,8 @@ export class WasmSession implements EvmSession {
     if (data.length > 0) memory.u8.set(data, inputBase)
     world.instance.ioHigh = Math.max(world.instance.ioHigh, data.length)
     this.#watch?.begin()
-    this.#pace = pace
-    pace?.(gas < gasOfSlice ? Number(gas) : gasOfSlice)
+    this.#interruptCheck = interruptCheck
+    interruptCheck?.(gas < gasOfSlice ? Number(gas) : gasOfSlice)
     return this.#goOn(exports.begin)
   }
 
@@ -241,7 +241,7 @@ export class WasmSession implements EvmSession {
 
   #serveAndRun(): Outcome {
     try {
-      serve(this.#exit, this.#world, this.#table, this.#pace)
+      serve(this.#exit, this.#world, this.#table, this.#interruptCheck)
     } catch (error) {
       throw this.#world.faultOf(error)
     }
@@ -259,13 +259,13 @@ export class WasmSession implements EvmSession {
         memory.refresh()
         const isTold = this.#watch?.take(exit) === true
         if (exit === exitEnded) break
-        if (!isTold) serve(exit, world, this.#table, this.#pace)
+        if (!isTold) serve(exit, world, this.#table, this.#interruptCheck)
         exit = exports.run()
       }
     } catch (error) {
       throw world.faultOf(error)
     }
-    this.#pace = undefined
+    this.#interruptCheck = undefined
     this.#watch?.end()
     world.instance.ioHigh = Math.max(world.instance.ioHigh, memory.number(ctxReturnSize))
     return outcomeOf(world)

@@ -174,5 +174,5 @@ export type FromWorker =
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
   /** a `BuiltFlashblock` in the format of `v8.serialize` */
-  | { readonly kind: 'increment'; readonly flashblock: Uint8Array }
+  | { readonly kind: 'flashblock'; readonly flashblock: Uint8Array }
   | { readonly kind: 'log'; readonly line: LogLine }

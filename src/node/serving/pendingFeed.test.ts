@@ -28,7 +28,7 @@ const record = (unsafe: number, overlays: readonly never[], ...blocks: readonly 
 const short = (before: HeadRecord, now: HeadRecord): string[] =>
   pendingChanges(before, now).map((change) => {
     const { number } = change.block.header
-    if (change.kind === 'increment') return `+${number}/${change.block.index} from ${change.firstNew}`
+    if (change.kind === 'flashblock') return `+${number}/${change.block.index} from ${change.firstNew}`
     return `-${number}/${change.block.index} from ${change.first}${change.replacedBy ? ` by ${change.replacedBy}` : ''}`
   })
 
@@ -70,5 +70,5 @@ it('node/serving/pendingFeed: notifies subscribers of the changes of each record
   for (const next of [record(0, [], one), record(0, [], grown), none]) feed.publish(next)
   subscription[Symbol.dispose]()
   feed.publish(record(0, [], one))
-  expect(heard).toEqual(['increment 1', 'dropped 1'])
+  expect(heard).toEqual(['flashblock 1', 'dropped 1'])
 })

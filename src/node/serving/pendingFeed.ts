@@ -9,7 +9,7 @@ import { createRecordFeed, type RecordFeed } from './recordFeed.ts'
 
 /** Change of a pending block, before `PendingNews` unpacks it. */
 export type PendingChange =
-  | { readonly kind: 'increment'; readonly block: PendingBlock; readonly firstNew: number }
+  | { readonly kind: 'flashblock'; readonly block: PendingBlock; readonly firstNew: number }
   | { readonly kind: 'dropped'; readonly block: PendingBlock; readonly first: number; readonly replacedBy?: Hash }
 
 const continues = (block: PendingBlock, before: PendingBlock): boolean =>
@@ -34,7 +34,7 @@ export function pendingChanges(before: HeadRecord, now: HeadRecord): readonly Pe
     ...dropped,
     ...grown.map((block): PendingChange => {
       const earlier = old.find((one) => continues(block, one))
-      return { kind: 'increment', block, firstNew: earlier?.executed.length ?? 0 }
+      return { kind: 'flashblock', block, firstNew: earlier?.executed.length ?? 0 }
     }),
   ]
 }

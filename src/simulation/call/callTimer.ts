@@ -2,7 +2,7 @@ import type { InterruptCheck } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { RunTimer } from '#rpc/callPorts'
 
-/** Thrown by the pace of a message when there is no time left. */
+/** Thrown by the interrupt check of a message when there is no time left. */
 export class OutOfTime extends Error {
   readonly timeoutMs: number
 
@@ -26,7 +26,7 @@ const graceMs = 10
  * Creates the timer for all messages of one request; the time starts now. A piece of work (up to a megagas in the interpreter, or a whole precompile)
  * cannot be interrupted, so a piece that would probably end more than ten milliseconds late is not begun.
  * @param timeoutMs 0: no limit
- * @returns a function that creates the pace of a message, which throws OutOfTime
+ * @returns a function that creates the interrupt check of a message, which throws OutOfTime
  */
 export function createCallTimer(clock: Pick<Clock, 'elapsedMs'>, timeoutMs: number): RunTimer {
   if (timeoutMs === 0) return () => () => {}

@@ -19,9 +19,9 @@ export type MessageRun =
 /**
  * Runs one message as a transaction: the sender pays for its gas if it has a price, the nonce is incremented, delegations are applied.
  * Does not check nonce, sender code and block gas limit, and charges no L1 or operator fee.
- * @throws errors of `pace`
+ * @throws errors of `interruptCheck`
  */
-export function runMessage({ session, env, rules }: MessageContext, message: CallMessage, pace?: InterruptCheck): MessageRun {
+export function runMessage({ session, env, rules }: MessageContext, message: CallMessage, interruptCheck?: InterruptCheck): MessageRun {
   if (message.authorizationList.length > 0 && !hasFork(rules, 'prague')) return { kind: 'refused', refusal: { kind: 'transaction-type' } }
   if (initcodeRefusal(rules, message) !== undefined) return { kind: 'refused', refusal: { kind: 'initcode-size' } }
   const { intrinsic, floor } = gasBounds(rules, message)
@@ -40,7 +40,7 @@ export function runMessage({ session, env, rules }: MessageContext, message: Cal
   session.subtractBalance(from, gasLimit * gasPrice)
   if (to !== null) session.setNonce(from, nonce + 1n)
   const earlierRefund = applyAuthorizations(session, authorizations)
-  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, pace)
+  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, interruptCheck)
   const gasUsed = gasAfterRefund(gasLimit, floor, outcome, earlierRefund)
   const ran = gasLimit - outcome.gasLeft
   return { kind: 'ran', outcome, gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }

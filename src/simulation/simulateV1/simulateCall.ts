@@ -82,14 +82,14 @@ function refusalOf(
  * Validates and runs a call as a transaction, and pays its fees. Does not check the sender's code. Checks nonces only with validation; without it,
  * the maximum nonce wraps to zero.
  * @param raw EIP-2718 bytes of `tx`
- * @throws errors of `pace`
+ * @throws errors of `interruptCheck`
  */
 export function simulateCall(
   place: SimulatedContext,
   tx: SignedTransaction,
   raw: Uint8Array,
   sender: Address = zeroAddress,
-  pace?: InterruptCheck,
+  interruptCheck?: InterruptCheck,
 ): SimulatedRun {
   const { session, env, rules, validation, fees } = place
   const upfront = validation ? fees.upfront(raw, tx) : 0n
@@ -105,7 +105,7 @@ export function simulateCall(
   session.subtractBalance(sender, gasLimit * price + upfront)
   if (to !== null) session.setNonce(sender, ((session.account(sender)?.nonce ?? 0n) + 1n) & maxNonce)
   const earlierRefund = applyAuthorizations(session, authorizations)
-  const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - bounds.intrinsic }, pace)
+  const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - bounds.intrinsic }, interruptCheck)
   const output = outcome.kind === 'success' && outcome.created !== undefined ? session.code(outcome.created) : outcome.output
 
   const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund)

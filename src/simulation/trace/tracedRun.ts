@@ -28,8 +28,8 @@ export function readerOf(view: StateView): StateReader {
   }
 }
 
-/** Wraps an interpreter: messages run with a pace, and sessions stay open when they are disposed. `opened` receives each session. */
-function kept(evm: Evm, pace: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
+/** Wraps an interpreter: messages run with an interrupt check, and sessions stay open when they are disposed. `opened` receives each session. */
+function kept(evm: Evm, interruptCheck: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
   return {
     open(view, block, rules): EvmSession {
       const session = evm.open(view, block, rules)
@@ -45,7 +45,7 @@ function kept(evm: Evm, pace: () => InterruptCheck, opened: (session: EvmSession
         checkpoint: () => session.checkpoint(),
         revertTo: (checkpoint) => session.revertTo(checkpoint),
         beginTransaction: (env) => session.beginTransaction(env),
-        run: (message) => session.run(message, pace()),
+        run: (message) => session.run(message, interruptCheck()),
         resume: () => session.resume(),
         endTransaction: () => session.endTransaction(),
         diff: () => session.diff(),

@@ -80,10 +80,10 @@ class Watched {
         this.transaction = env
         session.beginTransaction(env)
       },
-      run: (message, pace) => {
+      run: (message, interruptCheck) => {
         this.message = message
         if (this.stopsAtRun) throw new Stopped()
-        return session.run(message, pace)
+        return session.run(message, interruptCheck)
       },
       resume: () => session.resume(),
       endTransaction: () => session.endTransaction(),

@@ -58,7 +58,7 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
       const number = last?.id.number ?? known.length + unsealed.length
       const grown = unsealedOf(content, number, (last?.shown.index ?? -1) + 1)
       unsealed = [...unsealed.filter(({ id }) => id.number < number), grown]
-      tell({ kind: 'increment', pending: grown.shown, firstNew: last?.content.length ?? 0 })
+      tell({ kind: 'flashblock', pending: grown.shown, firstNew: last?.content.length ?? 0 })
       return grown.shown
     },
     drop(first): void {

@@ -62,7 +62,7 @@ export function readTold(): readonly RecordedTold[] {
 
 /** Recorded event of the node's input. */
 export type Happening = { readonly t: number } & (
-  | { readonly kind: 'increment'; readonly flashblock: Flashblock }
+  | { readonly kind: 'flashblock'; readonly flashblock: Flashblock }
   | { readonly kind: 'head'; readonly number: number }
 )
 
@@ -110,7 +110,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
     async happen(of: Happening): Promise<void> {
       clock.jumpMs(of.t - lastMs)
       lastMs = of.t
-      if (of.kind === 'increment') {
+      if (of.kind === 'flashblock') {
         if (!(await take(of.flashblock))) held = [...held, of.flashblock]
         return
       }

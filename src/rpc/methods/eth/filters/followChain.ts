@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
-import { type ToldBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
+import { type NotifiedBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound, internalError, prunedHistory, timedOut } from '../../../errors.ts'
 
@@ -36,13 +36,13 @@ function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trai
   return { ...trail, last, told: trail.told.filter(({ number }) => number <= last.number) }
 }
 
-type Slice<T> = { readonly last: BlockId; readonly found: readonly ToldBlock<T>[]; readonly isEnd: boolean }
+type Slice<T> = { readonly last: BlockId; readonly found: readonly NotifiedBlock<T>[]; readonly isEnd: boolean }
 
 /** Follows the chain for one turn of the event loop. @returns undefined when the last reported block is no longer canonical */
 function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
   using view = context.chain.view()
   if (hashAt(view, after.number) !== after.hash) return undefined
-  const found: ToldBlock<T>[] = []
+  const found: NotifiedBlock<T>[] = []
   let last = after
   let [cost, items] = [0, 0]
   while (last.number < view.heads.latest.number) {

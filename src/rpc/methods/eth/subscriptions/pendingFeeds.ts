@@ -1,7 +1,7 @@
 import type { LogMatcher } from '#types/logMatcher'
 import type { Feed } from '../../../context.ts'
 import type { PendingFeed } from '../../../pendingPorts.ts'
-import { toldOf } from './pendingNotifications.ts'
+import { notificationsOf } from './pendingNotifications.ts'
 
 /** Feed of pending blocks: the whole block after each flashblock. */
 export function flashblocksFeed(source: PendingFeed): Feed {
@@ -9,7 +9,7 @@ export function flashblocksFeed(source: PendingFeed): Feed {
     kind: 'feed',
     open: (tell) =>
       source.subscribe((all) => {
-        for (const news of all) if (news.kind === 'increment') tell(toldOf(news).blockFor(source))
+        for (const news of all) if (news.kind === 'flashblock') tell(notificationsOf(news).blockFor(source))
       }),
   }
 }
@@ -20,7 +20,7 @@ export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' |
     kind: 'feed',
     open: (tell) =>
       source.subscribe((all) => {
-        for (const news of all) if (news.kind === 'increment') for (const notification of toldOf(news)[form]) tell(notification)
+        for (const news of all) if (news.kind === 'flashblock') for (const notification of notificationsOf(news)[form]) tell(notification)
       }),
   }
 }
@@ -43,9 +43,9 @@ export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed 
         start !== undefined && (number > start.number || (number === start.number && index >= start.index))
       return source.subscribe((all) => {
         for (const news of all) {
-          const notifications = toldOf(news)
+          const notifications = notificationsOf(news)
           const { number } = news.pending.block.block.header
-          if (news.kind === 'increment') start = earlier(start, number, notifications.first)
+          if (news.kind === 'flashblock') start = earlier(start, number, notifications.first)
           for (const { placed, notification } of notifications.logs)
             if (isSent(number, placed.transactionIndex) && matcher.matches(placed.log)) tell(notification)
         }

@@ -26,7 +26,7 @@ class PendingNotifications {
   constructor(news: PendingNews) {
     this.#pending = news.pending
     this.#decoded = decodedOf(news.pending)
-    this.first = news.kind === 'increment' ? news.firstNew : news.first
+    this.first = news.kind === 'flashblock' ? news.firstNew : news.first
     this.#isRemoved = news.kind === 'dropped'
   }
 
@@ -90,7 +90,7 @@ function decodedOf(pending: PendingBlock): DecodedBlock {
 }
 
 /** Notifications of a change, shared by all subscribers. */
-export function toldOf(news: PendingNews): PendingNotifications {
+export function notificationsOf(news: PendingNews): PendingNotifications {
   const known = toldNews.get(news)
   if (known) return known
   const made = new PendingNotifications(news)
