@@ -63,6 +63,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'payload',
       'pooledTransaction',
       'receipt',
+      'rollupStatus',
       'signing',
       'solidityError',
       'stateDiff',

@@ -22,7 +22,6 @@ it('consensus/syncStatus: has the L1 labels, the block read last, and the heads'
   const status = syncStatusOf(session.driver.status())
   expect(status).toMatchObject({ currentL1: world.l1.at(5), headL1: world.l1.at(5), safeL1: world.l1.at(3), finalizedL1: world.l1.at(3) })
   expect([status.unsafeL2, status.safeL2, status.finalizedL2].map((ref) => ref?.number)).toEqual([4, 4, 2])
-  expect(status.localSafeL2).toEqual(status.safeL2)
 })
 
 it('consensus/syncStatus: has no values before the start', () => {

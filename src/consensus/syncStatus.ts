@@ -3,39 +3,22 @@ import { l2OutputRoot } from '#chainspec/l2OutputRoot'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Engine } from '#engine/port'
-import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
+import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { RollupStatus } from '#types/rollupStatus'
 import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
 import type { DriverStatus } from './status.ts'
 
-/** Result of `optimism_syncStatus`; undefined: not known yet (zeros on the wire). */
-export type SyncStatus = {
-  /** the L1 block that derivation read last */
-  readonly currentL1: L1Ref | undefined
-  readonly currentL1Finalized: L1Ref | undefined
-  readonly headL1: L1Ref | undefined
-  readonly safeL1: L1Ref | undefined
-  readonly finalizedL1: L1Ref | undefined
-  readonly unsafeL2: L2Ref | undefined
-  readonly safeL2: L2Ref | undefined
-  readonly finalizedL2: L2Ref | undefined
-  /** without interop: the unsafe and the safe head */
-  readonly crossUnsafeL2: L2Ref | undefined
-  readonly localSafeL2: L2Ref | undefined
-}
-
-export function syncStatusOf({ origin, l1, heads }: DriverStatus): SyncStatus {
+/** Returns the heads for `optimism_syncStatus`. */
+export function syncStatusOf({ origin, l1, heads }: DriverStatus): RollupStatus {
   return {
     currentL1: origin,
-    currentL1Finalized: l1.finalized,
     headL1: l1.latest,
     safeL1: l1.safe,
     finalizedL1: l1.finalized,
     unsafeL2: heads?.unsafe,
     safeL2: heads?.safe,
     finalizedL2: heads?.finalized,
-    crossUnsafeL2: heads?.unsafe,
-    localSafeL2: heads?.safe,
   }
 }
 

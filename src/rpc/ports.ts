@@ -1,11 +1,12 @@
 import type { Eip1559Params } from '#chainspec/eip1559Config'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { LogLevel } from '#lib/log'
-import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
+import type { BlockId, L2Ref } from '#types/blockRef'
 import type { ChainBlock, ChainView } from '#types/chainView'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import type { RollupStatus } from '#types/rollupStatus'
 
 /** Fee rules of the execution half. */
 export interface FeeMarket {
@@ -38,18 +39,6 @@ export interface HeadFeed {
    * one or, after a reorg, of an earlier one. Not called when the chain only becomes shorter. Must not throw.
    */
   subscribe(listener: (blocks: readonly HeadBlock[]) => void): Disposable
-}
-
-/** Heads of the consensus half; undefined while unknown. */
-export type RollupStatus = {
-  /** the last L1 block that derivation has read */
-  readonly currentL1: L1Ref | undefined
-  readonly headL1: L1Ref | undefined
-  readonly safeL1: L1Ref | undefined
-  readonly finalizedL1: L1Ref | undefined
-  readonly unsafeL2: L2Ref | undefined
-  readonly safeL2: L2Ref | undefined
-  readonly finalizedL2: L2Ref | undefined
 }
 
 /** Fields of the output root of one L2 block. */

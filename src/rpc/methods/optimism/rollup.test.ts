@@ -2,9 +2,10 @@ import { expect, it } from 'vitest'
 import { topic } from '#test/harness/rpc/fakes'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import { type Hash, zeroHash } from '#types/ids'
+import type { RollupStatus } from '#types/rollupStatus'
 import type { RollupContext } from '../../context.ts'
 import { rollupRegistry } from '../../methods.ts'
-import type { OutputFacts, RollupStatus } from '../../ports.ts'
+import type { OutputFacts } from '../../ports.ts'
 
 const l1 = (number: number): L1Ref => ({ hash: topic(number), number, parentHash: topic(number - 1), timestamp: 1_000 + number })
 const l2 = (number: number): L2Ref => ({ ...l1(number), l1Origin: { hash: topic(9), number: 9 }, sequenceNumber: 1 })
