@@ -1,9 +1,10 @@
-// npm run test:hostile -- [--minutes N] [--only TEXT] [--keep]: every attack at once against a devnet and a second verifier of it in two
+// npm run test:hostile -- [--minutes N] [--only TEXT] [--json FILE] [--keep]: every attack at once against a devnet and a second verifier of it in two
 // processes. The verifier stays within 5 s of the sequencer, health listeners answer within 500 ms, no process exceeds 1.2 GB.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { describe } from '../bench/format.ts'
 import { agreesBeyond } from './devnet/process.ts'
 import { hostilePublisher, hostileSource } from './hostile/attackers.ts'
 import { attacks } from './hostile/attacks.ts'
@@ -14,6 +15,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
+    json: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -49,7 +51,10 @@ let failures: readonly string[]
   failures = seen.failures
   const residentMb = Object.fromEntries(Object.entries(seen.residentBytes).map(([name, bytes]) => [name, Math.round(bytes / 2 ** 20)]))
   const measured = { samples: seen.lagSec.length, lagSec: spread(seen.lagSec), healthMs: spread(seen.healthMs), residentMb }
-  console.log(JSON.stringify({ minutes: Number(values.minutes), bounds, ...measured, strikes, failures: failures.length }))
+  const result = { minutes: Number(values.minutes), bounds, ...measured, strikes, failures: failures.length }
+  console.log(JSON.stringify(result))
+  const { suite, commit, machine, date } = describe('hostile', [])
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ suite, commit, machine, date, ...result }, undefined, 2)}\n`)
 }
 if (values.keep || failures.length > 0) process.stderr.write(`data kept in ${folder}\n`)
 else rmSync(folder, { recursive: true, force: true })

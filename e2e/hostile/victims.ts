@@ -42,12 +42,13 @@ function treeOf(pid: number): readonly number[] {
   return tree
 }
 
+/** Proportional resident bytes of a process tree: a page that several processes share is divided among them. */
 function residentBytesOf({ pid }: ChildProcess): number {
   if (pid === undefined) return 0
   let sum = 0
   for (const one of treeOf(pid)) {
     try {
-      const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${one}/status`, 'utf8')) ?? []
+      const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${one}/smaps_rollup`, 'utf8')) ?? []
       sum += Number(kilobytes ?? 0) * 1_024
     } catch {
       // the process ended meanwhile
