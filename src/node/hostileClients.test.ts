@@ -110,22 +110,24 @@ const call = JSON.stringify(chainId)
 const portOf = (url: string): number => Number(new URL(url).port)
 type All = Awaited<ReturnType<typeof serveAll>>
 
-it.each<[string, number, string, (servers: All) => number | string, (servers: All) => Promise<unknown>]>([
-  ['HTTP', 600, '', ({ http }) => portOf(http), ({ http }) => post(http, call)],
-  ['HTTP, with half a head', 600, halfHead, ({ http }) => portOf(http), ({ http }) => post(http, call)],
-  ['HTTP, with half a body', 600, halfBody, ({ http }) => portOf(http), ({ http }) => post(http, call)],
-  ['HTTP, with half a large body', 450, halfLargeBody, ({ http }) => portOf(http), ({ http }) => post(http, call)],
-  ['the engine port', 100, '', ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token())],
-  ['the engine port, with half a head', 100, halfHead, ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token())],
-  ['the rollup port', 600, halfHead, ({ rollup }) => portOf(rollup), ({ rollup }) => post(rollup, '{}')],
-  ['the port of /metrics', 600, halfHead, ({ metrics }) => portOf(metrics), ({ metrics }) => fetch(`${metrics}/healthz`)],
-  ['WebSocket', 1_000, halfUpgrade, ({ ws }) => portOf(ws), ({ ws }) => sendAll(ws, [call])],
-  ['the Unix socket', 100, '{', ({ path }) => path, ({ path }) => writeAll(path, [call])],
-])('node/hostileClients: serves a new client while many connections to %s are idle', async (_door, count, text, port, ask) => {
+const answer = { result: '0x2105' }
+
+it.each<[string, number, string, (servers: All) => number | string, (servers: All) => Promise<unknown>, unknown]>([
+  ['HTTP', 600, '', ({ http }) => portOf(http), ({ http }) => post(http, call), answer],
+  ['HTTP, with half a head', 600, halfHead, ({ http }) => portOf(http), ({ http }) => post(http, call), answer],
+  ['HTTP, with half a body', 600, halfBody, ({ http }) => portOf(http), ({ http }) => post(http, call), answer],
+  ['HTTP, with half a large body', 450, halfLargeBody, ({ http }) => portOf(http), ({ http }) => post(http, call), answer],
+  ['the engine port', 100, '', ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token()), answer],
+  ['the engine port, with half a head', 100, halfHead, ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token()), answer],
+  ['the rollup port', 600, halfHead, ({ rollup }) => portOf(rollup), ({ rollup }) => post(rollup, '{}'), { error: { code: -32600 } }],
+  ['the port of /metrics', 600, halfHead, ({ metrics }) => portOf(metrics), ({ metrics }) => fetch(`${metrics}/healthz`), { status: 200 }],
+  ['WebSocket', 1_000, halfUpgrade, ({ ws }) => portOf(ws), ({ ws }) => sendAll(ws, [call]), [answer]],
+  ['the Unix socket', 100, '{', ({ path }) => path, ({ path }) => writeAll(path, [call]), [answer]],
+])('node/hostileClients: serves a new client while many connections to %s are idle', async (_door, count, text, port, ask, expected) => {
   await using servers = await serveAll()
   using _attack = await idle(port(servers), count, text)
   const startMs = performance.now()
-  expect(await ask(servers)).toBeDefined()
+  expect(await ask(servers)).toMatchObject(expected as object)
   expect(performance.now() - startMs).toBeLessThan(5_000)
 })
 

@@ -71,7 +71,7 @@ export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint
 }
 
 /** Returns the same bytes in a buffer of exactly their length. */
-const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
+export const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
 /** Gives every byte string of an object a buffer of its own; returns the object itself when nothing changes. */
 export function aloneIn<T extends object>(object: T): T {

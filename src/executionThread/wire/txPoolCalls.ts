@@ -2,7 +2,7 @@ import type { TxPool } from '#txpool/txPool'
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
-import { packBytes, unpackBytes } from './packedBlocks.ts'
+import { alone, packBytes, unpackBytes } from './packedBlocks.ts'
 import type { PoolAnswers, PoolCall } from './protocol.ts'
 
 /** A pool in its own thread, and the limits of blocks built from it. */
@@ -14,8 +14,6 @@ export type ServedPool = {
 
 /** Maximum transactions of one message; checking them keeps the other thread busy for about 15 ms. */
 const maxAddedAtOnce = 128
-
-const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
 /** Answers one call of a pool's client. */
 export function answerPool({ pool, limitBlocks }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
