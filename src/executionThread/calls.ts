@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import { restoreError } from '#lib/errorTransfer'
 import type { CallNews, ToWorker, WorkerAnswers, WorkerCall } from './wire/protocol.ts'
 
@@ -9,13 +10,13 @@ type Pending = {
 
 /** Unanswered calls to another thread. */
 export class WorkerCalls {
-  readonly #post: (message: ToWorker) => void
+  readonly #port: Pick<MessagePort, 'postMessage'>
   readonly #pending = new Map<number, Pending>()
   #last = 0
   #failure: Error | undefined
 
-  constructor(post: (message: ToWorker) => void) {
-    this.#post = post
+  constructor(port: Pick<MessagePort, 'postMessage'>) {
+    this.#port = port
   }
 
   /** Returns the id for the next call. */
@@ -27,7 +28,7 @@ export class WorkerCalls {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, onForcedExecuted })
-      this.#post({ kind: 'call', id, call })
+      this.#port.postMessage({ kind: 'call', id, call } satisfies ToWorker)
     })
   }
 

@@ -24,7 +24,7 @@ import type { PublishedSequence } from './publishedSequence.ts'
 import { packAttributes, packPayload, unpack } from './wire/packedBlocks.ts'
 import { createPendingClient } from './wire/pendingCalls.ts'
 import type { EngineAnswers, EngineCall, ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
-import { createPoolClient } from './wire/txPoolCalls.ts'
+import { PoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
@@ -67,9 +67,9 @@ export class ExecutionClient implements Engine {
     this.#port = port
     this.#deps = deps
     this.#drain = drainOf<readonly FromWorker[]>(port, (messages) => this.#take(messages))
-    this.#calls = new WorkerCalls((message) => this.#post(message))
+    this.#calls = new WorkerCalls(port)
     this.#chain = new PublishedChain({ ...deps, drain: this.#drain })
-    this.pool = createPoolClient((call) => this.#calls.call(call))
+    this.pool = new PoolClient(this.#calls)
     this.pending = createPendingClient(this.#calls)
     for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
     port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))

@@ -8,8 +8,8 @@ import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import { PublishedSequence } from './publishedSequence.ts'
-import type { ReaderSettings, ToReader, ToWorker } from './wire/protocol.ts'
-import { createPoolClient } from './wire/txPoolCalls.ts'
+import type { ReaderSettings, ToReader } from './wire/protocol.ts'
+import { PoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionReaderDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
@@ -40,9 +40,9 @@ class ReaderClient {
     this.#deps = deps
     this.#taken = new Int32Array(taken)
     this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
-    this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
+    this.#calls = new WorkerCalls(port)
     this.chain = new PublishedChain({ config, shown: new PublishedSequence(shown), clock: deps.clock, drain: this.#drain })
-    this.pool = createPoolClient((call) => this.#calls.call(call))
+    this.pool = new PoolClient(this.#calls)
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
     port.once('close', () => this.fail('its port is closed'))

@@ -84,12 +84,12 @@ function parse(bytes: Uint8Array): { readonly json: unknown } | undefined {
 }
 
 /** Returns an error code such as ECONNREFUSED, never a message that may quote the URL. */
-function reasonOf(error: unknown): string {
+function failureCode(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code = (cause as { code?: unknown }).code
   if (typeof code === 'string') return code
   // a host name with several addresses that all failed
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
+  if (cause instanceof AggregateError && cause.errors.length > 0) return failureCode(cause.errors[0])
   if (!(cause instanceof Error)) return 'connection failed'
   return cause.message === 'bad port' ? 'port blocked by fetch (bad port)' : cause.name
 }
@@ -152,7 +152,7 @@ export async function requestJson(
     return await outcomeOf(await fetch(request.url, requestInit(request, stop.signal)), maxBodyBytes, clock.nowMs())
   } catch (error) {
     signal?.throwIfAborted()
-    return { kind: 'unreachable', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
+    return { kind: 'unreachable', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : failureCode(error) }
   } finally {
     signal?.removeEventListener('abort', end)
   }

@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
@@ -11,19 +10,17 @@ import type { RpcMetrics } from './metrics.ts'
 import { type ClientIdentity, identityOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
-import { ShareCaller } from './server/caller.ts'
 import { createCallSockets } from './server/callSockets.ts'
 import { createDispatcher } from './server/dispatch.ts'
-import { createFastLane, type PlainRequest } from './server/fastLane.ts'
+import { createFastLane } from './server/fastLane.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import type { Cors } from './server/pages.ts'
 import { type Place, Places } from './server/places.ts'
 import type { PlainHead } from './server/plainRequest.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
-import { answered, keepAliveMs, plain, type Reply, ReplyHeads } from './server/reply.ts'
+import { keepAliveMs, plain, type Reply, ReplyHeads } from './server/reply.ts'
 import { createSlowLane } from './server/slowLane.ts'
 import { UnreadTotal } from './server/unread.ts'
-import { zippedFor } from './server/zip.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
@@ -122,29 +119,9 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     return undefined
   }
 
-  function answer(body: Buffer, caller: ShareCaller): Reply | Promise<Reply> {
-    const text = dispatcher.answer(body, caller)
-    return text instanceof Promise ? text.then((late) => answered(late, caller.tally)) : answered(text, caller.tally)
-  }
-
-  const failed = (error: unknown): undefined => {
-    log.error('rpc request failed', { error })
-    return undefined
-  }
-  function replyInLane({ head, body, share, bucket }: PlainRequest): Reply | undefined | Promise<Reply | undefined> {
-    const encoding = head.headers.get('accept-encoding')
-    try {
-      const reply = answer(body, new ShareCaller(share, bucket))
-      const packed = reply instanceof Promise ? reply.then((late) => zippedFor(encoding, late)) : zippedFor(encoding, reply)
-      return packed instanceof Promise ? packed.catch(failed) : packed
-    } catch (error) {
-      return failed(error)
-    }
-  }
-
   const slowLane = createSlowLane(
     {
-      ...{ answer, turnedAway, pages, budget, unreadTotal, log },
+      ...{ dispatcher, turnedAway, pages, budget, unreadTotal, log },
       bucketOf: (request) => limiter?.bucketOf(identityOf(request)),
       placeOf: (socket) => placeOf.get(socket),
       isClosing: () => isClosing,
@@ -155,7 +132,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const handOver = takeOver(server)
   const fastLane = createFastLane(
     {
-      ...{ budget, unreadTotal, clock, log, heads: new ReplyHeads(clock), reply: replyInLane, handOver },
+      ...{ dispatcher, budget, unreadTotal, clock, log, heads: new ReplyHeads(clock), handOver },
       admits: ({ headers }) => isHostAllowed(headers.get('host'), hostNames),
       bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(plainIdentity(socket, headers, target)),
     },

@@ -2,6 +2,7 @@ import type { TxPool } from '#txpool/txPool'
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
+import type { WorkerCalls } from '../calls.ts'
 import { alone, packBytes, unpackBytes } from './packedBlocks.ts'
 import type { PoolAnswers, PoolCall } from './protocol.ts'
 
@@ -49,13 +50,16 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 
-class PoolClient implements TransactionPool {
-  readonly #call: PoolCaller
+/**
+ * Client for the pool of another thread. Transactions added in one turn of the event loop, or while a message is unanswered, share a message.
+ */
+export class PoolClient implements TransactionPool {
+  readonly #calls: Pick<WorkerCalls, 'call'>
   readonly #waiting: Waiting[] = []
   #isAdding = false
 
-  constructor(call: PoolCaller) {
-    this.#call = call
+  constructor(calls: Pick<WorkerCalls, 'call'>) {
+    this.#calls = calls
   }
 
   add(raw: Uint8Array): Promise<PoolOutcome> {
@@ -68,29 +72,29 @@ class PoolClient implements TransactionPool {
   }
 
   get(hash: Hash): Promise<PooledTransaction | undefined> {
-    return this.#call({ method: 'poolGet', hash })
+    return this.#calls.call({ method: 'poolGet', hash })
   }
 
   nextNonce(sender: Address): Promise<bigint | undefined> {
-    return this.#call({ method: 'poolNextNonce', sender })
+    return this.#calls.call({ method: 'poolNextNonce', sender })
   }
 
   size(): Promise<{ readonly pending: number; readonly queued: number }> {
-    return this.#call({ method: 'poolSize' })
+    return this.#calls.call({ method: 'poolSize' })
   }
 
   async content(sender?: Address): Promise<readonly PooledTransaction[]> {
-    const { listed, raws } = await this.#call({ method: 'poolContent', sender })
+    const { listed, raws } = await this.#calls.call({ method: 'poolContent', sender })
     const bytes = unpackBytes(raws)
     return listed.map((one, i) => ({ ...one, raw: bytes[i] as Uint8Array }))
   }
 
   remove(what: PoolRemoval): Promise<readonly Hash[]> {
-    return this.#call({ method: 'poolRemove', what })
+    return this.#calls.call({ method: 'poolRemove', what })
   }
 
   async limitBlocks(change: BlockLimits): Promise<void> {
-    await this.#call({ method: 'poolLimitBlocks', change })
+    await this.#calls.call({ method: 'poolLimitBlocks', change })
   }
 
   /** Sends one message at a time, so that other calls to the thread wait for one message at most. */
@@ -101,20 +105,10 @@ class PoolClient implements TransactionPool {
 
   async #addAll(batch: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.#call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
+      const outcomes = await this.#calls.call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as PoolOutcome)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
   }
-}
-
-export type PoolCaller = <C extends PoolCall>(call: C) => Promise<PoolAnswers[C['method']]>
-
-/**
- * Creates a client for the pool of another thread. Transactions added in one turn of the event loop, or while a message is unanswered,
- * share a message.
- */
-export function createPoolClient(call: PoolCaller): TransactionPool {
-  return new PoolClient(call)
 }

@@ -4,13 +4,17 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Bucket } from '../rateTable.ts'
 import { type ByteBudget, freeBodyBytes, type Hold } from './body.ts'
+import { ShareCaller } from './caller.ts'
+import type { Dispatcher } from './dispatch.ts'
+import type { Answer } from './messages.ts'
 import type { Place } from './places.ts'
 import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
-import type { Reply, ReplyHeads } from './reply.ts'
+import { answered, type Reply, type ReplyHeads } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
+import { zippedFor } from './zip.ts'
 
 /** A request with its head parsed and its body complete. */
-export type PlainRequest = {
+type PlainRequest = {
   readonly head: PlainHead
   readonly body: Buffer
   readonly share: AnswerShare
@@ -20,8 +24,7 @@ export type PlainRequest = {
 export type FastLaneDeps = {
   /** Whether the lane may answer a request with this head. Otherwise node's HTTP server takes over the connection. */
   readonly admits: (head: PlainHead) => boolean
-  /** Answers a request; undefined when the client is gone. Must not throw. */
-  readonly reply: (request: PlainRequest) => Reply | undefined | Promise<Reply | undefined>
+  readonly dispatcher: Dispatcher
   /** The rate-limit bucket of requests with this head; undefined without a limit. */
   readonly bucketOf: (head: PlainHead, socket: Socket) => Bucket | undefined
   /** Takes over a connection for good. The socket first emits all bytes that are not answered yet. */
@@ -198,13 +201,29 @@ class LaneConnection {
     const request = { head, body: this.#rest.subarray(head.length, end), share: this.#unread.share(), bucket: this.#bucket }
     this.#rest = this.#rest.subarray(end)
     this.#place.use()
-    const answer = this.#lane.deps.reply(request)
-    if (answer instanceof Promise) {
+    const reply = this.#reply(request)
+    if (reply instanceof Promise) {
       this.#isBusy = true
       this.#isRunning = true
       this.#place.begin()
-      void answer.then((settled) => this.#settle(request, hold, settled))
-    } else this.#send(request, hold, answer)
+      void reply.then((settled) => this.#settle(request, hold, settled))
+    } else this.#send(request, hold, reply)
+  }
+
+  /** Returns undefined after an internal error. Never throws or rejects. */
+  #reply({ head, body, share, bucket }: PlainRequest): Reply | undefined | Promise<Reply | undefined> {
+    const { dispatcher, log } = this.#lane.deps
+    const caller = new ShareCaller(share, bucket)
+    const replyOf = (answer: Answer | undefined): Reply | Promise<Reply> =>
+      zippedFor(head.headers.get('accept-encoding'), answered(answer, caller.tally))
+    const failed = (error: unknown): undefined => void log.error('rpc request failed', { error })
+    try {
+      const answer = dispatcher.answer(body, caller)
+      const reply = answer instanceof Promise ? answer.then(replyOf) : replyOf(answer)
+      return reply instanceof Promise ? reply.catch(failed) : reply
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   #settle(request: PlainRequest, hold: Hold, reply: Reply | undefined): void {

@@ -7,14 +7,15 @@ import type { Pages } from '../healthPages.ts'
 import type { Bucket } from '../rateTable.ts'
 import { type ByteBudget, freeBodyBytes, readBody } from './body.ts'
 import { ShareCaller } from './caller.ts'
+import type { Dispatcher } from './dispatch.ts'
 import { type Cors, isFromForeignPage, pageHeaders } from './pages.ts'
 import type { Place } from './places.ts'
-import { json, plain, type Reply, refusal } from './reply.ts'
+import { answered, json, plain, type Reply, refusal } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 import { zippedFor } from './zip.ts'
 
 export type SlowLaneDeps = {
-  readonly answer: (body: Buffer, caller: ShareCaller) => Reply | Promise<Reply>
+  readonly dispatcher: Dispatcher
   /** Error response for a request that must not be read; undefined: the request may be read. */
   readonly turnedAway: (request: IncomingMessage) => Reply | undefined
   readonly bucketOf: (request: IncomingMessage) => Bucket | undefined
@@ -63,7 +64,7 @@ export function createSlowLane(
   deps: SlowLaneDeps,
   { maxBodyBytes, cors }: SlowLaneOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { answer, turnedAway, bucketOf, placeOf, pages, budget, unreadTotal, log, isClosing } = deps
+  const { dispatcher, turnedAway, bucketOf, placeOf, pages, budget, unreadTotal, log, isClosing } = deps
   const unreadOf = new WeakMap<Socket, Unread>()
 
   /** Per connection: a client may send its next request before it reads an answer. */
@@ -87,7 +88,7 @@ export function createSlowLane(
     if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
     if (body.kind === 'busy') return refusal(503, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
     using _call = callOf(placeOf(request.socket))
-    return zippedFor(String(headers['accept-encoding'] ?? ''), await answer(body.bytes, caller))
+    return zippedFor(String(headers['accept-encoding'] ?? ''), answered(await dispatcher.answer(body.bytes, caller), caller.tally))
   }
 
   async function replyToGet(url: string, place: Place | undefined): Promise<Reply> {

@@ -7,8 +7,7 @@ import { prunedHistory, type RpcError, transactionRejected, unsupported } from '
 import type { Json } from '../../../json.ts'
 import { param } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
-import { submitRaw } from './sendRawSubmit.ts'
-import { sentResult } from './sendRawTransaction.ts'
+import { sentResult, submitRaw } from './sendRawTransaction.ts'
 
 const rejected = (what: 'header' | 'state', why: string): RpcError => transactionRejected(`failed ${what} check: ${why}`)
 

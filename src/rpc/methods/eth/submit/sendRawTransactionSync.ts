@@ -11,7 +11,7 @@ import { refTo } from '../../../schemas.ts'
 import { transactionDetail } from '../../base/transactionStatus.ts'
 import { ethMethod } from '../../define.ts'
 import { minedReceiptOf } from '../blocks/transactions.ts'
-import { submitRaw } from './sendRawSubmit.ts'
+import { submitRaw } from './sendRawTransaction.ts'
 
 /** Maximum and default, as in Base's execution client. */
 const maxTimeoutMs = 6_000
