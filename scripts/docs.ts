@@ -8,10 +8,10 @@ import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import { adminMethods } from '#rpc/methods/admin/methods'
 import { engineMethods } from '#rpc/methods/engine/methods'
 import { socketMethods } from '#rpc/methods/eth/methods'
-import { methodsReference } from '#rpc/methodsReference'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
 import { type Foreign, otherClientEnv } from '../src/cli/otherClientEnv.ts'
+import { methodsReference } from './methodsReference.ts'
 import { root } from './process.ts'
 
 const folder = join(root, 'docs/reference')

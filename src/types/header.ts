@@ -5,8 +5,7 @@ import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.
 
 /**
  * A block header of L1 or L2. Fields of later forks are absent before the fork. `extra` holds header fields after `requestsHash` that this version
- * does
- * not know, so that newer L1 headers still hash correctly.
+ * does not know, so that newer L1 headers still hash correctly.
  */
 export type Header = {
   readonly parentHash: Hash

@@ -32,11 +32,6 @@ export function bloomBits(value: Uint8Array): readonly number[] {
   return [0, 2, 4].map((at) => bitAt(digest, at))
 }
 
-/** Returns whether all bits are set: true means the value may be in the filter, false means it is not. */
-export function bloomHas(bloom: Uint8Array, bits: readonly number[]): boolean {
-  return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
-}
-
 function addToBloom(bloom: Uint8Array, value: Hex): void {
   const digest = keccak256Hex(value)
   for (let i = 0; i < 6; i += 2) {

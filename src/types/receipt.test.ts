@@ -6,8 +6,11 @@ import { concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
 import { addressFromBytes, hashFromBytes, parseAddress, parseHash } from './ids.ts'
-import { bloomBits, bloomHas, bloomOf } from './log.ts'
+import { bloomBits, bloomBytes, bloomOf } from './log.ts'
 import { createReceipt, decodeReceipt, encodeReceipt, type Receipt } from './receipt.ts'
+
+const bloomHas = (bloom: Uint8Array, bits: readonly number[]) =>
+  bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
 
 const names = Object.keys(recordedChains) as RecordedChainName[]
 const recorded = names.flatMap((name) => readRecordedChain(name).blocks.flatMap(({ receipts }) => receipts))

@@ -1,10 +1,8 @@
 import { bigintFromBytes, concatBytes } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
-import { keccak256 } from '#lib/keccak'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { signDigest } from '#lib/secp256k1'
-import type { Address, Hash } from './ids.ts'
-import { type Authorization, encodeTransaction, hashTransaction, type SignedTransaction, signingDigest } from './transaction.ts'
+import type { Hash } from './ids.ts'
+import { encodeTransaction, hashTransaction, type SignedTransaction, signingDigest } from './transaction.ts'
 
 type Signature = 'yParity' | 'r' | 's'
 type WithoutSignature<T> = T extends SignedTransaction ? Omit<T, Signature> : never
@@ -15,11 +13,6 @@ export type UnsignedTransaction = WithoutSignature<SignedTransaction>
 /** A signed transaction. `raw`: EIP-2718 bytes as in a block (a blob transaction without its sidecar). */
 export type Signed<T = SignedTransaction> = { readonly transaction: T; readonly raw: Uint8Array; readonly hash: Hash }
 
-const scalars = (digest: Uint8Array, privateKey: Uint8Array): { yParity: 0 | 1; r: bigint; s: bigint } => {
-  const { signature, yParity } = signDigest(digest, privateKey)
-  return { yParity, r: bigintFromBytes(signature.subarray(0, 32)), s: bigintFromBytes(signature.subarray(32)) }
-}
-
 /**
  * Signs a transaction with low s (EIP-2). Deterministic (RFC 6979).
  * @param privateKey 32 bytes
@@ -27,24 +20,11 @@ const scalars = (digest: Uint8Array, privateKey: Uint8Array): { yParity: 0 | 1; 
  */
 export function signTransaction(unsigned: UnsignedTransaction, privateKey: Uint8Array): Signed {
   const open: SignedTransaction = { ...unsigned, yParity: 0, r: 0n, s: 0n }
-  const transaction: SignedTransaction = { ...unsigned, ...scalars(signingDigest(open), privateKey) }
+  const { signature, yParity } = signDigest(signingDigest(open), privateKey)
+  const [r, s] = [bigintFromBytes(signature.subarray(0, 32)), bigintFromBytes(signature.subarray(32))]
+  const transaction: SignedTransaction = { ...unsigned, yParity, r, s }
   const raw = encodeTransaction(transaction)
   return { transaction, raw, hash: hashTransaction(raw) }
-}
-
-const authorizationMagic = 0x05
-
-/**
- * Signs an account's authorization to run the code of `address`.
- * @param fields `chainId` 0 means any chain; `nonce` of the account when the authorization is applied
- * @see EIP-7702, authorization_list
- */
-export function signAuthorization(
-  fields: { readonly chainId: bigint; readonly address: Address; readonly nonce: bigint },
-  privateKey: Uint8Array,
-): Authorization {
-  const message = encodeRlp([rlpScalar(fields.chainId), fromHex(fields.address), rlpScalar(fields.nonce)])
-  return { ...fields, ...scalars(keccak256(concatBytes(Uint8Array.of(authorizationMagic), message)), privateKey) }
 }
 
 /**

@@ -117,8 +117,7 @@ function writeSlot(bytes: Uint8Array, at: number, entry: SlotEntry): void {
   bytes.set(entry.value, at + 64)
 }
 
-/** Encodes a diff. Throws RangeError as `createStateDiff` does. */
-export function encodeStateDiff(parts: StateDiffParts): SharedArrayBuffer {
+function encodeStateDiff(parts: StateDiffParts): SharedArrayBuffer {
   const accounts = sortedUnique(parts.accounts, (a, b) => compareBytes(a.key, b.key), 'an account')
   const slots = sortedUnique(parts.slots, compareSlots, 'a slot')
   const codes = sortedUnique(parts.codes, (a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0), 'a code')
@@ -231,32 +230,6 @@ export class StateDiffTable implements StateDiff {
     for (const at of rowsOf(this.#layout.codes)) yield { hash: this.#hashAt(at), code: this.#codeAt(at) }
   }
 
-  /** Throws RangeError unless rows ascend, each row is found by its key, and codes lie inside the buffer. */
-  verify(): void {
-    const { accounts, slots, codes } = this.#layout
-    this.#verifySection(accounts, 32)
-    this.#verifySection(slots, 64)
-    this.#verifySection(codes, 32)
-    for (const at of rowsOf(accounts)) if (this.#view.getUint8(at + 32) > 3) throw new RangeError('state diff: unknown flags')
-    let from = 0
-    for (const at of rowsOf(codes)) {
-      if (this.#view.getUint32(at + 32, true) !== from) throw new RangeError('state diff: codes do not follow each other')
-      from += this.#view.getUint32(at + 36, true)
-    }
-    if (this.#layout.codeAt + from !== this.#layout.total) throw new RangeError('state diff: codes do not fill their place')
-  }
-
-  #verifySection(section: Section, keyBytes: number): void {
-    let before: Uint8Array | undefined
-    for (const [row, at] of rowsOf(section).entries()) {
-      const key = this.#bytes.subarray(at, at + keyBytes)
-      if (before !== undefined && compareBytes(before, key) >= 0) throw new RangeError('state diff: rows out of order')
-      if (this.#find(section, rowHash(this.#bytes, section, row), key) !== at)
-        throw new RangeError('state diff: a row its table does not find')
-      before = key
-    }
-  }
-
   #changeAt(at: number): AccountChange | null {
     if ((this.#view.getUint8(at + 32) & isGoneFlag) !== 0) return null
     const balance = bigintFromBytes(this.#bytes.subarray(at + 48, at + 80))
@@ -300,16 +273,5 @@ export function createStateDiff(parts: StateDiffParts): StateDiff {
   for (const { addressKey } of parts.slots) {
     if (diff.account(addressKey) === null) throw new RangeError('state diff: slot of a deleted account')
   }
-  return diff
-}
-
-/**
- * Opens a diff over untrusted bytes without copying them. Reads of the returned diff never fail. Code hashes are not verified: a caller that
- * receives diffs from another machine must verify them.
- * @throws RangeError when the bytes are not a diff
- */
-export function stateDiffFromBytes(bytes: SharedArrayBuffer): StateDiff {
-  const diff = new StateDiffTable(bytes)
-  diff.verify()
   return diff
 }

@@ -13,13 +13,9 @@ export type Withdrawal = {
   readonly amountGwei: bigint
 }
 
-export function withdrawalToRlp(withdrawal: Withdrawal): RlpItem {
-  const { index, validatorIndex, address, amountGwei } = withdrawal
-  return [rlpScalar(index), rlpScalar(validatorIndex), fromHex(address), rlpScalar(amountGwei)]
-}
-
 /** Encodes a withdrawal as the withdrawals root covers it. */
-export const encodeWithdrawal = (withdrawal: Withdrawal): Uint8Array => encodeRlp(withdrawalToRlp(withdrawal))
+export const encodeWithdrawal = ({ index, validatorIndex, address, amountGwei }: Withdrawal): Uint8Array =>
+  encodeRlp([rlpScalar(index), rlpScalar(validatorIndex), fromHex(address), rlpScalar(amountGwei)])
 
 /** Converts a decoded RLP item to a withdrawal. Throws RlpError on another shape. */
 export function withdrawalFromRlp(item: RlpItem): Withdrawal {

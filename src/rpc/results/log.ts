@@ -1,20 +1,10 @@
 import { toHex } from '#lib/hex'
-import type { Hash } from '#types/ids'
-import type { Log } from '#types/log'
+import type { FoundLog } from '#types/chainView'
 import { refTo } from '../schemas.ts'
 import { hexListText, type WrittenCodec, written } from './text.ts'
 
-/** A log with its position in the chain. */
-export type LocatedLog = {
-  readonly log: Log
-  readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
-  readonly transactionHash: Hash
-  readonly transactionIndex: number
-  /** index in the block */
-  readonly logIndex: number
-  /** its block is no longer canonical */
-  readonly isRemoved?: boolean
-}
+/** A log with its position. `isRemoved`: its block is no longer canonical. */
+export type LocatedLog = FoundLog & { readonly isRemoved?: boolean }
 
 const hex = (value: number): string => value.toString(16)
 

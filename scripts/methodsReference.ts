@@ -1,7 +1,7 @@
-import { errorCodes } from './errorCodes.ts'
-import type { Json } from './json.ts'
-import { type Documented, namespaceOf } from './openRpc.ts'
-import { type CostClass, costClasses, type Param } from './registry.ts'
+import type { Json } from '#rpc/json'
+import { type Documented, namespaceOf } from '#rpc/openRpc'
+import { type CostClass, costClasses, type Param } from '#rpc/registry'
+import { errorCodes } from './rpcErrorCodes.ts'
 
 function paramRow(definition: Param<unknown>): string {
   const fallback = definition.fallback === undefined ? 'required' : `default: ${definition.fallback.doc}`
