@@ -1,4 +1,5 @@
 import type { Address, Hash } from '#types/ids'
+import type { SlicedWork } from './tracePorts.ts'
 
 /** Execution time of a block by part, in whole microseconds. */
 export type BlockMeter = {
@@ -45,13 +46,8 @@ export type MeterOutcome<T> =
   | { readonly kind: 'measured'; readonly value: T }
   | { readonly kind: 'unreadable' | 'refused'; readonly reason: string }
 
-/** A measurement in progress. Dispose of it, finished or not. */
-export interface MeterWork<T> extends Disposable {
-  /** Works for some milliseconds. @returns whether it is finished; 'pruned' when the state it starts from is not retained */
-  work(): boolean | 'pruned'
-  /** undefined: not finished */
-  readonly outcome: MeterOutcome<T> | undefined
-}
+/** A measurement in progress. */
+export type MeterWork<T> = SlicedWork<MeterOutcome<T>>
 
 /** Runs blocks and bundles to measure their execution time. Keeps no results. */
 export interface Metering {

@@ -66,7 +66,8 @@ export function optionalParam<T>(name: string, codec: ParamCodec<T>, value: T, d
   return { name, codec, fallback: { value, doc } }
 }
 
-type Values<P extends readonly Param<unknown>[]> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
+/** Values of parameters. */
+export type Values<P extends readonly Param<unknown>[]> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
 
 /** A request and its result, for the reference; a result that is too long is left out. */
 export type Example = { readonly params: readonly Json[]; readonly result?: Json }

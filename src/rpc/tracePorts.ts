@@ -72,12 +72,12 @@ export type WitnessOutcome =
   | { readonly kind: 'found'; readonly witness: ExecutionWitness }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** A witness in progress. Dispose of it, finished or not. */
-export interface WitnessWork extends Disposable {
+/** Work in progress. Dispose of it, finished or not. */
+export interface SlicedWork<T> extends Disposable {
   /** Works for some milliseconds; returns like `BlockTracing.prepare`. */
   work(): boolean | 'pruned'
   /** undefined: not finished */
-  readonly outcome: WitnessOutcome | undefined
+  readonly outcome: T | undefined
 }
 
 /** Re-execution of blocks and calls with tracers. */
@@ -90,7 +90,7 @@ export interface Tracing {
   /** Code with this keccak hash in the state after a block; undefined: unknown code. */
   code(at: BlockId, codeHash: Hash): Uint8Array | undefined | 'pruned'
   /** Witness of a known block; undefined: unknown block. */
-  witness(hash: Hash): WitnessWork | undefined
+  witness(hash: Hash): SlicedWork<WitnessOutcome> | undefined
   /** Witness of a block built from attributes without pool transactions; `refused`: the reason why it cannot be built. */
-  payloadWitness(parent: Hash, attributes: PayloadAttributes): WitnessWork | { readonly refused: string }
+  payloadWitness(parent: Hash, attributes: PayloadAttributes): SlicedWork<WitnessOutcome> | { readonly refused: string }
 }

@@ -72,7 +72,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
   const overridable = createOverridableEvm(evm)
   return {
     chain: { view: () => execution.view(), sync },
-    executor: createCallExecutor({ execution, evm: overridable, config, clock, timeoutMs: callTimeoutMs }),
+    executor: createCallExecutor({ execution, evm: overridable, config, clock }, callTimeoutMs),
     calls: createCallRuns({ execution, evm: overridable, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
     metering: createMetering({ execution, evm, config, clock }),

@@ -1,8 +1,9 @@
 import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
+import type { Json } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
+import { type JsonSchema, refTo } from '../schemas.ts'
 
 /** Kind of a JSON value, for error texts. */
 function kindOf(value: unknown): string {
@@ -170,4 +171,14 @@ export function resultList<T>(codec: ResultCodec<T>): ResultCodec<readonly T[]> 
     schema: { type: 'array', items: codec.schema ?? {} },
     encode: (values) => values.map((value) => codec.encode(value)),
   }
+}
+
+/** Result codec of a value that is JSON already. */
+export function anyJson(doc: string, schema: JsonSchema): ResultCodec<Json> {
+  return { doc, schema, encode: (value) => value }
+}
+
+/** Result codec of a method that returns nothing. */
+export function noResult(doc: string): ResultCodec<void> {
+  return { doc, schema: { type: 'null' }, encode: () => null }
 }

@@ -1,12 +1,11 @@
 import { blockEnvOf } from '#block/execution/blockEnv'
 import type { ParentBlock } from '#block/execution/executeBlock'
-import type { Execution } from '#blockchain/execution'
 import type { EvmRules } from '#chainspec/evmRules'
 import { evmRulesAt } from '#chainspec/opRules'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
-import type { Clock } from '#lib/clock'
 import type { CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, RunTimer } from '#rpc/callPorts'
+import type { SimulationDeps } from '../simulationDeps.ts'
 import { createCallTimer } from './callTimer.ts'
 import { overriddenRules } from './overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, withBlockHashes } from './overriddenView.ts'
@@ -31,17 +30,11 @@ export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, o
   return measureMessage({ session, env, rules }, message, deps.timer)
 }
 
-export type CallExecutorDeps = {
-  readonly execution: Pick<Execution, 'view'>
-  readonly evm: Evm
-  readonly config: RollupConfig
-  readonly clock: Pick<Clock, 'elapsedMs'>
-  /** Time that one request has for running code; 0: no limit. */
-  readonly timeoutMs: number
-}
-
-/** Creates the executor of single messages over views of the chain. */
-export function createCallExecutor({ execution, evm, config, clock, timeoutMs }: CallExecutorDeps): Executor {
+/**
+ * Creates the executor of single messages over views of the chain.
+ * @param timeoutMs time that one request has for running code; 0: no limit
+ */
+export function createCallExecutor({ execution, evm, config, clock }: Omit<SimulationDeps, 'traced'>, timeoutMs: number): Executor {
   return {
     timer: () => createCallTimer(clock, timeoutMs),
     call(at, message, timer, overrides): MeasuredCall | undefined {

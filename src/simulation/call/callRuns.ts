@@ -1,8 +1,4 @@
-import type { Execution } from '#blockchain/execution'
-import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { Evm } from '#evm/ports'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import type { TracedEvm } from '#evm/wasmEvm'
 import { lazy } from '#lib/lazy'
 import type { CallOutcome, CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
 import { zeroHash } from '#types/ids'
@@ -10,18 +6,12 @@ import { simulate } from '../simulateV1/simulate.ts'
 import { ethereumSimulatedRules } from '../simulateV1/simulatedEthereum.ts'
 import { opSimulatedRules } from '../simulateV1/simulatedRules.ts'
 import { transferLog } from '../simulateV1/transferLogs.ts'
+import type { SimulationDeps } from '../simulationDeps.ts'
 import { listCall } from './accessList.ts'
 import { callMany } from './callMany.ts'
 
-export type CallRunsDeps = {
-  readonly execution: Pick<Execution, 'view'>
-  readonly evm: Evm
-  readonly traced: TracedEvm
-  readonly config: RollupConfig
-}
-
 /** Creates the runner of requests with more than one message, over views of the chain. */
-export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
+export function createCallRuns({ execution, evm, traced, config }: Omit<SimulationDeps, 'clock'>): CallRuns {
   const { ethereum } = config.schedule
   const transferring = lazy(() => createReferenceEvm({ logOfTransfer: transferLog }))
   const simulatedRules = ethereum ? ethereumSimulatedRules(ethereum) : opSimulatedRules(config)

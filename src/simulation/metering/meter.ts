@@ -1,7 +1,8 @@
 import type { BlockMeter, Bundle, BundleMeter, Metering, MeterWork } from '#rpc/meterPorts'
+import { SlicedRun } from '../slicedRun.ts'
 import { meterBlock } from './meterBlock.ts'
 import { meterBundle } from './meterBundle.ts'
-import { type MeterDeps, MeterRun } from './meterRun.ts'
+import type { MeterDeps } from './timed.ts'
 
 /** Creates the metering. It measures in the calling thread, so other work on the node makes the times longer. */
 export function createMetering(deps: MeterDeps): Metering {
@@ -11,8 +12,8 @@ export function createMetering(deps: MeterDeps): Metering {
       const found = view.block(hash)
       if (found === undefined) return undefined
       const { block } = found
-      return new MeterRun(deps, block.header.parentHash, (parent) => meterBlock(deps, parent, block))
+      return new SlicedRun(deps, block.header.parentHash, (parent) => meterBlock(deps, parent, block))
     },
-    bundle: (bundle: Bundle): MeterWork<BundleMeter> => new MeterRun(deps, undefined, (parent) => meterBundle(deps, parent, bundle)),
+    bundle: (bundle: Bundle): MeterWork<BundleMeter> => new SlicedRun(deps, undefined, (parent) => meterBundle(deps, parent, bundle)),
   }
 }

@@ -1,14 +1,15 @@
 import { inputOfBlock } from '#block/execution/blockInput'
 import { createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import { recoverSender } from '#block/execution/senders'
-import type { BlockMeter } from '#rpc/meterPorts'
+import type { BlockMeter, MeterOutcome } from '#rpc/meterPorts'
 import type { Block } from '#types/block'
 import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
-import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
+import type { Pieces } from '../slicedRun.ts'
+import { type MeterDeps, timed } from './timed.ts'
 
 /** Recovers the senders of all signed transactions. @returns microseconds */
-function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into: Map<Hash, Address>): Generator<undefined, number> {
+function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into: Map<Hash, Address>): Pieces<number> {
   let totalUs = 0
   for (const raw of raws) {
     const tx = decodeTransaction(raw)
@@ -22,7 +23,7 @@ function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into
 }
 
 /** Executes a block again, including its state root. */
-export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlock, block: Block): Pieces<BlockMeter> {
+export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlock, block: Block): Pieces<MeterOutcome<BlockMeter>> {
   const known = new Map<Hash, Address>()
   const recoveryUs = yield* recovered(clock, block.transactions, known)
   const senders = { of: (_tx: unknown, hash: Hash): Address | undefined => known.get(hash) }

@@ -10,12 +10,13 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { RlpError } from '#lib/rlp'
 import type { AccountOverride } from '#rpc/callPorts'
-import type { Bundle, BundledTransaction, BundleMeter } from '#rpc/meterPorts'
+import type { Bundle, BundledTransaction, BundleMeter, MeterOutcome } from '#rpc/meterPorts'
 import { computeStateRoot } from '#state/stateRoot'
 import { type Address, type Hash, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction, type SignedTransaction } from '#types/transaction'
 import { overriddenView } from '../call/overriddenView.ts'
-import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
+import type { Pieces } from '../slicedRun.ts'
+import { type MeterDeps, timed } from './timed.ts'
 
 /** Maximum base fee in the simulation, in wei per gas, so that a high base fee does not refuse a bundle. */
 const highestBaseFee = 5_000_000n
@@ -55,7 +56,7 @@ function nonceOverrides({ state }: ParentBlock, transactions: readonly Read[]): 
 }
 
 /** Runs the transactions of a bundle on the head's state, with the fees and rules of the next block. Changes are discarded. */
-export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundle): Pieces<BundleMeter> {
+export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundle): Pieces<MeterOutcome<BundleMeter>> {
   const { clock } = deps
   const transactions: Read[] = []
   for (const [index, raw] of bundle.transactions.entries()) {

@@ -7,7 +7,7 @@ import {
   resumeBlockExecutor,
 } from '#block/execution/executeBlock'
 import type { BlockInput } from '#block/execution/executedBlock'
-import type { Evm, EvmSession, StateView } from '#evm/ports'
+import type { Evm, StateView } from '#evm/ports'
 import type { Block } from '#types/block'
 import type { Address, Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
@@ -25,9 +25,6 @@ const transactionBytes = 400
 
 /** Thrown when a transaction of the block is invalid, so that the block cannot be run. */
 export class NotReplayable extends Error {}
-
-/** A transaction that has run. The session holds the state after it until it is disposed. */
-export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: BlockExecutor }
 
 /**
  * Runs the transactions of one block, each once on the state after the previous one. It keeps their changes, so that any of them can be run again
@@ -92,16 +89,17 @@ export class BlockReplay {
    * Runs a transaction that is ready.
    * @param evm interpreter for this run
    * @param beforeIt called when the block is open, before the transaction runs
+   * @returns the block, whose session holds the state after the transaction until the caller disposes of it
    * @throws NotReplayable when the transaction is invalid
    */
-  run(index: number, parent: ParentBlock, evm: Evm, beforeIt: () => void = () => {}): ReplayedTransaction {
+  run(index: number, parent: ParentBlock, evm: Evm, beforeIt: () => void = () => {}): BlockExecutor {
     const raw = this.of.block.transactions[index]
     if (raw === undefined) throw new RangeError(`no transaction ${index}`)
     const ran = this.#open(resumeBlockExecutor, this.before(index, parent), parent, evm)
     try {
       beforeIt()
       this.#running = index
-      const refusal = ran.open.take(raw)
+      const refusal = ran.take(raw)
       if (refusal !== undefined) throw new NotReplayable(`transaction ${index}: ${refusal}`)
       if (index + 1 === this.#states.steps) this.#states.add(ran.session.diff())
       return ran
@@ -112,18 +110,9 @@ export class BlockReplay {
   }
 
   /** Opens the block on the given state. */
-  #open(open: typeof createBlockExecutor, view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
-    let session: EvmSession | undefined
-    const catching: Evm = {
-      open(...place): EvmSession {
-        session = evm.open(...place)
-        return session
-      },
-    }
-    const opened = open({ ...this.#deps, evm: catching }, { ...parent, state: { ...parent.state, view } }, this.#input)
+  #open(open: typeof createBlockExecutor, view: StateView, parent: ParentBlock, evm: Evm): BlockExecutor {
+    const opened = open({ ...this.#deps, evm }, { ...parent, state: { ...parent.state, view } }, this.#input)
     if (opened.kind === 'invalid') throw new NotReplayable(opened.reason)
-    const { block } = opened
-    if (session === undefined) throw new RangeError('a block was opened without a session')
-    return { session, open: block, [Symbol.dispose]: (): void => block[Symbol.dispose]() }
+    return opened.block
   }
 }

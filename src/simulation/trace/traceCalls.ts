@@ -9,8 +9,8 @@ import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
 import { ReplayStates } from '../replay/replayStates.ts'
+import type { SimulationDeps } from '../simulationDeps.ts'
 import { runTraced } from './tracedRun.ts'
-import type { TracingDeps } from './tracingDeps.ts'
 
 /** Returns the replay of a block, for calls on the state between two of its transactions. */
 export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined
@@ -23,14 +23,14 @@ function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refus
 }
 
 class ReplayCalls implements CallTracing {
-  readonly #deps: TracingDeps
+  readonly #deps: SimulationDeps
   readonly #place: CallContext
   readonly #replayOf: ReplayOf
   /** changes of the earlier calls */
   readonly #states = new ReplayStates()
   #calls = 0
 
-  constructor(deps: TracingDeps, place: CallContext, replayOf: ReplayOf) {
+  constructor(deps: SimulationDeps, place: CallContext, replayOf: ReplayOf) {
     this.#deps = deps
     this.#place = place
     this.#replayOf = replayOf
@@ -81,7 +81,7 @@ class ReplayCalls implements CallTracing {
   }
 
   /** Returns the block, with the state that the first call begins on. */
-  #base(view: ReturnType<TracingDeps['execution']['view']>): ParentBlock | undefined {
+  #base(view: ReturnType<SimulationDeps['execution']['view']>): ParentBlock | undefined {
     const { block, transactions } = this.#place
     if (transactions === undefined) return view.parent(block.hash)
     const header = view.header(block.hash)
@@ -93,6 +93,6 @@ class ReplayCalls implements CallTracing {
 }
 
 /** Creates a sequence of traced calls on a state of the chain. Each call sees the changes of the earlier ones. */
-export function createCallTracing(deps: TracingDeps, place: CallContext, replayOf: ReplayOf): CallTracing {
+export function createCallTracing(deps: SimulationDeps, place: CallContext, replayOf: ReplayOf): CallTracing {
   return new ReplayCalls(deps, place, replayOf)
 }

@@ -10,17 +10,17 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
 import type { RunTimer } from '#rpc/callPorts'
-import type { BlockTracing, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
+import type { BlockTracing, SlicedWork, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessOutcome } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
 import { type Address, type Hash, zeroAddress, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable, type ReplayedBlock } from '../replay/replay.ts'
 import { storageFrom } from '../replay/replayStorage.ts'
-import { WitnessRun } from '../witness/witness.ts'
+import type { SimulationDeps } from '../simulationDeps.ts'
+import { createWitness } from '../witness/witness.ts'
 import { WitnessParts } from '../witness/witnessParts.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
-import type { TracingDeps } from './tracingDeps.ts'
 
 /** Size of the sender cache for blocks that a caller passes, in bytes. */
 const maxSenderBytes = 2 ** 20
@@ -32,13 +32,13 @@ const maxPartsBytes = 128 * 2 ** 20
 const sliceMs = 10
 
 class ReplayTracing implements BlockTracing {
-  readonly #deps: TracingDeps & BlockDeps
+  readonly #deps: SimulationDeps & BlockDeps
   readonly #replay: BlockReplay
   readonly #hash: Hash
   readonly #ran: () => void
 
   /** @param ran called after work on the replay, whose memory may have grown */
-  constructor(deps: TracingDeps & BlockDeps, replay: BlockReplay, hash: Hash, ran: () => void) {
+  constructor(deps: SimulationDeps & BlockDeps, replay: BlockReplay, hash: Hash, ran: () => void) {
     this.#deps = deps
     this.#replay = replay
     this.#hash = hash
@@ -102,7 +102,7 @@ class ReplayTracing implements BlockTracing {
       run(evm, listen): TracedEnd | { readonly refused: TraceOutcome } {
         try {
           using ran = replay.run(index, parent, evm, listen)
-          const executed = ran.open.run.executed.at(-1)
+          const executed = ran.run.executed.at(-1)
           return { gasUsed: Number(executed?.gasUsed ?? 0n), succeeded: executed?.receipt.succeeded ?? false }
         } catch (error) {
           if (error instanceof NotReplayable) return { refused: { kind: 'refused', reason: error.message } }
@@ -123,12 +123,12 @@ class ReplayTracing implements BlockTracing {
   }
 }
 
-function readBlock({ execution }: TracingDeps, hash: Hash): ReplayedBlock | undefined {
+function readBlock({ execution }: SimulationDeps, hash: Hash): ReplayedBlock | undefined {
   using view = execution.view()
   return view.block(hash)
 }
 
-function replayOfBlock(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
+function replayOfBlock(deps: SimulationDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
   const found = readBlock(deps, hash)
   return found && new BlockReplay(deps, found)
 }
@@ -147,7 +147,7 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
  * block runs one transaction only.
  * @param cacheShare this thread's share of the caches of all threads
  */
-export function createTracing(given: TracingDeps, cacheShare: number): Tracing {
+export function createTracing(given: SimulationDeps, cacheShare: number): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
   const replays = new Lru<Hash, BlockReplay>(maxReplayBytes * cacheShare)
   const parts = new WitnessParts(maxPartsBytes * cacheShare)
@@ -167,18 +167,18 @@ export function createTracing(given: TracingDeps, cacheShare: number): Tracing {
       const block = view.parent(at.hash)
       return block === undefined ? 'pruned' : codeIn(block.state.view, codeHash)
     },
-    witness(hash): WitnessWork | undefined {
+    witness(hash): SlicedWork<WitnessOutcome> | undefined {
       const of = replays.get(hash)?.of ?? readBlock(deps, hash)
       if (of === undefined) return undefined
       const { block, senders } = of
       const input = inputOfBlock(deps.config.schedule, block)
-      return new WitnessRun(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
+      return createWitness(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
     },
-    payloadWitness(parentHash, attributes): WitnessWork | { readonly refused: string } {
+    payloadWitness(parentHash, attributes): SlicedWork<WitnessOutcome> | { readonly refused: string } {
       const refused = attributesRefusal(deps.config, attributes)
       if (refused !== undefined) return { refused }
       const input = inputOfAttributes(deps.config, attributes)
-      return new WitnessRun(deps, { parentHash, input, senders: undefined }, parts)
+      return createWitness(deps, { parentHash, input, senders: undefined }, parts)
     },
   }
 }

@@ -4,15 +4,15 @@ import { concatBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
-import type { ExecutionWitness, WitnessOutcome, WitnessWork } from '#rpc/tracePorts'
+import type { ExecutionWitness, SlicedWork, WitnessOutcome } from '#rpc/tracePorts'
 import { encodeAccount } from '#state/account'
-import { CurrentState } from '#state/currentState'
 import type { NodeSource } from '#trie/ports'
 import { topNode, visitNodes, type WitnessKey } from '#trie/witnessNodes'
 import { encodeHeader, type Header } from '#types/header'
 import { emptyRoot, type Hash } from '#types/ids'
-import type { TracingDeps } from '../trace/tracingDeps.ts'
-import { findNeeds, type Pieces, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
+import type { SimulationDeps } from '../simulationDeps.ts'
+import { type Pieces, SlicedRun } from '../slicedRun.ts'
+import { findNeeds, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
 import { nameOf, type PartName, type WitnessParts } from './witnessParts.ts'
 import type { ReadSlot } from './witnessReads.ts'
 
@@ -21,8 +21,6 @@ const emptyTrie = Uint8Array.of(0x80)
 const emptyRootBytes = fromHex(emptyRoot)
 const addressBytes = 20
 const slotBytes = 32
-/** Maximum time of the work in one turn of the event loop. */
-const sliceMs = 10
 
 const slotLeaf = ({ key, value }: ReadSlot): WitnessKey => ({ key, value: value && encodeRlp(trimLeft(value)) })
 
@@ -70,91 +68,55 @@ function headersFrom(view: ExecutionView, parent: Header, lowest: number): reado
 
 type Witnessed = Omit<ExecutionWitness, 'headers'> & { readonly lowestBlock: number }
 
-/** Computes the execution witness of a block by running the block, in pieces. */
-export class WitnessRun implements WitnessWork {
-  readonly #deps: TracingDeps & BlockDeps
-  readonly #block: WitnessBlock
-  readonly #parts: WitnessParts
-  readonly #hash: Hash | undefined
-  readonly #current = new CurrentState()
-  #view: ExecutionView | undefined
-  #pieces: Pieces<WitnessOutcome> | undefined
-  #outcome: WitnessOutcome | undefined
+/** Builds the witness of a block from cached parts; undefined when some of them are missing. */
+function knownWitness(parts: WitnessParts, hash: Hash): Witnessed | undefined {
+  const known = parts.witness(hash)
+  const state = known && parts.all(known.nodes)
+  const codes = known && parts.all(known.codes)
+  if (known === undefined || state === undefined || codes === undefined) return undefined
+  const keys = [...pieces(known.addresses, addressBytes), ...pieces(known.slots, slotBytes)]
+  return { state, codes, keys, lowestBlock: known.lowestBlock }
+}
 
-  /** @param hash hash of a known block, which caches the witness; absent: the witness is not cached */
-  constructor(deps: TracingDeps & BlockDeps, block: WitnessBlock, parts: WitnessParts, hash?: Hash) {
-    this.#deps = deps
-    this.#block = block
-    this.#parts = parts
-    this.#hash = hash
-  }
+function keepWitness(parts: WitnessParts, hash: Hash, needs: WitnessNeeds, nodes: ReadonlyMap<PartName, Uint8Array>): void {
+  const { codes, addresses, slots, lowestBlock } = needs
+  for (const [name, rlp] of nodes) parts.keep(name, rlp)
+  parts.keepWitness(hash, {
+    nodes: [...nodes.keys()],
+    codes: codes.map((code) => parts.keepCode(code)),
+    addresses: concatBytes(...addresses),
+    slots: concatBytes(...slots),
+    lowestBlock,
+  })
+}
 
-  work(): boolean | 'pruned' {
-    using view = this.#deps.execution.view()
-    const parent = view.parent(this.#block.parentHash)
-    if (parent === undefined) return 'pruned'
-    this.#view = view
-    try {
-      return this.#current.during(parent.state, () => this.#workOn(parent))
-    } finally {
-      this.#view = undefined
-    }
-  }
+type Deps = SimulationDeps & BlockDeps
 
-  #workOn(parent: ParentBlock): boolean {
-    const { clock } = this.#deps
-    const endMs = clock.elapsedMs() + sliceMs
-    this.#pieces ??= this.#run(parent)
-    while (this.#outcome === undefined && clock.elapsedMs() < endMs) {
-      const piece = this.#pieces.next()
-      if (piece.done === true) this.#outcome = piece.value
-    }
-    return this.#outcome !== undefined
-  }
+function* findWitness(
+  deps: Deps,
+  parent: ParentBlock,
+  block: WitnessBlock,
+  parts: WitnessParts,
+  hash: Hash | undefined,
+): Pieces<Witnessed | string> {
+  const needs = yield* findNeeds(deps, parent, block)
+  if (typeof needs === 'string') return needs
+  const nodes = yield* nodesOf(needs, parent.header.stateRoot, parts.over(parent.state.nodes))
+  const { codes, addresses, slots, lowestBlock } = needs
+  if (hash !== undefined) keepWitness(parts, hash, needs, nodes)
+  return { state: [...nodes.values()], codes, keys: [...addresses, ...slots], lowestBlock }
+}
 
-  *#run(parent: ParentBlock): Pieces<WitnessOutcome> {
-    const found = this.#known() ?? (yield* this.#find(parent))
+/**
+ * Computes the execution witness of a block by running the block, in pieces.
+ * @param hash hash of a known block, which caches the witness; absent: the witness is not cached
+ */
+export function createWitness(deps: Deps, block: WitnessBlock, parts: WitnessParts, hash?: Hash): SlicedWork<WitnessOutcome> {
+  return new SlicedRun(deps, block.parentHash, function* (parent): Pieces<WitnessOutcome> {
+    const found = (hash && knownWitness(parts, hash)) ?? (yield* findWitness(deps, parent, block, parts, hash))
     if (typeof found === 'string') return { kind: 'refused', reason: found }
-    const { lowestBlock, ...parts } = found
-    const headers = this.#view === undefined ? [] : headersFrom(this.#view, parent.header, lowestBlock)
-    return { kind: 'found', witness: { ...parts, headers } }
-  }
-
-  /** Builds the witness from cached parts; undefined when some of them are missing. */
-  #known(): Witnessed | undefined {
-    const known = this.#hash === undefined ? undefined : this.#parts.witness(this.#hash)
-    const state = known && this.#parts.all(known.nodes)
-    const codes = known && this.#parts.all(known.codes)
-    if (known === undefined || state === undefined || codes === undefined) return undefined
-    const keys = [...pieces(known.addresses, addressBytes), ...pieces(known.slots, slotBytes)]
-    return { state, codes, keys, lowestBlock: known.lowestBlock }
-  }
-
-  *#find(parent: ParentBlock): Pieces<Witnessed | string> {
-    const needs = yield* findNeeds(this.#deps, parent, this.#current, this.#block)
-    if (typeof needs === 'string') return needs
-    const nodes = yield* nodesOf(needs, parent.header.stateRoot, this.#parts.over(this.#current.nodes))
-    const { codes, addresses, slots, lowestBlock } = needs
-    if (this.#hash !== undefined) this.#keep(this.#hash, needs, nodes)
-    return { state: [...nodes.values()], codes, keys: [...addresses, ...slots], lowestBlock }
-  }
-
-  #keep(hash: Hash, { codes, addresses, slots, lowestBlock }: WitnessNeeds, nodes: ReadonlyMap<PartName, Uint8Array>): void {
-    for (const [name, rlp] of nodes) this.#parts.keep(name, rlp)
-    this.#parts.keepWitness(hash, {
-      nodes: [...nodes.keys()],
-      codes: codes.map((code) => this.#parts.keepCode(code)),
-      addresses: concatBytes(...addresses),
-      slots: concatBytes(...slots),
-      lowestBlock,
-    })
-  }
-
-  get outcome(): WitnessOutcome | undefined {
-    return this.#outcome
-  }
-
-  [Symbol.dispose](): void {
-    this.#pieces?.return({ kind: 'refused', reason: 'abandoned' })
-  }
+    const { lowestBlock, ...rest } = found
+    using view = deps.execution.view()
+    return { kind: 'found', witness: { ...rest, headers: headersFrom(view, parent.header, lowestBlock) } }
+  })
 }

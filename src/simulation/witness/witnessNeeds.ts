@@ -3,7 +3,6 @@ import type { BlockInput } from '#block/execution/executedBlock'
 import type { Senders } from '#block/execution/senders'
 import { messagePasser } from '#chainspec/addresses'
 import { isActive } from '#chainspec/forks'
-import type { Evm, EvmSession } from '#evm/ports'
 import { createTouchedListener, type TouchedState } from '#evm/touchedListener'
 import { createTraceableEvm } from '#evm/traceableEvm'
 import type { TracedEvm } from '#evm/wasmEvm'
@@ -12,11 +11,11 @@ import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
 import { computeStateRoot } from '#state/stateRoot'
-import type { WorldState } from '#state/worldState'
 import type { NodeSource } from '#trie/ports'
 import { type TrieChange, updateTrie } from '#trie/updateTrie'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
+import type { Pieces } from '../slicedRun.ts'
 import { type ReadAccount, WitnessReads } from './witnessReads.ts'
 
 /** A block to run on its parent. */
@@ -38,9 +37,6 @@ type Run = {
   readonly preimages: Preimages
   readonly codes: readonly Uint8Array[]
 }
-
-/** Work in short pieces. The state can be read during each of them. */
-export type Pieces<T> = Generator<undefined, T>
 
 /** Preimages of hashed keys. */
 type Preimages = { readonly addresses: readonly Uint8Array[]; readonly slots: readonly Uint8Array[] }
@@ -79,22 +75,15 @@ function codesOf(reads: WitnessReads, diff: StateDiff, coded: Iterable<Address>)
 }
 
 /** Runs the block, one transaction per piece. @returns the run, or why the block is invalid */
-function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input, senders }: WitnessBlock): Pieces<Run | string> {
-  const reads = new WitnessReads(current.view)
+function* runBlock(deps: Deps, parent: ParentBlock, { input, senders }: WitnessBlock): Pieces<Run | string> {
+  const reads = new WitnessReads(parent.state.view)
   const listener = createTouchedListener(maxKeyBytes)
   const { evm, listen } = createTraceableEvm(deps.traced)
   let running = 0
-  let session: EvmSession | undefined
-  const catching: Evm = {
-    open(...place): EvmSession {
-      session = evm.open(...place)
-      return session
-    },
-  }
   const senderOf: Senders['of'] = (tx, hash) => senders?.[running] ?? deps.senders.of(tx, hash)
   listen(listener)
-  const state = { view: reads, nodes: current.nodes }
-  const opened = createBlockExecutor({ ...deps, evm: catching, senders: { of: senderOf } }, { ...parent, state }, input)
+  const state = { view: reads, nodes: parent.state.nodes }
+  const opened = createBlockExecutor({ ...deps, evm, senders: { of: senderOf } }, { ...parent, state }, input)
   if (opened.kind === 'invalid') return opened.reason
   using block = opened.block
   for (const [index, raw] of input.transactions.entries()) {
@@ -103,9 +92,8 @@ function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input
     if (refusal !== undefined) return `transaction ${index}: ${refusal}`
     yield
   }
-  if (session === undefined) throw new RangeError('a block was opened without a session')
   if (isActive(deps.config.schedule, 'isthmus', input.timestamp)) reads.account(messagePasserKey)
-  const diff = session.diff()
+  const diff = block.session.diff()
   return { reads, diff, preimages: preimagesOf(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
 }
 
@@ -143,16 +131,15 @@ export type WitnessNeeds = Preimages & {
 
 /**
  * Runs a block to collect its reads.
- * @param state state of the parent; it must be readable during each piece only
  * @returns the reason when the block is invalid
  */
-export function* findNeeds(deps: Deps, parent: ParentBlock, state: WorldState, block: WitnessBlock): Pieces<WitnessNeeds | string> {
-  const run = yield* runBlock(deps, parent, state, block)
+export function* findNeeds(deps: Deps, parent: ParentBlock, block: WitnessBlock): Pieces<WitnessNeeds | string> {
+  const run = yield* runBlock(deps, parent, block)
   if (typeof run === 'string') return run
   const updated: Uint8Array[] = []
   const noting: NodeSource = {
     get(...of): Uint8Array | undefined {
-      const node = state.nodes.get(...of)
+      const node = parent.state.nodes.get(...of)
       if (node !== undefined) updated.push(node)
       return node
     },

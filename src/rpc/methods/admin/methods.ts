@@ -2,19 +2,11 @@ import type { AdminContext, EthContext } from '../../context.ts'
 import type { Method } from '../../registry.ts'
 import { clearTxpool, dropSenderTransactions, dropTransaction } from './dropTransactions.ts'
 import { postUnsafePayload } from './postUnsafePayload.ts'
-import { sequencerActive } from './sequencerActive.ts'
+import { sequencerMethods } from './sequencer.ts'
 import { setLogLevel } from './setLogLevel.ts'
-import { startSequencer } from './startSequencer.ts'
-import { stopSequencer } from './stopSequencer.ts'
 
 /** `admin_*` of the execution half (port 8545): removal of transactions from the pool. */
 export const poolAdminMethods: readonly Method<EthContext>[] = [dropTransaction, dropSenderTransactions, clearTxpool]
 
 /** `admin_*` of the consensus half (port 7545): control of the sequencer, the log level and the unsafe head. */
-export const adminMethods: readonly Method<AdminContext>[] = [
-  postUnsafePayload,
-  sequencerActive,
-  setLogLevel,
-  startSequencer,
-  stopSequencer,
-]
+export const adminMethods: readonly Method<AdminContext>[] = [postUnsafePayload, setLogLevel, ...sequencerMethods]

@@ -1,5 +1,5 @@
 import type { Payload } from '#types/payload'
-import { hash, wrongType } from '../../codecs/values.ts'
+import { hash, noResult, wrongType } from '../../codecs/values.ts'
 import { invalidInput } from '../../errors.ts'
 import { isJsonObject } from '../../json.ts'
 import { within } from '../../paramError.ts'
@@ -24,7 +24,7 @@ export const postUnsafePayload = adminMethod({
   name: 'admin_postUnsafePayload',
   doc: 'Executes a block that is not on L1 yet, and makes it the unsafe head.',
   params: [param('envelope', envelope)],
-  result: { doc: 'null: the block is the unsafe head', schema: { type: 'null' }, encode: () => null },
+  result: noResult('null: the block is the unsafe head'),
   cost: 'execution',
   example: { params: [{ executionPayload: {}, parentBeaconBlockRoot: null }], result: null },
   async run(context, given): Promise<void> {

@@ -1,5 +1,5 @@
 import { type LogLevel, logLevels } from '#lib/log'
-import { wrongType } from '../../codecs/values.ts'
+import { noResult, wrongType } from '../../codecs/values.ts'
 import { unsupported } from '../../errors.ts'
 import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
@@ -20,7 +20,7 @@ export const setLogLevel = adminMethod({
   name: 'admin_setLogLevel',
   doc: 'Sets the level of the log.',
   params: [param('level', level)],
-  result: { doc: 'null', schema: { type: 'null' }, encode: () => null },
+  result: noResult('null'),
   cost: 'instant',
   example: { params: ['debug'], result: null },
   run(context, wanted): void {

@@ -6,37 +6,24 @@ import { type BlockParam, blockNumberOrTag } from '../../codecs/blockId.ts'
 import { bundle } from '../../codecs/bundle.ts'
 import { hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidParams, prunedHistory, RpcError } from '../../errors.ts'
+import { invalidParams, RpcError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import type { BlockMeter, Bundle, BundledTransaction, BundleMeter, MeterOutcome, MeterWork } from '../../meterPorts.ts'
-import { param, type ResultCodec } from '../../registry.ts'
-import { inTurns } from '../debug/tracedResult.ts'
+import type { BlockMeter, Bundle, BundledTransaction, BundleMeter } from '../../meterPorts.ts'
+import { type Method, param, type ResultCodec } from '../../registry.ts'
+import { finished } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { findBlock, sealed } from '../eth/atBlock.ts'
-
-async function finished<T>({ cancellation }: EthContext, work: MeterWork<T>): Promise<MeterOutcome<T>> {
-  using run = work
-  await inTurns(cancellation, () => run.work())
-  const { outcome } = run
-  if (outcome === undefined) throw prunedHistory()
-  return outcome
-}
+import { blockIdAt, ofHash, sealed } from '../eth/atBlock.ts'
 
 type MeteredBlock = { readonly block: BlockId; readonly meter: BlockMeter }
 
 async function meterBlock(context: EthContext, at: BlockParam): Promise<MeteredBlock> {
-  const block = blockAt(context, at)
+  const block = blockIdAt(context, sealed(at))
   const work = block && context.metering.block(block.hash)
   if (block === undefined || work === undefined) throw invalidParams('block not found')
   if (block.number === 0) throw invalidParams('the genesis block is not executed')
   const outcome = await finished(context, work)
   if (outcome.kind !== 'measured') throw new RpcError(-32603, `Block metering failed: ${outcome.reason}`)
   return { block, meter: outcome.value }
-}
-
-function blockAt(context: EthContext, at: BlockParam): BlockId | undefined {
-  using view = context.chain.view()
-  return findBlock(context, view, sealed(at))
 }
 
 const blockMeterResult: ResultCodec<MeteredBlock> = {
@@ -55,17 +42,17 @@ const blockMeterResult: ResultCodec<MeteredBlock> = {
   },
 }
 
-export const meterBlockByHash = ethMethod({
+const meterBlockByHash = ethMethod({
   name: 'base_meterBlockByHash',
   doc: 'Re-executes a block and returns the execution time of its parts on this machine, in microseconds.',
   params: [param('hash', hash)],
   result: blockMeterResult,
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`] },
-  run: (context, of) => meterBlock(context, { kind: 'hash', hash: of, mustBeCanonical: false }),
+  run: (context, of) => meterBlock(context, ofHash(of)),
 })
 
-export const meterBlockByNumber = ethMethod({
+const meterBlockByNumber = ethMethod({
   name: 'base_meterBlockByNumber',
   doc: 'Like base_meterBlockByHash, for a canonical block.',
   params: [param('block', blockNumberOrTag)],
@@ -123,7 +110,7 @@ async function runBundle(context: EthContext, given: Bundle): Promise<BundleMete
 
 const bundleExample: Json = { txs: [], blockNumber: '0x1' }
 
-export const meterBundle = ethMethod({
+const meterBundle = ethMethod({
   name: 'base_meterBundle',
   doc: 'Runs transactions in sequence on the head, and returns the gas and the execution time of each on this machine. Changes nothing.',
   params: [param('bundle', bundle)],
@@ -133,7 +120,7 @@ export const meterBundle = ethMethod({
   run: runBundle,
 })
 
-export const meteredPriorityFeePerGas = ethMethod({
+const meteredPriorityFeePerGas = ethMethod({
   name: 'base_meteredPriorityFeePerGas',
   doc: "Not available: this node does not estimate fees by resource. Always returns an error, like Base's client.",
   params: [param('bundle', bundle)],
@@ -144,3 +131,5 @@ export const meteredPriorityFeePerGas = ethMethod({
     throw new RpcError(-32603, 'Priority fee estimation not configured')
   },
 })
+
+export const meterMethods: readonly Method<EthContext>[] = [meterBundle, meterBlockByHash, meterBlockByNumber, meteredPriorityFeePerGas]

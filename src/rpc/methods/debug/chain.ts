@@ -1,8 +1,9 @@
 import { type Fork, type ForkSchedule, forks } from '#chainspec/forks'
+import { anyJson } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
+import type { Method } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
-import { anyJson } from './anyJson.ts'
 
 /** Ethereum forks that every OP Stack chain has at genesis, by block. */
 const atGenesis = [
@@ -39,7 +40,7 @@ function configOf({ chainId, forks: { schedule }, fees: { params } }: EthContext
   }
 }
 
-export const chainConfig = ethMethod({
+const chainConfig = ethMethod({
   name: 'debug_chainConfig',
   doc: 'Config of the chain in the format of a genesis file: fork activations (block numbers and timestamps in seconds) and base-fee parameters.',
   params: [],
@@ -49,7 +50,7 @@ export const chainConfig = ethMethod({
   run: configOf,
 })
 
-export const getBadBlocks = ethMethod({
+const getBadBlocks = ethMethod({
   name: 'debug_getBadBlocks',
   doc: 'Invalid blocks. Always empty: this node keeps none, and logs the reason of each refusal.',
   params: [],
@@ -58,3 +59,5 @@ export const getBadBlocks = ethMethod({
   example: { params: [], result: [] },
   run: () => [],
 })
+
+export const chainMethods: readonly Method<EthContext>[] = [chainConfig, getBadBlocks]

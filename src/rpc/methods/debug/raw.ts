@@ -8,7 +8,7 @@ import { bytes, hash, orNull, resultList } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
 import { ParamError } from '../../paramError.ts'
-import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { requireBlock } from '../eth/atBlock.ts'
 
@@ -23,7 +23,7 @@ function blockAt(context: EthContext, at: BlockParam): ChainBlock['block'] {
   return found.block
 }
 
-export const getRawHeader = ethMethod({
+const getRawHeader = ethMethod({
   name: 'debug_getRawHeader',
   doc: 'RLP of the header of a block.',
   params: [block],
@@ -38,7 +38,7 @@ export const getRawHeader = ethMethod({
   },
 })
 
-export const getRawBlock = ethMethod({
+const getRawBlock = ethMethod({
   name: 'debug_getRawBlock',
   doc: 'RLP of a block.',
   params: [block],
@@ -48,7 +48,7 @@ export const getRawBlock = ethMethod({
   run: (context, at) => encodeBlock(blockAt(context, at)),
 })
 
-export const getRawTransactions = ethMethod({
+const getRawTransactions = ethMethod({
   name: 'debug_getRawTransactions',
   doc: 'EIP-2718 bytes of the transactions of a block, in order.',
   params: [block],
@@ -58,7 +58,7 @@ export const getRawTransactions = ethMethod({
   run: (context, at) => blockAt(context, at).transactions,
 })
 
-export const getRawReceipts = ethMethod({
+const getRawReceipts = ethMethod({
   name: 'debug_getRawReceipts',
   doc: 'EIP-2718 bytes of the receipts of a block, in order.',
   params: [block],
@@ -89,7 +89,7 @@ function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
   return place && view.block(place.block.hash)?.block.transactions[place.index]
 }
 
-export const getRawTransaction = ethMethod({
+const getRawTransaction = ethMethod({
   name: 'debug_getRawTransaction',
   doc: 'EIP-2718 bytes of a transaction of the canonical chain or of the pool.',
   params: [param('hash', prefixedHash)],
@@ -101,7 +101,7 @@ export const getRawTransaction = ethMethod({
   },
 })
 
-export const codeByHash = ethMethod({
+const codeByHash = ethMethod({
   name: 'debug_codeByHash',
   doc: 'Contract code by its keccak hash.',
   params: [param('hash', hash), optionalParam('block', blockId, latest, 'latest')],
@@ -115,3 +115,12 @@ export const codeByHash = ethMethod({
     return code
   },
 })
+
+export const rawMethods: readonly Method<EthContext>[] = [
+  getRawHeader,
+  getRawBlock,
+  getRawTransaction,
+  getRawTransactions,
+  getRawReceipts,
+  codeByHash,
+]

@@ -1,15 +1,14 @@
 import { position } from '../../codecs/traceOptions.ts'
-import { address, bytes, hash, word } from '../../codecs/values.ts'
+import { address, anyJson, bytes, hash, word } from '../../codecs/values.ts'
 import { blockNotFound, invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { nullable, object, refTo } from '../../schemas.ts'
 import type { StorageRange } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
-import { findBlock } from '../eth/atBlock.ts'
-import { anyJson } from './anyJson.ts'
-import { whenReady } from './tracedResult.ts'
-import { tracingOf } from './traceTransaction.ts'
+import { blockIdAt, ofHash } from '../eth/atBlock.ts'
+import { whenReady } from '../turns.ts'
+import { tracingOf } from './tracing.ts'
 
 /** Maximum number of slots per answer. */
 const maxSlots = 1_024
@@ -50,8 +49,7 @@ export const storageRangeAt = ethMethod({
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, '0x0', '0x4200000000000000000000000000000000000015', '0x00', '0xa'] },
   run(context, of, index, account, start, max): Json | Promise<Json> {
-    using view = context.chain.view()
-    const block = findBlock(context, view, { kind: 'hash', hash: of, mustBeCanonical: false })
+    const block = blockIdAt(context, ofHash(of))
     if (block === undefined) throw blockNotFound(`hash ${of}`)
     const tracing = tracingOf(context, block)
     if (index > tracing.hashes.length) throw invalidInput(`transaction index ${index} out of range for block ${of}`)

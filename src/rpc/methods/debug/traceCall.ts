@@ -1,27 +1,14 @@
-import type { CallMessage, CallOverrides } from '../../callPorts.ts'
-import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
-import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
+import { blockId, latest } from '../../codecs/blockId.ts'
+import { callRequest } from '../../codecs/callRequest.ts'
 import { type CallTraceOptions, callTraceOptions } from '../../codecs/traceOptions.ts'
-import type { EthContext } from '../../context.ts'
+import { anyJson } from '../../codecs/values.ts'
 import type { Json } from '../../json.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { refTo } from '../../schemas.ts'
-import type { CallContext } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
-import { atCallPlace } from '../eth/calls/callBasis.ts'
-import { planCall } from '../eth/calls/planCall.ts'
-import { anyJson } from './anyJson.ts'
-import { tracedResult, whenReady } from './tracedResult.ts'
-
-/** Message of a request, and the block to run it on. */
-export function planAt(
-  context: EthContext,
-  request: CallRequest,
-  at: BlockParam,
-  overrides: CallOverrides,
-): { readonly block: CallContext['block']; readonly message: CallMessage } {
-  return atCallPlace(context, at, ({ block, basis }) => ({ block, message: planCall(request, basis(request, overrides)) }))
-}
+import { planAt } from '../eth/calls/callBasis.ts'
+import { whenReady } from '../turns.ts'
+import { traceOfCall } from './tracing.ts'
 
 export const plainTrace: CallTraceOptions = { request: {}, state: undefined, block: undefined, index: undefined }
 
@@ -39,7 +26,10 @@ export const traceCall = ethMethod({
   run(context, call, at, { request, index, ...overrides }): Json | Promise<Json> {
     const { block, message } = planAt(context, call, at, overrides)
     const calls = context.tracing.calls({ block, transactions: index })
-    const trace = (): Json => tracedResult(calls.trace(message, request, context.executor.timer(), overrides), message)
-    return whenReady(context.cancellation, () => calls.prepare(), trace)
+    return whenReady(
+      context.cancellation,
+      () => calls.prepare(),
+      () => traceOfCall(context, calls, message, request, overrides),
+    )
   },
 })

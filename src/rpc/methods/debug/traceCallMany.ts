@@ -1,26 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockOverrides } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { blockOverrides } from '../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
 import { member } from '../../codecs/stateOverride.ts'
 import { type CallTraceOptions, callTraceOptions, position } from '../../codecs/traceOptions.ts'
-import { listOf, wrongType } from '../../codecs/values.ts'
+import { anyJson, listOf, wrongType } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidInput, timedOut } from '../../errors.ts'
+import { invalidInput } from '../../errors.ts'
 import { isJsonObject, type Json } from '../../json.ts'
 import { within } from '../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { list, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { onSteadyBlock } from '../eth/atBlock.ts'
-import { anyJson } from './anyJson.ts'
-import { plainTrace, planAt } from './traceCall.ts'
-import { inTurns, tracedResult } from './tracedResult.ts'
+import { planAt } from '../eth/calls/callBasis.ts'
+import { inTurns } from '../turns.ts'
+import { plainTrace } from './traceCall.ts'
+import { TraceBound, traceOfCall } from './tracing.ts'
 
-/** Maximum number of calls per request, and size of their traces in characters. */
+/** Maximum number of calls per request. */
 const maxCalls = 1_000
-const maxTraceLength = 128 * 2 ** 20
 
 type Bundle = { readonly calls: readonly CallRequest[]; readonly block: BlockOverrides | undefined }
 const calls = listOf(callRequest, maxCalls)
@@ -63,19 +62,16 @@ async function traceBundles(
   const here: BlockParam = { kind: 'found', block: first.block }
   let { state } = options
   const results: Json[][] = []
-  let length = 0
+  const bound = new TraceBound(context)
   for (const { calls: requests, block } of bundles) {
     const traces: Json[] = []
     for (const request of requests) {
       const overrides = { state, block: block ?? options.block }
       const { message } = planAt(context, request, here, overrides)
-      const trace = tracedResult(tracing.trace(message, options.request, context.executor.timer(), overrides), message)
-      length += JSON.stringify(trace).length
-      if (length > maxTraceLength) throw invalidInput(`the traces are larger than ${maxTraceLength} bytes`)
+      const trace = traceOfCall(context, tracing, message, options.request, overrides)
       traces.push(trace)
       state = undefined
-      await nextTurn()
-      if (context.cancellation.isCancelled) throw timedOut()
+      await bound.count(JSON.stringify(trace).length)
     }
     results.push(traces)
   }

@@ -1,5 +1,4 @@
 import { parseAttributes } from '#engine/payloadJson'
-import { type Fault, isFault } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import type { PayloadAttributes } from '#types/payload'
 import { type ByteList, ByteWriter } from '../../byteList.ts'
@@ -7,12 +6,12 @@ import { type BlockParam, blockId } from '../../codecs/blockId.ts'
 import { hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
-import { ParamError } from '../../paramError.ts'
-import { type BytesCodec, type ParamCodec, param } from '../../registry.ts'
-import type { ExecutionWitness, WitnessWork } from '../../tracePorts.ts'
+import { type BytesCodec, type Method, type ParamCodec, param } from '../../registry.ts'
+import type { ExecutionWitness, SlicedWork, WitnessOutcome } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock, sealed } from '../eth/atBlock.ts'
-import { inTurns } from './tracedResult.ts'
+import { wellFormed } from '../engine/engineCodecs.ts'
+import { ofHash, requireBlockAt, sealed } from '../eth/atBlock.ts'
+import { finished } from './tracing.ts'
 
 function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[]): void {
   writer.ascii(`"${name}":[`)
@@ -34,25 +33,21 @@ const witnessResult: BytesCodec<ExecutionWitness> = {
   },
 }
 
-async function finished(context: EthContext, work: WitnessWork): Promise<ExecutionWitness> {
-  using run = work
-  await inTurns(context.cancellation, () => run.work())
-  const { outcome } = run
-  if (outcome === undefined) throw prunedHistory()
+async function witnessOf(context: EthContext, work: SlicedWork<WitnessOutcome>): Promise<ExecutionWitness> {
+  const outcome = await finished(context, work)
   if (outcome.kind === 'refused') throw invalidInput(outcome.reason)
   return outcome.witness
 }
 
 function witnessAt(context: EthContext, at: BlockParam): Promise<ExecutionWitness> {
-  using view = context.chain.view()
-  const block = requireBlock(context, view, sealed(at))
+  const block = requireBlockAt(context, sealed(at))
   if (block.number === 0) throw invalidInput('the genesis block has no witness')
   const work = context.tracing.witness(block.hash)
   if (work === undefined) throw prunedHistory()
-  return finished(context, work)
+  return witnessOf(context, work)
 }
 
-export const executionWitness = ethMethod({
+const executionWitness = ethMethod({
   name: 'debug_executionWitness',
   doc: 'Witness of a block: the data needed to execute it without a state database.',
   params: [param('block', blockId)],
@@ -62,32 +57,23 @@ export const executionWitness = ethMethod({
   run: witnessAt,
 })
 
-export const executionWitnessByBlockHash = ethMethod({
+const executionWitnessByBlockHash = ethMethod({
   name: 'debug_executionWitnessByBlockHash',
   doc: 'Like debug_executionWitness, for a block by its hash, canonical or not.',
   params: [param('hash', hash)],
   result: witnessResult,
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`] },
-  run: (context, of) => witnessAt(context, { kind: 'hash', hash: of, mustBeCanonical: false }),
+  run: (context, of) => witnessAt(context, ofHash(of)),
 })
-
-const malformed = (fault: Fault): ParamError => new ParamError(fault.message, 'senseless', fault)
 
 const attributes: ParamCodec<PayloadAttributes> = {
   doc: 'payload attributes with the OP fields',
   schema: { type: 'object' },
-  parse(value): PayloadAttributes {
-    try {
-      return parseAttributes(value)
-    } catch (error) {
-      if (isFault(error, 'MALFORMED_PAYLOAD')) throw malformed(error)
-      throw error
-    }
-  },
+  parse: (value) => wellFormed(() => parseAttributes(value)),
 }
 
-export const executePayload = ethMethod({
+const executePayload = ethMethod({
   name: 'debug_executePayload',
   doc: 'Witness of the block that payload attributes define on a parent, without pool transactions. Changes nothing.',
   params: [param('parentHash', hash), param('attributes', attributes)],
@@ -95,10 +81,11 @@ export const executePayload = ethMethod({
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, { timestamp: '0x0', transactions: [] }] },
   run(context, parent, given): Promise<ExecutionWitness> {
-    using view = context.chain.view()
-    requireBlock(context, view, { kind: 'hash', hash: parent, mustBeCanonical: false })
+    requireBlockAt(context, ofHash(parent))
     const work = context.tracing.payloadWitness(parent, given)
     if ('refused' in work) throw invalidParams(work.refused)
-    return finished(context, work)
+    return witnessOf(context, work)
   },
 })
+
+export const witnessMethods: readonly Method<EthContext>[] = [executionWitness, executionWitnessByBlockHash, executePayload]

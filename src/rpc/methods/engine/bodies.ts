@@ -1,5 +1,6 @@
 import { blockNumber, hash, listOf } from '../../codecs/values.ts'
-import { type ParamCodec, param } from '../../registry.ts'
+import type { EngineContext } from '../../context.ts'
+import { type Method, type ParamCodec, param } from '../../registry.ts'
 import { refTo } from '../../schemas.ts'
 import { bodies } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
@@ -8,7 +9,7 @@ import { engineMethod } from './engineMethod.ts'
 const hashes = listOf(hash, 100_000)
 const number: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
 
-export const getPayloadBodiesByHashV1 = engineMethod({
+const getPayloadBodiesByHashV1 = engineMethod({
   name: 'engine_getPayloadBodiesByHashV1',
   doc: 'Bodies of blocks, canonical or not, in the requested order; at most 1024.',
   params: [param('hashes', hashes)],
@@ -18,7 +19,7 @@ export const getPayloadBodiesByHashV1 = engineMethod({
   run: ({ engine }, of) => engine.bodiesByHash(of),
 })
 
-export const getPayloadBodiesByRangeV1 = engineMethod({
+const getPayloadBodiesByRangeV1 = engineMethod({
   name: 'engine_getPayloadBodiesByRangeV1',
   doc: 'Bodies of canonical blocks; at most 1024.',
   params: [param('start', number), param('count', number)],
@@ -27,3 +28,5 @@ export const getPayloadBodiesByRangeV1 = engineMethod({
   example: { params: ['0xffffff', '0x1'], result: [] },
   run: ({ engine }, start, count) => engine.bodiesByRange(start, count),
 })
+
+export const bodyMethods: readonly Method<EngineContext>[] = [getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1]

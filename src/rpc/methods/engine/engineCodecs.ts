@@ -1,6 +1,6 @@
 import type { ForkchoiceAnswer, ForkchoiceState, PayloadBody, PayloadStatus } from '#engine/engineApi'
 import { encodePayload, parsePayload } from '#engine/payloadJson'
-import { type Fault, isFault } from '#lib/fault'
+import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -10,19 +10,19 @@ import { ParamError, within } from '../../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../../registry.ts'
 import { type JsonSchema, list, nullable, object, refTo } from '../../schemas.ts'
 
-const malformed = (fault: Fault): ParamError => new ParamError(fault.message, 'senseless', fault)
+/** Runs a parser of the Engine API. @throws ParamError in place of its fault */
+export function wellFormed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw isFault(error, 'MALFORMED_PAYLOAD') ? new ParamError(error.message, 'senseless', error) : error
+  }
+}
 
 export const payload: ParamCodec<Payload> = {
   doc: 'execution payload',
   schema: refTo('ExecutionPayload'),
-  parse(value): Payload {
-    try {
-      return parsePayload(value)
-    } catch (error) {
-      if (isFault(error, 'MALFORMED_PAYLOAD')) throw malformed(error)
-      throw error
-    }
-  },
+  parse: (value) => wellFormed(() => parsePayload(value)),
 }
 
 export const blobHashes: ParamCodec<readonly Hash[]> = { ...listOf(hash, 1_024), doc: 'blob versioned hashes: none on this chain' }
@@ -59,18 +59,6 @@ export const payloadId: ParamCodec<Hex> = {
     return toHex(id)
   },
 }
-
-export const texts: ParamCodec<readonly string[]> = listOf(
-  {
-    doc: 'text',
-    schema: { type: 'string' },
-    parse(value): string {
-      if (typeof value !== 'string') throw wrongType(value, 'a string')
-      return value
-    },
-  },
-  1_024,
-)
 
 function statusJson(status: PayloadStatus): Json {
   return {

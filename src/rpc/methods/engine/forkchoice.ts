@@ -15,6 +15,8 @@ const update = (version: ForkchoiceVersion, forks: string): Method<EngineContext
     run: ({ engine }, state, json) => engine.forkchoiceUpdated(version, state, json),
   })
 
-export const forkchoiceUpdatedV1 = update(1, 'before Canyon')
-export const forkchoiceUpdatedV2 = update(2, 'before Ecotone')
-export const forkchoiceUpdatedV3 = update(3, 'from Ecotone on')
+export const forkchoiceMethods: readonly Method<EngineContext>[] = [
+  update(1, 'before Canyon'),
+  update(2, 'before Ecotone'),
+  update(3, 'from Ecotone on'),
+]

@@ -1,6 +1,7 @@
-import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../registry.ts'
+import { listOf, resultList, text } from '../../codecs/values.ts'
+import type { EngineContext } from '../../context.ts'
+import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { object } from '../../schemas.ts'
-import { texts } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
 
 const versions = (name: string, ...list: readonly number[]): readonly string[] => list.map((version) => `${name}V${version}`)
@@ -13,17 +14,11 @@ const offered: readonly string[] = [
   ...['engine_getPayloadBodiesByHashV1', 'engine_getPayloadBodiesByRangeV1', 'engine_getClientVersionV1'],
 ]
 
-const names: ResultCodec<readonly string[]> = {
-  doc: 'list: names of methods',
-  schema: { type: 'array', items: { type: 'string' } },
-  encode: (list) => list,
-}
-
-export const exchangeCapabilities = engineMethod({
+const exchangeCapabilities = engineMethod({
   name: 'engine_exchangeCapabilities',
   doc: 'Engine API methods that this node supports.',
-  params: [param('methods', texts)],
-  result: names,
+  params: [param('methods', listOf(text, 1_024))],
+  result: { ...resultList(text), doc: 'list: names of methods' },
   cost: 'instant',
   example: { params: [[]] },
   run: () => offered,
@@ -41,7 +36,7 @@ const clientVersion: ParamCodec<unknown> = {
 
 type ClientVersion = { readonly code: string; readonly name: string; readonly version: string; readonly commit: string }
 
-export const getClientVersionV1 = engineMethod({
+const getClientVersionV1 = engineMethod({
   name: 'engine_getClientVersionV1',
   doc: 'Code, name, version and commit of this node; the commit is unknown and all zeros.',
   params: [optionalParam('clientVersion', clientVersion, undefined, 'not given')],
@@ -57,3 +52,5 @@ export const getClientVersionV1 = engineMethod({
     return { code: 'BA', name, version, commit: '00000000' }
   },
 })
+
+export const identityMethods: readonly Method<EngineContext>[] = [exchangeCapabilities, getClientVersionV1]

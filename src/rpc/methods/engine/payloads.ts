@@ -26,10 +26,8 @@ const early = (version: 1 | 2, forks: string): Method<EngineContext> =>
     example,
     run: ({ engine }, of) => engine.newPayload(version, { payload: of }),
   })
-export const newPayloadV1 = early(1, 'For blocks before Canyon')
-export const newPayloadV2 = early(2, 'For blocks before Ecotone')
 
-export const newPayloadV3 = engineMethod({
+const newPayloadV3 = engineMethod({
   name: 'engine_newPayloadV3',
   doc: 'Executes a payload on its parent. For blocks from Ecotone to before Isthmus.',
   params: [payloadParam, blobParam, rootParam],
@@ -50,8 +48,6 @@ const late = (version: NewPayloadVersion, forks: string): Method<EngineContext> 
     run: ({ engine }, of, hashes, root, requests) =>
       engine.newPayload(version, { payload: withRoot(of, root), blobHashes: hashes, executionRequests: requests }),
   })
-export const newPayloadV4 = late(4, 'For blocks from Isthmus on')
-export const newPayloadV5 = late(5, 'No fork of this chain uses this version: always answers -38005')
 
 const get = (version: 1 | 2 | 3 | 4 | 5, forks: string): Method<EngineContext> =>
   engineMethod({
@@ -63,8 +59,16 @@ const get = (version: 1 | 2 | 3 | 4 | 5, forks: string): Method<EngineContext> =
     example,
     run: ({ engine }, id) => engine.getPayload(version, id),
   })
-export const getPayloadV1 = get(1, 'before Canyon')
-export const getPayloadV2 = get(2, 'before Ecotone')
-export const getPayloadV3 = get(3, 'from Ecotone to before Isthmus')
-export const getPayloadV4 = get(4, 'from Isthmus to before Azul')
-export const getPayloadV5 = get(5, 'from Azul on')
+
+export const payloadMethods: readonly Method<EngineContext>[] = [
+  early(1, 'For blocks before Canyon'),
+  early(2, 'For blocks before Ecotone'),
+  newPayloadV3,
+  late(4, 'For blocks from Isthmus on'),
+  late(5, 'No fork of this chain uses this version: always answers -38005'),
+  get(1, 'before Canyon'),
+  get(2, 'before Ecotone'),
+  get(3, 'from Ecotone to before Isthmus'),
+  get(4, 'from Isthmus to before Azul'),
+  get(5, 'from Azul on'),
+]

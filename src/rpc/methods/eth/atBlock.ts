@@ -2,6 +2,7 @@ import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
 import { type Hash, zeroHash } from '#types/ids'
 import type { WorldReads } from '#types/worldReads'
+import type { DecodedBlock } from '../../blockCache.ts'
 import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, isPruned, prunedHistory } from '../../errors.ts'
@@ -35,8 +36,33 @@ function isOfUnsealed(view: ChainView, hash: Hash, number: number): boolean {
 /** Whether a block of the view is unsealed, so that clients must not see its hash. */
 export const isUnsealed = (view: ChainView, hash: Hash): boolean => view.heads.unsealed?.some((block) => block.hash === hash) ?? false
 
+/** Parameter of a block by its hash, canonical or not. */
+export const ofHash = (hash: Hash): BlockParam => ({ kind: 'hash', hash, mustBeCanonical: false })
+
+/** Like `findBlock`, on the current view. */
+export function blockIdAt(context: EthContext, at: BlockParam): BlockId | undefined {
+  using view = context.chain.view()
+  return findBlock(context, view, at)
+}
+
+/** Reads a block with its receipts; undefined: unknown block. @throws RpcError 4444 when its receipts are pruned */
+export function readBlock(context: EthContext, at: BlockParam): DecodedBlock | undefined {
+  using view = context.chain.view()
+  const id = findBlock(context, view, at)
+  return id && context.blocks.read(view, id.hash)
+}
+
 /** Maximum number of restarts of one query. */
 const maxRestarts = 3
+
+/** Repeats a query that returns undefined when the chain reorganised while it ran. */
+export async function onSteadyChain<T>(query: () => Promise<T | undefined>): Promise<T> {
+  for (let restart = 0; restart < maxRestarts; restart++) {
+    const found = await query()
+    if (found !== undefined) return found
+  }
+  throw internalError('the chain reorganised during the query')
+}
 
 /**
  * Runs a query that takes several turns of the event loop. The pending block that it started on may disappear in between; the query then starts
@@ -68,6 +94,12 @@ export function requireBlock(context: Pick<EthContext, 'pendingFallback'>, view:
   const block = findBlock(context, view, at)
   if (block === undefined) throw blockNotFound(describeBlock(at))
   return block
+}
+
+/** Like `requireBlock`, on the current view. */
+export function requireBlockAt(context: EthContext, at: BlockParam): BlockId {
+  using view = context.chain.view()
+  return requireBlock(context, view, at)
 }
 
 /** Reads the state after a block. @throws RpcError −32001 when the block does not exist, 4444 when its state is not retained */

@@ -1,28 +1,25 @@
 import type { BlockId } from '#types/blockRef'
 import type { TransactionLocation } from '#types/chainView'
-import { type BlockParam, blockId } from '../../codecs/blockId.ts'
+import { blockId } from '../../codecs/blockId.ts'
 import { position } from '../../codecs/traceOptions.ts'
-import { hash, listOf } from '../../codecs/values.ts'
+import { anyJson, hash, listOf } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
-import { param } from '../../registry.ts'
+import { type Method, param } from '../../registry.ts'
 import { list, nullable, refTo } from '../../schemas.ts'
-import { anyJson } from '../debug/anyJson.ts'
-import { maxBlockTraceLength, tracesOf } from '../debug/traceBlock.ts'
-import { tracedResult, whenReady } from '../debug/tracedResult.ts'
-import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
+import { findTransaction, textItems, traceAt, tracesOf, tracingOf } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { findBlock, shownBlock } from '../eth/atBlock.ts'
-import { type JsonCall, localized, parityRequest, textItems, textOf } from './parityResult.ts'
+import { blockIdAt, shownBlock } from '../eth/atBlock.ts'
+import { type JsonCall, localized, parityRequest, textOf } from './parityResult.ts'
 
-export const calls = { trace: true, stateDiff: false }
+const calls = { trace: true, stateDiff: false }
 
 /** Calls of a block that `keep` accepts, in order; one JSON text per transaction. */
 export async function callsOfBlock(
   context: EthContext,
   block: BlockId,
   keep: (call: JsonCall) => boolean,
-  maxLength = maxBlockTraceLength,
+  maxLength?: number,
 ): Promise<readonly string[]> {
   if (block.number === 0) return []
   const tracing = tracingOf(context, block)
@@ -32,12 +29,7 @@ export async function callsOfBlock(
   return await tracesOf(context, tracing, parityRequest(calls), textAt, maxLength)
 }
 
-export function blockAt(context: EthContext, at: BlockParam): BlockId | undefined {
-  using view = context.chain.view()
-  return findBlock(context, view, at)
-}
-
-export const traceBlockCalls = ethMethod({
+const traceBlockCalls = ethMethod({
   name: 'trace_block',
   doc: 'Flat list of the calls of all transactions of a block.',
   params: [param('block', blockId)],
@@ -45,25 +37,18 @@ export const traceBlockCalls = ethMethod({
   cost: 'trace',
   example: { params: ['0x0'], result: [] },
   async run(context, at): Promise<readonly string[] | undefined> {
-    const block = blockAt(context, at)
+    const block = blockIdAt(context, at)
     return block && callsOfBlock(context, block, () => true)
   },
 })
 
 function callsAt(context: EthContext, place: TransactionLocation): readonly JsonCall[] | Promise<readonly JsonCall[]> {
-  const { block, index } = place
-  const tracing = tracingOf(context, block)
-  const shown = shownBlock(context, block)
-  const trace = (): readonly JsonCall[] =>
-    localized(tracedResult(tracing.trace(index, parityRequest(calls), context.executor.timer())), {
-      block: shown,
-      hash: tracing.hashes[index],
-      index,
-    })
-  return whenReady(context.cancellation, () => tracing.prepare(index), trace)
+  const { index } = place
+  const block = shownBlock(context, place.block)
+  return traceAt(context, place, parityRequest(calls), (result, hash) => localized(result, { block, hash, index }))
 }
 
-export const traceTransactionCalls = ethMethod({
+const traceTransactionCalls = ethMethod({
   name: 'trace_transaction',
   doc: 'Flat list of the calls of a transaction of the canonical chain.',
   params: [param('hash', hash)],
@@ -76,7 +61,7 @@ export const traceTransactionCalls = ethMethod({
   },
 })
 
-export const traceGet = ethMethod({
+const traceGet = ethMethod({
   name: 'trace_get',
   doc: 'One call of a transaction, by its index in the list of trace_transaction.',
   params: [param('hash', hash), param('indices', listOf(position, 1_024))],
@@ -90,3 +75,5 @@ export const traceGet = ethMethod({
     return (await callsAt(context, place))[index] ?? null
   },
 })
+
+export const blockMethods: readonly Method<EthContext>[] = [traceBlockCalls, traceTransactionCalls, traceGet]

@@ -1,25 +1,23 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RlpError } from '#lib/rlp'
 import { recoverAddress } from '#lib/secp256k1'
 import { type Address, addressFromBytes } from '#types/ids'
 import { decodeTransaction, depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
+import type { CallOverrides } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { blockOverrides } from '../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
 import { stateOverrides } from '../../codecs/stateOverride.ts'
-import { bytes, listOf, wrongType } from '../../codecs/values.ts'
+import { anyJson, bytes, listOf, wrongType } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidInput, invalidParams, timedOut } from '../../errors.ts'
+import { invalidParams } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { within } from '../../paramError.ts'
-import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { list, refTo } from '../../schemas.ts'
-import { anyJson } from '../debug/anyJson.ts'
-import { maxBlockTraceLength } from '../debug/traceBlock.ts'
-import { planAt } from '../debug/traceCall.ts'
-import { tracedResult } from '../debug/tracedResult.ts'
+import { TraceBound, traceOfCall } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
 import { onSteadyBlock } from '../eth/atBlock.ts'
+import { planAt } from '../eth/calls/callBasis.ts'
 import { askedFor, parityRequest, type TraceTypes, traceTypes } from './parityResult.ts'
 
 const result = anyJson(
@@ -28,7 +26,12 @@ const result = anyJson(
 )
 const block = optionalParam('block', blockId, latest, 'latest')
 
-export const traceCallCalls = ethMethod({
+function traceOne(context: EthContext, request: CallRequest, types: TraceTypes, at: BlockParam, overrides: CallOverrides): Json {
+  const { block: on, message } = planAt(context, request, at, overrides)
+  return askedFor(traceOfCall(context, context.tracing.calls({ block: on }), message, parityRequest(types), overrides), types)
+}
+
+const traceCallCalls = ethMethod({
   name: 'trace_call',
   doc: 'Runs a message like eth_call, and returns its output, calls and state changes.',
   params: [
@@ -43,9 +46,7 @@ export const traceCallCalls = ethMethod({
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace'], 'latest'] },
   run(context, request, types, at, state, environment): Json {
     const overrides = { state, block: environment }
-    const plan = planAt(context, request, at, overrides)
-    const calls = context.tracing.calls({ block: plan.block })
-    return askedFor(tracedResult(calls.trace(plan.message, parityRequest(types), context.executor.timer(), overrides), plan.message), types)
+    return traceOne(context, request, types, at, overrides)
   },
 })
 
@@ -67,20 +68,17 @@ async function traceMany(context: EthContext, requests: readonly Asked[], at: Bl
   const here: BlockParam = { kind: 'found', block: first.block }
   const calls = context.tracing.calls({ block: first.block })
   const results: Json[] = []
-  let length = 0
+  const bound = new TraceBound(context)
   for (const { request, types } of requests) {
     const { message } = planAt(context, request, here, {})
-    const one = askedFor(tracedResult(calls.trace(message, parityRequest(types), context.executor.timer()), message), types)
-    length += JSON.stringify(one).length
-    if (length > maxBlockTraceLength) throw invalidInput(`the traces are larger than ${maxBlockTraceLength} bytes`)
+    const one = askedFor(traceOfCall(context, calls, message, parityRequest(types)), types)
     results.push(one)
-    await nextTurn()
-    if (context.cancellation.isCancelled) throw timedOut()
+    await bound.count(JSON.stringify(one).length)
   }
   return results
 }
 
-export const traceCallMany = ethMethod({
+const traceCallMany = ethMethod({
   name: 'trace_callMany',
   doc: 'Like trace_call for several messages, each on the state left by the previous one.',
   params: [param('calls', listOf(asked, maxCalls)), block],
@@ -122,7 +120,7 @@ function decoded(raw: Uint8Array): ReturnType<typeof decodeTransaction> {
   }
 }
 
-export const rawTransaction = ethMethod({
+const rawTransaction = ethMethod({
   name: 'trace_rawTransaction',
   doc: 'Like trace_call, for a signed transaction. Its nonce is not checked.',
   params: [param('bytes', bytes), param('types', traceTypes), block],
@@ -130,8 +128,8 @@ export const rawTransaction = ethMethod({
   cost: 'trace',
   example: { params: ['0x02', ['trace']] },
   run(context, raw, types, at): Json {
-    const plan = planAt(context, requestOf(raw), at, {})
-    const calls = context.tracing.calls({ block: plan.block })
-    return askedFor(tracedResult(calls.trace(plan.message, parityRequest(types), context.executor.timer()), plan.message), types)
+    return traceOne(context, requestOf(raw), types, at, {})
   },
 })
+
+export const callMethods: readonly Method<EthContext>[] = [traceCallCalls, traceCallMany, rawTransaction]

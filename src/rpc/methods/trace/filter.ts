@@ -8,11 +8,11 @@ import { invalidParams } from '../../errors.ts'
 import { isJsonObject } from '../../json.ts'
 import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
-import { maxBlockTraceLength } from '../debug/traceBlock.ts'
+import { maxTraceLength, textItems } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock, sealed } from '../eth/atBlock.ts'
-import { blockAt, callsOfBlock } from './blocks.ts'
-import { type JsonCall, memberOf, textItems } from './parityResult.ts'
+import { blockIdAt, requireBlock, sealed } from '../eth/atBlock.ts'
+import { callsOfBlock } from './blocks.ts'
+import { type JsonCall, memberOf } from './parityResult.ts'
 
 /** Limits of Base's execution client. */
 const maxBlocks = 100
@@ -82,9 +82,9 @@ async function search(context: EthContext, filter: TraceFilter): Promise<readonl
   let length = 0
   const keep = (call: JsonCall): boolean => matches(filter, call) && ++seen > filter.after && seen <= end
   for (let number = first; number <= last && seen < end; number++) {
-    const block: BlockId | undefined = blockAt(context, { kind: 'number', number })
+    const block: BlockId | undefined = blockIdAt(context, { kind: 'number', number })
     if (block === undefined) break
-    const texts = await callsOfBlock(context, block, keep, maxBlockTraceLength - length)
+    const texts = await callsOfBlock(context, block, keep, maxTraceLength - length)
     length += texts.reduce((sum, each) => sum + each.length, 0)
     found.push(...texts)
   }

@@ -1,20 +1,17 @@
 import { blockId } from '../../codecs/blockId.ts'
-import { hash } from '../../codecs/values.ts'
+import { anyJson, hash } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
-import { param, type TextCodec } from '../../registry.ts'
+import { type Method, param, type TextCodec } from '../../registry.ts'
 import { nullable, object, refTo } from '../../schemas.ts'
-import { anyJson } from '../debug/anyJson.ts'
-import { tracesOf } from '../debug/traceBlock.ts'
-import { tracedResult, whenReady } from '../debug/tracedResult.ts'
-import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
+import { findTransaction, traceAt, tracesOf, tracingOf } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { shownBlock } from '../eth/atBlock.ts'
-import { blockAt } from './blocks.ts'
+import { blockIdAt, shownBlock } from '../eth/atBlock.ts'
 
 const gasSchema = object('gas by opcode', { transactionHash: refTo('Hash'), opcodeGas: { type: 'array' } })
 const request = { tracer: 'opcodeGasTracer' }
 
-export const transactionOpcodeGas = ethMethod({
+const transactionOpcodeGas = ethMethod({
   name: 'trace_transactionOpcodeGas',
   doc: 'Number of executions and gas of each opcode in a transaction of the canonical chain.',
   params: [param('hash', hash)],
@@ -24,12 +21,7 @@ export const transactionOpcodeGas = ethMethod({
   run(context, of): Json | Promise<Json> {
     const place = findTransaction(context, of)
     if (place === undefined) return null
-    const tracing = tracingOf(context, place.block)
-    const trace = (): Json => ({
-      transactionHash: of,
-      opcodeGas: tracedResult(tracing.trace(place.index, request, context.executor.timer())),
-    })
-    return whenReady(context.cancellation, () => tracing.prepare(place.index), trace)
+    return traceAt(context, place, request, (opcodeGas): Json => ({ transactionHash: of, opcodeGas }))
   },
 })
 
@@ -39,7 +31,7 @@ const blockResult: TextCodec<string | undefined> = {
   text: (value) => value ?? 'null',
 }
 
-export const blockOpcodeGas = ethMethod({
+const blockOpcodeGas = ethMethod({
   name: 'trace_blockOpcodeGas',
   doc: 'Like trace_transactionOpcodeGas, for all transactions of a block.',
   params: [param('block', blockId)],
@@ -47,7 +39,7 @@ export const blockOpcodeGas = ethMethod({
   cost: 'trace',
   example: { params: ['0xffffff'], result: null },
   async run(context, at): Promise<string | undefined> {
-    const block = blockAt(context, at)
+    const block = blockIdAt(context, at)
     if (block === undefined) return undefined
     const tracing = tracingOf(context, block)
     const shown = shownBlock(context, block)
@@ -57,3 +49,5 @@ export const blockOpcodeGas = ethMethod({
     return `{"blockHash":"${shown.hash}","blockNumber":${block.number},"transactions":[${items.join(',')}]}`
   },
 })
+
+export const opcodeGasMethods: readonly Method<EthContext>[] = [transactionOpcodeGas, blockOpcodeGas]

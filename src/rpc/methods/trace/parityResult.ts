@@ -4,7 +4,7 @@ import { listOf, text } from '../../codecs/values.ts'
 import { invalidInput, unsupported } from '../../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
 import { ParamError } from '../../paramError.ts'
-import type { ParamCodec, TextCodec } from '../../registry.ts'
+import type { ParamCodec } from '../../registry.ts'
 import type { TraceRequest } from '../../tracePorts.ts'
 
 /** Requested parts of a transaction's trace. */
@@ -58,11 +58,6 @@ export function localized(result: Json, { block, hash, index }: TracePlace): rea
     ...{ blockHash: place.blockHash, blockNumber: place.blockNumber, error, result: outcome, subtraces, traceAddress },
     ...{ transactionHash: place.transactionHash, transactionPosition: place.transactionPosition, type },
   }))
-}
-
-/** Codec of a list whose items are JSON text. */
-export function textItems(doc: string): TextCodec<readonly string[] | undefined> {
-  return { doc, schema: { type: ['array', 'null'] }, text: (items) => (items === undefined ? 'null' : `[${items.join(',')}]`) }
 }
 
 /** Calls as items for `textItems`; undefined when there are none. */

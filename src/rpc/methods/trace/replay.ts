@@ -1,18 +1,16 @@
 import { blockId } from '../../codecs/blockId.ts'
-import { hash } from '../../codecs/values.ts'
+import { anyJson, hash } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
 import { RpcError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import { param } from '../../registry.ts'
+import { type Method, param } from '../../registry.ts'
 import { nullable, refTo } from '../../schemas.ts'
-import { anyJson } from '../debug/anyJson.ts'
-import { tracesOf } from '../debug/traceBlock.ts'
-import { tracedResult, whenReady } from '../debug/tracedResult.ts'
-import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
+import { findTransaction, textItems, traceAt, tracesOf, tracingOf } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { blockAt } from './blocks.ts'
-import { askedFor, parityRequest, textItems, traceTypes } from './parityResult.ts'
+import { blockIdAt } from '../eth/atBlock.ts'
+import { askedFor, parityRequest, traceTypes } from './parityResult.ts'
 
-export const replayTransaction = ethMethod({
+const replayTransaction = ethMethod({
   name: 'trace_replayTransaction',
   doc: 'Re-executes a transaction of the canonical chain, and returns its output, calls and state changes.',
   params: [param('hash', hash), param('types', traceTypes)],
@@ -25,13 +23,11 @@ export const replayTransaction = ethMethod({
   run(context, of, types): Json | Promise<Json> {
     const place = findTransaction(context, of)
     if (place === undefined) throw new RpcError(-32001, 'transaction not found')
-    const tracing = tracingOf(context, place.block)
-    const trace = (): Json => askedFor(tracedResult(tracing.trace(place.index, parityRequest(types), context.executor.timer())), types)
-    return whenReady(context.cancellation, () => tracing.prepare(place.index), trace)
+    return traceAt(context, place, parityRequest(types), (result) => askedFor(result, types))
   },
 })
 
-export const replayBlockTransactions = ethMethod({
+const replayBlockTransactions = ethMethod({
   name: 'trace_replayBlockTransactions',
   doc: 'Like trace_replayTransaction, for all transactions of a block.',
   params: [param('block', blockId), param('types', traceTypes)],
@@ -39,7 +35,7 @@ export const replayBlockTransactions = ethMethod({
   cost: 'trace',
   example: { params: ['0x0', ['trace']], result: [] },
   async run(context, at, types): Promise<readonly string[] | undefined> {
-    const block = blockAt(context, at)
+    const block = blockIdAt(context, at)
     if (block === undefined) return undefined
     if (block.number === 0) return []
     const tracing = tracingOf(context, block)
@@ -48,3 +44,5 @@ export const replayBlockTransactions = ethMethod({
     )
   },
 })
+
+export const replayMethods: readonly Method<EthContext>[] = [replayTransaction, replayBlockTransactions]

@@ -2,17 +2,22 @@ import type { Hash } from '#types/ids'
 import { decodeTransaction } from '#types/transaction'
 import type { TransactionPool } from '#types/transactionPool'
 import type { DecodedBlock } from '../../../blockCache.ts'
-import { type BlockParam, blockNumberOrTag } from '../../../codecs/blockId.ts'
 import { gasQuantity, hash } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { param } from '../../../registry.ts'
+import { type Method, param } from '../../../registry.ts'
 import { receiptResult } from '../../../results/receipt.ts'
 import { textOrNull } from '../../../results/text.ts'
 import { pendingTransaction, transactionResult, transactionText } from '../../../results/transaction.ts'
 import { ethMethod } from '../../define.ts'
-import { findBlock } from '../atBlock.ts'
+import { readBlock } from '../atBlock.ts'
+import { byNumberAndHash } from './byNumberAndHash.ts'
 
-function onTransaction<T>(context: EthContext, of: Hash, read: (block: DecodedBlock, index: number) => T | undefined): T | undefined {
+/** Reads the block of a transaction of the canonical chain or of a pending block. */
+export function onTransaction<T>(
+  context: EthContext,
+  of: Hash,
+  read: (block: DecodedBlock, index: number) => T | undefined,
+): T | undefined {
   using view = context.chain.view()
   const place = view.transaction(of)
   const block = place && context.blocks.read(view, place.block.hash)
@@ -35,44 +40,24 @@ export const getTransactionByHash = ethMethod({
   result: textOrNull(transactionResult),
   cost: 'point-read',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  run(context, of): string | undefined | Promise<string | undefined> {
-    const mined = onTransaction(context, of, minedText)
-    return mined ?? (context.pool && withPool(context, context.pool, of))
-  },
+  run: (context, of) => onTransaction(context, of, minedText) ?? (context.pool && withPool(context, context.pool, of)),
 })
 
-function atIndex(context: EthContext, at: BlockParam, index: bigint): string | undefined {
-  using view = context.chain.view()
-  const id = findBlock(context, view, at)
-  const block = id && context.blocks.read(view, id.hash)
-  return block && index < BigInt(block.count) ? block.text.transaction(Number(index)) : undefined
-}
-
-export const getTransactionByBlockNumberAndIndex = ethMethod({
-  name: 'eth_getTransactionByBlockNumberAndIndex',
-  doc: 'A transaction by its index in a canonical block.',
-  params: [param('block', blockNumberOrTag), param('index', gasQuantity)],
+const transactionsAtIndex = byNumberAndHash({
+  name: (by) => `eth_getTransactionByBlock${by}AndIndex`,
+  doc: (block) => `A transaction by its index in ${block}.`,
+  params: [param('index', gasQuantity)],
   result: textOrNull(transactionResult),
   cost: 'point-read',
-  example: { params: ['0xffffff', '0x0'], result: null },
-  run: atIndex,
-})
-
-export const getTransactionByBlockHashAndIndex = ethMethod({
-  name: 'eth_getTransactionByBlockHashAndIndex',
-  doc: 'A transaction by its index in a block, canonical or not.',
-  params: [param('hash', hash), param('index', gasQuantity)],
-  result: textOrNull(transactionResult),
-  cost: 'point-read',
-  example: { params: [`0x${'11'.repeat(32)}`, '0x0'], result: null },
-  run: (context, of, index) => atIndex(context, { kind: 'hash', hash: of, mustBeCanonical: false }, index),
+  example: ['0x0'],
+  run: (context, at, index) => readBlock(context, at)?.text.transaction(Number(index)),
 })
 
 /** JSON of the receipt of a transaction of the canonical chain or of a pending block. */
 export const minedReceiptOf = (context: EthContext, of: Hash): string | undefined =>
   onTransaction(context, of, ({ text }, index) => text.receipt(index))
 
-export const getTransactionReceipt = ethMethod({
+const getTransactionReceipt = ethMethod({
   name: 'eth_getTransactionReceipt',
   doc: 'Receipt of a transaction: status, gas, logs and L1 fees. For a transaction that is preconfirmed in a pending block, the block hash is zero.',
   params: [param('hash', hash)],
@@ -81,3 +66,5 @@ export const getTransactionReceipt = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   run: minedReceiptOf,
 })
+
+export const transactionMethods: readonly Method<EthContext>[] = [getTransactionByHash, getTransactionReceipt, ...transactionsAtIndex]

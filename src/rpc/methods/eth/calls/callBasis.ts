@@ -1,13 +1,16 @@
 import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import { type Address, zeroAddress } from '#types/ids'
-import type { CallOverrides } from '../../../callPorts.ts'
-import type { BlockParam } from '../../../codecs/blockId.ts'
-import type { CallRequest } from '../../../codecs/callRequest.ts'
+import type { CallMessage, CallOverrides } from '../../../callPorts.ts'
+import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
+import { blockOverrides } from '../../../codecs/blockOverride.ts'
+import { type CallRequest, callRequest } from '../../../codecs/callRequest.ts'
+import { stateOverrides } from '../../../codecs/stateOverride.ts'
 import type { EthContext } from '../../../context.ts'
 import { prunedHistory } from '../../../errors.ts'
+import { optionalParam, param } from '../../../registry.ts'
 import { requireBlock } from '../atBlock.ts'
-import type { CallBasis } from './planCall.ts'
+import { type CallBasis, planCall } from './planCall.ts'
 
 /** Block that messages are planned on. Valid during `atCallPlace` only. */
 export type CallContext = {
@@ -40,3 +43,21 @@ export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place
     hasCode: (address, overrides) => (overrides.state?.get(address)?.code ?? state.code(address)).length > 0,
   })
 }
+
+/** Plans one message on a block. @throws RpcError like `atCallPlace` and `planCall` */
+export function planAt(
+  context: EthContext,
+  request: CallRequest,
+  at: BlockParam,
+  overrides: CallOverrides,
+): { readonly block: BlockId; readonly message: CallMessage } {
+  return atCallPlace(context, at, ({ block, basis }) => ({ block, message: planCall(request, basis(request, overrides)) }))
+}
+
+/** Parameters of methods that run one message. */
+export const messageParams = [
+  param('transaction', callRequest),
+  optionalParam('block', blockId, latest, 'latest'),
+  optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
+  optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
+] as const

@@ -1,16 +1,11 @@
 import { toQuantity } from '#lib/hex'
 import type { ListedCall } from '../../../callPorts.ts'
-import { blockId, latest } from '../../../codecs/blockId.ts'
-import { blockOverrides } from '../../../codecs/blockOverride.ts'
-import { callRequest } from '../../../codecs/callRequest.ts'
-import { stateOverrides } from '../../../codecs/stateOverride.ts'
 import { prunedHistory } from '../../../errors.ts'
-import { optionalParam, param, type ResultCodec } from '../../../registry.ts'
+import type { ResultCodec } from '../../../registry.ts'
 import { refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
-import { atCallPlace } from './callBasis.ts'
+import { messageParams, planAt } from './callBasis.ts'
 import { failureOf } from './callErrors.ts'
-import { planCall } from './planCall.ts'
 
 type Answer = ListedCall & { readonly error: string | undefined }
 
@@ -32,21 +27,13 @@ const accessListResult: ResultCodec<Answer> = {
 export const createAccessList = ethMethod({
   name: 'eth_createAccessList',
   doc: 'Accounts and slots that a message accesses on the state after a block, except those that are always warm, and its gas with that access list. A failed message has a list too.',
-  params: [
-    param('transaction', callRequest),
-    optionalParam('block', blockId, latest, 'latest'),
-    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
-    optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
-  ],
+  params: messageParams,
   result: accessListResult,
   cost: 'execution',
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest'] },
   run(context, request, at, state, environment): Answer {
     const overrides = { state, block: environment }
-    const { block, message } = atCallPlace(context, at, ({ block, basis }) => ({
-      block,
-      message: planCall(request, basis(request, overrides)),
-    }))
+    const { block, message } = planAt(context, request, at, overrides)
     const listed = context.calls.list(block, message, context.executor.timer(), overrides)
     if (listed === undefined) throw prunedHistory()
     return { ...listed, error: failureOf(listed.measured.outcome, message) }

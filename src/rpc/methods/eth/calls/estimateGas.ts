@@ -3,16 +3,13 @@ import { transactionGasCap } from '#chainspec/evmRules'
 import { plannedEvmRules } from '#chainspec/opRules'
 import type { BlockId } from '#types/blockRef'
 import type { CallMessage, CallOverrides, MeasuredCall } from '../../../callPorts.ts'
-import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
-import { blockOverrides } from '../../../codecs/blockOverride.ts'
-import { type CallRequest, callRequest } from '../../../codecs/callRequest.ts'
-import { stateOverrides } from '../../../codecs/stateOverride.ts'
+import type { BlockParam } from '../../../codecs/blockId.ts'
+import type { CallRequest } from '../../../codecs/callRequest.ts'
 import { quantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import { invalidInput, prunedHistory, timedOut, transactionRejected } from '../../../errors.ts'
-import { optionalParam, param } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
-import { atCallPlace } from './callBasis.ts'
+import { atCallPlace, messageParams } from './callBasis.ts'
 import { outOfTime, outputOf } from './callErrors.ts'
 import { planEstimate } from './planCall.ts'
 import { searchGas } from './searchGas.ts'
@@ -104,12 +101,7 @@ async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
 export const estimateGas = ethMethod({
   name: 'eth_estimateGas',
   doc: 'Gas limit with which a message succeeds on the state after a block: the minimum, or up to 1.5 % more. A revert is error 3 with the revert data. L1 and operator fees are not part of the gas, and are not checked.',
-  params: [
-    param('transaction', callRequest),
-    optionalParam('block', blockId, latest, 'latest'),
-    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
-    optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
-  ],
+  params: messageParams,
   result: quantity,
   cost: 'execution',
   example: { params: [{ to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1' }, 'latest'] },

@@ -1,11 +1,12 @@
 import { toQuantity } from '#lib/hex'
 import { address, quantity, resultList } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
 import type { SyncProgress } from '../../../ports.ts'
-import type { ResultCodec } from '../../../registry.ts'
+import type { Method, ResultCodec } from '../../../registry.ts'
 import { refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
-export const chainId = ethMethod({
+const chainId = ethMethod({
   name: 'eth_chainId',
   doc: 'Chain id for signing transactions (EIP-155).',
   params: [],
@@ -15,7 +16,7 @@ export const chainId = ethMethod({
   run: (context) => context.chainId,
 })
 
-export const blockNumber = ethMethod({
+const blockNumber = ethMethod({
   name: 'eth_blockNumber',
   doc: 'Number of the latest block.',
   params: [],
@@ -41,7 +42,7 @@ const syncResult: ResultCodec<SyncProgress | undefined> = {
         },
 }
 
-export const syncing = ethMethod({
+const syncing = ethMethod({
   name: 'eth_syncing',
   doc: 'Sync progress; false when the node is synced.',
   params: [],
@@ -51,7 +52,7 @@ export const syncing = ethMethod({
   run: (context) => context.chain.sync(),
 })
 
-export const accounts = ethMethod({
+const accounts = ethMethod({
   name: 'eth_accounts',
   doc: 'Accounts that the node signs for. Always empty: it holds no keys.',
   params: [],
@@ -60,3 +61,5 @@ export const accounts = ethMethod({
   example: { params: [], result: [] },
   run: () => [],
 })
+
+export const chainMethods: readonly Method<EthContext>[] = [chainId, blockNumber, syncing, accounts]

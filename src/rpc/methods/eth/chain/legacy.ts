@@ -20,14 +20,14 @@ const ofMining = (name: string, what: string): Method<EthContext> =>
     run: noMining,
   })
 
-export const coinbase = ofMining('eth_coinbase', 'Beneficiary of mined blocks')
-export const mining = ofMining('eth_mining', 'Whether the node mines')
-export const hashrate = ofMining('eth_hashrate', 'Mining hash rate')
+const coinbase = ofMining('eth_coinbase', 'Beneficiary of mined blocks')
+const mining = ofMining('eth_mining', 'Whether the node mines')
+const hashrate = ofMining('eth_hashrate', 'Mining hash rate')
 
 /** devp2p version that Base's client reports; there is no public mempool, so the value has no use. */
 const wireProtocol = 5
 
-export const protocolVersion = ethMethod({
+const protocolVersion = ethMethod({
   name: 'eth_protocolVersion',
   doc: "Version of the devp2p wire protocol, as reported by Base's client.",
   params: [],
@@ -36,3 +36,5 @@ export const protocolVersion = ethMethod({
   example: { params: [], result: '0x5' },
   run: () => wireProtocol,
 })
+
+export const legacyMethods: readonly Method<EthContext>[] = [protocolVersion, coinbase, mining, hashrate]

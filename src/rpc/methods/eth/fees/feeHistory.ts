@@ -4,12 +4,12 @@ import type { ChainView } from '#types/chainView'
 import { type BlockParam, blockNumberOrTag } from '../../../codecs/blockId.ts'
 import { gasQuantity, listOf, wrongType } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { internalError, invalidParams, prunedHistory, timedOut } from '../../../errors.ts'
+import { invalidParams, prunedHistory, timedOut } from '../../../errors.ts'
 import { ParamError } from '../../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
 import { type BlockFees, type FeeHistory, feeHistoryResult } from '../../../results/feeHistory.ts'
 import { ethMethod } from '../../define.ts'
-import { requireBlock, sealed } from '../atBlock.ts'
+import { onSteadyChain, requireBlock, sealed } from '../atBlock.ts'
 import { blobFeeOf } from './gasPrice.ts'
 import { type PaidPriorityFee, priorityFeesOf } from './priorityFees.ts'
 
@@ -18,8 +18,6 @@ const maxPercentiles = 100
 /** Blocks per turn of the event loop: with their transactions, and with headers only. */
 const sliceWithTips = 8
 const sliceOfHeaders = 512
-/** Maximum number of restarts of one query after reorgs. */
-const maxRestarts = 3
 
 const percentile: ParamCodec<number> = {
   doc: 'a number from 0 to 100',
@@ -121,11 +119,10 @@ export const feeHistory = ethMethod({
     const hasRewards = asked !== undefined
     if (count === 0n) return { oldest: 0, blocks: [], next: undefined, hasRewards }
     const blocksAsked = count < BigInt(maxBlocks) ? Number(count) : maxBlocks
-    for (let restart = 0; restart < maxRestarts; restart++) {
+    return await onSteadyChain(async () => {
       const range = planRange(context, blocksAsked, at)
       const blocks = await readRange(context, range, asked ?? [])
-      if (blocks) return { oldest: range.from, blocks, next: range.next, hasRewards }
-    }
-    throw internalError('the chain reorganised during the query')
+      return blocks && { oldest: range.from, blocks, next: range.next, hasRewards }
+    })
   },
 })

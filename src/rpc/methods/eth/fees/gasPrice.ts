@@ -1,6 +1,7 @@
 import type { ChainView } from '#types/chainView'
 import { orNull, quantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
+import type { Method } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
 import { priorityFeesOf } from './priorityFees.ts'
 
@@ -26,7 +27,7 @@ function suggestTip({ blocks }: EthContext, view: ChainView): bigint {
   return suggested < highestTip ? suggested : highestTip
 }
 
-export const maxPriorityFeePerGas = ethMethod({
+const maxPriorityFeePerGas = ethMethod({
   name: 'eth_maxPriorityFeePerGas',
   doc: 'Suggested priority fee for inclusion in the next block, in wei per gas: 1,000,000 while blocks have room, else 10 % above the median of the latest block.',
   params: [],
@@ -39,7 +40,7 @@ export const maxPriorityFeePerGas = ethMethod({
   },
 })
 
-export const gasPrice = ethMethod({
+const gasPrice = ethMethod({
   name: 'eth_gasPrice',
   doc: 'Base fee of the latest block plus the priority fee of eth_maxPriorityFeePerGas, in wei per gas.',
   params: [],
@@ -52,7 +53,7 @@ export const gasPrice = ethMethod({
   },
 })
 
-export const baseFee = ethMethod({
+const baseFee = ethMethod({
   name: 'eth_baseFee',
   doc: 'Base fee of the next block in wei per gas; null when the chain has no base fee yet.',
   params: [],
@@ -69,7 +70,7 @@ export const baseFee = ethMethod({
 /** Blob base fee: this chain has no blobs, so it is the minimum from Ecotone on, and 0 before. */
 export const blobFeeOf = (excessBlobGas: bigint | undefined): number => (excessBlobGas === undefined ? 0 : 1)
 
-export const blobBaseFee = ethMethod({
+const blobBaseFee = ethMethod({
   name: 'eth_blobBaseFee',
   doc: 'Price of blob gas in wei. This chain has no blobs: 1 from Ecotone on, 0 before.',
   params: [],
@@ -81,3 +82,5 @@ export const blobBaseFee = ethMethod({
     return blobFeeOf(view.header(view.heads.latest.hash)?.excessBlobGas)
   },
 })
+
+export const gasPriceMethods: readonly Method<EthContext>[] = [gasPrice, baseFee, maxPriorityFeePerGas, blobBaseFee]

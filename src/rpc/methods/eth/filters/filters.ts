@@ -7,7 +7,7 @@ import { flag, text } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound } from '../../../errors.ts'
 import type { Filter, LogsFilter } from '../../../filters.ts'
-import { param } from '../../../registry.ts'
+import { type Method, param } from '../../../registry.ts'
 import { type LocatedLog, logResult, logText } from '../../../results/log.ts'
 import { asBytes, type WrittenCodec, written, writtenList } from '../../../results/text.ts'
 import { refTo } from '../../../schemas.ts'
@@ -28,7 +28,7 @@ const id = param('filter', text)
 const idResult = { doc: 'id of the filter', schema: { type: 'string' }, encode: (value: string): string => value }
 const exampleId = '0x9ce59a13059e417087c02d3236a0b1cc'
 
-export const newFilter = ethMethod({
+const newFilter = ethMethod({
   name: 'eth_newFilter',
   doc: 'Creates a filter for logs of new blocks. It ends after five minutes without a poll.',
   params: [param('filter', logFilter)],
@@ -41,7 +41,7 @@ export const newFilter = ethMethod({
   },
 })
 
-export const newBlockFilter = ethMethod({
+const newBlockFilter = ethMethod({
   name: 'eth_newBlockFilter',
   doc: 'Creates a filter for new blocks. It ends after five minutes without a poll.',
   params: [],
@@ -51,7 +51,7 @@ export const newBlockFilter = ethMethod({
   run: (context) => install(context, (trail) => ({ kind: 'blocks', trail })),
 })
 
-export const newPendingTransactionFilter = ethMethod({
+const newPendingTransactionFilter = ethMethod({
   name: 'eth_newPendingTransactionFilter',
   doc: 'Creates a filter for new transactions in the pool of this node, or forwarded by it to the sequencer. It ends after five minutes without a poll.',
   params: [],
@@ -61,7 +61,7 @@ export const newPendingTransactionFilter = ethMethod({
   run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }),
 })
 
-export const uninstallFilter = ethMethod({
+const uninstallFilter = ethMethod({
   name: 'eth_uninstallFilter',
   doc: 'Ends a filter. Returns false when it does not exist.',
   params: [id],
@@ -133,7 +133,7 @@ const changeResult: WrittenCodec<Hash | LocatedLog> = written(
   (value) => (typeof value === 'string' ? `"${value}"` : logText(value)),
 )
 
-export const getFilterChanges = ethMethod({
+const getFilterChanges = ethMethod({
   name: 'eth_getFilterChanges',
   doc: 'Changes since the last poll: block hashes, transaction hashes, or logs. After a reorg, removed logs come first, with `removed` true.',
   params: [id],
@@ -143,7 +143,7 @@ export const getFilterChanges = ethMethod({
   run: (context, of) => context.filters.ask(of, (filter) => changesOf(context, filter)),
 })
 
-export const getFilterLogs = ethMethod({
+const getFilterLogs = ethMethod({
   name: 'eth_getFilterLogs',
   doc: 'All logs that match a filter, like eth_getLogs with the criteria of the filter.',
   params: [id],
@@ -157,3 +157,12 @@ export const getFilterLogs = ethMethod({
       return searchLogs(context, { range, ...use.wanted }, use.matcher)
     }),
 })
+
+export const filterMethods: readonly Method<EthContext>[] = [
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+]

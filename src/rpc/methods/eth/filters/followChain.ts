@@ -1,9 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
 import { type NotifiedBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
 import type { EthContext } from '../../../context.ts'
-import { filterNotFound, internalError, prunedHistory, timedOut } from '../../../errors.ts'
+import { filterNotFound, prunedHistory } from '../../../errors.ts'
+import { yieldTurn } from '../../turns.ts'
+import { onSteadyChain } from '../atBlock.ts'
 
 /** Changes of the canonical chain since a trail. */
 export type Followed<T> = {
@@ -19,13 +20,13 @@ export type Collect<T> = (view: ChainView, block: BlockId) => { readonly items: 
 
 /** Cost of the blocks read per turn of the event loop. */
 const sliceCost = 1_024
-const maxRestarts = 3
 
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)
 
 /** Part of a trail that is still canonical. @throws RpcError −32602 when a reorg is deeper than the trail */
-function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trail<T>): Trail<T> {
+function stillCanonical<T>({ chain, filters }: EthContext, trail: Trail<T>): Trail<T> {
+  using view = chain.view()
   let { last } = trail
   while (hashAt(view, last.number) !== last.hash) {
     const parent = last.number > trail.since ? filters.parents.of(last.hash) : undefined
@@ -61,7 +62,7 @@ function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, c
 }
 
 async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
-  let now = onView(context, (view) => stillCanonical(context, view, trail))
+  let now = stillCanonical(context, trail)
   const removed = trail.told
     .slice(now.told.length)
     .reverse()
@@ -73,14 +74,8 @@ async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number,
     for (const { items } of slice.found) for (const item of items) added.push(item)
     now = trimmedTrail({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
     if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
-    await nextTurn()
-    if (context.cancellation.isCancelled) throw timedOut()
+    await yieldTurn(context.cancellation)
   }
-}
-
-function onView<T>(context: EthContext, read: (view: ChainView) => T): T {
-  using view = context.chain.view()
-  return read(view)
 }
 
 /**
@@ -88,10 +83,5 @@ function onView<T>(context: EthContext, read: (view: ChainView) => T): T {
  * call continues there.
  * @throws RpcError −32602 when a reorg is deeper than the trail
  */
-export async function followChain<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T>> {
-  for (let restart = 0; restart < maxRestarts; restart++) {
-    const followed = await follow(context, trail, maxItems, collect)
-    if (followed) return followed
-  }
-  throw internalError('the chain reorganised during the query')
-}
+export const followChain = <T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T>> =>
+  onSteadyChain(() => follow(context, trail, maxItems, collect))

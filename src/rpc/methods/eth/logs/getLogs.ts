@@ -13,7 +13,7 @@ import { param } from '../../../registry.ts'
 import { type LocatedLog, logResult } from '../../../results/log.ts'
 import { asBytes, writtenList } from '../../../results/text.ts'
 import { ethMethod } from '../../define.ts'
-import { findBlock, requireBlock } from '../atBlock.ts'
+import { findBlock, ofHash, onSteadyChain, requireBlock } from '../atBlock.ts'
 import { logsIn, logsOfBlock } from './blockLogs.ts'
 import { FoundLogs } from './foundLogs.ts'
 
@@ -30,8 +30,6 @@ const searchCost = 512
 const foundCost = 1
 /** Number of transactions up to which they are read singly; for more, the whole block is read. */
 const fewTransactions = 32
-/** Maximum number of restarts of one query after reorgs. */
-const maxRestarts = 3
 
 /** `above`: matching logs of pending blocks, when the range includes them. */
 type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly LocatedLog[] }
@@ -199,21 +197,9 @@ async function searchRange(context: EthContext, query: Query): Promise<ByteList 
   return found.finish()
 }
 
-async function searchBlocks(
-  context: EthContext,
-  range: Extract<LogFilter['range'], { kind: 'blocks' }>,
-  what: Omit<Query, 'range'>,
-): Promise<ByteList> {
-  for (let restart = 0; restart < maxRestarts; restart++) {
-    const found = await searchRange(context, { ...what, range: planRange(context, range, what.matcher) })
-    if (found !== undefined) return found
-  }
-  throw internalError('the chain reorganised during the query')
-}
-
 function searchBlock(context: EthContext, hash: Hash, wanted: WantedLogs): ByteList {
   using view = context.chain.view()
-  const at: BlockParam = { kind: 'hash', hash, mustBeCanonical: false }
+  const at = ofHash(hash)
   if (findBlock(context, view, at) === undefined) throw blockNotFound(describeBlock(at))
   const logs = context.blocks.read(view, hash)?.text.logs()
   if (logs === undefined) throw prunedHistory()
@@ -225,7 +211,8 @@ function searchBlock(context: EthContext, hash: Hash, wanted: WantedLogs): ByteL
 /** Searches the current chain for the logs of a filter. @throws RpcError when its range is invalid */
 export function searchLogs(context: EthContext, { range, ...wanted }: LogFilter, matcher: LogMatcher): ByteList | Promise<ByteList> {
   if (range.kind === 'block') return searchBlock(context, range.hash, wanted)
-  return searchBlocks(context, range, { wanted, matcher, terms: logTerms(wanted) })
+  const what = { wanted, matcher, terms: logTerms(wanted) }
+  return onSteadyChain(() => searchRange(context, { ...what, range: planRange(context, range, matcher) }))
 }
 
 export const getLogs = ethMethod({

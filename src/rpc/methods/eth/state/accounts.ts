@@ -4,7 +4,8 @@ import type { WorldReads } from '#types/worldReads'
 import { blockId, latest } from '../../../codecs/blockId.ts'
 import { maxStorageValues, type StorageKeys, storageKeys } from '../../../codecs/storageKeys.ts'
 import { address, orNull } from '../../../codecs/values.ts'
-import { optionalParam, param } from '../../../registry.ts'
+import type { EthContext } from '../../../context.ts'
+import { type Method, optionalParam, param } from '../../../registry.ts'
 import { accountInfoResult, accountResult, storageValuesResult } from '../../../results/account.ts'
 import { ethMethod } from '../../define.ts'
 import { onState } from '../atBlock.ts'
@@ -12,7 +13,7 @@ import { onState } from '../atBlock.ts'
 const block = optionalParam('block', blockId, latest, 'latest')
 const nobody: Address = '0x00000000000000000000000000000000000000ff' as Address
 
-export const getAccount = ethMethod({
+const getAccount = ethMethod({
   name: 'eth_getAccount',
   doc: 'Account fields of the state trie after a block: nonce, balance, storage root, code hash.',
   params: [param('address', address), block],
@@ -22,7 +23,7 @@ export const getAccount = ethMethod({
   run: (context, of, at): Account | undefined => onState(context, at, (state) => state.account(of)),
 })
 
-export const getAccountInfo = ethMethod({
+const getAccountInfo = ethMethod({
   name: 'eth_getAccountInfo',
   doc: 'Balance, nonce and code of an account after a block; zeros and no code when it does not exist.',
   params: [param('address', address), block],
@@ -34,7 +35,7 @@ export const getAccountInfo = ethMethod({
 
 const valuesOf = (state: WorldReads, of: Address, slots: readonly Hash[]): bigint[] => slots.map((slot) => state.slot(of, slot))
 
-export const getStorageValues = ethMethod({
+const getStorageValues = ethMethod({
   name: 'eth_getStorageValues',
   doc: `Values of storage slots of several accounts after a block; at most ${maxStorageValues} accounts and as many slots.`,
   params: [param('keys', storageKeys), block],
@@ -44,3 +45,5 @@ export const getStorageValues = ethMethod({
   run: (context, keys: StorageKeys, at) =>
     onState(context, at, (state) => keys.map(({ account, slots }) => ({ account, values: valuesOf(state, account, slots) }))),
 })
+
+export const accountMethods: readonly Method<EthContext>[] = [getStorageValues, getAccount, getAccountInfo]

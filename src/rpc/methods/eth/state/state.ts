@@ -3,7 +3,7 @@ import type { TransactionPool } from '#types/transactionPool'
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { address, bytes, listOf, quantity, slotKey, word } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { optionalParam, param } from '../../../registry.ts'
+import { type Method, optionalParam, param } from '../../../registry.ts'
 import { proofResult } from '../../../results/proof.ts'
 import { ethMethod } from '../../define.ts'
 import { onState } from '../atBlock.ts'
@@ -14,7 +14,7 @@ const block = optionalParam('block', blockId, latest, 'latest')
 /** Maximum number of slots of eth_getProof. */
 const maxProvenSlots = 1_024
 
-export const getBalance = ethMethod({
+const getBalance = ethMethod({
   name: 'eth_getBalance',
   doc: 'Balance of an account after a block, in wei.',
   params: [account, block],
@@ -34,7 +34,7 @@ async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Ad
   return inPool > inState ? inPool : inState
 }
 
-export const getTransactionCount = ethMethod({
+const getTransactionCount = ethMethod({
   name: 'eth_getTransactionCount',
   doc: 'Nonce of an account after a block: the number of transactions it has sent (for a contract: contracts it has created). `pending` includes the executable transactions of the pool.',
   params: [account, block],
@@ -48,7 +48,7 @@ export const getTransactionCount = ethMethod({
   },
 })
 
-export const getCode = ethMethod({
+const getCode = ethMethod({
   name: 'eth_getCode',
   doc: 'Code of an account after a block.',
   params: [account, block],
@@ -58,7 +58,7 @@ export const getCode = ethMethod({
   run: (context, of, at) => onState(context, at, (state) => state.code(of)),
 })
 
-export const getStorageAt = ethMethod({
+const getStorageAt = ethMethod({
   name: 'eth_getStorageAt',
   doc: 'Value of a storage slot after a block.',
   params: [account, param('slot', slotKey), block],
@@ -71,7 +71,7 @@ export const getStorageAt = ethMethod({
   run: (context, of, key, at) => onState(context, at, (state) => state.slot(of, key.slot)),
 })
 
-export const getProof = ethMethod({
+const getProof = ethMethod({
   name: 'eth_getProof',
   doc: 'An account and storage slots after a block, with Merkle proofs against its state root (EIP-1186).',
   params: [account, param('slots', listOf(slotKey, maxProvenSlots)), block],
@@ -99,3 +99,5 @@ export const getProof = ethMethod({
       ),
     })),
 })
+
+export const stateMethods: readonly Method<EthContext>[] = [getBalance, getTransactionCount, getCode, getStorageAt, getProof]

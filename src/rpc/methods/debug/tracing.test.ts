@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import type { TraceOutcome } from '../../tracePorts.ts'
-import { inTurns, tracedResult } from './tracedResult.ts'
+import { inTurns } from '../turns.ts'
 import { traceTransaction } from './traceTransaction.ts'
+import { tracedResult } from './tracing.ts'
 
-describe('rpc/methods/debug/tracedResult', () => {
+describe('rpc/methods/debug/tracing', () => {
   it.each<[string, TraceOutcome | 'pruned', number]>([
     ['a pruned state', 'pruned', 4444],
     ['an unknown tracer', { kind: 'unsupported', reason: 'there is no tracer x' }, -32004],

@@ -4,7 +4,8 @@ import type { Evm } from '#evm/ports'
 import type { TracedEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 
-export type TracingDeps = {
+/** What simulations run on. */
+export type SimulationDeps = {
   readonly execution: Pick<Execution, 'view'>
   readonly evm: Evm
   readonly traced: TracedEvm

@@ -1,0 +1,14 @@
+import type { ExecutionConfig } from '#block/executionConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { SimulationDeps } from '../simulationDeps.ts'
+
+export type MeterDeps = Pick<SimulationDeps, 'execution' | 'evm' | 'clock'> & {
+  readonly config: ExecutionConfig & Pick<RollupConfig, 'blockTimeSec'>
+}
+
+/** Measures a function. @returns its result and its duration in microseconds */
+export function timed<T>(clock: MeterDeps['clock'], run: () => T): readonly [T, number] {
+  const fromMs = clock.elapsedMs()
+  const given = run()
+  return [given, Math.round((clock.elapsedMs() - fromMs) * 1_000)]
+}
