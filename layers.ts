@@ -51,6 +51,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'blockRef',
       'chainView',
       'deposit',
+      'executedTransaction',
       'header',
       'headerJson',
       'ids',
@@ -61,6 +62,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'log',
       'logMatcher',
       'payload',
+      'pendingBlock',
       'pooledTransaction',
       'receipt',
       'rollupStatus',
@@ -196,7 +198,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'execution/executionGuard',
       'execution/executionWatch',
       'execution/payloadBlock',
-      'execution/pendingBlock',
+      'execution/pendingHeader',
       'execution/receipts',
       'execution/runTransactions',
       'execution/senders',
@@ -225,7 +227,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   pending: {
     imports: ['block', 'state', 'evm', 'trie', 'chainspec', 'types', 'lib'],
-    public: ['pendingChain', 'pendingPort', 'pendingState', 'placeFlashblock'],
+    public: ['executedFlashblocks', 'pendingChain', 'pendingPort', 'pendingState'],
   },
   blockchain: {
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'chainspec', 'types', 'lib'],
@@ -271,7 +273,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
   flashblocks: {
     imports: ['executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
-    public: ['consumer', 'faults', 'feed', 'metrics', 'publisher'],
+    public: ['faults', 'feed', 'metrics', 'publisher'],
   },
   rpc: {
     imports: ['engine', 'chainspec', 'types', 'lib'],

@@ -12,8 +12,8 @@ import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { inputOfBase } from '#pending/blockInput'
 import { PendingChain } from '#pending/pendingChain'
-import { inputOfBase } from '#pending/placeFlashblock'
 import { createMemoryKv } from '#store/memoryKv'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
@@ -84,7 +84,7 @@ async function follow({ execution, payload, told, deps }: Heavy): Promise<{ read
   })
   const startMs = spentMs()
   for (const flashblock of told) {
-    const outcome = await chain.take(flashblock, Number.MAX_SAFE_INTEGER)
+    const outcome = await chain.take(flashblock, { head, executed: chain.blocks?.blocks.at(-1) }, Number.MAX_SAFE_INTEGER)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }
   const takenMs = spentMs() - startMs

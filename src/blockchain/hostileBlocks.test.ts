@@ -10,6 +10,7 @@ import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/ch
 import { createManualClock } from '#test/harness/clock'
 import { endlessDeposit, endlessGas, incrementWith, largeLogCode, withTransaction } from '#test/harness/endlessBlocks'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { createExecution, type Execution } from './execution.ts'
@@ -61,15 +62,15 @@ const unsealed = (execution: Execution): number | undefined => {
 it('blockchain/hostileBlocks: drops a flashblock that loops without end after its time, and serves latest', async () => {
   const { execution, time, watch, clock } = open()
   const fresh = clock.nowMs() + 4_000
-  expect(await execution.pending.take(told[0] as Flashblock, fresh)).toMatchObject({ kind: 'taken' })
+  expect(await takeNext(execution, told[0] as Flashblock, fresh)).toMatchObject({ kind: 'taken' })
   const startMs = time.ms
-  expect(await execution.pending.take(incrementWith(told[1], endless), fresh)).toMatchObject({ kind: 'refused', reason: 'time' })
+  expect(await takeNext(execution, incrementWith(told[1], endless), fresh)).toMatchObject({ kind: 'refused', reason: 'time' })
   expect(time.ms - startMs).toBeLessThan(2_200)
   expect(unsealed(execution)).toBeUndefined()
   expect(watch.counts()).toEqual({ payload: 0, pending: 1 })
   expect(watch.running(0)).toBeUndefined()
   for (const flashblock of told)
-    expect(await execution.pending.take({ ...flashblock, payloadId: '0x02' }, fresh)).toMatchObject({ kind: 'taken' })
+    expect(await takeNext(execution, { ...flashblock, payloadId: '0x02' }, fresh)).toMatchObject({ kind: 'taken' })
   expect(unsealed(execution)).toBe(1)
 })
 
@@ -79,12 +80,12 @@ it('blockchain/hostileBlocks: counts the time of all flashblocks of a pending bl
   const second = endlessDeposit(100_000_000n)
   const fresh = clock.nowMs() + 4_000
   const base = { ...(told[0] as Flashblock), transactions: [payload.transactions[0] as Uint8Array] }
-  expect(await execution.pending.take(base, fresh)).toMatchObject({ kind: 'taken' })
+  expect(await takeNext(execution, base, fresh)).toMatchObject({ kind: 'taken' })
   const kinds: string[] = []
   for (let index = 1; index <= 3; index++) {
     const gasUsed = base.outcome.gasUsed + BigInt(index) * 100_000_000n
     const { base: _, ...rest } = base
-    const outcome = await execution.pending.take({ ...rest, index, transactions: [second], outcome: { ...base.outcome, gasUsed } }, fresh)
+    const outcome = await takeNext(execution, { ...rest, index, transactions: [second], outcome: { ...base.outcome, gasUsed } }, fresh)
     kinds.push(outcome.kind === 'refused' ? outcome.reason : outcome.kind)
   }
   expect(kinds).toEqual(['taken', 'time', 'order'])
@@ -95,7 +96,7 @@ it('blockchain/hostileBlocks: abandons a flashblock after half a second while a 
   watch.called()
   const startMs = time.ms
   const hostile = incrementWith(told[0], endless)
-  expect(await execution.pending.take(hostile, clock.nowMs() + 4_000)).toMatchObject({ reason: 'time', text: /waits/ })
+  expect(await takeNext(execution, hostile, clock.nowMs() + 4_000)).toMatchObject({ reason: 'time', text: /waits/ })
   expect(time.ms - startMs).toBeLessThan(700)
 })
 

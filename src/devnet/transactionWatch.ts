@@ -31,7 +31,7 @@ export function watchTransactions(
   )
   const preconfirmed = verifier.preconfirmed?.subscribe((news) => {
     for (const one of news) {
-      if (one.kind === 'flashblock') times.reached('preconfirmed', hashesOf(one.pending.block.block.transactions.slice(one.firstNew)))
+      if (one.kind === 'flashblock') times.reached('preconfirmed', hashesOf(one.pending.transactions.slice(one.firstNew)))
     }
   })
   if (preconfirmed) feeds.use(preconfirmed)

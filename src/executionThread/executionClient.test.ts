@@ -14,6 +14,7 @@ import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/ha
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { type Hash, parseHash, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { ExecutionClient } from './executionClient.ts'
@@ -137,7 +138,10 @@ it('executionThread/executionClient: reads pending blocks as the other thread do
     )
   }
   for (const flashblock of flashblocksOf(maker, payload, [1, 2])) {
-    expect(await client.pending.take(flashblock, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: flashblock.outcome.gasUsed })
+    expect(await takeNext({ published: execution.published, pending: client.pending }, flashblock, freshUntilMs)).toEqual({
+      kind: 'taken',
+      gasUsed: flashblock.outcome.gasUsed,
+    })
     expect(seen(client)).toEqual(seen(execution))
   }
   await clock.advanceMs(1_001)

@@ -1,24 +1,22 @@
 import type { Clock } from '#lib/clock'
 import type { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
-import type { BlockId } from '#types/blockRef'
+import type { PendingOutcome, PendingPort, PlacedOn } from '#pending/pendingPort'
 import type { Flashblock } from '#types/flashblock'
+import { isSameFlashblock } from '#types/pendingBlock'
 import type { FeedMessage } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
-import { type Executed, type FittingFlashblock, FlashblockBuffer } from './flashblockBuffer.ts'
+import { type BufferedFlashblock, FlashblockBuffer } from './flashblockBuffer.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
 import { isHeld, placeFlashblock } from './placeFlashblock.ts'
-
-/** Published head and newest executed flashblock, both of one record. */
-export type Shown = { readonly head: BlockId; readonly executed: Executed | undefined }
 
 export type ConsumerDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
-  readonly shown: () => Shown
+  /** Returns head and last executed flashblock of the published record. */
+  readonly shown: () => PlacedOn
   /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
   /** Called with the verdict on a flashblock: executed, or wrong regardless of head and tip. */
@@ -34,7 +32,7 @@ export type ConsumerOptions = {
 export const defaultHeldBytes = 64 * 2 ** 20
 
 /** A flashblock to execute, the record it was placed against, and how long it stays fresh. */
-type Due = { readonly flashblock: FittingFlashblock; readonly at: Shown; readonly leftMs: number }
+type Due = { readonly flashblock: BufferedFlashblock; readonly at: PlacedOn; readonly leftMs: number }
 
 /** Places the flashblocks of all upstreams and executes those that fit, one at a time, in the execution thread. */
 export interface Consumer extends Disposable {
@@ -164,7 +162,7 @@ class FeedConsumer implements Consumer {
 
   async #execute({ flashblock, at, leftMs }: Due): Promise<void> {
     const { clock, pending, metrics, judge } = this.#deps
-    const outcome = await pending.take(flashblock.flashblock, clock.nowMs() + leftMs)
+    const outcome = await pending.take(flashblock.flashblock, at, clock.nowMs() + leftMs)
     if (outcome.kind === 'refused') {
       this.#refused(flashblock, at, outcome)
     } else {
@@ -185,7 +183,11 @@ class FeedConsumer implements Consumer {
   }
 
   /** Drops a flashblock that is wrong itself. Holds one that does not fit, and retries it when head or tip have changed. */
-  #refused(flashblock: FittingFlashblock, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
+  #refused(
+    flashblock: BufferedFlashblock,
+    { head, executed }: PlacedOn,
+    { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>,
+  ): void {
     const { metrics, log, shown } = this.#deps
     const { blockNumber: number, payloadId, index } = flashblock.flashblock
     metrics.refused.inc({ reason })
@@ -196,7 +198,7 @@ class FeedConsumer implements Consumer {
     if (isWrong) {
       this.#held.refuse(flashblock, head)
       this.#accuse(flashblock.from, description)
-    } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(flashblock, head, executed)
+    } else if (shown().head.hash === head.hash && isSameFlashblock(shown().executed, executed)) this.#held.defer(flashblock, head, executed)
   }
 
   #accuse(from: number, text: string): void {
@@ -217,9 +219,6 @@ class FeedConsumer implements Consumer {
     pending.drop('stale').catch((error: unknown) => log.debug('pending blocks not dropped', { error }))
   }
 }
-
-const isSameTip = (one: Executed | undefined, other: Executed | undefined): boolean =>
-  one?.payloadId === other?.payloadId && one?.index === other?.index
 
 export function createConsumer(deps: ConsumerDeps, options: ConsumerOptions): Consumer {
   return new FeedConsumer(deps, options)

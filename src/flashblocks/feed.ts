@@ -2,8 +2,8 @@ import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
-import type { PendingPort } from '#pending/pendingPort'
-import { createConsumer, defaultHeldBytes, type Shown } from './consumer.ts'
+import type { PendingPort, PlacedOn } from '#pending/pendingPort'
+import { createConsumer, defaultHeldBytes } from './consumer.ts'
 import type { DecodedMessage } from './decode.ts'
 import { DecodeThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
@@ -16,7 +16,8 @@ export type FeedDeps = {
   readonly log: Log
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
-  readonly shown: () => Shown
+  /** Returns head and last executed flashblock of the published record. */
+  readonly shown: () => PlacedOn
   /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
 }

@@ -1,9 +1,7 @@
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
-import { isExecutable, type Placement, placeFlashblock, type Tip } from './placeFlashblock.ts'
-
-/** Number and build of the newest pending block, and the index of its last executed flashblock. */
-export type Executed = Omit<Tip, 'isTorn'>
+import type { FlashblockLocation } from '#types/pendingBlock'
+import { isExecutable, placeFlashblock, type Tip } from './placeFlashblock.ts'
 
 /** A flashblock and the index of the upstream that sent it first. */
 export type BufferedFlashblock = {
@@ -12,7 +10,6 @@ export type BufferedFlashblock = {
   /** monotonic */
   readonly arrivedMs: number
 }
-export type FittingFlashblock = BufferedFlashblock & { readonly placement: Placement }
 
 export type Reach = {
   readonly tip: Tip | undefined
@@ -21,7 +18,7 @@ export type Reach = {
 }
 
 /** Returns head and tip as one text, to compare. */
-const placeOf = ({ hash }: BlockId, executed: Executed | undefined): string => `${hash} ${executed?.payloadId} ${executed?.index}`
+const placeOf = ({ hash }: BlockId, executed: FlashblockLocation | undefined): string => `${hash} ${executed?.payloadId} ${executed?.index}`
 
 type Build = {
   readonly number: number
@@ -71,7 +68,7 @@ export class FlashblockBuffer {
    * @param executed its build is never evicted for a newer one
    * @returns false when there is no room, or the build has another block number
    */
-  add(flashblock: BufferedFlashblock, executed: Executed | undefined): boolean {
+  add(flashblock: BufferedFlashblock, executed: FlashblockLocation | undefined): boolean {
     const { payloadId, index, blockNumber } = flashblock.flashblock
     const size = sizeOf(flashblock.flashblock)
     const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber, executed)
@@ -83,7 +80,7 @@ export class FlashblockBuffer {
   }
 
   /** Evicts the oldest build of a block that has too many. */
-  #begin(payloadId: string, number: number, executed: Executed | undefined): Build {
+  #begin(payloadId: string, number: number, executed: FlashblockLocation | undefined): Build {
     const siblings = [...this.#builds].filter(([, build]) => build.number === number)
     const oldest = siblings.find(([id]) => id !== executed?.payloadId)
     if (siblings.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
@@ -98,7 +95,7 @@ export class FlashblockBuffer {
   }
 
   /** Called when execution refused a flashblock that seemed to fit. Its build is not retried at this head and tip. */
-  defer({ flashblock }: BufferedFlashblock, head: BlockId, executed: Executed | undefined): void {
+  defer({ flashblock }: BufferedFlashblock, head: BlockId, executed: FlashblockLocation | undefined): void {
     const build = this.#builds.get(flashblock.payloadId)
     if (build) build.refusedAt = placeOf(head, executed)
   }
@@ -117,17 +114,18 @@ export class FlashblockBuffer {
   }
 
   /** Returns the tip, torn when a later flashblock of its build is held. */
-  tipOf(executed: Executed | undefined): Tip | undefined {
+  tipOf(executed: FlashblockLocation | undefined): Tip | undefined {
     if (executed === undefined) return undefined
     const lastIndex = this.#builds.get(executed.payloadId)?.lastIndex ?? -1
-    return { ...executed, isTorn: lastIndex > executed.index }
+    const { number, payloadId, index } = executed
+    return { number, payloadId, index, isTorn: lastIndex > index }
   }
 
   /**
    * Returns the next flashblock to execute, of the newest build first. A build never replaces a newer one.
    * @param executed undefined: there is no pending block
    */
-  next(head: BlockId, executed: Executed | undefined): FittingFlashblock | undefined {
+  next(head: BlockId, executed: FlashblockLocation | undefined): BufferedFlashblock | undefined {
     const tip = this.tipOf(executed)
     const here = placeOf(head, executed)
     let isOlder = false
@@ -136,14 +134,14 @@ export class FlashblockBuffer {
       const flashblock =
         build.refusedAt === head.hash || build.refusedAt === here ? undefined : build.flashblocks.get(ofTip ? tip.index + 1 : 0)
       const placement = flashblock && placeFlashblock({ head, tip }, flashblock.flashblock)
-      if (flashblock && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return { ...flashblock, placement }
+      if (flashblock && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return flashblock
       isOlder ||= ofTip
     }
     return undefined
   }
 
   /** Returns the tip after all fitting flashblocks are executed. */
-  reach(head: BlockId, executed: Executed | undefined): Reach {
+  reach(head: BlockId, executed: FlashblockLocation | undefined): Reach {
     let at = executed
     let newestMs = Number.NEGATIVE_INFINITY
     for (let next = this.next(head, at); next; next = this.next(head, at)) {

@@ -1,13 +1,10 @@
 import { maxPendingBlocks } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
+import type { FlashblockLocation } from '#types/pendingBlock'
 
-/** The newest pending block, as far as it is executed. */
-export type Tip = {
-  readonly number: number
-  readonly payloadId: string
-  /** of the last executed flashblock */
-  readonly index: number
+/** The last executed flashblock of the newest pending block. */
+export type Tip = FlashblockLocation & {
   /** a later flashblock of the block has arrived and the next one has not */
   readonly isTorn: boolean
 }

@@ -13,12 +13,13 @@ import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test
 import { createManualClock, settle } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { hashTransaction } from '#types/transaction'
 import { PendingChain } from './pendingChain.ts'
-import { maxPendingBlocks } from './pendingPort.ts'
+import { maxPendingBlocks, type PlacedOn } from './pendingPort.ts'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
 const { genesis, config } = smallChain(schedule)
@@ -45,7 +46,7 @@ function open(segments: Segments = new Map(), kv = createMemoryKv()) {
     await setUnsafe(payload)
   }
   const take = (flashblock: Flashblock | undefined, freshMs = 4_000) =>
-    execution.pending.take(flashblock as Flashblock, clock.nowMs() + freshMs)
+    takeNext(execution, flashblock as Flashblock, clock.nowMs() + freshMs)
   return { execution, clock, segments, kv, seal, take, setUnsafe }
 }
 
@@ -211,7 +212,9 @@ it('pending/pendingChain: replaces a block at the first flashblock of another bu
   const [again, , rest] = flashblocksOf(maker, first, [1, 3], 1)
   expect(await take(again)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ pending: 1, blocks: [1], balance: 0n })
-  expect(await take(rest)).toMatchObject({ kind: 'refused', reason: 'order' })
+  const missing = { number: 1, payloadId: (rest as Flashblock).payloadId, index: 1 }
+  const on = { head: genesisId, executed: missing }
+  expect(await execution.pending.take(rest as Flashblock, on, 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
 it('pending/pendingChain: hides stale pending blocks, and shows them again with the next flashblock', async () => {
@@ -240,17 +243,28 @@ const [begin, next] = told[0] ?? []
 const beginBase = begin?.base as NonNullable<Flashblock['base']>
 
 it.each([
-  ['an unknown parent', 'parent', changed(begin, { base: { ...beginBase, parentHash: first.blockHash } })],
-  ['a block further above', 'parent', changed(begin, { blockNumber: 3 })],
-  ['a number that is canonical', 'parent', changed(begin, { blockNumber: 0 })],
-  ['an index that jumps', 'order', changed(next, { index: 2 })],
-  ['the index of the last one', 'order', changed(begin, {})],
-  ['another build in the middle', 'order', changed(next, { payloadId: '0x0102030405060708' })],
-])('pending/pendingChain: refuses a flashblock with %s (%s), and keeps the pending blocks', async (_what, reason, flashblock) => {
+  ['an unknown parent', changed(begin, { base: { ...beginBase, parentHash: first.blockHash } })],
+  ['a block further above', changed(begin, { blockNumber: 3 })],
+])('pending/pendingChain: refuses a flashblock with %s (parent), and keeps the pending blocks', async (_what, flashblock) => {
   const { execution, take } = open()
   await take(begin)
   const before = shown(execution)
-  expect(await take(flashblock)).toMatchObject({ kind: 'refused', reason })
+  expect(await take(flashblock)).toMatchObject({ kind: 'refused', reason: 'parent' })
+  expect(shown(execution)).toEqual(before)
+  expect(await take(next)).toMatchObject({ kind: 'taken' })
+})
+
+const beginAt = { number: 1, payloadId: begin?.payloadId ?? '', index: 0 }
+it.each<[string, PlacedOn]>([
+  ['another head', { head: { number: 0, hash: first.blockHash }, executed: beginAt }],
+  ['no pending block', { head: genesisId, executed: undefined }],
+  ['another build', { head: genesisId, executed: { ...beginAt, payloadId: '0x0102030405060708' } }],
+  ['another flashblock', { head: genesisId, executed: { ...beginAt, index: 1 } }],
+])('pending/pendingChain: refuses a flashblock that was placed on %s (order), and keeps the pending blocks', async (_what, on) => {
+  const { execution, take, clock } = open()
+  await take(begin)
+  const before = shown(execution)
+  expect(await execution.pending.take(next as Flashblock, on, clock.nowMs() + 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
   expect(shown(execution)).toEqual(before)
   expect(await take(next)).toMatchObject({ kind: 'taken' })
 })
@@ -326,7 +340,7 @@ it('pending/pendingChain: seals a block ahead when it has as many flashblocks as
   })
   const counts: number[] = []
   for (const flashblock of all.flat()) {
-    await chain.take(flashblock, 0)
+    await chain.take(flashblock, { head: genesisId, executed: chain.blocks?.blocks.at(-1) }, 0)
     await settle()
     counts.push(asked)
   }

@@ -4,7 +4,7 @@ import { type BlockDeps, type BlockExecutor, createBlockExecutor, type ParentBlo
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionGuard } from '#block/execution/executionGuard'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
-import { type PendingBlock, type PendingBlocks, type PendingLocation, pendingBlockOf } from '#block/execution/pendingBlock'
+import { pendingHeader } from '#block/execution/pendingHeader'
 import type { SharedSenders } from '#block/execution/sharedSenders'
 import { stateAbove } from '#block/execution/stateAbove'
 import { gasLimitRefusal } from '#block/validation/gasLimitRule'
@@ -16,8 +16,10 @@ import { CurrentState } from '#state/currentState'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock, FlashblockBase } from '#types/flashblock'
 import type { Payload } from '#types/payload'
-import type { PendingOutcome, PendingPort } from './pendingPort.ts'
-import { inputOfBase, type PendingPlan, planFlashblock, type RefusedFlashblock, refused } from './placeFlashblock.ts'
+import { type FlashblockLocation, isSameFlashblock, type PendingBlock, type PendingBlocks } from '#types/pendingBlock'
+import { inputOfBase } from './blockInput.ts'
+import { type ExecutedFlashblock, ExecutedFlashblocks } from './executedFlashblocks.ts'
+import { maxPendingBlocks, type PendingOutcome, type PendingPort, type PendingRefusal, type PlacedOn } from './pendingPort.ts'
 
 /** Largest block that is followed. A gas limit allows far less, except for a block full of failing deposits. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, flashblocks: 10_000 }
@@ -38,12 +40,16 @@ export type PendingChainDeps = {
   readonly log: Log
 }
 
+type RefusedFlashblock = Extract<PendingOutcome, { kind: 'refused' }>
+
+const refused = (reason: PendingRefusal, text: string): RefusedFlashblock => ({ kind: 'refused', reason, text })
+
 /** An open block with the state it executes on, until it is canonical or dropped. */
 type Followed = { readonly open: BlockExecutor; readonly below: CurrentState }
 
 /** A pending block as readers see it, with its executor. */
 type Entry = {
-  readonly shown: PendingBlock
+  readonly shown: ExecutedFlashblocks
   readonly followed: Followed
   /** the sealed block, once computed */
   readonly sealed: ExecutedBlock | undefined
@@ -72,7 +78,7 @@ export class PendingChain implements PendingPort, Disposable {
   #blocks: PendingBlocks | undefined
   #reused = 0
   /** the last executed flashblock */
-  #taken: PendingLocation | undefined
+  #taken: FlashblockLocation | undefined
   /** index of the last flashblock of the previous block */
   #usuallyLast: number | undefined
 
@@ -91,17 +97,14 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /** @param senders of its transactions, recovered by another thread if present */
-  async take(flashblock: Flashblock, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
-    const { head, onHead, log } = this.#deps
-    const shown = this.#entries.map((entry) => entry.shown)
-    const plan = planFlashblock(head(), shown, flashblock)
-    if (plan.kind === 'refused') return plan
-    const outcome = onHead((on) => this.#takeOn(on, plan, { ...flashblock, senders }, freshUntilMs))
-    const { blockNumber: number, index } = flashblock
+  async take(flashblock: Flashblock, placedOn: PlacedOn, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
+    const { onHead, log } = this.#deps
+    const { blockNumber: number, payloadId, index } = flashblock
+    const outcome = this.#outdated(flashblock, placedOn) ?? onHead((on) => this.#takeOn(on, { ...flashblock, senders }, freshUntilMs))
     if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
     else {
       this.rhythm.came(this.#deps.clock.elapsedMs())
-      if (this.#isUsuallyLast(flashblock)) void this.#sealAhead()
+      if (this.#isUsuallyLast({ number, payloadId, index })) void this.#sealAhead()
     }
     return outcome
   }
@@ -140,10 +143,22 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /** Returns whether the flashblock has the index of the last one of the previous block. Builders send about as many for each block. */
-  #isUsuallyLast({ payloadId, index }: PendingLocation): boolean {
-    if (payloadId !== this.#taken?.payloadId) this.#usuallyLast = this.#taken?.index
-    this.#taken = { payloadId, index }
-    return index === this.#usuallyLast
+  #isUsuallyLast(taken: FlashblockLocation): boolean {
+    if (taken.payloadId !== this.#taken?.payloadId) this.#usuallyLast = this.#taken?.index
+    this.#taken = taken
+    return taken.index === this.#usuallyLast
+  }
+
+  /** Refuses a flashblock that was placed on an earlier record, or that would exceed the bound of pending blocks. */
+  #outdated({ blockNumber, index }: Flashblock, { head, executed }: PlacedOn): RefusedFlashblock | undefined {
+    const now = this.#deps.head()
+    const location = `flashblock ${index} of block ${blockNumber}`
+    if (now.hash !== head.hash || !isSameFlashblock(executed, this.#entries.at(-1)?.shown))
+      return refused(
+        'order',
+        `${location} was placed on head ${head.number} ${head.hash}, flashblock ${executed?.index} of ${executed?.payloadId}`,
+      )
+    return blockNumber - now.number > maxPendingBlocks ? refused('depth', `${location}, the head is ${now.number}`) : undefined
   }
 
   /** Seals the newest block while the thread is idle: the next block and the payload both need its seal. */
@@ -158,19 +173,20 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #takeOn(on: ParentBlock, plan: PendingPlan, flashblock: Received, freshUntilMs: number): PendingOutcome {
+  #takeOn(on: ParentBlock, flashblock: Received, freshUntilMs: number): PendingOutcome {
     const { clock } = this.#deps
+    const { base } = flashblock
     const startMs = clock.elapsedMs()
-    const at = plan.kind === 'begin' ? plan.at : this.#entries.length - 1
+    const at = flashblock.blockNumber - on.header.number - 1
     const parent = this.#parentAt(on, at)
-    if (parent === undefined || (plan.kind === 'begin' && parent.hash !== plan.base.parentHash))
+    if (parent === undefined || (base && parent.hash !== base.parentHash))
       return refused('parent', `block ${flashblock.blockNumber} names another parent than the executed pending block`)
     const last = this.#entries[at]
+    if (base === undefined && last === undefined) return refused('order', `block ${flashblock.blockNumber} has not begun`)
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
-    const spentMs = plan.kind === 'begin' ? 0 : (last as Entry).ms
-    const taken = this.#inTime(flashblock, spentMs, () =>
-      plan.kind === 'begin' ? this.#begin(parent, at, flashblock, plan.base) : this.#grow(parent, last as Entry, flashblock),
+    const taken = this.#inTime(flashblock, base ? 0 : (last?.ms ?? 0), () =>
+      base ? this.#begin(parent, at, flashblock, base) : this.#grow(parent, last as Entry, flashblock),
     )
     if (taken.kind === 'refused') return taken
     abandoned.move()
@@ -204,10 +220,10 @@ export class PendingChain implements PendingPort, Disposable {
       using abandoned = new DisposableStack()
       const open = abandoned.use(opened.block)
       if (open.env.baseFee !== base.baseFee) return refused('rules', `base fee ${base.baseFee}, ${open.env.baseFee} expected`)
-      const refusal = takeAll(open, flashblock)
-      if (refusal) return refusal
+      const taken = takeAll(open, flashblock)
+      if ('reason' in taken) return taken
       abandoned.move()
-      const shown = pendingBlockOf(open, flashblock, flashblock.outcome)
+      const shown = pendingBlockOf(open, flashblock, [taken])
       return { kind: 'taken', entry: { shown, followed: { open, below }, sealed: undefined, sizeBytes: sizeOf(flashblock), ms: 0 } }
     })
   }
@@ -217,12 +233,10 @@ export class PendingChain implements PendingPort, Disposable {
     if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks) return refused('rules', 'the block is too large to follow')
     const { open, below } = last.followed
     return below.during(parent.state, () => {
-      const refusal = takeAll(open, flashblock)
-      if (refusal) return refusal
-      return {
-        kind: 'taken',
-        entry: { ...last, shown: pendingBlockOf(open, flashblock, flashblock.outcome), sealed: undefined, sizeBytes },
-      }
+      const taken = takeAll(open, flashblock)
+      if ('reason' in taken) return taken
+      const shown = pendingBlockOf(open, flashblock, [...last.shown.flashblocks, taken])
+      return { kind: 'taken', entry: { ...last, shown, sealed: undefined, sizeBytes } }
     })
   }
 
@@ -286,13 +300,23 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
   }
 }
 
-function takeAll(open: BlockExecutor, { transactions, outcome, senders }: Received): RefusedFlashblock | undefined {
+/** Executes the transactions of a flashblock. */
+function takeAll(open: BlockExecutor, { transactions, outcome, senders }: Received): ExecutedFlashblock | RefusedFlashblock {
+  const { length } = open.transactions
   for (const [index, raw] of transactions.entries()) {
     const refusal = open.take(raw, senders?.take(index))
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)
   }
   const { gasUsed } = open.run
-  return gasUsed === outcome.gasUsed ? undefined : refused('outcome', `gas used ${outcome.gasUsed}, ${gasUsed} expected`)
+  if (gasUsed !== outcome.gasUsed) return refused('outcome', `gas used ${outcome.gasUsed}, ${gasUsed} expected`)
+  return { transactions, executed: open.run.executed.slice(length) }
+}
+
+/** Returns the pending block that an open block forms with its executed flashblocks. */
+function pendingBlockOf(open: BlockExecutor, last: Flashblock, flashblocks: readonly ExecutedFlashblock[]): ExecutedFlashblocks {
+  const { payloadId, index, outcome } = last
+  const location = { number: open.env.number, payloadId, index }
+  return new ExecutedFlashblocks(location, pendingHeader(open, outcome), flashblocks, open.session.diff())
 }
 
 function isOfPayload({ header, transactions }: PendingBlock, payload: Payload): boolean {

@@ -1,12 +1,14 @@
+import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
+import type { FlashblockLocation } from '#types/pendingBlock'
 
 /** Maximum number of pending blocks above the unsafe head. */
 export const maxPendingBlocks = 3
 
 /**
- * Why a flashblock was refused. The first four leave the pending blocks as they are; the others drop its block and the blocks above it.
- * - `parent`: its block is neither on the unsafe head nor on a pending block whose hash is the named parent
- * - `order`: it is not the next flashblock of the newest block (same payload id, same number, next index)
+ * Why a flashblock was refused. The first three leave the pending blocks as they are; the others drop its block and the blocks above it.
+ * - `parent`: the pending block below, once sealed, does not have the hash that the flashblock names as parent
+ * - `order`: the unsafe head or the newest pending block has changed since the flashblock was placed
  * - `depth`: there would be more than `maxPendingBlocks`
  * - `rules`: the block is invalid there (time, base fee, first transaction …), or too large
  * - `transaction`: one of its transactions is not valid in the block
@@ -21,6 +23,9 @@ export type PendingOutcome =
   /** text for the log */
   | { readonly kind: 'refused'; readonly reason: PendingRefusal; readonly text: string }
 
+/** Unsafe head and last executed flashblock, both of one record, that a flashblock was placed on. */
+export type PlacedOn = { readonly head: BlockId; readonly executed: FlashblockLocation | undefined }
+
 /**
  * Execution of flashblocks. A change is readable when the call returns, and is published with the next record of heads. Pending blocks are lost when
  * the process ends.
@@ -28,10 +33,12 @@ export type PendingOutcome =
 export interface PendingPort {
   /**
    * Executes the new transactions of a flashblock and shows the result. Index 0 begins a block on the unsafe head or on a pending block, and replaces
-   * the pending blocks that were there.
+   * the pending blocks that were there. The caller has placed it: it is the next flashblock of the newest pending block, or flashblock 0 of a block on
+   * the head or on a pending block.
+   * @param on refused when it is not the present record any more; the caller places the flashblock again
    * @param freshUntilMs wall clock; the pending blocks expire then, unless another flashblock is taken
    */
-  take(flashblock: Flashblock, freshUntilMs: number): Promise<PendingOutcome>
+  take(flashblock: Flashblock, on: PlacedOn, freshUntilMs: number): Promise<PendingOutcome>
   /** Drops all pending blocks. @param reason for the log */
   drop(reason: string): Promise<void>
 }

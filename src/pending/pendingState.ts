@@ -1,5 +1,4 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
-import type { PendingBlock } from '#block/execution/pendingBlock'
 import type { StateView } from '#evm/ports'
 import { computeStateRoot, type StateRoot } from '#state/stateRoot'
 import { overlay } from '#state/stateStack'
@@ -8,6 +7,7 @@ import type { WorldState } from '#state/worldState'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
+import type { PendingBlock } from '#types/pendingBlock'
 import type { WorldReads } from '#types/worldReads'
 
 /** Marks an account whose storage root is not computed. */

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import type { PendingBlock, PendingBlocks } from '#block/execution/pendingBlock'
 import { createExecution } from '#blockchain/execution'
 import { type HeadRecord, recentWith } from '#blockchain/heads/headRecord'
 import { createChainView } from '#blockchain/view/chainView'
@@ -9,6 +8,8 @@ import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
+import type { PendingBlock, PendingBlocks } from '#types/pendingBlock'
 import { hashTransaction } from '#types/transaction'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
@@ -32,7 +33,7 @@ async function followed() {
   const { kv, execution } = open()
   const records: HeadRecord[] = []
   for (const flashblock of flashblocksOf(maker, built.payload, [2])) {
-    await execution.pending.take(flashblock, Number.MAX_SAFE_INTEGER)
+    await takeNext(execution, flashblock)
     const { published } = execution
     records.push({ ...published, recent: recentWith(records.at(-1)?.recent, published.pending) })
   }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { beginBuild } from '#block/building/buildBlock'
 import { publishFlashblocks } from '#block/building/buildFlashblocks'
-import { type BlockDeps, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
+import { type BlockDeps, type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
-import type { PendingBlock } from '#block/execution/pendingBlock'
+import { type PendingHeader, pendingHeader } from '#block/execution/pendingHeader'
 import { createSenders } from '#block/execution/senders'
 import { inputOfAttributes } from '#block/validation/blockRules'
 import { createExecution, type Execution } from '#blockchain/execution'
@@ -20,7 +20,8 @@ import { candidateOf } from '#test/harness/chain/buildPool'
 import { contracts, randomTransactions } from '#test/harness/chain/randomTransactions'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
-import type { Flashblock } from '#types/flashblock'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
+import type { Flashblock, FlashblockOutcome } from '#types/flashblock'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { StateDiff } from '#types/stateDiff'
 
@@ -40,23 +41,29 @@ const isSame = (a: StateDiff, b: StateDiff): boolean => equalBytes(new Uint8Arra
 /** Builds a block flashblock by flashblock. Returns the publisher's messages, its own pending states, and the block. */
 function build(on: ParentBlock, attributes: PayloadAttributes, flashblocks: readonly (readonly Uint8Array[])[]) {
   const messages: string[] = []
-  const shown: PendingBlock[] = []
+  const shown: { readonly fields: PendingHeader; readonly diff: StateDiff }[] = []
+  const outcomes: FlashblockOutcome[] = []
   const watch = publishFlashblocks(config, clock, {
     everyMs: 200,
-    onFlashblock(flashblock, pending) {
+    onFlashblock(flashblock) {
       messages.push(encodeMessage(flashblock))
-      shown.push(pending)
+      outcomes.push(flashblock.outcome)
     },
   })
+  const look = (block: BlockExecutor, isLast: boolean): void => {
+    watch.look(on, block, isLast)
+    const outcome = outcomes[shown.length]
+    if (outcome) shown.push({ fields: pendingHeader(block, outcome), diff: block.session.diff() })
+  }
   const begun = beginBuild(deps, on, attributes)
   const made = begun.kind === 'begun' ? begun.build : expect.fail(begun.reason)
-  made.look(on, (block) => watch.look(on, block, false))
+  made.look(on, (block) => look(block, false))
   for (const flashblock of flashblocks) {
     const candidates = flashblock.map(candidateOf).values()
     made.takeFrom(on, { next: () => candidates.next().value, skip: () => expect.fail('left out') }, {}, () => false)
-    made.look(on, (block) => watch.look(on, block, false))
+    made.look(on, (block) => look(block, false))
   }
-  made.look(on, (block) => watch.look(on, block, true))
+  made.look(on, (block) => look(block, true))
   const { header, hash, transactions } = made.seal(on)
   return { messages, shown, payload: payloadOfBlock({ header, transactions }, hash) }
 }
@@ -95,11 +102,12 @@ it(`flashblocks: publisher and consumer, ${blocks} blocks: each flashblock gives
     for (const [i, message] of messages.entries()) {
       const flashblock = flashblockOf(message)
       union.push(...flashblock.transactions)
-      expect(await follower.pending.take(flashblock, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+      expect(await takeNext(follower, flashblock)).toMatchObject({ kind: 'taken' })
       const followed = follower.published.pending?.blocks.at(-1) ?? expect.fail('no pending block')
       expect(isSame(followed.diff, scratch(on, attributes, union))).toBe(true)
-      expect(isSame(followed.diff, (shown[i] as PendingBlock).diff)).toBe(true)
-      expect({ ...followed.header }).toEqual({ ...shown[i]?.header })
+      expect(isSame(followed.diff, shown[i]?.diff ?? expect.fail('no state'))).toBe(true)
+      expect(followed.transactions).toEqual(union)
+      expect(followed.header).toMatchObject(shown[i]?.fields ?? expect.fail('no header'))
       flashblocks++
     }
     expect(payload.transactions).toEqual(union)

@@ -11,6 +11,7 @@ import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import type { Flashblock } from '#types/flashblock'
@@ -36,7 +37,6 @@ const flashblocks = readShared('flashblocks/frames.jsonl.zst')
     if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
     return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
   })
-const freshUntilMs = Number.MAX_SAFE_INTEGER
 
 async function openAt(number: number) {
   const execution = createExecution({
@@ -67,7 +67,7 @@ it.each([1, 2, 3])(
     for (const flashblock of flashblocks) {
       const { blockNumber, transactions, outcome } = flashblock
       while (blockNumber - sealed > depth) await seal(++sealed)
-      expect(await execution.pending.take(flashblock, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: outcome.gasUsed })
+      expect(await takeNext(execution, flashblock)).toEqual({ kind: 'taken', gasUsed: outcome.gasUsed })
       using view = execution.view()
       const { pending } = view.heads
       const shown = pending && view.block(pending.hash)?.block
@@ -89,7 +89,7 @@ it('pending: gives a recorded block with all its flashblocks the receipts, root 
   for (const [i, flashblock] of flashblocks.entries()) {
     const { blockNumber } = flashblock
     if (blockNumber > last) break
-    await execution.pending.take(flashblock, freshUntilMs)
+    await takeNext(execution, flashblock)
     if (flashblocks[i + 1]?.blockNumber === blockNumber) continue
     using view = execution.view()
     const id = view.heads.pending ?? expect.fail('no pending block')

@@ -10,6 +10,7 @@ import { startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { hashTransaction } from '#types/transaction'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
 import { testAddress } from '../harness/evm/sessions.ts'
@@ -91,7 +92,7 @@ it('faults/executionReaders: gives all readers, including late ones, the same pe
   }
   const flashblocks = flashblocksOf(maker, payload, [1, 2, 3])
   for (const [i, flashblock] of flashblocks.entries()) {
-    expect(await worker.pending.take(flashblock, systemClock.nowMs() + 60_000)).toMatchObject({ kind: 'taken' })
+    expect(await takeNext(worker, flashblock, systemClock.nowMs() + 60_000)).toMatchObject({ kind: 'taken' })
     await using late = await openExecutionReader(worker.reader(), { clock: systemClock })
     expect(seen(worker)).toMatchObject([{ number: 1 }, i + 1, { length: i + 1 }, expect.anything()])
     expect([seen(early), seen(late)]).toEqual([seen(worker), seen(worker)])

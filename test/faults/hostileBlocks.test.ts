@@ -12,6 +12,7 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { startNode } from '#node/node'
 import { createMemoryKv } from '#store/memoryKv'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
@@ -50,7 +51,7 @@ const fresh = (): number => systemClock.nowMs() + 60_000
 
 it('faults/hostileBlocks: runs engine calls before an endless flashblock, and the chain continues', async () => {
   await using worker = await start(newDir(), { maxPayloadMs: 30_000, maxPendingMs: 30_000 })
-  const hostile = worker.pending.take(incrementWith(honestFlashblocks[0], endless), fresh())
+  const hostile = takeNext(worker, incrementWith(honestFlashblocks[0], endless), fresh())
   await expect.poll(() => worker.running()).toMatchObject({ number: 1 })
   const startMs = performance.now()
   expect(await worker.insert(payload)).toEqual({ kind: 'valid' })

@@ -12,7 +12,7 @@ import { hashHeader } from '#types/header'
 import { type Address, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { BlockExecutor, ParentBlock } from '../execution/executeBlock.ts'
 import type { BlockInput } from '../execution/executedBlock.ts'
-import { type PendingBlock, pendingBlockOf } from '../execution/pendingBlock.ts'
+import { lazyHeader, pendingHeader } from '../execution/pendingHeader.ts'
 import { receiptsRoot, unionOfBlooms } from '../execution/receipts.ts'
 import type { ExecutionConfig } from '../executionConfig.ts'
 
@@ -29,8 +29,7 @@ function payloadIdOf(parent: Hash, { timestamp, transactions }: BlockInput, atMs
 export type FlashblockListener = {
   /** Interval between flashblocks, in milliseconds; an interval without transactions has an empty one. The first two are emitted at once. */
   readonly everyMs: number
-  /** @param pending the block after the flashblock */
-  onFlashblock(flashblock: BuiltFlashblock, pending: PendingBlock): void
+  onFlashblock(flashblock: BuiltFlashblock): void
 }
 
 /** Observer that sees a block during its construction, once per interval and before the seal. */
@@ -54,17 +53,17 @@ export function publishFlashblocks(config: ExecutionConfig, clock: Clock, { ever
       if (index === 0) payloadId = payloadIdOf(on.hash, input, startMs)
       const changed = session.changed()
       const outcome = outcomeOf(config, on.state, block, changed)
-      const pending = pendingBlockOf(block, { payloadId, index }, outcome)
+      const header = lazyHeader(pendingHeader(block, outcome), () => transactions)
       const flashblock: BuiltFlashblock = {
         ...{ payloadId, blockNumber: env.number, index },
         ...(index === 0 && { base: baseOf(on, block) }),
-        ...{ transactions: transactions.slice(published), outcome, blockHash: hashHeader(pending.header) },
+        ...{ transactions: transactions.slice(published), outcome, blockHash: hashHeader(header) },
         receipts: run.executed.slice(published).map(({ hash, receipt }) => ({ hash, receipt })),
         balances: changed.map((address) => ({ address, balanceWei: session.account(address)?.balance ?? 0n })),
       }
       index++
       published = transactions.length
-      onFlashblock(flashblock, pending)
+      onFlashblock(flashblock)
     },
   }
 }

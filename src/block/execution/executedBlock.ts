@@ -1,7 +1,7 @@
 import type { StateRoot } from '#state/stateRoot'
 import type { Block } from '#types/block'
+import type { ExecutedTransaction } from '#types/executedTransaction'
 import type { Address, Hash } from '#types/ids'
-import type { Receipt } from '#types/receipt'
 import type { StateDiff } from '#types/stateDiff'
 
 /** Input of block execution. Execution computes all other header fields. */
@@ -19,14 +19,6 @@ export type BlockInput = {
   readonly transactions: readonly Uint8Array[]
   /** on Ethereum's own chain: the whole block, which determines more of its header */
   readonly ethereum?: Block
-}
-
-/** An executed transaction. */
-export type ExecutedTransaction = {
-  readonly hash: Hash
-  readonly sender: Address
-  readonly receipt: Receipt
-  readonly gasUsed: bigint
 }
 
 /** A block with all results of its execution. Immutable, so that readers in any thread may hold it. */

@@ -1,7 +1,7 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
-import type { PendingBlocks } from '#block/execution/pendingBlock'
 import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
+import type { PendingBlocks } from '#types/pendingBlock'
 
 /**
  * Frozen record that the writer publishes: the heads and the uncommitted canonical blocks, oldest first. A reader takes the record first and a read

@@ -11,6 +11,7 @@ import type { ChainBlock, ChainHeads, ChainReceipt, ChainView, FoundLog, LogSear
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { LogMatcher, WantedLogs } from '#types/logMatcher'
+import { chainBlockOf } from '#types/pendingBlock'
 import { hashTransaction } from '#types/transaction'
 import type { WorldReads } from '#types/worldReads'
 import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
@@ -18,7 +19,7 @@ import * as store from '../chainStore.ts'
 import { committedState } from '../commit/committedState.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from '../heads/headRecord.ts'
 import { searchLogIndex } from '../logIndex/logSearch.ts'
-import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
+import { pendingReceipts, UnsealedBlocks } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts.ts'
 
 /** The view that execution uses: it also returns states to execute on, and branches. */
@@ -145,7 +146,7 @@ class SnapshotView implements ExecutionView {
 
   #pendingBlock(hash: Hash): ChainBlock | undefined {
     const pending = this.#unsealedWith(hash)?.find(hash)
-    return pending && viewedPending(pending)
+    return pending && chainBlockOf(pending)
   }
 
   #pendingReceipts(hash: Hash): readonly ChainReceipt[] | undefined {

@@ -1,19 +1,14 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
-import type { PendingBlock } from '#block/execution/pendingBlock'
 import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { parentAbove, readsAbove } from '#pending/pendingState'
 import type { BlockId } from '#types/blockRef'
-import type { ChainBlock, ChainReceipt } from '#types/chainView'
+import type { ChainReceipt } from '#types/chainView'
 import type { Hash } from '#types/ids'
+import type { PendingBlock } from '#types/pendingBlock'
 import type { WorldReads } from '#types/worldReads'
 import { storedReceipts } from '../chainStore.ts'
 import { decodedEntry, feesIn, viewedReceipt } from './viewedReceipts.ts'
-
-/** Returns a pending block as views show it, with its id in place of its hash. */
-export function viewedPending({ id, header, transactions, executed }: PendingBlock): ChainBlock {
-  return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender), isUnsealed: true }
-}
 
 /** Returns one receipt per transaction. */
 export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ChainReceipt[] {

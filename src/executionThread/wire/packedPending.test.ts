@@ -1,18 +1,24 @@
 import { expect, it } from 'vitest'
-import { lazyHeader, type PendingBlock, type PendingBlocks } from '#block/execution/pendingBlock'
+import { type ExecutedFlashblock, ExecutedFlashblocks } from '#pending/executedFlashblocks'
+import { zeroHash } from '#types/ids'
+import type { PendingBlock, PendingBlocks } from '#types/pendingBlock'
 import { createStateDiff } from '#types/stateDiffTable'
 import { type PackedPending, packedPendingBytes, packPending, unpackPending } from './packedPending.ts'
 
-/** A block of transactions named by numbers; all flashblocks of one build share the same objects. */
-const builds = new Map<string, { readonly hash: string }[]>()
-function block(payloadId: string, count: number, index = 0): PendingBlock {
-  const known = builds.get(payloadId) ?? Array.from({ length: 9 }, (_, i) => ({ hash: `${payloadId} ${i}` }))
+/** Flashblocks of each build; all pending blocks of one build share them. */
+const builds = new Map<string, ExecutedFlashblock[]>()
+/** A block of flashblocks with these numbers of transactions. */
+function block(payloadId: string, ...counts: readonly number[]): PendingBlock {
+  const known = builds.get(payloadId) ?? []
   builds.set(payloadId, known)
-  const transactions = Array.from({ length: count }, (_, i) => Uint8Array.of(2, i))
-  const fields = { number: 1, extraData: Uint8Array.of(1, 2, 3), gasUsed: BigInt(count) } as unknown as PendingBlock['fields']
+  for (const [at, count] of counts.entries()) {
+    const executed = Array.from({ length: count }, (_, i) => ({ hash: `${payloadId} ${at} ${i}` })) as never
+    known[at] ??= { transactions: Array.from({ length: count }, (_, i) => Uint8Array.of(2, at, i)), executed }
+  }
+  const fields = { parentHash: zeroHash, number: 1, extraData: Uint8Array.of(1, 2, 3), gasUsed: BigInt(counts.length) } as never
   const diff = createStateDiff({ accounts: [], slots: [], codes: [] })
-  const header = lazyHeader(fields, () => transactions)
-  return { payloadId, index, id: `${payloadId}/${index}`, header, fields, transactions, executed: known.slice(0, count), diff } as never
+  const location = { number: 1, payloadId, index: counts.length - 1 }
+  return new ExecutedFlashblocks(location, fields, known.slice(0, counts.length), diff)
 }
 const pending = (...blocks: readonly PendingBlock[]): PendingBlocks => ({ blocks, freshUntilMs: 7 })
 
@@ -27,13 +33,13 @@ const plain = (list: PendingBlocks | undefined): unknown =>
     diff: diff.bytes,
   }))
 
-const a1 = block('a', 2)
-const a2 = block('a', 5, 1)
-const a3 = block('a', 5, 2)
-const b1 = block('b', 1)
+const a1 = block('0xaa', 2)
+const a2 = block('0xaa', 2, 3)
+const a3 = block('0xaa', 2, 3, 0)
+const b1 = block('0xbb', 1)
 
 it('executionThread/wire/packedPending: gives a reader the blocks of the writer, after each of consecutive records', () => {
-  const records = [pending(a1), pending(a2), pending(a3), pending(a3, b1), pending(b1), undefined, pending(a1), pending(block('c', 3))]
+  const records = [pending(a1), pending(a2), pending(a3), pending(a3, b1), pending(b1), undefined, pending(a1), pending(block('0xcc', 3))]
   let before: PendingBlocks | undefined
   let read: PendingBlocks | undefined
   for (const now of records) {

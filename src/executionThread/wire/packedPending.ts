@@ -1,22 +1,21 @@
 import { deserialize, serialize } from 'node:v8'
-import type { ExecutedTransaction } from '#block/execution/executedBlock'
-import { lazyHeader, type PendingBlock, type PendingBlocks, type PendingHeader } from '#block/execution/pendingBlock'
-import type { Header } from '#types/header'
-import type { Hash } from '#types/ids'
-import type { StateDiff } from '#types/stateDiff'
+import type { PendingHeader } from '#block/execution/pendingHeader'
+import { type ExecutedFlashblock, ExecutedFlashblocks } from '#pending/executedFlashblocks'
+import type { ExecutedTransaction } from '#types/executedTransaction'
+import type { FlashblockLocation, PendingBlock, PendingBlocks } from '#types/pendingBlock'
 import { StateDiffTable } from '#types/stateDiffTable'
 import { aloneIn, type PackedBytes, shareBytes, shared, unpackBytes } from './packedBlocks.ts'
 
-/** Consecutive transactions of a block. */
-type PackedPart = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly executed: Uint8Array<SharedArrayBuffer> }
+type PackedFlashblock = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly executed: Uint8Array<SharedArrayBuffer> }
 
-/** A pending block after a flashblock: the transactions of the flashblock, and the diff of the whole block. */
-type PackedPendingBlock = Pick<PendingBlock, 'payloadId' | 'index' | 'id'> & {
+/** A pending block after a flashblock: the flashblocks that the reader lacks, and the diff of the whole block. */
+type PackedPendingBlock = {
+  readonly location: FlashblockLocation
   readonly fields: PendingHeader
   readonly diff: SharedArrayBuffer
-  /** index in the previous list of the block that this one extends; absent: all transactions are in `added` */
+  /** index in the previous list of the block that this one extends; absent: all flashblocks are in `added` */
   readonly continues?: number
-  readonly added: PackedPart
+  readonly added: readonly PackedFlashblock[]
 }
 
 /** Pending blocks as they cross threads. Packed once for all readers: bytes are shared, not copied. */
@@ -25,20 +24,28 @@ export type PackedPending = Pick<PendingBlocks, 'freshUntilMs'> & {
   readonly blocks: readonly (number | PackedPendingBlock)[]
 }
 
-/** Returns whether a block extends another: both share the executed transactions at their start. */
-function continues(block: PendingBlock, before: PendingBlock): boolean {
-  const { length } = before.executed
-  return block.payloadId === before.payloadId && length > 0 && block.executed[length - 1] === before.executed[length - 1]
+/** Returns a block of a list as the class that makes all pending blocks. @throws RangeError when there is no such block */
+function blockAt(pending: PendingBlocks | undefined, index: number): ExecutedFlashblocks {
+  const block = pending?.blocks[index]
+  if (!(block instanceof ExecutedFlashblocks)) throw new RangeError(`pending block ${index} is not known`)
+  return block
 }
 
-function packBlock(block: PendingBlock, before: readonly PendingBlock[]): number | PackedPendingBlock {
-  const same = before.indexOf(block)
+const packFlashblock = ({ transactions, executed }: ExecutedFlashblock): PackedFlashblock => ({
+  transactions: shareBytes(transactions),
+  executed: shared(serialize(executed)),
+})
+
+function packBlock(now: PendingBlocks, at: number, before: PendingBlocks | undefined): number | PackedPendingBlock {
+  const earlier = before?.blocks.map((_, index) => blockAt(before, index)) ?? []
+  const block = blockAt(now, at)
+  const same = earlier.indexOf(block)
   if (same >= 0) return same
-  const { payloadId, index, id, fields, transactions, executed, diff } = block
-  const of = before.findIndex((one) => continues(block, one))
-  const from = before[of]?.executed.length ?? 0
-  const added = { transactions: shareBytes(transactions.slice(from)), executed: shared(serialize(executed.slice(from))) }
-  return { payloadId, index, id, fields: aloneIn(fields), diff: diff.bytes, ...(of >= 0 && { continues: of }), added }
+  const { number, payloadId, index, fields, flashblocks, diff } = block
+  const continued = earlier.findIndex((each) => each.flashblocks.every((flashblock, i) => flashblock === flashblocks[i]))
+  const added = flashblocks.slice(earlier[continued]?.flashblocks.length ?? 0).map(packFlashblock)
+  const location = { number, payloadId, index }
+  return { location, fields: aloneIn(fields), diff: diff.bytes, ...(continued >= 0 && { continues: continued }), added }
 }
 
 /**
@@ -47,82 +54,43 @@ function packBlock(block: PendingBlock, before: readonly PendingBlock[]): number
  */
 export function packPending(before: PendingBlocks | undefined, now: PendingBlocks | undefined): PackedPending | undefined {
   if (now === undefined) return undefined
-  return { freshUntilMs: now.freshUntilMs, blocks: now.blocks.map((block) => packBlock(block, before?.blocks ?? [])) }
+  return { freshUntilMs: now.freshUntilMs, blocks: now.blocks.map((_, at) => packBlock(now, at, before)) }
 }
 
 /** Returns the bytes that stay in memory until a message with the blocks is taken. */
 export function packedPendingBytes({ blocks }: PackedPending): number {
-  return blocks.reduce<number>((sum, block) => {
-    if (typeof block === 'number') return sum
-    return sum + block.diff.byteLength + block.added.executed.length + block.added.transactions.bytes.length
-  }, 0)
+  let bytes = 0
+  for (const block of blocks) {
+    if (typeof block === 'number') continue
+    bytes += block.diff.byteLength
+    for (const { transactions, executed } of block.added) bytes += transactions.bytes.length + executed.length
+  }
+  return bytes
 }
 
-/** Part of a block, unpacked on first access, once for all blocks that begin with it. */
-class MirroredPart {
-  readonly #packed: PackedPart
-  #transactions: readonly Uint8Array[] | undefined
-  #executed: readonly ExecutedTransaction[] | undefined
-
-  constructor(packed: PackedPart) {
-    this.#packed = packed
-  }
-
-  get transactions(): readonly Uint8Array[] {
-    this.#transactions ??= unpackBytes(this.#packed.transactions)
-    return this.#transactions
-  }
-
-  get executed(): readonly ExecutedTransaction[] {
-    this.#executed ??= deserialize(this.#packed.executed.slice()) as readonly ExecutedTransaction[]
-    return this.#executed
-  }
-}
-
-/** A pending block that another thread executes. */
-class RemotePendingBlock implements PendingBlock {
-  readonly payloadId: string
-  readonly index: number
-  readonly id: Hash
-  readonly fields: PendingHeader
-  readonly header: Header
-  readonly diff: StateDiff
-  readonly parts: readonly MirroredPart[]
-  #transactions: readonly Uint8Array[] | undefined
-  #executed: readonly ExecutedTransaction[] | undefined
-
-  constructor({ payloadId, index, id, fields, diff }: PackedPendingBlock, parts: readonly MirroredPart[]) {
-    this.payloadId = payloadId
-    this.index = index
-    this.id = id
-    this.fields = fields
-    this.header = lazyHeader(fields, () => this.transactions)
-    this.diff = new StateDiffTable(diff)
-    this.parts = parts
-  }
-
-  get transactions(): readonly Uint8Array[] {
-    this.#transactions ??= this.parts.flatMap(({ transactions }) => transactions)
-    return this.#transactions
-  }
-
-  get executed(): readonly ExecutedTransaction[] {
-    this.#executed ??= this.parts.flatMap(({ executed }) => executed)
-    return this.#executed
+/** Returns a flashblock that is unpacked on first access, once for all blocks that contain it. */
+function unpackFlashblock(packed: PackedFlashblock): ExecutedFlashblock {
+  let transactions: readonly Uint8Array[] | undefined
+  let executed: readonly ExecutedTransaction[] | undefined
+  return {
+    get transactions(): readonly Uint8Array[] {
+      transactions ??= unpackBytes(packed.transactions)
+      return transactions
+    },
+    get executed(): readonly ExecutedTransaction[] {
+      executed ??= deserialize(packed.executed.slice()) as readonly ExecutedTransaction[]
+      return executed
+    },
   }
 }
 
 /** @param before the pending blocks unpacked last */
 export function unpackPending(before: PendingBlocks | undefined, { freshUntilMs, blocks }: PackedPending): PendingBlocks {
-  const mirrored = (index: number): RemotePendingBlock => {
-    const block = before?.blocks[index]
-    if (!(block instanceof RemotePendingBlock)) throw new RangeError(`pending block ${index} is not known`)
-    return block
-  }
-  const unpacked = blocks.map((block) => {
-    if (typeof block === 'number') return mirrored(block)
-    const earlier = block.continues === undefined ? [] : mirrored(block.continues).parts
-    return new RemotePendingBlock(block, [...earlier, new MirroredPart(block.added)])
+  const unpacked = blocks.map((block): PendingBlock => {
+    if (typeof block === 'number') return blockAt(before, block)
+    const { location, fields, diff, continues, added } = block
+    const earlier = continues === undefined ? [] : blockAt(before, continues).flashblocks
+    return new ExecutedFlashblocks(location, fields, [...earlier, ...added.map(unpackFlashblock)], new StateDiffTable(diff))
   })
   return Object.freeze({ blocks: Object.freeze(unpacked), freshUntilMs })
 }

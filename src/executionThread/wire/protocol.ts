@@ -8,7 +8,7 @@ import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
-import type { PendingOutcome } from '#pending/pendingPort'
+import type { PendingOutcome, PlacedOn } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
@@ -104,6 +104,7 @@ export type PendingCall =
   | {
       readonly method: 'pendingTake'
       readonly flashblock: Packed<Flashblock>
+      readonly on: PlacedOn
       readonly freshUntilMs: number
       /** `SharedSenders`: the calling thread recovers senders too */
       readonly senders: SharedArrayBuffer

@@ -23,8 +23,8 @@ async function open() {
   const execution = {
     pending: model,
     get published() {
-      const { number, ...place } = model.executed ?? {}
-      return { heads: { unsafe: model.head }, ...(number && { pending: { blocks: [{ ...place, header: { number } }] } }) }
+      const { head, blocks } = model
+      return { heads: { unsafe: head }, ...(blocks.length > 0 && { pending: { blocks } }) }
     },
   } as unknown as Pick<ExecutionWorker, 'published' | 'pending'>
   const part: FlashblocksPart = openFlashblocks(

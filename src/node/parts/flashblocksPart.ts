@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { ExecutionWorker } from '#executionThread/executionThread'
-import type { Shown } from '#flashblocks/consumer'
 import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
 import { type FlashblocksMetrics, flashblocksMetrics } from '#flashblocks/metrics'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
+import type { PlacedOn } from '#pending/pendingPort'
 import type { SyncProgress } from '#rpc/ports'
 import { withPeersNames } from '../metrics/flashblocksCompat.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
@@ -62,7 +62,7 @@ export function openFlashblocks(
 function countChanges({ clears, reverted }: FlashblocksMetrics, before: HeadRecord, now: HeadRecord): void {
   if (before.pending === undefined || before.pending.blocks === now.pending?.blocks) return
   const dropped = pendingChanges(before, now).filter((change) => change.kind === 'dropped')
-  for (const { block, first } of dropped) reverted.inc({}, block.executed.length - first)
+  for (const change of dropped) reverted.inc({}, change.pending.executed.length - change.first)
   if (dropped.length > 0) clears.inc({ why: dropped.some(({ replacedBy }) => replacedBy !== undefined) ? 'reorg' : 'given-up' })
   else if (now.pending === undefined) clears.inc({ why: 'catch-up' })
 }
@@ -81,11 +81,9 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
     return clock.elapsedMs() - syncedMs < syncedForMs
   }
 
-  function shown(): Shown {
+  function shown(): PlacedOn {
     const { heads, pending } = execution.published
-    const newest = pending?.blocks.at(-1)
-    const executed = newest && { number: newest.header.number, payloadId: newest.payloadId, index: newest.index }
-    return { head: heads.unsafe, executed }
+    return { head: heads.unsafe, executed: pending?.blocks.at(-1) }
   }
 
   function begin(): void {

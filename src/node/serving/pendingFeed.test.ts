@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import type { ExecutedTransaction } from '#block/execution/executedBlock'
-import type { PendingBlock } from '#block/execution/pendingBlock'
+
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { PendingNews } from '#rpc/pendingPorts'
 import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
+import type { ExecutedTransaction } from '#types/executedTransaction'
+import type { PendingBlock } from '#types/pendingBlock'
 import { createPendingFeed, pendingChanges } from './pendingFeed.ts'
 
 const { config } = smallChain(scheduleTo('jovian'))
@@ -13,7 +14,7 @@ const headerOf = (number: number, parent: string, timestamp: number) => ({ numbe
 
 /** A block of transactions named by letters. */
 const pending = (number: number, names: string, { payloadId = `p${number}`, index = 0, parent = `c${number - 1}` } = {}): PendingBlock =>
-  ({ payloadId, index, id: `${payloadId}/${index}`, header: headerOf(number, parent, number), executed: executed(names) }) as never
+  ({ number, payloadId, index, id: `${payloadId}/${index}`, header: headerOf(number, parent, number), executed: executed(names) }) as never
 const sealed = (number: number, names: string, timestamp = number) =>
   ({ hash: `c${number}`, header: headerOf(number, `c${number - 1}`, timestamp), executed: executed(names) }) as never
 const record = (unsafe: number, overlays: readonly never[], ...blocks: readonly PendingBlock[]): HeadRecord =>
@@ -27,9 +28,9 @@ const record = (unsafe: number, overlays: readonly never[], ...blocks: readonly 
 /** Formats changes briefly: kind, block, index of the first transaction. */
 const short = (before: HeadRecord, now: HeadRecord): string[] =>
   pendingChanges(before, now).map((change) => {
-    const { number } = change.block.header
-    if (change.kind === 'flashblock') return `+${number}/${change.block.index} from ${change.firstNew}`
-    return `-${number}/${change.block.index} from ${change.first}${change.replacedBy ? ` by ${change.replacedBy}` : ''}`
+    const { number, index } = change.pending
+    if (change.kind === 'flashblock') return `+${number}/${index} from ${change.firstNew}`
+    return `-${number}/${index} from ${change.first}${change.replacedBy ? ` by ${change.replacedBy}` : ''}`
   })
 
 const one = pending(1, 'ab')

@@ -1,26 +1,44 @@
-import type { PendingBlock } from '#block/execution/pendingBlock'
 import type { ExecutionConfig } from '#block/executionConfig'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
-import { pendingReceipts, viewedPending } from '#blockchain/view/unsealedBlocks'
-import { firstDifference, isSameEnvironment } from '#pending/placeFlashblock'
-import type { PendingNews, PendingBlock as ToldBlock } from '#rpc/pendingPorts'
-import type { Hash } from '#types/ids'
+import { pendingReceipts } from '#blockchain/view/unsealedBlocks'
+import { equalBytes } from '#lib/bytes'
+import type { PendingChange, PendingNews } from '#rpc/pendingPorts'
+import type { ExecutedTransaction } from '#types/executedTransaction'
+import type { Header } from '#types/header'
+import type { PendingBlock } from '#types/pendingBlock'
 import { createRecordFeed, type RecordFeed } from './recordFeed.ts'
 
-/** Change of a pending block, before `PendingNews` unpacks it. */
-export type PendingChange =
-  | { readonly kind: 'flashblock'; readonly block: PendingBlock; readonly firstNew: number }
-  | { readonly kind: 'dropped'; readonly block: PendingBlock; readonly first: number; readonly replacedBy?: Hash }
+const sameFields = [
+  'parentHash',
+  'number',
+  'timestamp',
+  'beneficiary',
+  'mixHash',
+  'gasLimit',
+  'baseFeePerGas',
+  'parentBeaconBlockRoot',
+] as const
+
+/** Returns whether transactions execute the same in both blocks. */
+function isSameEnvironment(a: Header, b: Header): boolean {
+  return sameFields.every((field) => a[field] === b[field]) && equalBytes(a.extraData, b.extraData)
+}
+
+/** Returns the index of the first pending transaction that the other block lacks at its place; undefined when it has all. */
+function firstDifference(shown: readonly ExecutedTransaction[], other: readonly ExecutedTransaction[]): number | undefined {
+  const at = shown.findIndex(({ hash }, index) => other[index]?.hash !== hash)
+  return at < 0 ? undefined : at
+}
 
 const continues = (block: PendingBlock, before: PendingBlock): boolean =>
   block.payloadId === before.payloadId && block.header.parentHash === before.header.parentHash && block.index >= before.index
 
 /** Returns the transactions of a former pending block that the chain lacks; undefined when it has all of them. */
-function dropOf(block: PendingBlock, { overlays, base }: HeadRecord): PendingChange | undefined {
-  const sealed = overlays[block.header.number - base.number - 1]
-  if (sealed === undefined) return { kind: 'dropped', block, first: 0 }
-  const first = isSameEnvironment(block.header, sealed.header) ? firstDifference(block.executed, sealed.executed) : 0
-  return first === undefined ? undefined : { kind: 'dropped', block, first, replacedBy: sealed.hash }
+function dropOf(pending: PendingBlock, { overlays, base }: HeadRecord): PendingChange | undefined {
+  const sealed = overlays[pending.number - base.number - 1]
+  if (sealed === undefined) return { kind: 'dropped', pending, first: 0 }
+  const first = isSameEnvironment(pending.header, sealed.header) ? firstDifference(pending.executed, sealed.executed) : 0
+  return first === undefined ? undefined : { kind: 'dropped', pending, first, replacedBy: sealed.hash }
 }
 
 /** Returns the changes of pending blocks between two consecutive records: first the dropped blocks, the youngest first. Pure. */
@@ -32,34 +50,15 @@ export function pendingChanges(before: HeadRecord, now: HeadRecord): readonly Pe
   const grown = shown.filter((block) => !old.includes(block))
   return [
     ...dropped,
-    ...grown.map((block): PendingChange => {
-      const earlier = old.find((one) => continues(block, one))
-      return { kind: 'flashblock', block, firstNew: earlier?.executed.length ?? 0 }
+    ...grown.map((pending): PendingChange => {
+      const earlier = old.find((one) => continues(pending, one))
+      return { kind: 'flashblock', pending, firstNew: earlier?.executed.length ?? 0 }
     }),
   ]
 }
 
-/** Unpacks block and receipts on access only: most flashblocks have no subscriber for all of them. */
-function lazyBlock(block: PendingBlock, config: ExecutionConfig): ToldBlock {
-  let [whole, receipts]: [ToldBlock['block'] | undefined, ToldBlock['receipts'] | undefined] = [undefined, undefined]
-  return {
-    index: block.index,
-    get block(): ToldBlock['block'] {
-      whole ??= viewedPending(block)
-      return whole
-    },
-    get receipts(): ToldBlock['receipts'] {
-      receipts ??= pendingReceipts(block, config)
-      return receipts
-    },
-  }
-}
-
-function newsOf(change: PendingChange, config: ExecutionConfig): PendingNews {
-  const { block, ...rest } = change
-  return { ...rest, pending: lazyBlock(block, config) }
-}
-
 /** Creates the feed of changes that each published record makes to the pending blocks. */
 export const createPendingFeed = (config: ExecutionConfig): RecordFeed<PendingNews> =>
-  createRecordFeed((before, now) => pendingChanges(before, now).map((change) => newsOf(change, config)))
+  createRecordFeed((before, now) =>
+    pendingChanges(before, now).map((change) => ({ ...change, receipts: () => pendingReceipts(change.pending, config) })),
+  )

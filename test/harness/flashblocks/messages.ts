@@ -1,8 +1,8 @@
-import type { Executed } from '#flashblocks/flashblockBuffer'
-import type { PendingOutcome, PendingPort, PendingRefusal } from '#pending/pendingPort'
+import type { PendingOutcome, PendingPort, PendingRefusal, PlacedOn } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
+import { type FlashblockLocation, isSameFlashblock } from '#types/pendingBlock'
 
 /** Hash that contains the branch and the block number. */
 export const hashAt = (number: number, branch = 'a'): Hash => `0x${branch.repeat(58)}${number.toString(16).padStart(6, '0')}` as Hash
@@ -66,8 +66,8 @@ export function messageOf({ payloadId, blockNumber, index, base, transactions, o
 export type PendingModel = PendingPort & {
   readonly head: BlockId
   /** Pending blocks, oldest first. */
-  readonly blocks: readonly Executed[]
-  readonly executed: Executed | undefined
+  readonly blocks: readonly FlashblockLocation[]
+  readonly executed: FlashblockLocation | undefined
   readonly freshUntilMs: number
   readonly drops: readonly string[]
   /** Accepted flashblocks as `number.index`, in the order of execution. */
@@ -80,18 +80,26 @@ export type PendingModel = PendingPort & {
 
 export function modelPending(start: BlockId): PendingModel {
   let head = start
-  let blocks: Executed[] = []
+  let blocks: FlashblockLocation[] = []
   let freshUntilMs = 0
   let refusalOf: (flashblock: Flashblock) => PendingRefusal | undefined = () => undefined
   const drops: string[] = []
   const took: string[] = []
 
-  function placeOf({ blockNumber, payloadId, index, base }: Flashblock): PendingRefusal | undefined {
+  /** Whether a flashblock can be executed on the present head and blocks. */
+  function fits({ blockNumber, payloadId, index, base }: Flashblock): boolean {
     const last = blocks.at(-1)
-    if (index > 0) return last?.payloadId === payloadId && last.number === blockNumber && last.index === index - 1 ? undefined : 'order'
-    if (blockNumber === head.number + 1) return base?.parentHash === head.hash ? undefined : 'parent'
-    if (blockNumber > head.number + 3) return 'depth'
-    return blocks.some(({ number }) => number === blockNumber - 1) ? undefined : 'parent'
+    if (index > 0) return last?.payloadId === payloadId && last.number === blockNumber && last.index === index - 1
+    if (blockNumber === head.number + 1) return base?.parentHash === head.hash
+    return blockNumber <= head.number + 3 && blocks.some(({ number }) => number === blockNumber - 1)
+  }
+
+  function refusalAt(flashblock: Flashblock, on: PlacedOn): PendingRefusal | undefined {
+    const refusal = refusalOf(flashblock)
+    if (refusal !== undefined) return refusal
+    if (on.head.hash !== head.hash || !isSameFlashblock(on.executed, blocks.at(-1))) return 'order'
+    if (fits(flashblock)) return undefined
+    throw new Error(`flashblock ${flashblock.index} of block ${flashblock.blockNumber} was placed wrongly`)
   }
 
   return {
@@ -109,9 +117,9 @@ export function modelPending(start: BlockId): PendingModel {
     get freshUntilMs() {
       return freshUntilMs
     },
-    async take(flashblock, untilMs): Promise<PendingOutcome> {
+    async take(flashblock, on, untilMs): Promise<PendingOutcome> {
       const { blockNumber: number, payloadId, index } = flashblock
-      const reason = refusalOf(flashblock) ?? placeOf(flashblock)
+      const reason = refusalAt(flashblock, on)
       if (reason !== undefined) {
         const isAtFault = ['rules', 'transaction', 'outcome', 'time'].includes(reason)
         if (isAtFault) blocks = blocks.filter((block) => block.number < number)

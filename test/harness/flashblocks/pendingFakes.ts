@@ -1,9 +1,12 @@
 import { keccak256 } from '#lib/keccak'
-import type { PendingBlock, PendingFeed, PendingNews } from '#rpc/pendingPorts'
+import type { PendingFeed, PendingNews } from '#rpc/pendingPorts'
 import type { ChainReader } from '#rpc/ports'
 import { type FakeBlock, type FakeChain, type FakeState, fakeChain, topic } from '#test/harness/rpc/fakes'
 import type { BlockId } from '#types/blockRef'
-import { type Hash, hashFromBytes } from '#types/ids'
+import type { ChainReceipt } from '#types/chainView'
+import { type Hash, hashFromBytes, zeroAddress } from '#types/ids'
+import { chainBlockOf, type PendingBlock } from '#types/pendingBlock'
+import { createStateDiff } from '#types/stateDiffTable'
 import { hashTransaction } from '#types/transaction'
 
 /** Fake chain with pending blocks above it, which a test extends. */
@@ -20,7 +23,12 @@ export type FakePendingChain = ChainReader & {
   hashOf(index: number): Hash
 }
 
-type Unsealed = { readonly id: BlockId; readonly shown: PendingBlock; readonly content: FakeBlock }
+type Unsealed = {
+  readonly id: BlockId
+  readonly shown: PendingBlock
+  readonly receipts: readonly ChainReceipt[]
+  readonly content: FakeBlock
+}
 
 /** @param state state of all blocks. @param pendingState state of the pending ones */
 export function fakePendingChain(contents: readonly FakeBlock[], state: FakeState = {}, pendingState: FakeState = state): FakePendingChain {
@@ -41,7 +49,14 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
     const [of, receipts] = [view.block(hash), view.receipts(hash)]
     if (of === undefined || receipts === undefined) throw new RangeError('no block')
     const id = { hash: hashFromBytes(keccak256(Uint8Array.of(number, made++))), number }
-    return { id, content, shown: { block: { ...of, hash: id.hash, isUnsealed: true }, receipts, index } }
+    const { header, transactions } = of.block
+    const executed = receipts.map(({ receipt, gasUsed }, at) => ({
+      ...{ receipt, gasUsed, sender: of.senders[at] ?? zeroAddress },
+      hash: hashTransaction(transactions[at] ?? new Uint8Array(0)),
+    }))
+    const diff = createStateDiff({ accounts: [], slots: [], codes: [] })
+    const shown = { number, payloadId: '0x01', index, id: id.hash, header, transactions, executed, diff }
+    return { id, content, receipts, shown }
   }
 
   return {
@@ -58,14 +73,14 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
       const number = last?.id.number ?? known.length + unsealed.length
       const grown = unsealedOf(content, number, (last?.shown.index ?? -1) + 1)
       unsealed = [...unsealed.filter(({ id }) => id.number < number), grown]
-      tell({ kind: 'flashblock', pending: grown.shown, firstNew: last?.content.length ?? 0 })
+      tell({ kind: 'flashblock', pending: grown.shown, receipts: () => grown.receipts, firstNew: last?.content.length ?? 0 })
       return grown.shown
     },
     drop(first): void {
       const last = unsealed.at(-1)
       if (last === undefined) return
       unsealed = unsealed.slice(0, -1)
-      tell({ kind: 'dropped', pending: last.shown, first })
+      tell({ kind: 'dropped', pending: last.shown, receipts: () => last.receipts, first })
     },
     seal(): void {
       const [oldest, ...others] = unsealed
@@ -74,7 +89,7 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
       unsealed = others
       sealed.reorganise(known.length - 1, [oldest.content])
     },
-    hashOf: (index) => hashTransaction(unsealed.at(-1)?.shown.block.block.transactions[index] ?? new Uint8Array(0)),
+    hashOf: (index) => hashTransaction(unsealed.at(-1)?.shown.transactions[index] ?? new Uint8Array(0)),
     view() {
       const view = sealed.view()
       const now = unsealed
@@ -83,11 +98,14 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
       return {
         ...view,
         heads: { ...view.heads, ...(pending && { pending, unsealed: now.map(({ id }) => id) }) },
-        header: (hash) => of(hash)?.shown.block.block.header ?? view.header(hash),
-        block: (hash) => of(hash)?.shown.block ?? view.block(hash),
-        receipts: (hash) => of(hash)?.shown.receipts ?? view.receipts(hash),
+        header: (hash) => of(hash)?.shown.header ?? view.header(hash),
+        block(hash) {
+          const unsealed = of(hash)
+          return unsealed ? chainBlockOf(unsealed.shown) : view.block(hash)
+        },
+        receipts: (hash) => of(hash)?.receipts ?? view.receipts(hash),
         transaction(hash) {
-          const index = (at: Unsealed): number => at.shown.block.block.transactions.findIndex((raw) => hashTransaction(raw) === hash)
+          const index = (at: Unsealed): number => at.shown.transactions.findIndex((raw) => hashTransaction(raw) === hash)
           const found = now.find((each) => index(each) >= 0)
           return view.transaction(hash) ?? (found && { block: found.id, index: index(found) })
         },

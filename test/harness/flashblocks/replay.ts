@@ -8,6 +8,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { decodeMessage } from '#flashblocks/decode'
+import { isExecutable, placeFlashblock } from '#flashblocks/placeFlashblock'
 import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
@@ -16,6 +17,7 @@ import type { Subscription } from '#rpc/context'
 import { ethRegistry, socketRegistry } from '#rpc/methods'
 import { createMemoryKv } from '#store/memoryKv'
 import { createManualClock } from '#test/harness/clock'
+import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { readResult } from '#test/harness/rpc/result'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
@@ -99,8 +101,12 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
   let lastMs = 0
 
   async function take(flashblock: Flashblock): Promise<boolean> {
-    const outcome = await execution.pending.take(flashblock, clock.nowMs() + freshMs)
-    if (outcome.kind === 'refused' && outcome.reason !== 'parent' && outcome.reason !== 'order') throw new Error(outcome.text)
+    const { heads, pending } = execution.published
+    const executed = pending?.blocks.at(-1)
+    const tip = executed && { ...executed, isTorn: false }
+    if (!isExecutable(placeFlashblock({ head: heads.unsafe, tip }, flashblock))) return false
+    const outcome = await takeNext(execution, flashblock, clock.nowMs() + freshMs)
+    if (outcome.kind === 'refused' && outcome.reason !== 'parent') throw new Error(outcome.text)
     return outcome.kind === 'taken'
   }
 

@@ -44,9 +44,9 @@ it('rpc/methods/eth: a pending block has neither hash nor size, and its transact
 
 it('rpc/methods/eth: a pending block cannot be found by its id', async () => {
   const { chain, context } = setUp()
-  const { block } = chain.show([[]])
-  expect(await ask(context, 'eth_getBlockByHash', block.hash, false)).toBeNull()
-  expect(await ask(context, 'eth_getBlockReceipts', block.hash)).toBeNull()
+  const { id } = chain.show([[]])
+  expect(await ask(context, 'eth_getBlockByHash', id, false)).toBeNull()
+  expect(await ask(context, 'eth_getBlockReceipts', id)).toBeNull()
 })
 
 it('rpc/methods/eth: receipts and logs of a pending block have the zero hash', async () => {

@@ -44,7 +44,7 @@ export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed 
       return source.subscribe((all) => {
         for (const news of all) {
           const notifications = notificationsOf(news)
-          const { number } = news.pending.block.block.header
+          const { number } = news.pending
           if (news.kind === 'flashblock') start = earlier(start, number, notifications.first)
           for (const { placed, notification } of notifications.logs)
             if (isSent(number, placed.transactionIndex) && matcher.matches(placed.log)) tell(notification)

@@ -1,6 +1,7 @@
 import { LogMatcher } from '#types/logMatcher'
+import { chainBlockOf, type PendingBlock } from '#types/pendingBlock'
 import { DecodedBlock } from '../../../blockCache.ts'
-import type { PendingBlock, PendingFeed, PendingNews } from '../../../pendingPorts.ts'
+import type { PendingFeed, PendingNews } from '../../../pendingPorts.ts'
 import { type LocatedLog, logText } from '../../../results/log.ts'
 import { listText } from '../../../results/text.ts'
 import { transactionText } from '../../../results/transaction.ts'
@@ -13,7 +14,6 @@ const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 /** Notifications of one change of pending blocks. Each form is encoded once, on first use. */
 class PendingNotifications {
-  readonly #pending: PendingBlock
   readonly #decoded: DecodedBlock
   /** index of the first affected transaction; all later ones are affected too */
   readonly first: number
@@ -24,15 +24,14 @@ class PendingNotifications {
   #logs: readonly NotifiedLog[] | undefined
 
   constructor(news: PendingNews) {
-    this.#pending = news.pending
-    this.#decoded = decodedOf(news.pending)
+    this.#decoded = decodedOf(news)
     this.first = news.kind === 'flashblock' ? news.firstNew : news.first
     this.#isRemoved = news.kind === 'dropped'
   }
 
   /** Notification with the whole block. @param source the feed, whose previous block is extended */
   blockFor(source: PendingFeed): Notification {
-    this.#block ??= notificationOfText(wholeText(source, this.#pending))
+    this.#block ??= notificationOfText(wholeText(source, this.#decoded))
     return this.#block
   }
 
@@ -72,8 +71,8 @@ function textAt(block: DecodedBlock, index: number): string {
 /** The last whole block of each feed, whose text the next flashblock extends. */
 const lastTold = new WeakMap<PendingFeed, DecodedBlock>()
 
-function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): string {
-  const decoded = new DecodedBlock(block, receipts, { seal: 'unsealed', before: lastTold.get(source) })
+function wholeText(source: PendingFeed, { of, receipts }: DecodedBlock): string {
+  const decoded = new DecodedBlock(of, receipts, { seal: 'unsealed', before: lastTold.get(source) })
   lastTold.set(source, decoded)
   return String(decoded.text.block('full'))
 }
@@ -81,10 +80,10 @@ function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): stri
 const decodedBlocks = new WeakMap<PendingBlock, DecodedBlock>()
 const toldNews = new WeakMap<PendingNews, PendingNotifications>()
 
-function decodedOf(pending: PendingBlock): DecodedBlock {
+function decodedOf({ pending, receipts }: PendingNews): DecodedBlock {
   const known = decodedBlocks.get(pending)
   if (known) return known
-  const made = new DecodedBlock(pending.block, pending.receipts, { seal: 'unsealed' })
+  const made = new DecodedBlock(chainBlockOf(pending), receipts(), { seal: 'unsealed' })
   decodedBlocks.set(pending, made)
   return made
 }
