@@ -82,6 +82,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'addresses',
       'baseGenesis',
+      'baseTime',
       'blobFee',
       'blobSchedule',
       'blockTime',

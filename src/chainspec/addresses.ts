@@ -9,6 +9,9 @@ export const messagePasser: Address = predeploy('16')
 export const baseFeeVault: Address = predeploy('19')
 export const l1FeeVault: Address = predeploy('1a')
 export const operatorFeeVault: Address = predeploy('1b')
+export const proxyAdmin: Address = predeploy('18')
+/** BaseTime, from Denim: a proxy that exists since genesis. */
+export const baseTimeAddress: Address = predeploy('30')
 
 /** Sender of the L1 attributes transaction. */
 export const depositorAccount: Address = parseAddress('0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001')

@@ -22,3 +22,8 @@ export function l1AttributesSource(l1BlockHash: Hash, sequenceNumber: number): H
 export function upgradeSource(intent: string): Hash {
   return sourceHash(2, keccak256Text(intent))
 }
+
+/** Returns the source hash of the BaseTime deposit of an L2 block. Its domain counts L2 blocks, not L1 blocks. */
+export function baseTimeSource(blockNumber: number): Hash {
+  return sourceHash(3, keccak256Of(word(blockNumber)))
+}

@@ -62,7 +62,7 @@ function createBatches(config: RollupConfig, ground: Ground, log: Log): BatchDec
   const frames = createFrameQueue(retrieval, orderedFrames, log)
   const reader = createChannelReader(config, traversal, createChannelAssembler(config, traversal, frames, log), log)
   const stream = createBatchStream(config, { traversal, epochs, reader, safeBlocks }, log)
-  return createBatchStage(config, { traversal, epochs, stream, accountedFor }, log)
+  return createBatchStage(config, { traversal, epochs, stream, safeBlocks, accountedFor }, log)
 }
 
 function begin(config: RollupConfig, start: StartPoint, log: Log): Run {

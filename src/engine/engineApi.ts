@@ -1,3 +1,6 @@
+import { readBaseTime } from '#chainspec/baseTime'
+import { mayFollow } from '#chainspec/blockTime'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { type KnownGenesis, l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Clock } from '#lib/clock'
@@ -250,7 +253,9 @@ class LocalEngineApi implements EngineApi {
     const attributes = parsedAttributes(json)
     const refusal = attributesRefusal(this.#config.schedule, version, attributes)
     if (refusal) throw engineApiError(refusal.kind === 'structure' ? 'invalidAttributes' : 'unsupportedFork', refusal.reason)
-    if (attributes.timestamp <= head.timestamp) {
+    const malformed = baseTimeRefusal(this.#config.schedule, attributes, head.number + 1)
+    if (malformed !== undefined) throw engineApiError('invalidParams', malformed)
+    if (!mayFollow(this.#config.schedule, head.timestamp, attributes.timestamp)) {
       throw engineApiError('invalidAttributes', `timestamp ${attributes.timestamp} is not after the head's ${head.timestamp}`)
     }
     return attributes
@@ -281,6 +286,13 @@ class LocalEngineApi implements EngineApi {
 
 function invalid(latestValidHash: Hash | undefined, validationError: string): PayloadStatus {
   return { status: 'INVALID', latestValidHash, validationError }
+}
+
+/** Returns why the BaseTime deposit of attributes is malformed, or undefined. Whether its value follows the parent's is checked by execution. */
+function baseTimeRefusal(schedule: ForkSchedule, { timestamp, transactions }: PayloadAttributes, number: number): string | undefined {
+  if (!isActive(schedule, 'denim', timestamp)) return undefined
+  const reading = readBaseTime(transactions, number)
+  return reading.kind === 'malformed' ? reading.reason : undefined
 }
 
 function parsedAttributes(json: unknown): PayloadAttributes {

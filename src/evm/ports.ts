@@ -126,6 +126,8 @@ export interface EvmSession extends Disposable {
   setNonce(address: Address, nonce: bigint): void
   /** Sets code without checks, for delegations (EIP-7702) and forced deployments. Empty code removes the code. */
   setCode(address: Address, code: Uint8Array): void
+  /** Sets a storage slot by its 32-byte number, without gas, for forced deployments. The account must exist. */
+  setSlot(address: Address, slot: Hash, value: bigint): void
   /** Creates a checkpoint. Later changes can be undone until `endTransaction`. */
   checkpoint(): number
   revertTo(checkpoint: number): void

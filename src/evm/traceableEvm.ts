@@ -53,6 +53,7 @@ function watched(session: EvmSession, listener: TraceListener): EvmSession {
     subtractBalance: (address, wei) => session.subtractBalance(touch(address), wei),
     setNonce: (address, nonce) => session.setNonce(touch(address), nonce),
     setCode: (address, code) => session.setCode(touch(address), code),
+    setSlot: (address, slot, value) => session.setSlot(touch(address), slot, value),
     checkpoint: () => session.checkpoint(),
     revertTo: (checkpoint) => session.revertTo(checkpoint),
     beginTransaction: (env) => session.beginTransaction(env),

@@ -15,6 +15,7 @@ import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/id
 import type { StateDiff } from '#types/stateDiff'
 import type { ExecutionConfig } from '../executionConfig.ts'
 import { childBaseFee } from '../fees/baseFee.ts'
+import { baseTimeOutcomeRefusal, baseTimeRefusal } from '../validation/baseTimeRules.ts'
 import { inputRefusal } from '../validation/blockRules.ts'
 import { ethereumBaseFee, ethereumRefusal } from '../validation/ethereumRules.ts'
 import { blockEnvOf } from './blockEnv.ts'
@@ -96,13 +97,15 @@ export class BlockExecutor implements Disposable {
     return refusal
   }
 
-  /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction */
+  /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction, or when BaseTime has another value than the block */
   takeAll(): InvalidBlock | undefined {
     for (const [index, raw] of this.input.transactions.entries()) {
       const refusal = this.take(raw)
       if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
     }
-    return undefined
+    const { schedule } = this.#run.config
+    const refusal = baseTimeOutcomeRefusal(schedule, this.session, this.env.number, this.input, this.run.executed)
+    return refusal === undefined ? undefined : { kind: 'invalid', reason: refusal }
   }
 
   /** Applies the changes after the last transaction; only Ethereum's own blocks have some. @returns why the block is invalid */
@@ -188,8 +191,8 @@ function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash
 
 type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | InvalidBlock
 
-/** A block before its system calls, and the function that makes them. */
-type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly callSystem: () => void } | InvalidBlock
+/** A block before its system calls, and the function that makes them; it returns why the block is invalid. */
+type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly callSystem: () => string | undefined } | InvalidBlock
 
 /**
  * Begins a block on its parent: checks its input and makes the system calls. It runs no transactions.
@@ -199,13 +202,11 @@ type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly c
 export function createBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
   const begun = beginBlock(deps, parent, input)
   if (begun.kind === 'invalid') return begun
-  const { block } = begun
-  try {
-    begun.callSystem()
-  } catch (error) {
-    block[Symbol.dispose]()
-    throw error
-  }
+  using abandoned = new DisposableStack()
+  const block = abandoned.use(begun.block)
+  const refusal = begun.callSystem()
+  if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
+  abandoned.move()
   return { kind: 'open', block }
 }
 
@@ -238,7 +239,9 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
   const session = deps.evm.open(parent.state.view, env, rules, interruptCheck)
   const block = new BlockExecutor({ session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }, parent, input)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
-  return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
+  const callSystem = (): string | undefined =>
+    baseTimeRefusal(schedule, session, parent.header, input) ?? applySystemCalls(session, schedule, at, input)
+  return { kind: 'begun', block, callSystem }
 }
 
 /** `beginBlock` for Ethereum's own chain. */
@@ -256,7 +259,10 @@ function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, paren
   const hasStatus = hasOldFork(rules, 'byzantium')
   const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
   const block = new BlockExecutor({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
-  return { kind: 'begun', block, callSystem: () => beginEthereumBlock(session, schedule, whole) }
+  const callSystem = (): undefined => {
+    beginEthereumBlock(session, schedule, whole)
+  }
+  return { kind: 'begun', block, callSystem }
 }
 
 /**

@@ -4,6 +4,7 @@ import { activatesAt, type ForkSchedule, isActive } from '#chainspec/forks'
 import type { EvmSession, Outcome } from '#evm/ports'
 import { fromHex } from '#lib/hex'
 import type { Address, Hash } from '#types/ids'
+import { installBaseTime } from './installBaseTime.ts'
 
 /** Gas limit of a system call; it does not count against the block's gas. */
 const systemCallGas = 30_000_000n
@@ -25,7 +26,8 @@ function deployCreate2(session: EvmSession): void {
 
 /**
  * Applies the state changes before a block's first transaction, in this order: parent hash (EIP-2935, Isthmus), beacon root (EIP-4788, Ecotone),
- * the create2 deployer (first block of Canyon). A system call that fails is ignored.
+ * the create2 deployer (first block of Canyon), the implementation of BaseTime (Denim). A system call that fails is ignored.
+ * @returns why BaseTime cannot be installed, which makes the block invalid
  * @see specs protocol/ecotone and isthmus exec-engine.md; protocol/canyon/overview.md, "create2Deployer"
  */
 export function applySystemCalls(
@@ -33,11 +35,12 @@ export function applySystemCalls(
   schedule: ForkSchedule,
   parent: { readonly hash: Hash; readonly timestamp: number },
   block: { readonly timestamp: number; readonly parentBeaconBlockRoot?: Hash },
-): void {
+): string | undefined {
   const { timestamp, parentBeaconBlockRoot } = block
   if (isActive(schedule, 'isthmus', timestamp)) systemCall(session, historyStorageContract, fromHex(parent.hash))
   if (parentBeaconBlockRoot !== undefined && isActive(schedule, 'ecotone', timestamp)) {
     systemCall(session, beaconRootsContract, fromHex(parentBeaconBlockRoot))
   }
   if (activatesAt(schedule, 'canyon', parent.timestamp, timestamp)) deployCreate2(session)
+  return isActive(schedule, 'denim', timestamp) ? installBaseTime(session) : undefined
 }

@@ -1,3 +1,4 @@
+import { mayFollow } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
 import type { Header } from '#types/header'
 import type { PayloadAttributes } from '#types/payload'
@@ -15,7 +16,8 @@ const maxGasLimit = (1n << 63n) - 1n
  */
 export function inputRefusal(config: ExecutionConfig, parent: Header, input: BlockInput): string | undefined {
   const { timestamp } = input
-  if (timestamp <= parent.timestamp) return `timestamp ${timestamp} is not after the parent's ${parent.timestamp}`
+  if (!mayFollow(config.schedule, parent.timestamp, timestamp))
+    return `timestamp ${timestamp} is not after the parent's ${parent.timestamp}`
   if (input.gasLimit > maxGasLimit) return `gas limit ${input.gasLimit} is above ${maxGasLimit}`
   const isEcotone = isActive(config.schedule, 'ecotone', timestamp)
   if (isEcotone && input.parentBeaconBlockRoot === undefined) return 'parentBeaconBlockRoot is missing'

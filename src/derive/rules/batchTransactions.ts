@@ -3,11 +3,14 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import { depositType } from '#types/transaction'
 
 const setCodeType = 4
+/** EIP-8130; builds of Base's client before Cobalt used 0x7d. */
+const accountAbstractionType = 0x79
 
 /**
  * Returns the reason why a batch must not hold these transactions, or undefined. Other errors in a transaction are found when the block is executed.
  * @param parentTimestamp of the parent block, seconds; timestamp: of the block, seconds
- * @see specs protocol/derivation.md, "Batch Queue"; isthmus/derivation.md, "Activation"; jovian/derivation.md, "Activation Block Rules"
+ * @see specs protocol/derivation.md, "Batch Queue"; isthmus/derivation.md, "Activation"; jovian/derivation.md, "Activation Block Rules";
+ * base/base pull request 4924 for account abstraction
  */
 export function refuseTransactions(
   { schedule }: RollupConfig,
@@ -18,10 +21,12 @@ export function refuseTransactions(
   if (transactions.length > 0 && activatesAt(schedule, 'jovian', parentTimestamp, timestamp))
     return 'transactions in the first Jovian block'
   const allowsSetCode = isActive(schedule, 'isthmus', timestamp)
+  const isCobalt = isActive(schedule, 'cobalt', timestamp)
   for (const transaction of transactions) {
     const type = transaction[0]
     if (type === undefined) return 'empty transaction'
     if (type === depositType) return 'deposit in a batch'
+    if (type === accountAbstractionType && isCobalt) return 'account abstraction transaction'
     if (type === setCodeType && !allowsSetCode) return 'set-code transaction before Isthmus'
   }
   return undefined

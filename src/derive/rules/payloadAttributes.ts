@@ -1,6 +1,8 @@
 import { sequencerFeeVault } from '#chainspec/addresses'
+import { encodeBaseTimeDeposit } from '#chainspec/baseTime'
+import { millisPartOf } from '#chainspec/blockTime'
 import { applyConfigUpdates } from '#chainspec/configUpdate'
-import { isActive } from '#chainspec/forks'
+import { activatesAt, isActive } from '#chainspec/forks'
 import { encodeL1Attributes } from '#chainspec/l1Info'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SystemConfig } from '#chainspec/systemConfig'
@@ -10,6 +12,7 @@ import type { L2Ref } from '#types/blockRef'
 import { zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import type { SafeHead } from '../ports.ts'
+import { denimSystemConfig } from './denimSystemConfig.ts'
 import type { Epoch } from './epoch.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 
@@ -41,6 +44,11 @@ function forkFields(config: RollupConfig, parent: L2Ref, origin: Epoch, systemCo
   }
 }
 
+/** Returns the deposit that sets the milliseconds of a block's time, from Denim on. */
+function baseTimeDeposits(config: RollupConfig, number: number, timestamp: number): readonly Uint8Array[] {
+  return isActive(config.schedule, 'denim', timestamp) ? [encodeBaseTimeDeposit(number, millisPartOf(config, number))] : []
+}
+
 /**
  * Returns the attributes of the block after the safe head.
  * @param origin L1 origin of the new block: the safe head's own, or the block after it
@@ -60,7 +68,9 @@ export function payloadAttributes(
   const beginsEpoch = parent.l1Origin.number !== origin.number
   const timestamp = nextTimestamp(config, parent)
   const l1 = { timestamp: origin.timestamp, receipts: origin.configReceipts }
-  const systemConfig = beginsEpoch ? applyConfigUpdates(safe.systemConfig, config, l1).systemConfig : safe.systemConfig
+  const updated = beginsEpoch ? applyConfigUpdates(safe.systemConfig, config, l1).systemConfig : safe.systemConfig
+  const isFirstOfDenim = activatesAt(config.schedule, 'denim', parent.timestamp, timestamp)
+  const systemConfig = isFirstOfDenim ? denimSystemConfig(updated) : updated
   const sequenceNumber = beginsEpoch ? 0 : parent.sequenceNumber + 1
   const upgrades = upgradeTransactionsAt(config.schedule, parent.timestamp, timestamp)
   const block = { parentTimestamp: parent.timestamp, timestamp, sequenceNumber }
@@ -70,6 +80,7 @@ export function payloadAttributes(
     suggestedFeeRecipient: sequencerFeeVault,
     transactions: [
       encodeL1Attributes(config, origin, systemConfig, block),
+      ...baseTimeDeposits(config, parent.number + 1, timestamp),
       ...(beginsEpoch ? origin.deposits : []),
       ...upgrades,
       ...transactions,

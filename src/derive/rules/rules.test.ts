@@ -35,6 +35,7 @@ const holocene: RollupConfig = { ...config, schedule: forksTo('holocene') }
 const context: BatchContext = { config, epochs: [l1(0), l1(1), l1(2), l1(3)], safe: l2(5, 0), inclusion: l1(3) }
 const inHolocene: BatchContext = { ...context, config: holocene }
 const transactions = [userTransaction(1)]
+const noBlocks: SafeBlocks = { read: () => undefined }
 
 describe('derive/singularBatch', () => {
   const good: SingularCandidate = {
@@ -71,7 +72,7 @@ describe('derive/singularBatch', () => {
     ['with a set-code transaction', 'drop', { transactions: [Uint8Array.of(4, 1)] }, {}],
     ['with a transaction that execution refuses', 'accept', { transactions: [Uint8Array.of(3, 1)] }, {}],
   ])('%s: %s', (_what, kind, batch, changes) => {
-    expect(checkSingularBatch({ ...context, ...changes }, { ...good, ...batch }).kind).toBe(kind)
+    expect(checkSingularBatch({ ...context, ...changes }, { ...good, ...batch }, noBlocks).kind).toBe(kind)
   })
 
   it.each<[string, string, Partial<SingularCandidate>]>([
@@ -79,7 +80,7 @@ describe('derive/singularBatch', () => {
     ['earlier than the next block', 'past', { timestamp: 1010 }],
     ['earlier, with all other fields wrong', 'past', { timestamp: 1000, parentHash: hash(9), epochNumber: 9 }],
   ])('from Holocene, %s: %s', (_what, kind, batch) => {
-    expect(checkSingularBatch(inHolocene, { ...good, ...batch }).kind).toBe(kind)
+    expect(checkSingularBatch(inHolocene, { ...good, ...batch }, noBlocks).kind).toBe(kind)
   })
 
   // drift 20 s, origin 0 at 1000: the block at 1020 is the last within it
@@ -91,13 +92,13 @@ describe('derive/singularBatch', () => {
     ['beyond it and empty, next origin unknown', 'undecided', 10, { transactions: [] }, [l1(0)]],
   ])('%s: %s', (_what, kind, delay, changes, epochs) => {
     const batch = { ...good, epochNumber: 0, epochHash: l1(0).hash, timestamp: 1012 + delay, ...changes }
-    expect(checkSingularBatch({ ...late(delay), epochs }, batch).kind).toBe(kind)
+    expect(checkSingularBatch({ ...late(delay), epochs }, batch, noBlocks).kind).toBe(kind)
   })
 
   it('accepts an empty block in a new epoch far behind it', () => {
     const batch = { ...good, timestamp: 1062, transactions: [] }
-    expect(checkSingularBatch(late(50), batch).kind).toBe('accept')
-    expect(checkSingularBatch(late(50), { ...batch, transactions }).kind).toBe('drop')
+    expect(checkSingularBatch(late(50), batch, noBlocks).kind).toBe('accept')
+    expect(checkSingularBatch(late(50), { ...batch, transactions }, noBlocks).kind).toBe('drop')
   })
 })
 

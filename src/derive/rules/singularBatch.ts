@@ -1,10 +1,22 @@
+import { timestampOf } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
-import type { L1Ref } from '#types/blockRef'
+import type { L1Ref, L2Ref } from '#types/blockRef'
 import { refuseTransactions } from './batchTransactions.ts'
 import type { SingularCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 import { checkSequencerDrift } from './sequencerDrift.ts'
-import { accept, type BatchContext, drop, dropPast, future, past, type Rejection, undecided, type Validity } from './validity.ts'
+import {
+  accept,
+  type BatchContext,
+  drop,
+  dropPast,
+  future,
+  past,
+  type Rejection,
+  type SafeBlocks,
+  undecided,
+  type Validity,
+} from './validity.ts'
 
 type Origin = { readonly kind: 'origin'; readonly ref: L1Ref; readonly next: L1Ref | undefined; readonly advances: boolean }
 
@@ -37,17 +49,37 @@ function checkOrigin({ config, epochs, safe }: BatchContext, batch: SingularCand
 }
 
 /**
+ * Judges a batch for the time of the next block whose parent is not the safe head. Five Denim blocks share a timestamp, so the batch may be for an
+ * earlier block of the same second, which is already safe. Such a batch is skipped; its channel is kept.
+ * @see base/base pull request 4783
+ */
+function checkStale({ config, safe }: BatchContext, batch: SingularCandidate, blocks: SafeBlocks): Validity {
+  const isOfSecond = (number: number): boolean => timestampOf(config, number) === batch.timestamp
+  let child: L2Ref = safe
+  while (isActive(config.schedule, 'denim', batch.timestamp) && isOfSecond(child.number)) {
+    if (child.parentHash === batch.parentHash) return past
+    const below = child.number - 1
+    if (below <= config.genesis.l2.number || !isOfSecond(below)) break
+    const block = blocks.read(below)
+    if (block === undefined) return { kind: 'need', l2Number: below }
+    child = block.ref
+  }
+  return drop('parent hash does not match')
+}
+
+/**
  * Decides whether a singular batch is the next block after the safe head.
+ * @param blocks safe blocks fetched so far, for a batch with another parent in the second of the next block
  * @see specs protocol/derivation.md, "Batch Queue", "Rules, in validation order"; holocene/derivation.md, "Batch Queue"
  */
-export function checkSingularBatch(context: BatchContext, batch: SingularCandidate): Validity {
+export function checkSingularBatch(context: BatchContext, batch: SingularCandidate, blocks: SafeBlocks): Validity {
   const { config, epochs, safe, inclusion } = context
   if (epochs.length === 0) return undecided
   const isHolocene = isActive(config.schedule, 'holocene', inclusion.timestamp)
   const next = nextTimestamp(config, safe)
   if (batch.timestamp > next) return isHolocene ? drop('after a gap') : future
   if (batch.timestamp < next) return isHolocene ? past : dropPast
-  if (batch.parentHash !== safe.hash) return drop('parent hash does not match')
+  if (batch.parentHash !== safe.hash) return checkStale(context, batch, blocks)
   if (batch.epochNumber + config.sequencingWindowBlocks < inclusion.number) return drop('included after the sequencing window')
   return checkOrigin(context, batch)
 }

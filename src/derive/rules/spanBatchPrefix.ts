@@ -1,5 +1,6 @@
 import { blocksBetween } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { toHex } from '#lib/hex'
 import type { L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -29,6 +30,19 @@ function checkTime({ config, safe, inclusion }: BatchContext, span: SpanCandidat
   return undefined
 }
 
+/**
+ * Checks that the next block may come from a span batch. Which part of the channel is dropped after Denim begins is not written in Base's
+ * documentation; pull requests 4583 and 4636 of base/base say the rest of the whole channel.
+ */
+export function refuseSpanFromDenim(config: RollupConfig, safe: L2Ref): string | undefined {
+  return isActive(config.schedule, 'denim', nextTimestamp(config, safe)) ? 'span batch for a Denim block' : undefined
+}
+
+function checkDenim({ config, safe }: BatchContext): Rejection | undefined {
+  const refusal = refuseSpanFromDenim(config, safe)
+  return refusal === undefined ? undefined : drop(refusal)
+}
+
 /** Finds the safe block one block time before the first block of the span. */
 function findParent({ config, safe }: BatchContext, span: SpanCandidate, blocks: SafeBlocks): L2Ref | Rejection {
   if (span.first.timestamp === nextTimestamp(config, safe)) return safe
@@ -56,7 +70,7 @@ function checkOrigins({ config, epochs, inclusion }: BatchContext, span: SpanCan
  * @see specs protocol/delta/span-batches.md, "Batch Queue"; holocene/derivation.md, "Span Batches"
  */
 export function checkSpanBatchPrefix(context: BatchContext, span: SpanCandidate, blocks: SafeBlocks): PrefixVerdict {
-  const early = checkDelta(context, span) ?? checkTime(context, span)
+  const early = checkDelta(context, span) ?? checkTime(context, span) ?? checkDenim(context)
   if (early !== undefined) return early
   const parent = findParent(context, span, blocks)
   if ('kind' in parent) return parent

@@ -45,7 +45,9 @@ export function createBatchQueue(
 
   const check = ({ candidate, inclusion }: Included, safe: L2Ref): Validity => {
     const context = { config, epochs: epochs.blocks, safe, inclusion }
-    return candidate.kind === 'singular' ? checkSingularBatch(context, candidate) : checkSpanBatch(context, candidate, safeBlocks)
+    return candidate.kind === 'singular'
+      ? checkSingularBatch(context, candidate, safeBlocks)
+      : checkSpanBatch(context, candidate, safeBlocks)
   }
 
   const logDrop = ({ candidate }: Included, { reason, isPast }: Drop): void => {

@@ -3,7 +3,7 @@ import type { Log } from '#lib/log'
 import type { L2Ref } from '#types/blockRef'
 import type { Step } from '../ports.ts'
 import type { SingularCandidate, SpanCandidate } from '../rules/candidate.ts'
-import { checkSpanBatchPrefix } from '../rules/spanBatchPrefix.ts'
+import { checkSpanBatchPrefix, refuseSpanFromDenim } from '../rules/spanBatchPrefix.ts'
 import { unrollSpan } from '../rules/unrollSpan.ts'
 import type { SafeBlocks } from '../rules/validity.ts'
 import { item, type SafeHeadStage } from '../stage.ts'
@@ -44,6 +44,12 @@ export function createBatchStream(
     flush()
   }
 
+  /** Drops the rest of the current span when the next block is a Denim block. */
+  const dropAtDenim = (safe: L2Ref): void => {
+    const refusal = current.isEmpty ? undefined : refuseSpanFromDenim(config, safe)
+    if (refusal !== undefined) drop(refusal)
+  }
+
   /** @returns the step that needs a safe block, or undefined when the span is accepted or dropped */
   const judge = (span: SpanCandidate, safe: L2Ref): Step<never> | undefined => {
     const verdict = checkSpanBatchPrefix({ config, epochs: epochs.blocks, safe, inclusion: traversal.origin }, span, safeBlocks)
@@ -63,6 +69,7 @@ export function createBatchStream(
     flush,
     skip: () => reader.next(),
     next(safe: L2Ref): Step<SingularCandidate> {
+      dropAtDenim(safe)
       for (;;) {
         const block = current.take(safe)
         if (block !== undefined) return item(block)

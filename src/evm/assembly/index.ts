@@ -53,6 +53,7 @@ export {
   revertTo,
   setCodeHash,
   setNonce,
+  setSlot,
   slotOf,
   stateBytesTouched,
   tableBytes,

@@ -192,6 +192,10 @@ export class ReferenceSession implements EvmSession {
     this.#journal.setCode(this.#of(address), code)
   }
 
+  setSlot(address: Address, slot: Hash, value: bigint): void {
+    this.#journal.setSlot(this.#journal.slot(this.#of(address), BigInt(slot)), value)
+  }
+
   checkpoint(): number {
     return this.#journal.checkpoint()
   }

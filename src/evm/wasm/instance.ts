@@ -49,6 +49,7 @@ export type EvmExports = {
   warmSlot(slot: number): void
   hashSlot(slot: number): void
   loadSlot(slot: number, bytes: number): void
+  setSlot(slot: number, word: number): void
   nextChangedSlot(from: number): number
   stateBytesTouched(): number
   tableBytes(): number

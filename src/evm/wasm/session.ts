@@ -184,6 +184,13 @@ export class WasmSession implements EvmSession {
     this.#guarded(() => this.#world.instance.exports.setCodeHash(entry, ioBase))
   }
 
+  setSlot(address: Address, slot: Hash, value: bigint): void {
+    const entry = this.#world.loadedSlot(address, slot)
+    const { exports, memory } = this.#world.instance
+    memory.setWord(ioBase, value)
+    this.#guarded(() => exports.setSlot(entry, ioBase))
+  }
+
   /** Runs a change that may trap, because the undo log may be full. */
   #guarded(change: () => void): void {
     try {

@@ -177,12 +177,17 @@ export class World {
   }
 
   slot(address: Address, number: Hash): bigint {
+    return this.instance.memory.word(this.loadedSlot(address, number) + slotValue)
+  }
+
+  /** Returns the entry of a slot whose value is loaded. */
+  loadedSlot(address: Address, number: Hash): number {
     const account = this.loaded(address)
     const { memory } = this.instance
     memory.setHexWord(ioBase, number)
     const slot = this.#slotOf(account)
     if ((memory.number(slot + slotLoaded) & loadedBit) === 0) this.loadSlot(slot)
-    return memory.word(slot + slotValue)
+    return slot
   }
 
   #slotOf(account: number): number {

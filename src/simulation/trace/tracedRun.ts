@@ -42,6 +42,7 @@ function kept(evm: Evm, interruptCheck: () => InterruptCheck, opened: (session: 
         subtractBalance: (address, wei) => session.subtractBalance(address, wei),
         setNonce: (address, nonce) => session.setNonce(address, nonce),
         setCode: (address, code) => session.setCode(address, code),
+        setSlot: (address, slot, value) => session.setSlot(address, slot, value),
         checkpoint: () => session.checkpoint(),
         revertTo: (checkpoint) => session.revertTo(checkpoint),
         beginTransaction: (env) => session.beginTransaction(env),

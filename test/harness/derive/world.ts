@@ -1,3 +1,4 @@
+import { timestampOf } from '#chainspec/blockTime'
 import { applyConfigUpdates } from '#chainspec/configUpdate'
 import { userDeposits } from '#chainspec/deposits'
 import type { ForkSchedule } from '#chainspec/forks'
@@ -169,7 +170,7 @@ export class DeriveWorld {
       if (!parent) throw new Error('no genesis')
       const { ref } = parent
       const next = this.l1[ref.l1Origin.number + 1]
-      const isReady = next !== undefined && next.ref.timestamp <= ref.timestamp + this.config.blockTimeSec && !stayOnOrigin
+      const isReady = next !== undefined && next.ref.timestamp <= timestampOf(this.config, ref.number + 1) && !stayOnOrigin
       const origin = isReady ? next : this.l1[ref.l1Origin.number]
       if (!origin) throw new Error('no L1 origin')
       const block = this.#build(parent.head, origin, transactions(ref.number + 1))
