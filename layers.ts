@@ -131,19 +131,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   store: {
     imports: ['types', 'lib'],
-    public: [
-      'faults',
-      'fileJournal',
-      'freeSpace',
-      'keys',
-      'lmdbKv',
-      'lmdbReader',
-      'memoryJournal',
-      'memoryKv',
-      'ports',
-      'schema',
-      'tables',
-    ],
+    public: ['faults', 'fileJournal', 'freeSpace', 'keys', 'lmdbKv', 'lmdbReader', 'memoryJournal', 'ports', 'schema', 'tables'],
   },
   evm: {
     imports: ['chainspec', 'types', 'lib'],
@@ -249,7 +237,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'chainspec', 'types', 'lib'],
     public: ['executionReader', 'executionThread', 'metrics', 'wire/packedBlocks', 'wire/protocol'],
   },
-  derive: { imports: ['chainspec', 'types', 'lib'], public: ['batchEncoder', 'depositsOnly', 'pipeline', 'ports', 'sequencing'] },
+  derive: {
+    imports: ['chainspec', 'types', 'lib'],
+    public: ['batchEncoder', 'codec/blob', 'codec/channel', 'codec/frame', 'depositsOnly', 'pipeline', 'ports', 'sequencing'],
+  },
   consensus: {
     imports: ['engine', 'derive', 'chainspec', 'types', 'lib'],
     public: [

@@ -9,7 +9,6 @@ import type { BatcherSettings } from '#batcher/options'
 import type { BatcherL1, BatcherL2 } from '#batcher/ports'
 import { KzgThread } from '#lib/kzgThread'
 import { silentLog } from '#lib/log'
-import { systemRandom } from '#lib/retry'
 import { createManualClock } from '#test/harness/clock'
 import { keyOf } from '#test/harness/derive/l1'
 import { DeriveWorld, forksTo } from '#test/harness/derive/world'
@@ -71,7 +70,7 @@ async function post(world: DeriveWorld, kzg: KzgThread, settings: Partial<Batche
       prover: kzg,
       signer: (unsigned) => signTransaction(unsigned, keyOf('batcher')),
       clock: { ...clock, delay },
-      random: systemRandom,
+      random: Math.random,
       log: silentLog,
       metrics: batcherMetrics.register(new Registry()),
     },

@@ -1,4 +1,7 @@
-import { blobOfData, type Carrier, calldataOf, compressedChannel, framesOf } from '#derive/batchEncoder'
+import { type Carrier, framesOf } from '#derive/batchEncoder'
+import { encodeBlob } from '#derive/codec/blob'
+import { wrapChannel } from '#derive/codec/channel'
+import { encodeFrames } from '#derive/codec/frame'
 import { type CompressionEffort, compress } from '#lib/compress'
 import { errorMessage } from '#lib/fault'
 import { toHex } from '#lib/hex'
@@ -102,21 +105,21 @@ export async function closeChannel(
 ): Promise<{ readonly channel: ClosedChannel; readonly carrier: CarrierKind }> {
   const { prover, random } = deps
   const { compression } = open.form
-  const channel = compressedChannel(compression, await compress(compression, open.finish(), settings.effort))
+  const channel = wrapChannel(compression, await compress(compression, open.finish(), settings.effort))
   const costs = carrierCosts(channel.length, tip, settings.priorityFeeWei, settings)
   const kind = chooseCarrier(settings.carrier, settings.areBlobsAllowed && prover !== undefined, costs)
   const carrier: Carrier = kind === 'blobs' ? { kind: 'blob' } : { kind, maxBytes: settings.maxCalldataBytes }
   const channelId = toHex(Uint8Array.from({ length: channelIdBytes }, () => byteOf(random)))
   const frames = framesOf(channelId, channel, carrier)
   const datas = frames.map((frame, at) => {
-    const data = calldataOf([frame])
+    const data = encodeFrames([frame])
     return settings.isCorrupt && at === 0 ? corrupted(data, random) : data
   })
   const contents: Content[] = []
   if (kind === 'calldata' || prover === undefined) contents.push(...datas.map((data) => ({ kind: 'calldata', data }) as const))
   else
     for (const group of groupsOf(datas, settings.maxBlobsPerTransaction))
-      contents.push(await proveBlobs(group.map(blobOfData), settings.proofs, prover))
+      contents.push(await proveBlobs(group.map(encodeBlob), settings.proofs, prover))
   const parcels = contents.map((content) => ({ content, bytes: bytesOf(content), includedAt: undefined }))
   return { channel: { ...open.ends, blocks: open.blocks, bytes: channel.length, parcels }, carrier: kind }
 }

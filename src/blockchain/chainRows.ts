@@ -62,5 +62,3 @@ export function encodeLocation({ number, index }: TransactionLocation): Uint8Arr
 export function decodeLocation(value: Uint8Array): TransactionLocation {
   return { number: u64FromBytes(value), index: u32At(value, 8) }
 }
-
-export const hashKey = (hash: Hash): Uint8Array => fromHex(hash)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createMemoryKv } from '#store/memoryKv'
 import { tables } from '#store/tables'
 import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { hashTransaction } from '#types/transaction'
 import {
   dropCanonicalBlock,

@@ -1,17 +1,15 @@
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { concatBytes } from '#lib/bytes'
-import { brotliCompress, deflate } from '#lib/compress'
 import type { Compression } from '#lib/decompress'
 import { fromHex, type Hex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
 import type { L2Ref } from '#types/blockRef'
 import { depositType } from '#types/transaction'
 import { encodeBatch, spanBatchBytes } from './codec/batch.ts'
-import { encodeBlob, maxBlobDataBytes } from './codec/blob.ts'
-import { wrapChannel } from './codec/channel.ts'
-import { encodeFrames, type Frame, frameOverheadBytes, maxFrameDataBytes } from './codec/frame.ts'
+import { maxBlobDataBytes } from './codec/blob.ts'
+import { type Frame, frameOverheadBytes, maxFrameDataBytes } from './codec/frame.ts'
 import type { SingularBatch } from './codec/singularBatch.ts'
-import { checkBytes, type SpanBatch, type SpanHead } from './codec/spanBatch.ts'
+import { checkBytes, type SpanHead } from './codec/spanBatch.ts'
 import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'
 import type { SafeBlock } from './ports.ts'
 
@@ -37,21 +35,6 @@ export function singularBatchOf(block: SafeBlock): SingularBatch {
     timestamp: BigInt(timestamp),
     transactions,
   }
-}
-
-/**
- * Returns the span batch of consecutive blocks.
- * @throws RangeError when there are no blocks, or when they are not consecutive
- */
-export function spanBatchOf(config: RollupConfig, blocks: readonly SafeBlock[]): SpanBatch {
-  const [first] = blocks
-  const last = blocks.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('span batch without blocks')
-  for (const [at, { ref }] of blocks.entries()) {
-    if (ref.number !== first.ref.number + at) throw new RangeError(`block ${ref.number} does not follow the previous block of the span`)
-  }
-  const elements = blocks.map((block) => ({ advancesOrigin: block.ref.sequenceNumber === 0, transactions: posted(block) }))
-  return { kind: 'span', ...spanEnds(config, first.ref, last.ref), blocks: elements }
 }
 
 /** Returns the fields of a span batch that depend on its first and its last block alone. */
@@ -155,22 +138,6 @@ class SpanWriter implements BatchWriter {
   }
 }
 
-/**
- * Returns the compressed channel of consecutive blocks.
- * @throws RangeError on a transaction that a span batch cannot hold
- */
-export function channelOf(config: RollupConfig, blocks: readonly SafeBlock[], form: BatchForm): Uint8Array {
-  const writer = createBatchWriter(config, form.batches)
-  for (const block of blocks) writer.add(block)
-  const rlp = writer.finish()
-  return compressedChannel(form.compression, form.compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
-}
-
-/** Returns a channel from a compressed stream, with the compression named in its first byte. */
-export function compressedChannel(compression: Compression, stream: Uint8Array): Uint8Array {
-  return wrapChannel(compression, stream)
-}
-
 /** Returns the data bytes that a frame can hold when it is alone in its calldata or blob. */
 function frameRoom(carrier: Carrier): number {
   const bytes = carrier.kind === 'blob' ? maxBlobDataBytes : carrier.maxBytes
@@ -193,21 +160,6 @@ export function framesOf(channelId: Hex, channel: Uint8Array, carrier: Carrier):
     data: channel.subarray(number * room, (number + 1) * room),
     isLast: number === count - 1,
   }))
-}
-
-/** Returns the calldata of one batcher transaction. */
-export function calldataOf(frames: readonly Frame[]): Uint8Array {
-  return encodeFrames(frames)
-}
-
-/** Returns the blob of a batcher transaction: 131,072 bytes. RangeError when the frames do not fit. */
-export function blobOf(frames: readonly Frame[]): Uint8Array {
-  return encodeBlob(encodeFrames(frames))
-}
-
-/** Returns a blob that carries the bytes otherwise sent as calldata. RangeError when they do not fit. */
-export function blobOfData(data: Uint8Array): Uint8Array {
-  return encodeBlob(data)
 }
 
 /** Data bytes of one frame that fill a blob, after version byte and frame header. */

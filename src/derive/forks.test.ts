@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { l1AttributesIn } from '#chainspec/l2Ref'
+import { channelOf } from '#test/harness/derive/channels'
 import { batcherUpdate, configUpdate, l1Transaction, receiptOf } from '#test/harness/derive/l1'
 import { configContract, DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
 import type { PayloadAttributes } from '#types/payload'
-import { calldataOf, channelOf, framesOf } from './batchEncoder.ts'
+import { framesOf } from './batchEncoder.ts'
+import { encodeFrames } from './codec/frame.ts'
 
 const span = { batches: 'span', compression: 'zlib' } as const
 const singularBrotli = { batches: 'singular', compression: 'brotli' } as const
@@ -74,7 +76,7 @@ describe('derive under Holocene', () => {
     const blocks = world.sequence(4)
     const frames = framesOf(world.channelId(), channelOf(world.config, blocks.slice(0, 2), span), { kind: 'calldata', maxBytes: 80 })
     expect(frames.length).toBeGreaterThan(1)
-    const data = frames.map((frame) => l1Transaction({ to: inbox, data: calldataOf([frame]) }))
+    const data = frames.map((frame) => l1Transaction({ to: inbox, data: encodeFrames([frame]) }))
     // batches after a gap, and a part of a channel
     world.mine({ transactions: [...world.post(blocks.slice(2)), ...data.slice(0, 1)] })
     world.mine()

@@ -7,9 +7,10 @@ import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
 import { keyOf, l1Transaction, sign } from '#test/harness/derive/l1'
 import { DeriveWorld, forksTo, genesisTimeSec, inbox, type Sequenced, userTransaction } from '#test/harness/derive/world'
-import { calldataOf, framesOf, singularBatchOf } from './batchEncoder.ts'
+import { framesOf, singularBatchOf } from './batchEncoder.ts'
 import { encodeBatch } from './codec/batch.ts'
 import { decompressChannel, readBatches } from './codec/channel.ts'
+import { encodeFrames } from './codec/frame.ts'
 import type { SingularBatch } from './codec/singularBatch.ts'
 
 type Compression = 'zlib' | 'brotli'
@@ -59,7 +60,7 @@ function largeBlocks(count: number): { readonly world: DeriveWorld; readonly pla
 /** Posts a channel in one transaction and derives as far as L1 goes. */
 function post(world: DeriveWorld, channel: Uint8Array): { readonly safe: number; readonly agrees: boolean } {
   const frames = framesOf(world.channelId(), channel, { kind: 'blob' })
-  world.mine({ transactions: [l1Transaction({ to: inbox, data: calldataOf(frames) })] })
+  world.mine({ transactions: [l1Transaction({ to: inbox, data: encodeFrames(frames) })] })
   return { safe: world.derive(), agrees: world.agrees }
 }
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { l1AttributesIn } from '#chainspec/l2Ref'
 import { concatBytes } from '#lib/bytes'
+import { blobOf, channelOf } from '#test/harness/derive/channels'
 import { depositLog, l1Transaction, receiptOf } from '#test/harness/derive/l1'
 import { DeriveWorld, forksTo, inbox, portal, userTransaction } from '#test/harness/derive/world'
 import { decodeDeposit } from '#types/deposit'
 import { emptyRoot, parseAddress } from '#types/ids'
-import { blobOf, channelOf, framesOf } from './batchEncoder.ts'
+import { framesOf } from './batchEncoder.ts'
 import { encodeFrames } from './codec/frame.ts'
 import { sequencedAttributes } from './sequencing.ts'
 

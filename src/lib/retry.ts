@@ -3,7 +3,6 @@ import { Fault } from './fault.ts'
 
 /** Randomness as a capability: returns a number in [0, 1). */
 export type Random = () => number
-export const systemRandom: Random = Math.random
 
 /** Waits between tries: `baseMs`, doubled after each failure up to `maxMs`, minus a random part of at most the fraction `jitter` (0 to 1). */
 export type Backoff = { readonly baseMs: number; readonly maxMs: number; readonly jitter: number }

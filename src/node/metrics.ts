@@ -69,7 +69,5 @@ export const forwardMetrics = defineMetrics({
     { state: forwardStates },
   ),
 })
-
-export type NodeMetrics = Handles<(typeof nodeMetrics)['specs']>
 export type RpcThreadsMetrics = Handles<(typeof rpcThreadsMetrics)['specs']>
 export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

@@ -7,7 +7,7 @@ import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
-import { changedRows, changesOf, dropHistory, HistoricalRows, indexHistory, popHistory } from './history.ts'
+import { changesOf, HistoricalRows, indexHistory, popHistory } from './history.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
   accountsTable,
@@ -44,14 +44,9 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
 export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes): WorldState {
   const head = readMark(reader, 'head') ?? 0
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
-  const oldest = readMark(reader, 'oldest') ?? 0
+  const oldest = oldestState(reader)
   if (number < oldest) throw stateFault('HISTORY_PRUNED', { number, oldest })
   return number === head ? latestState(reader, blockHash) : rowState(new HistoricalRows(reader, number, head), reader, blockHash)
-}
-
-/** Returns the number of the block whose state is the latest; undefined before genesis is written. */
-export function stateHead(reader: KvReader): number | undefined {
-  return readMark(reader, 'head')
 }
 
 /** Returns the number of the oldest block whose state is available. */
@@ -171,7 +166,7 @@ export function unwindState(tx: KvWriter, number: number): void {
   const oldest = oldestState(tx)
   if (number <= oldest) throw stateFault('HISTORY_PRUNED', { number: number - 1, oldest })
   const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
-  for (const { table, key, before } of changesOf(tx, number, number)) {
+  for (const { table, key, before } of changesOf(tx, number)) {
     if (before === undefined) tx.delete(table, key)
     else tx.put(table, key, before)
     tx.delete(changesTable, changeKey(number, table, key))
@@ -179,23 +174,6 @@ export function unwindState(tx: KvWriter, number: number): void {
   }
   if (isIndexed) writeMark(tx, 'indexed', number - 1)
   writeMark(tx, 'head', number - 1)
-}
-
-/**
- * Prunes the changes that an unwind below a block needs; the state of that block becomes the oldest. Callers must not prune above the finalized block.
- * @returns the oldest block whose state is available afterwards
- */
-export function pruneChanges(tx: KvWriter, oldest: number): number {
-  const before = oldestState(tx)
-  const target = Math.min(oldest, readMark(tx, 'head') ?? 0)
-  if (target <= before) return before
-  if (target > (readMark(tx, 'indexed') ?? 0)) indexHistory(tx, target)
-  for (const { number, table, key } of changedRows(tx, before + 1, target)) {
-    dropHistory(tx, table, key, target)
-    tx.delete(changesTable, changeKey(number, table, key))
-  }
-  writeMark(tx, 'oldest', target)
-  return target
 }
 
 /** Returns the root of the latest state, computed from its root node. It must equal the state root in the block's header. */

@@ -1,16 +1,12 @@
 import { compareBytes, concatBytes, latin1, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
-import { changeKey, changesTable, decodeBefore, decodeChangeKey, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
+import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
 /** A closed chunk has 200 block numbers; with its key it is smaller than half a page. */
 const chunkBytes = 200 * 8
 const openEnd = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
-
-function decodeNumbers(chunk: Uint8Array): number[] {
-  return Array.from({ length: chunk.length / 8 }, (_, i) => u64FromBytes(chunk.subarray(i * 8, i * 8 + 8)))
-}
 
 /** Returns the first number in a chunk that is higher than `number`. */
 function firstAbove(chunk: Uint8Array, number: number): number | undefined {
@@ -21,26 +17,14 @@ function firstAbove(chunk: Uint8Array, number: number): number | undefined {
   return undefined
 }
 
-const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(...numbers.map(u64Bytes))
-
-/** Iterates over the changes of blocks first … last, in order. */
+/** Iterates over the changes of a block. */
 export function* changesOf(
   reader: KvReader,
-  first: number,
-  last: number,
-): Generator<{ readonly number: number; readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }> {
-  for (const { key, value } of reader.range(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) {
-    yield { ...decodeChangeKey(key), before: decodeBefore(value) }
+  number: number,
+): Generator<{ readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }> {
+  for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
+    yield { table: key[8] ?? 0, key: key.subarray(9), before: decodeBefore(value) }
   }
-}
-
-/** Iterates over the rows that blocks first … last changed, in order. */
-export function* changedRows(
-  reader: KvReader,
-  first: number,
-  last: number,
-): Generator<{ readonly number: number; readonly table: number; readonly key: Uint8Array }> {
-  for (const key of reader.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) yield decodeChangeKey(key)
 }
 
 /** A row's prefix in the index, and the numbers of the blocks that changed it, u64 each. */
@@ -97,18 +81,6 @@ export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
   for (const chunk of tx.range(historyIndexTable, range)) {
     tx.delete(historyIndexTable, chunk.key)
     if (chunk.value.length > 8) tx.put(historyIndexTable, openKey, chunk.value.subarray(0, -8))
-  }
-}
-
-/** Removes the numbers up to a block from a row's index. */
-export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: number): void {
-  const prefix = indexPrefix(table, key)
-  const range = { from: concatBytes(prefix, u64Bytes(0)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)) }
-  for (const chunk of tx.range(historyIndexTable, range)) {
-    const left = decodeNumbers(chunk.value).filter((number) => number > upTo)
-    if (left.length === 0) tx.delete(historyIndexTable, chunk.key)
-    else tx.put(historyIndexTable, chunk.key, encodeNumbers(left))
-    if (left.length > 0) return
   }
 }
 
@@ -180,7 +152,7 @@ export class HistoricalRows implements StateRows {
     for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
     for (let number = Math.max(this.#number, this.#indexed) + 1; number <= this.#head; number++) {
       const last = to ? changeKey(number, table, to) : changeKey(number, table + 1, new Uint8Array())
-      for (const key of this.#reader.keys(changesTable, { from: changeKey(number, table, from), to: last })) add(key.slice(9))
+      for (const key of this.#reader.keys(changesTable, { from: changeKey(number, table, from), to: last })) add(key.subarray(9))
     }
     return [...keys.values()].sort(compareBytes)
   }

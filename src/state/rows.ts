@@ -27,10 +27,6 @@ export function changeKey(number: number, table: number, key: Uint8Array): Uint8
   return out
 }
 
-export function decodeChangeKey(changed: Uint8Array): { readonly number: number; readonly table: number; readonly key: Uint8Array } {
-  return { number: u64FromBytes(changed), table: changed[8] ?? 0, key: changed.subarray(9) }
-}
-
 const absent = Uint8Array.of(0)
 const present = Uint8Array.of(1)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMemoryKv } from './memoryKv.ts'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Kv, KvWriter } from './ports.ts'
 import { agreeOnSchema, type Migration, type Schema } from './schema.ts'
 

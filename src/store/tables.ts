@@ -1,4 +1,4 @@
-/** One table on disk. Ids are permanent: a retired table stays in `retiredTables`, and its id is never reused. */
+/** One table on disk. Ids are permanent: the id of a removed table is never reused. */
 export type TableSpec = {
   readonly id: number
   readonly name: string
@@ -109,9 +109,3 @@ export const consensusTables = {
     doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
-
-/** Tables of older versions, per environment; their ids and names stay reserved. */
-export const retiredTables: { readonly chain: readonly TableSpec[]; readonly consensus: readonly TableSpec[] } = {
-  chain: [],
-  consensus: [],
-}

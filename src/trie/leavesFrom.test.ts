@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { compareBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { buildTrie } from './buildTrie.ts'
+import { buildTrie } from '#test/harness/chain/buildTrie'
 import { leavesFrom } from './leavesFrom.ts'
 import type { NodeSource } from './ports.ts'
 

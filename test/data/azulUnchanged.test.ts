@@ -11,8 +11,8 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
-import { createMemoryKv } from '#store/memoryKv'
 import { readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { decodeBlock } from '#types/block'
 
 /** Additional gas of the calls in these blocks: 6,900 − 3,450, and 16 · 255 − 16 · 255 / 3 for a MODEXP of 32-byte numbers. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { blobOfData, createBatchWriter } from '#derive/batchEncoder'
+import { createBatchWriter } from '#derive/batchEncoder'
+import { encodeBlob } from '#derive/codec/blob'
 import type { SafeBlock } from '#derive/ports'
 import { concatBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
@@ -76,7 +77,7 @@ describe.each(recordedChains)('%s', (name) => {
       const content = blobOf(data)
       if (content === undefined) continue
       count++
-      expect(Buffer.compare(blobOfData(content), padded(data))).toBe(0)
+      expect(Buffer.compare(encodeBlob(content), padded(data))).toBe(0)
     }
     expect(count).toBe(Object.keys(blobs).length)
   })
@@ -84,7 +85,7 @@ describe.each(recordedChains)('%s', (name) => {
   it('batcher: computes the recorded commitments and proofs of blobs', async () => {
     await using thread = new KzgThread()
     for (const [hash, recorded] of Object.entries(blobs).slice(0, 4)) {
-      const blob = blobOfData(blobOf(recorded.data) ?? new Uint8Array(0))
+      const blob = encodeBlob(blobOf(recorded.data) ?? new Uint8Array(0))
       const { commitment, proofs } = await thread.prove(blob, 'blobs')
       const own = recorded as unknown as { commitment: string; proof: string }
       expect([toHex(commitment), proofs.map(toHex)]).toEqual([own.commitment, [own.proof]])

@@ -10,11 +10,11 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
-import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { interpreters } from '#test/harness/evm/interpreters'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 
 const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
 const config = configOfGenesis(genesis)

@@ -1,10 +1,10 @@
 import { constants, inflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
-import { brotliCompress } from '#lib/compress'
 import { decompressPrefix } from '#lib/decompress'
 import { fromHex } from '#lib/hex'
 import { decodeRlp, rlpBytes, rlpList } from '#lib/rlp'
+import { brotliCompress } from '#test/harness/derive/channels'
 import { readShared } from '#test/harness/sharedData'
 
 const readHex = (path: string): Uint8Array => fromHex(`0x${readShared(path).toString('utf8').trim().replace(/^0x/, '')}`)

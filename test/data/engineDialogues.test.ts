@@ -7,8 +7,8 @@ import { encodePayload, parseAttributes, parsePayload } from '#engine/payloadJso
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { createMemoryKv } from '#store/memoryKv'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON of many shapes

@@ -6,9 +6,9 @@ import { payloadOfBlockJson } from '#engine/blockJson'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { createMemoryKv } from '#store/memoryKv'
 import { post, serveEngine } from '#test/harness/engine/server'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 
 type Json = Record<string, unknown>
 type Request = { readonly method: string; readonly params?: readonly unknown[]; readonly id: number }

@@ -15,9 +15,9 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { noFlashblocks, openFlashblocks } from '#node/parts/flashblocksPart'
-import { createMemoryKv } from '#store/memoryKv'
 import { createManualClock } from '#test/harness/clock'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { decodeBlock } from '#types/block'
 
 type Line = { readonly t: number; readonly text: string }

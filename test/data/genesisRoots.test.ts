@@ -6,9 +6,9 @@ import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { latestStateRoot, writeGenesis } from '#state/chainState'
 import { genesisState } from '#state/genesisState'
-import { createMemoryKv } from '#store/memoryKv'
+import { buildTrie } from '#test/harness/chain/buildTrie'
 import { readSharedJson } from '#test/harness/sharedData'
-import { buildTrie } from '#trie/buildTrie'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { emptyRoot, type Hash } from '#types/ids'
 
 type Genesis = {

@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { parseRollupConfig, type RollupConfig } from '#chainspec/rollupConfig'
-import { type BatchForm, blobOf, type Carrier, calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import { type BatchForm, type Carrier, framesOf } from '#derive/batchEncoder'
+import { encodeFrames } from '#derive/codec/frame'
 import type { SafeBlock } from '#derive/ports'
 import { fromHex } from '#lib/hex'
+import { blobOf, channelOf } from '#test/harness/derive/channels'
 import { depositType } from '#types/transaction'
 import { blocksOf, type ChainFacts } from '../independent/blocks.ts'
 import { readChannel, type SeenBatch, type SeenSingular } from '../independent/channel.ts'
@@ -81,7 +83,7 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 function posted(chain: MadeChain, { form: how, carrier, framesAPayload, blobsATransaction }: Posting): Carried[] {
   const channel = channelOf(configOf(chain), chain.blocks.map(safeBlockOf), how)
   const frames = framesOf(channelId, channel, carrier)
-  if (carrier.kind === 'calldata') return chunks(frames, framesAPayload).map((some) => ({ kind: 'calldata', data: calldataOf(some) }))
+  if (carrier.kind === 'calldata') return chunks(frames, framesAPayload).map((some) => ({ kind: 'calldata', data: encodeFrames(some) }))
   return chunks(frames, blobsATransaction).map((some) => ({ kind: 'blobs', blobs: some.map((one) => blobOf([one])) }))
 }
 

@@ -11,7 +11,7 @@ import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { startNode } from '#node/node'
-import { createMemoryKv } from '#store/memoryKv'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { dice } from '#test/harness/dice'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { WantedLogs } from '#types/logMatcher'

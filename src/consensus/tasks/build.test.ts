@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { DerivedAttributes } from '#derive/ports'
-import { createMemoryKv } from '#store/memoryKv'
 import { emptyChain, extendChain } from '#test/harness/chain/generatedChain'
 import { addressOf, keyOf, sign } from '#test/harness/derive/l1'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { PayloadAttributes } from '#types/payload'
 import { buildDerived } from './build.ts'
 

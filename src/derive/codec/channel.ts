@@ -1,8 +1,7 @@
 import { concatBytes } from '#lib/bytes'
-import { brotliCompress, deflate } from '#lib/compress'
 import { type Compression, decompressPrefix } from '#lib/decompress'
-import { decodeRlpPrefix, encodeRlp, RlpError } from '#lib/rlp'
-import { type Batch, decodeBatch, encodeBatch } from './batch.ts'
+import { decodeRlpPrefix, RlpError } from '#lib/rlp'
+import { type Batch, decodeBatch } from './batch.ts'
 
 /** Limits on a channel, at the time of the L1 block in which it is read. */
 export type ChannelRules = {
@@ -75,12 +74,6 @@ function nextItem(rlp: Uint8Array, at: number): Item {
     if (error instanceof RlpError) return { kind: 'end', reason: error.message }
     throw error
   }
-}
-
-/** Encodes and compresses a whole channel. RangeError when the span format cannot represent one of the batches. */
-export function encodeChannel(batches: readonly Batch[], chainId: number, compression: Compression): Uint8Array {
-  const rlp = concatBytes(...batches.map((batch) => encodeRlp(encodeBatch(batch, chainId))))
-  return wrapChannel(compression, compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
 }
 
 /** Returns a channel from a compressed stream: a zlib stream is unchanged, a brotli stream gets the version byte in front. */

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
+import { encodeChannel, spanBatchOf } from '#test/harness/derive/channels'
 import { l1Transaction } from '#test/harness/derive/l1'
 import { badTransaction, DeriveWorld, forksTo, inbox, type Sequenced, userTransaction } from '#test/harness/derive/world'
-import { calldataOf, framesOf, singularBatchOf, spanBatchOf } from '../batchEncoder.ts'
-import { encodeChannel } from '../codec/channel.ts'
+import { framesOf, singularBatchOf } from '../batchEncoder.ts'
+import { encodeFrames } from '../codec/frame.ts'
 
 const span = { batches: 'span', compression: 'brotli' } as const
 const fork = forksTo('holocene')
@@ -36,7 +37,7 @@ it('derive/batchStage: does not read the channel after a dropped span', () => {
   const batches = [spanBatchOf(world.config, [astray(first)]), ...world.blocks.slice(1).map(singularBatchOf)]
   const channel = encodeChannel(batches, world.config.l2ChainId, 'zlib')
   const frames = framesOf(world.channelId(), channel, { kind: 'blob' })
-  world.mine({ transactions: [l1Transaction({ to: inbox, data: calldataOf(frames) })] })
+  world.mine({ transactions: [l1Transaction({ to: inbox, data: encodeFrames(frames) })] })
   expect(world.derive()).toBe(0)
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { channelOf } from '#test/harness/derive/channels'
 import { l1Transaction } from '#test/harness/derive/l1'
 import { DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
-import { calldataOf, channelOf, framesOf } from '../batchEncoder.ts'
+import { framesOf } from '../batchEncoder.ts'
 import { encodeFrames, type Frame } from '../codec/frame.ts'
 import { orderedFrames } from '../rules/frameOrder.ts'
 import { Channel } from './channel.ts'
@@ -94,7 +95,7 @@ describe('derive/channelBank', () => {
     const filler = (number: number): Uint8Array =>
       l1Transaction({
         to: inbox,
-        data: calldataOf([{ channelId: `0x${'ff'.repeat(16)}`, number, data: new Uint8Array(999_800), isLast: false }]),
+        data: encodeFrames([{ channelId: `0x${'ff'.repeat(16)}`, number, data: new Uint8Array(999_800), isLast: false }]),
       })
     chain.mine({ transactions: [inOneTransaction(good.slice(0, 1)), ...Array.from({ length: 100 }, (_, i) => filler(i))] })
     chain.mine({ transactions: [inOneTransaction(good.slice(1))] })

@@ -5,11 +5,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { L1CacheEntry, L1CacheKind } from '#l1/cache'
 import { createLog, silentLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
-import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { consensusTables } from '#store/tables'
 import { hashOf } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createL1CacheTable } from './l1CacheTable.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-l1-cache-'))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { openLmdbKv } from '#store/lmdbKv'
-import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { consensusTables } from '#store/tables'
 import { orderedTableContract } from '#test/contract/orderedTable'
 import { hashOf } from '#test/harness/chain/blocks'
 import { createMemoryTable } from '#test/harness/consensus/execution'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { safeHeadTable } from './safeHeadTable.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-safe-heads-'))

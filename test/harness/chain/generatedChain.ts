@@ -4,15 +4,17 @@ import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import type { Genesis } from '#chainspec/genesis'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
-import { calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import { framesOf } from '#derive/batchEncoder'
+import { encodeFrames } from '#derive/codec/frame'
 import type { L1Block, SafeBlock, SafeHead } from '#derive/ports'
 import type { L1Recording } from '#devnet/recordedL1'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { toQuantity } from '#lib/hex'
 import { silentLog } from '#lib/log'
-import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
+import { channelOf } from '#test/harness/derive/channels'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { parseAddress } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
@@ -177,7 +179,7 @@ export async function generatePostedChain(blocks: number): Promise<PostedChain> 
     const channel = channelOf(chain.config, made, { batches: 'span', compression: 'brotli' })
     const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
     const frames = framesOf(id, channel, { kind: 'calldata', maxBytes: 100_000 })
-    return frames.map((frame) => l1Transaction({ to: inbox, data: calldataOf([frame]) }))
+    return frames.map((frame) => l1Transaction({ to: inbox, data: encodeFrames([frame]) }))
   })
   const { number, hash } = chain.execution.published.heads.safe
   return { recording: chain.l1.recording(), rollupJson: toRollupJson(chain.config), genesisNote: genesisNote(), head: { number, hash } }

@@ -13,7 +13,7 @@ import type { ToWorker, WorkerSettings } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
-import { createMemoryKv } from '#store/memoryKv'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createTxPool } from '#txpool/txPool'
 
 async function genesisFrom(port: MessagePort, outbox: WorkerOutbox): Promise<Genesis> {

@@ -12,7 +12,6 @@ import { createL2Source, defaultL2SourceOptions, type SourceNode } from '#l2/l2S
 import { l2Metrics } from '#l2/metrics'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { systemRandom } from '#lib/retry'
 import { createEthContext } from '#node/serving/ethContext'
 import { createHeadFeed } from '#node/serving/headFeed'
 import type { SocketContext } from '#rpc/context'
@@ -20,7 +19,7 @@ import { ethRegistry, socketRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
 import { createRpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
-import { createMemoryKv } from '#store/memoryKv'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId } from '#types/blockRef'
 import type { Payload } from '#types/payload'
 
@@ -97,7 +96,7 @@ export type FollowingNode = AsyncDisposable & {
 export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?: number): FollowingNode {
   const executed: BlockId[] = []
   const waiting = new Set<() => void>()
-  const common = { config, clock: systemClock, log: silentLog, random: systemRandom }
+  const common = { config, clock: systemClock, log: silentLog, random: Math.random }
   const execution = createExecution({
     ...common,
     kv: createMemoryKv(),

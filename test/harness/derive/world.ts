@@ -6,7 +6,8 @@ import { isActive } from '#chainspec/forks'
 import { l1AttributesIn, l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SystemConfig } from '#chainspec/systemConfig'
-import { type BatchForm, blobOf, type Carrier, calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import { type BatchForm, type Carrier, framesOf } from '#derive/batchEncoder'
+import { encodeFrames } from '#derive/codec/frame'
 import { depositsOnly } from '#derive/depositsOnly'
 import { createPipeline } from '#derive/pipeline'
 import type { DerivedAttributes, L1Block, Pipeline, SafeBlock, SafeHead, StartPoint } from '#derive/ports'
@@ -14,6 +15,7 @@ import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { keccak256, keccak256Of } from '#lib/keccak'
 import { silentLog } from '#lib/log'
+import { blobOf, channelOf } from '#test/harness/derive/channels'
 import { type Address, emptyRoot, type Hash, hashFromBytes, parseAddress, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
@@ -183,7 +185,7 @@ export class DeriveWorld {
   /** Returns the frames of a channel with these blocks, as data of batcher transactions. */
   data(blocks: readonly SafeBlock[], form: BatchForm = singular, maxBytes = 120_000): readonly Uint8Array[] {
     const carrier: Carrier = { kind: 'calldata', maxBytes }
-    return framesOf(this.channelId(), channelOf(this.config, blocks, form), carrier).map((frame) => calldataOf([frame]))
+    return framesOf(this.channelId(), channelOf(this.config, blocks, form), carrier).map((frame) => encodeFrames([frame]))
   }
 
   channelId(): Hex {

@@ -2,10 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
-import { calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import { framesOf } from '#derive/batchEncoder'
+import { encodeFrames } from '#derive/codec/frame'
 import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import type { L1Recording } from '#devnet/recordedL1'
-import { createMemoryKv } from '#store/memoryKv'
+import { channelOf } from '#test/harness/derive/channels'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { decodeBlock } from '#types/block'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -48,7 +50,7 @@ export async function generatedProcessChain(length: number): Promise<ProcessChai
     const channel = channelOf(config, made, { batches: 'span', compression: 'brotli' })
     const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
     const frames = framesOf(id, channel, { kind: 'calldata', maxBytes: 100_000 })
-    return frames.map((frame) => l1Transaction({ to: config.batchInbox, data: calldataOf([frame]) }))
+    return frames.map((frame) => l1Transaction({ to: config.batchInbox, data: encodeFrames([frame]) }))
   })
   while (safeHeads.length < l1.blocks.length) safeHeads.push(safe)
   const blocks: Payload[] = []

@@ -14,10 +14,10 @@ import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
 import { ethRegistry } from '#rpc/methods'
 import { createRpcServer, type RpcServer } from '#rpc/server'
-import { createMemoryKv } from '#store/memoryKv'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { poolPort } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createTxPool } from '#txpool/txPool'
 
 /** Folder of the conformance suite of the execution-apis. */

@@ -1,8 +1,8 @@
 import { compareBytes, emptyBytes } from '#lib/bytes'
+import { nibblesOf } from '#trie/nibbles'
+import type { NodeChange } from '#trie/ports'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { draftOf, placeDraft } from './draft.ts'
-import { nibblesOf } from './nibbles.ts'
-import type { NodeChange } from './ports.ts'
+import { draftOf, placeDraft } from '../../../src/trie/draft.ts'
 
 /**
  * Builds a trie from all its entries. Encodes and hashes each node once.

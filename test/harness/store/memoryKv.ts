@@ -1,7 +1,7 @@
-import { requireKey } from './keys.ts'
-import { type Row, SortedRows, type SortedRowsEdit } from './memory/sortedRows.ts'
-import type { Kv, KvRange, KvReader, KvWriter } from './ports.ts'
-import { requireUsable, type Usage } from './usage.ts'
+import type { Kv, KvRange, KvReader, KvWriter } from '#store/ports'
+import { requireKey } from '../../../src/store/keys.ts'
+import { type Row, SortedRows, type SortedRowsEdit } from '../../../src/store/lmdb/sortedRows.ts'
+import { requireUsable, type Usage } from '../../../src/store/usage.ts'
 
 type Versions = ReadonlyMap<number, SortedRows>
 
