@@ -1,7 +1,7 @@
 import { bytesFromBigint, concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
-import { type Address, addressFromBytes, type Hash, hashFromBytes } from '#types/ids'
+import { type Address, addressFromBytes, hashFromBytes } from '#types/ids'
 
 /**
  * Encodes entries as one row: count u32, then the end of each entry u32, counted from the first entry; then the entries. A reader finds one entry

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 /** Closed set of values of each label. */
 export type Labels = Readonly<Record<string, readonly string[]>>
-type Values<L extends Labels> = { readonly [K in keyof L]: L[K][number] }
+export type Values<L extends Labels> = { readonly [K in keyof L]: L[K][number] }
 
 type Spec<L extends Labels> = { readonly name: string; readonly help: string; readonly labels: L }
 export type CounterSpec<L extends Labels> = Spec<L> & { readonly kind: 'counter' }

@@ -4,35 +4,17 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { ExecutionWorker } from '#executionThread/executionThread'
-import type { Clock } from '#lib/clock'
-import type { KzgThread } from '#lib/kzgThread'
-import type { Log, RootLog } from '#lib/log'
-import type { Random } from '#lib/retry'
-import type { Supervisor } from '#lib/supervisor'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/rateLimit'
 import { createHeadLog } from './health/headLog.ts'
 import { createNodeMetrics } from './metrics/nodeMetrics.ts'
+import type { NodeDeps } from './nodeDeps.ts'
 import { checkOptions, type NodeOptions } from './nodeOptions.ts'
 import { openHalves } from './parts/halves.ts'
 import { createHeadFeed } from './serving/headFeed.ts'
 import { openServing } from './serving/openServing.ts'
 import { createPendingFeed } from './serving/pendingFeed.ts'
 import type { Urls } from './serving/servers.ts'
-
-export type NodeDeps = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  /** admin_setLogLevel can change the level of a RootLog */
-  readonly log: Log | RootLog
-  /** watches the execution thread; absent: it is not watched */
-  readonly supervisor?: Supervisor
-  /** Called right before and right after each transaction that moves the chain. */
-  readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** thread that checks blobs for several nodes; absent: the node starts its own */
-  readonly kzg?: KzgThread
-}
 
 /** A running node. Disposing stops consensus, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {

@@ -5,8 +5,6 @@ import { restoreError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
-import type { NodeOptions } from '../nodeOptions.ts'
-import type { Urls } from '../serving/servers.ts'
 import type { ForHealthThread, HealthSettings, OfHealthThread } from './healthThread.ts'
 
 /** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
@@ -69,14 +67,4 @@ export async function startHealthServer({ clock, log, problems }: HealthServerDe
       await gone.promise
     },
   }
-}
-
-/** Starts the server if the node's options have one. */
-export async function openHealthServer(
-  deps: HealthServerDeps,
-  { listen: { health }, version }: Pick<NodeOptions, 'listen' | 'version'>,
-): Promise<AsyncDisposable & { readonly urls: Pick<Urls, 'health'> }> {
-  if (health === undefined) return { urls: {}, [Symbol.asyncDispose]: async (): Promise<void> => {} }
-  const server = await startHealthServer(deps, { listen: health, version })
-  return { urls: { health: server.url }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }

@@ -1,13 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { FlashblocksMetrics } from '#flashblocks/metrics'
+import type { CounterHandle, GaugeHandle, Labels, Values } from '#lib/metrics'
 
 /** Buckets of reth's histograms of durations. */
 const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2]
 
-/**
- * Returns the same metrics, which also count under the names of base-reth-node where the meaning is the same.
- * @see ../shared/reference/operators.md, section 7.3
- */
+/** Returns the same metrics, which also count under the names of base-reth-node where the meaning is the same. */
 export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics): FlashblocksMetrics {
   const prefix = 'reth_flashblocks_'
   const counterOf = (name: string, help: string): Counter => new Counter({ registers: [registry], name: prefix + name, help })
@@ -27,57 +25,51 @@ export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics):
   })
   return {
     ...metrics,
-    frames: {
-      inc(labels, by = 1): void {
-        metrics.frames.inc(labels, by)
-        messages.inc(by)
-        if (!expected.has(labels.place)) unexpected.inc(by)
-      },
-    },
-    badFrames: {
-      inc(labels, by = 1): void {
-        metrics.badFrames.inc(labels, by)
-        messages.inc(by)
-        errors.inc(by)
-      },
-    },
-    disconnects: {
-      inc(labels, by = 1): void {
-        metrics.disconnects.inc(labels, by)
-        errors.inc(by)
-        reconnects.inc(by)
-      },
-    },
-    refused: {
-      inc(labels, by = 1): void {
-        metrics.refused.inc(labels, by)
-        failed.inc(by)
-      },
-    },
-    clears: {
-      inc(labels, by = 1): void {
-        metrics.clears.inc(labels, by)
-        if (labels.why === 'catch-up') caughtUp.inc(by)
-        if (labels.why === 'reorg') reorgs.inc(by)
-      },
-    },
+    frames: alsoCounting(metrics.frames, (by, { place }) => {
+      messages.inc(by)
+      if (!expected.has(place)) unexpected.inc(by)
+    }),
+    badFrames: alsoCounting(metrics.badFrames, (by) => {
+      messages.inc(by)
+      errors.inc(by)
+    }),
+    disconnects: alsoCounting(metrics.disconnects, (by) => {
+      errors.inc(by)
+      reconnects.inc(by)
+    }),
+    refused: alsoCounting(metrics.refused, (by) => failed.inc(by)),
+    clears: alsoCounting(metrics.clears, (by, { why }) => {
+      if (why === 'catch-up') caughtUp.inc(by)
+      if (why === 'reorg') reorgs.inc(by)
+    }),
     take: {
       observe(labels, value): void {
         metrics.take.observe(labels, value)
         took.observe(value)
       },
     },
-    pendingNumber: {
-      set(labels, value): void {
-        metrics.pendingNumber.set(labels, value)
-        height.set(value)
-      },
+    pendingNumber: alsoSetting(metrics.pendingNumber, (value) => height.set(value)),
+    pendingFlashblocks: alsoSetting(metrics.pendingFlashblocks, (value) => index.set(Math.max(0, value - 1))),
+  }
+}
+
+function alsoCounting<L extends Labels>(
+  counter: CounterHandle<L>,
+  count: (...args: [by: number, labels: Values<L>]) => void,
+): CounterHandle<L> {
+  return {
+    inc(labels, by = 1): void {
+      counter.inc(labels, by)
+      count(by, labels)
     },
-    pendingFlashblocks: {
-      set(labels, value): void {
-        metrics.pendingFlashblocks.set(labels, value)
-        index.set(Math.max(0, value - 1))
-      },
+  }
+}
+
+function alsoSetting<L extends Labels>(gauge: GaugeHandle<L>, set: (value: number) => void): GaugeHandle<L> {
+  return {
+    set(labels, value): void {
+      gauge.set(labels, value)
+      set(value)
     },
   }
 }

@@ -1,6 +1,4 @@
 import { join } from 'node:path'
-import type { Registry } from 'prom-client'
-import type { RollupConfig } from '#chainspec/rollupConfig'
 import { type Consensus, type ConsensusDeps, createConsensus } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
@@ -9,38 +7,23 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { SequencerControl } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
-import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
-import type { KzgThread } from '#lib/kzgThread'
 import type { Log } from '#lib/log'
-import type { Random } from '#lib/retry'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
-import type { EngineEndpoint, L1Options, SequencerNodeOptions, SourceOptions } from '../nodeOptions.ts'
+import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
+import type { EngineEndpoint, NodeOptions } from '../nodeOptions.ts'
 import { safeHeadTable } from '../storage/safeHeadTable.ts'
 import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
 import { openSequencer } from './sequencerPart.ts'
 
-export type ConsensusHalfDeps = {
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  readonly log: Log
-  readonly registry: Registry
-  readonly kzg?: KzgThread
-}
+export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
-export type ConsensusHalfOptions = {
-  readonly config: RollupConfig
-  readonly datadir: string
-  readonly l1?: L1Options
-  readonly source?: SourceOptions
-  readonly sequencer?: SequencerNodeOptions
+export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer'> & {
   readonly endpoint?: EngineEndpoint
 }
 

@@ -1,37 +1,19 @@
 import { join } from 'node:path'
-import type { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
-import type { Genesis } from '#chainspec/genesis'
-import type { RollupConfig } from '#chainspec/rollupConfig'
-import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
+import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
 import { abandonedKinds, executionMetrics, measurePool } from '#executionThread/metrics'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
-import type { Clock } from '#lib/clock'
-import type { Log } from '#lib/log'
-import type { Supervisor } from '#lib/supervisor'
 import type { TxPoolFacts } from '#txpool/txPool'
-import type { FlashblocksOptions } from '../nodeOptions.ts'
+import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
+import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
 
-export type ExecutionHalfDeps = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly registry: Registry
-  /** watches the execution thread; absent: it is not watched */
-  readonly supervisor?: Supervisor
-  /** Called right before and right after each transaction that moves the chain. */
-  readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Called with each record right after it can be read. */
-  readonly onPublish?: (record: HeadRecord) => void
-}
+/** `onPublish`: called with each record right after it can be read. */
+export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
+  Pick<NodeDeps, 'supervisor' | 'onCommit'> & { readonly onPublish?: (record: HeadRecord) => void }
 
-export type ExecutionHalfOptions = {
-  readonly config: RollupConfig
-  readonly genesis: () => Genesis
-  readonly datadir: string
-  readonly minFreeBytes: number
-  readonly maxPayloadMs?: number
+export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs'> & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
@@ -47,23 +29,10 @@ export interface ExecutionHalf extends AsyncDisposable {
   collect(): void
 }
 
-function boundsOf({
-  config,
-  minFreeBytes,
-  maxPayloadMs,
-  flashblocks,
-}: ExecutionHalfOptions): Pick<ExecutionWorkerOptions, 'minFreeBytes' | 'maxPayloadMs' | 'maxPendingMs'> {
-  return {
-    minFreeBytes,
-    ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
-    maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
-  }
-}
-
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry } = deps
-  const { config, genesis, datadir, listen } = options
+  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, flashblocks, listen } = options
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
@@ -83,8 +52,9 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
       },
     },
     {
-      ...{ dir: join(datadir, 'chain'), config },
-      ...boundsOf(options),
+      ...{ dir: join(datadir, 'chain'), config, minFreeBytes },
+      ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
+      maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
       ...(listen.flashblocks && { flashblockMs: listen.flashblocks.intervalMs }),
     },
   )

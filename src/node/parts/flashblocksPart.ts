@@ -1,24 +1,17 @@
-import type { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
 import { type FlashblocksMetrics, flashblocksMetrics } from '#flashblocks/metrics'
-import type { Clock } from '#lib/clock'
-import type { Log } from '#lib/log'
-import type { Random } from '#lib/retry'
 import type { PlacedOn } from '#pending/pendingPort'
 import type { SyncProgress } from '#rpc/ports'
 import { withPeersNames } from '../metrics/flashblocksCompat.ts'
+import type { PartDeps } from '../nodeDeps.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import { pendingChanges } from '../serving/pendingFeed.ts'
 
 type Followed = Pick<ExecutionWorker, 'published' | 'pending'>
 
-export type FlashblocksPartDeps = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly registry: Registry
+export type FlashblocksPartDeps = Omit<PartDeps, 'fetch'> & {
   /** absent: the node has no execution half */
   readonly execution: Followed | undefined
   /** undefined: not syncing */

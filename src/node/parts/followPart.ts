@@ -1,5 +1,3 @@
-import type { Registry } from 'prom-client'
-import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { createFollower, defaultFollowOptions, type Follower, type FollowStatus } from '#consensus/follow'
 import { followMetrics } from '#consensus/metrics'
@@ -7,28 +5,13 @@ import { httpUrlOf } from '#engine/engineHttp'
 import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
 import { createProofsStatus } from '#l2/proofsStatus'
-import type { Clock } from '#lib/clock'
 import { signJwt } from '#lib/jwt'
-import type { Log } from '#lib/log'
-import type { Random } from '#lib/retry'
 import { nodeFault } from '../faults.ts'
-import type { EngineEndpoint, L1Options, SourceOptions } from '../nodeOptions.ts'
+import type { PartDeps } from '../nodeDeps.ts'
+import type { EngineEndpoint, NodeOptions, SourceOptions } from '../nodeOptions.ts'
 
-export type FollowPartDeps = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  readonly log: Log
-  readonly registry: Registry
-}
-
-export type FollowPartOptions = {
-  readonly config: RollupConfig
-  readonly source: SourceOptions
-  /** with L1, the safe and finalized heads come from L1 */
-  readonly l1?: L1Options
-  readonly endpoint?: EngineEndpoint
-}
+/** With `l1`, the safe and finalized heads come from L1. */
+export type FollowPartOptions = Pick<NodeOptions, 'config' | 'l1'> & { readonly source: SourceOptions; readonly endpoint?: EngineEndpoint }
 
 /** Follow mode, before consensus gives it an inbox. */
 export type Follow = Disposable & {
@@ -40,7 +23,7 @@ export type Follow = Disposable & {
 const proofsTimeoutMs = 10_000
 
 /** Returns how far the execution half has recorded proofs. @throws Fault OPTION_UNSUPPORTED (fatal) */
-function proofsOf({ fetch, clock }: FollowPartDeps, endpoint: EngineEndpoint | undefined): ReturnType<typeof createProofsStatus> {
+function proofsOf({ fetch, clock }: PartDeps, endpoint: EngineEndpoint | undefined): ReturnType<typeof createProofsStatus> {
   if (endpoint === undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--source.proofs with our own execution half' })
   const headers = (): Readonly<Record<string, string>> => ({
     authorization: `Bearer ${signJwt(endpoint.jwtSecret(), Math.floor(clock.nowMs() / 1000))}`,
@@ -49,7 +32,7 @@ function proofsOf({ fetch, clock }: FollowPartDeps, endpoint: EngineEndpoint | u
 }
 
 /** @throws Fault SOURCE_URL_INVALID, OPTION_UNSUPPORTED (fatal) */
-export function openFollow(deps: FollowPartDeps, options: FollowPartOptions): Follow {
+export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
   const { registry } = deps
   const { config, source, l1, endpoint } = options
   const log = deps.log.child('follow')

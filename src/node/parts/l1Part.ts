@@ -1,29 +1,17 @@
-import type { Registry } from 'prom-client'
 import { blobScheduleOf } from '#chainspec/blobFee'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { createL1Source, defaultL1Options, type HttpL1Source } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
-import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { KzgThread } from '#lib/kzgThread'
-import type { Log } from '#lib/log'
-import type { Random } from '#lib/retry'
 import type { Kv } from '#store/ports'
 import { consensusTables } from '#store/tables'
+import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { L1Options } from '../nodeOptions.ts'
-import { createL1CacheTable } from '../storage/l1CacheTable.ts'
+import { L1CacheTable } from '../storage/l1CacheTable.ts'
 
-export type L1PartDeps = {
-  /** the consensus store */
-  readonly kv: Kv
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  readonly log: Log
-  readonly registry: Registry
-  /** checks blobs for several nodes of one process; absent: the node starts and ends its own */
-  readonly kzg?: KzgThread
-}
+/** `kv`: the consensus store */
+export type L1PartDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly kv: Kv }
 
 /** maximum bytes of L1 blocks and blobs on disk: more than two days of an L1 whose blocks take 100 KB, compressed, with blobs */
 const keptBytes = 1_073_741_824
@@ -37,7 +25,7 @@ export function openL1(
   { config, l1 }: { readonly config: RollupConfig; readonly l1: L1Options },
 ): HttpL1Source & AsyncDisposable {
   const log = deps.log.child('l1')
-  const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
+  const cache = new L1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
   const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
   const blobSchedule = blobScheduleOf(config)
   const own = deps.kzg === undefined && beaconUrls.length > 0 ? new KzgThread() : undefined

@@ -1,22 +1,13 @@
-import type { Registry } from 'prom-client'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Waits } from '#consensus/waits'
 import { createEngineHttp, type EngineHttp } from '#engine/engineHttp'
 import { engineMetrics } from '#engine/metrics'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
-import type { Log } from '#lib/log'
-import { type Backoff, type FailedTry, type Random, retry } from '#lib/retry'
+import { type Backoff, type FailedTry, retry } from '#lib/retry'
+import type { PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint } from '../nodeOptions.ts'
 import type { ConsensusHalf } from './consensusHalf.ts'
-
-export type RemoteEngineDeps = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  readonly log: Log
-  readonly registry: Registry
-}
 
 /** of a read; calls that execute blocks have a multiple of it */
 const timeoutMs = 10_000
@@ -27,12 +18,7 @@ const lookEveryMs = 10_000
 const backoff: Backoff = { baseMs: 250, maxMs: 5_000, jitter: 0.5 }
 
 /** Opens the execution half in another process. Unanswered calls end with the signal. */
-export function openRemoteEngine(
-  deps: RemoteEngineDeps,
-  { url, jwtSecret }: EngineEndpoint,
-  config: RollupConfig,
-  stop: AbortSignal,
-): EngineHttp {
+export function openRemoteEngine(deps: PartDeps, { url, jwtSecret }: EngineEndpoint, config: RollupConfig, stop: AbortSignal): EngineHttp {
   const metrics = engineMetrics.register(deps.registry)
   return createEngineHttp({ ...deps, log: deps.log.child('engine'), metrics }, { url, jwtSecret, config, timeoutMs, stop })
 }
@@ -42,7 +28,7 @@ export function openRemoteEngine(
  * @throws Fault ENGINE_WRONG_CHAIN (fatal); the signal's reason
  */
 async function awaitEngine(
-  { clock, random, log }: Pick<RemoteEngineDeps, 'clock' | 'random' | 'log'>,
+  { clock, random, log }: PartDeps,
   engine: Pick<EngineHttp, 'check'>,
   waits: Pick<Waits, 'enter' | 'leave'>,
   signal: AbortSignal,
@@ -77,7 +63,7 @@ async function watchEngine(clock: Clock, engine: Pick<EngineHttp, 'check'>, sign
  * @throws Fault ENGINE_WRONG_CHAIN, and those of the consensus half (fatal)
  */
 export async function runApart(
-  deps: RemoteEngineDeps,
+  deps: PartDeps,
   engine: EngineHttp,
   consensus: Pick<ConsensusHalf, 'run' | 'waits'>,
   signal: AbortSignal,

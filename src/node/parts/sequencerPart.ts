@@ -1,13 +1,9 @@
-import type { Registry } from 'prom-client'
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { sequencerMetrics } from '#consensus/metrics'
 import { createSequencer, type Sequencer, type SequencerControl, type SequencerOptions } from '#consensus/sequencer'
-import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
-import type { Log } from '#lib/log'
 import type { AdminNode, AdminOutcome } from '#rpc/ports'
-
-export type SequencerPartDeps = { readonly clock: Clock; readonly log: Log; readonly registry: Registry }
+import type { PartDeps } from '../nodeDeps.ts'
 
 /** A sequencer, before consensus gives it a chain. */
 export type SequencerPart = {
@@ -16,7 +12,10 @@ export type SequencerPart = {
   control(): SequencerControl | undefined
 }
 
-export function openSequencer({ clock, log, registry }: SequencerPartDeps, options: SequencerOptions): SequencerPart {
+export function openSequencer(
+  { clock, log, registry }: Pick<PartDeps, 'clock' | 'log' | 'registry'>,
+  options: SequencerOptions,
+): SequencerPart {
   const metrics = sequencerMetrics.register(registry)
   let sequencer: Sequencer | undefined
   return {

@@ -30,7 +30,8 @@ export type EthContextDeps = {
   readonly pool?: TransactionPool | undefined
   /** present: transactions are forwarded to it */
   readonly sequencer?: SequencerLink | undefined
-  readonly clientVersion: string
+  /** of this program */
+  readonly version: string
   /** maximum time of one eth_call or eth_estimateGas; 0: no limit; absent: five seconds */
   readonly callTimeoutMs?: number | undefined
   /** makes ids of filters; absent: random ids */
@@ -61,7 +62,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     heads,
     pool,
     sequencer,
-    clientVersion,
+    version,
     sync,
     preconfirmed,
     cacheShare = 1,
@@ -87,7 +88,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     filters: createFilters({ clock, newId: deps.newFilterId }),
     chainId: config.l2ChainId,
     forks: { schedule: config.schedule, genesis: config.genesis },
-    clientVersion,
+    clientVersion: `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`,
     limits: defaultEthLimits,
   }
 }

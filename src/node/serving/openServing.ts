@@ -1,9 +1,6 @@
-import type { Registry } from 'prom-client'
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
 import type { Clock } from '#lib/clock'
-import type { Log, RootLog } from '#lib/log'
-import type { Random } from '#lib/retry'
 import type { EthContext } from '#rpc/context'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { rpcMetrics } from '#rpc/metrics'
@@ -11,10 +8,11 @@ import type { PendingFeed } from '#rpc/pendingPorts'
 import type { HeadFeed } from '#rpc/ports'
 import type { ApiKey } from '#rpc/rateLimit'
 import { type EngineUse, type HealthSources, problemsOf } from '../health/health.ts'
-import { openHealthServer } from '../health/healthServer.ts'
+import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
 import { scrape } from '../metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
+import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
 import { createEngineSilence } from '../parts/engineSilence.ts'
 import { type FlashblocksPart, openFlashblocks } from '../parts/flashblocksPart.ts'
@@ -23,14 +21,9 @@ import { isThreaded, type RpcThreads, startRpcThreads, withoutThreaded } from '.
 import { startServers, type Urls } from './servers.ts'
 import { type EthServing, ethServing, rollupServing } from './serving.ts'
 
-export type ServingDeps = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly fetch: typeof fetch
-  readonly log: Log
+export type ServingDeps = PartDeps & {
   /** admin_setLogLevel can change the level of a RootLog */
-  readonly adminLog: Log | RootLog
-  readonly registry: Registry
+  readonly adminLog: NodeDeps['log']
   readonly meter: NodeMetricsMeter
   readonly heads: HeadFeed
   readonly preconfirmed: PendingFeed
@@ -119,10 +112,15 @@ export async function openServing(
   const servers = opening.use(
     await startServers({ ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry) }, listen),
   )
-  const health = opening.use(await openHealthServer({ clock, log: log.child('health'), problems }, options))
+  const {
+    version,
+    listen: { health: healthListen },
+  } = options
+  const healthDeps = { clock, log: log.child('health'), problems }
+  const health = healthListen && opening.use(await startHealthServer(healthDeps, { listen: healthListen, version }))
   const kept = opening.move()
   return {
-    urls: { ...execution?.urls, ...servers.urls, ...threads?.urls, ...health.urls },
+    urls: { ...execution?.urls, ...servers.urls, ...threads?.urls, ...(health && { health: health.url }) },
     context,
     flashblocks,
     problems,

@@ -103,7 +103,12 @@ async function openEth(
 ): Promise<void> {
   if (eth === undefined) return
   const { context, heads, engine, route = unrouted } = eth
-  const { budget: subscriptionBudget } = context.filters
+  const socketContextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext => ({
+    ...context,
+    cancellation,
+    subscriptions,
+  })
+  const sockets = { ...common, contextOf: socketContextOf, heads, pending: context.filters, subscriptionBudget: context.filters.budget }
   if (listen.http) {
     const contextOf = (cancellation: CancellationToken): EthContext => ({ ...context, cancellation })
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
@@ -113,25 +118,13 @@ async function openEth(
     await open('http', createRpcServer(deps, options))
   }
   if (listen.ws) {
-    const contextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext => ({
-      ...context,
-      cancellation,
-      subscriptions,
-    })
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: at.flag ?? 'ws.port' }
     const registry = route(withNamespaces(socketRegistry, api))
-    const deps = { ...common, registry, contextOf, heads, limiter: limiterOf(rateLimit), pending: context.filters, subscriptionBudget }
-    await open('ws', createWsServer(deps, options))
+    await open('ws', createWsServer({ ...sockets, registry, limiter: limiterOf(rateLimit) }, options))
   }
   if (listen.ipc) {
-    const contextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext => ({
-      ...context,
-      cancellation,
-      subscriptions,
-    })
-    const ipc = { ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters, subscriptionBudget }
-    await open('ipc', createIpcServer(ipc, { ...listen.ipc, flag: 'ipc.path' }))
+    await open('ipc', createIpcServer({ ...sockets, registry: route(socketRegistry) }, { ...listen.ipc, flag: 'ipc.path' }))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine

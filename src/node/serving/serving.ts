@@ -8,15 +8,13 @@ import type { Engine } from '#engine/port'
 import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
 import { createWasmEvm } from '#evm/wasmEvm'
 import type { ExecutionWorker } from '#executionThread/executionThread'
-import type { Clock } from '#lib/clock'
-import type { Log, RootLog } from '#lib/log'
-import type { Random } from '#lib/retry'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import type { ForwardMetrics } from '../metrics.ts'
+import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
 import type { ConsensusHalf } from '../parts/consensusHalf.ts'
 import type { EngineSilence } from '../parts/engineSilence.ts'
@@ -25,7 +23,6 @@ import { createSequencerLink } from '../parts/sequencerLink.ts'
 import { adminSequencer } from '../parts/sequencerPart.ts'
 import { cacheShares } from '../threads/rpcThreadCount.ts'
 import { isThreaded } from '../threads/rpcThreads.ts'
-import { clientVersionOf } from './clientVersion.ts'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
 import type { EthParts, RollupParts } from './servers.ts'
@@ -55,14 +52,10 @@ export type EthServing = Disposable & { readonly parts: EthParts; readonly watch
 
 /** Creates the served parts of the execution half: JSON-RPC, and the Engine API if another half drives it. */
 export function ethServing(
-  deps: {
+  deps: Omit<PartDeps, 'registry'> & {
     readonly execution: ExecutionWorker
     readonly consensus: ConsensusHalf | undefined
-    readonly clock: Clock
-    readonly fetch: typeof fetch
-    readonly random: Random
     readonly forwarding: ForwardMetrics
-    readonly log: Log
     readonly heads: HeadFeed
     readonly preconfirmed: PendingFeed
     /** absent: no other half drives this one */
@@ -74,13 +67,12 @@ export function ethServing(
   const { execution, consensus, clock, heads, preconfirmed, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
-  const clientVersion = clientVersionOf(version)
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
   const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
   const context = createEthContext({
-    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs, pendingFallback },
+    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, version, sync, callTimeoutMs, pendingFallback },
     preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
     cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
   })
@@ -101,7 +93,7 @@ export function rollupServing(
     readonly engine: Engine
     readonly consensus: ConsensusHalf
     readonly problems: () => readonly string[]
-    readonly log: Log | RootLog
+    readonly log: NodeDeps['log']
     readonly signal: AbortSignal
   },
   { config, version, isAdminOn }: NodeOptions,
@@ -133,7 +125,7 @@ function adminNode({
 }: {
   readonly config: RollupConfig
   readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer'>
-  readonly log: Log | RootLog
+  readonly log: NodeDeps['log']
   readonly signal: AbortSignal
 }): AdminNode {
   return {

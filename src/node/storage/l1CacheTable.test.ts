@@ -10,7 +10,7 @@ import { consensusTables } from '#store/tables'
 import { hashOf } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { createL1CacheTable } from './l1CacheTable.ts'
+import { L1CacheTable } from './l1CacheTable.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-l1-cache-'))
 afterAll(() => rmSync(base, { recursive: true }))
@@ -20,7 +20,7 @@ const entry = (kind: L1CacheKind, number: number, name: string, size = 100): L1C
 }
 function cacheOf(kv: Kv, maxBytes = 10_000) {
   const clock = createManualClock()
-  return { clock, cache: createL1CacheTable({ kv, clock, log: silentLog }, { table, maxBytes }) }
+  return { clock, cache: new L1CacheTable({ kv, clock, log: silentLog }, { table, maxBytes }) }
 }
 
 describe.each([
@@ -52,7 +52,7 @@ describe.each([
     const { clock, cache } = cacheOf(kv, 1_000)
     for (const number of [5, 3, 12, 4, 11, 10, 9, 8, 7, 6, 1, 2, 13]) cache.keep(entry('block', number, `block ${number}`))
     await clock.advanceMs(300)
-    const numbers = (of: ReturnType<typeof cacheOf>['cache']) => Array.from({ length: 15 }, (_, n) => n).filter((n) => of.hashAt(n))
+    const numbers = (of: L1CacheTable) => Array.from({ length: 15 }, (_, n) => n).filter((n) => of.hashAt(n))
     expect(numbers(cache)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     cache.keep(entry('blob', 14, 'a large blob', 450))
     cache.keep(entry('blob', 14, 'more than there is room for', 1_001))
@@ -97,7 +97,7 @@ it('node/storage/l1CacheTable: loses the cache, not the node, when the store ref
   const lines: string[] = []
   const clock = createManualClock()
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const cache = createL1CacheTable({ kv: refusing, clock, log }, { table, maxBytes: 1_000 })
+  const cache = new L1CacheTable({ kv: refusing, clock, log }, { table, maxBytes: 1_000 })
   cache.keep(entry('block', 1, 'one'))
   await clock.advanceMs(300)
   expect(lines.join()).toContain('no space left')

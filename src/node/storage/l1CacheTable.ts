@@ -5,13 +5,8 @@ import type { Log } from '#lib/log'
 import type { Kv, KvWriter } from '#store/ports'
 import { type Hash, hashFromBytes } from '#types/ids'
 
-export type L1CacheTable = L1Cache &
-  Disposable & {
-    /** bytes of stored and waiting entries */
-    readonly sizeBytes: number
-  }
-
-type Place = { readonly key: Uint8Array; readonly sizeBytes: number }
+/** Row of a stored entry. */
+type StoredEntry = { readonly key: Uint8Array; readonly sizeBytes: number }
 
 const kinds: readonly L1CacheKind[] = ['block', 'blob']
 const keyBytes = 8 + 1 + 32 + 4
@@ -44,35 +39,31 @@ function partsOf(key: Uint8Array): KeyParts | undefined {
 }
 
 /**
- * Creates the L1 cache over one table of the consensus store. Entries are written with a delay, a few megabytes per transaction; a kill before that
- * loses them. Above `maxBytes` the lowest L1 numbers are evicted. Opening reads all keys.
+ * L1 cache over one table of the consensus store. Entries are written with a delay, a few megabytes per transaction; a kill before that loses them.
+ * Above `maxBytes` the lowest L1 numbers are evicted. Opening reads all keys. Disposing writes waiting entries; later calls keep nothing.
  */
-export function createL1CacheTable(
-  deps: { readonly kv: Kv; readonly clock: Clock; readonly log: Log },
-  options: { readonly table: number; readonly maxBytes: number },
-): L1CacheTable {
-  return new Table(deps, options)
-}
-
-class Table implements L1CacheTable {
+export class L1CacheTable implements L1Cache, Disposable {
   readonly #kv: Kv
   readonly #clock: Clock
   readonly #log: Log
   readonly #table: number
   readonly #maxBytes: number
   /** stored entries, by kind and hash */
-  readonly #places = new Map<string, Place>()
+  readonly #stored = new Map<string, StoredEntry>()
   readonly #blockAt = new Map<number, Hash>()
   /** entries to be written, by kind and hash */
   #waiting = new Map<string, L1CacheEntry>()
-  #dropped: Place[] = []
+  #dropped: StoredEntry[] = []
   #writtenBytes = 0
   #waitingBytes = 0
   #timer: Disposable | undefined
   #isClosed = false
   #refusedUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor({ kv, clock, log }: { kv: Kv; clock: Clock; log: Log }, { table, maxBytes }: { table: number; maxBytes: number }) {
+  constructor(
+    { kv, clock, log }: { readonly kv: Kv; readonly clock: Clock; readonly log: Log },
+    { table, maxBytes }: { readonly table: number; readonly maxBytes: number },
+  ) {
     this.#kv = kv
     this.#clock = clock
     this.#log = log
@@ -82,6 +73,7 @@ class Table implements L1CacheTable {
     for (const key of reader.keys(table, {})) this.#index(key)
   }
 
+  /** Returns the bytes of stored and waiting entries. */
   get sizeBytes(): number {
     return this.#writtenBytes + this.#waitingBytes
   }
@@ -94,16 +86,16 @@ class Table implements L1CacheTable {
     const name = kind + hash
     const waiting = this.#waiting.get(name)
     if (waiting) return waiting.bytes
-    const place = this.#places.get(name)
-    if (place === undefined || this.#isClosed) return undefined
+    const stored = this.#stored.get(name)
+    if (stored === undefined || this.#isClosed) return undefined
     using reader = this.#kv.snapshot()
-    return reader.get(this.#table, place.key)
+    return reader.get(this.#table, stored.key)
   }
 
   keep(entry: L1CacheEntry): void {
     if (this.#isClosed) return
     const name = entry.kind + entry.hash
-    const isKept = this.#places.has(name) || this.#waiting.has(name)
+    const isKept = this.#stored.has(name) || this.#waiting.has(name)
     if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.elapsedMs() < this.#refusedUntilMs) return
     if (entry.kind === 'block') this.#replaceBlock(entry)
     this.#waiting.set(name, entry)
@@ -116,14 +108,13 @@ class Table implements L1CacheTable {
     const name = kind + hash
     const waiting = this.#waiting.get(name)
     if (waiting) this.#forgetWaiting(name, waiting)
-    const place = this.#places.get(name)
-    if (place === undefined) return
-    this.#forget(name, place)
-    this.#dropped.push(place)
+    const stored = this.#stored.get(name)
+    if (stored === undefined) return
+    this.#forget(name, stored)
+    this.#dropped.push(stored)
     this.#schedule()
   }
 
-  /** Writes waiting entries; later calls keep nothing. */
   [Symbol.dispose](): void {
     this.#isClosed = true
     while (this.#waiting.size > 0 || this.#dropped.length > 0) this.#write()
@@ -134,7 +125,7 @@ class Table implements L1CacheTable {
     const parts = partsOf(key)
     if (parts === undefined) return
     const { kind, hash, number, sizeBytes } = parts
-    this.#places.set(kind + hash, { key, sizeBytes })
+    this.#stored.set(kind + hash, { key, sizeBytes })
     this.#writtenBytes += sizeBytes
     if (kind === 'block') this.#blockAt.set(number, hash)
   }
@@ -145,8 +136,8 @@ class Table implements L1CacheTable {
     this.#blockAt.set(number, hash)
   }
 
-  #forget(name: string, { key, sizeBytes }: Place): void {
-    this.#places.delete(name)
+  #forget(name: string, { key, sizeBytes }: StoredEntry): void {
+    this.#stored.delete(name)
     this.#writtenBytes -= sizeBytes
     const parts = partsOf(key)
     if (parts?.kind === 'block' && this.#blockAt.get(parts.number) === parts.hash) this.#blockAt.delete(parts.number)
@@ -217,7 +208,7 @@ class Table implements L1CacheTable {
     this.#refusedUntilMs = this.#clock.elapsedMs() + refusedMs
     this.#waiting = new Map()
     this.#waitingBytes = 0
-    this.#places.clear()
+    this.#stored.clear()
     this.#blockAt.clear()
     this.#writtenBytes = 0
     using reader = this.#kv.snapshot()

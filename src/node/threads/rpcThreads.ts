@@ -1,8 +1,8 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Clock } from '#lib/clock'
-import { listenFault } from '#lib/faults'
+import { listen } from '#lib/listen'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import { filterNotFound } from '#rpc/errors'
@@ -14,7 +14,7 @@ import type { Hash } from '#types/ids'
 import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
-import type { ListenOptions, PageListen, Urls } from '../serving/servers.ts'
+import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -34,13 +34,9 @@ export type RpcThreadsDeps = {
   readonly metrics: RpcThreadsMetrics
 }
 
-export type RpcThreadsOptions = {
+export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback'> & {
   readonly count: number
-  readonly config: RollupConfig
-  readonly version: string
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
-  readonly callTimeoutMs?: number | undefined
-  readonly pendingFallback?: 'latest' | 'finalized' | undefined
   /** the node has pending blocks */
   readonly hasPending?: boolean
 }
@@ -68,18 +64,12 @@ const metricsTimeoutMs = 1_000
  * Refuses a port that another program has. The system does not: with many threads on one port, other processes of this user may listen there too.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
-async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions['http' | 'ws']>): Promise<void> {
-  const { host, port } = listen
+async function checkFree(name: 'http' | 'ws', wanted: HttpListen): Promise<void> {
+  const { host, port } = wanted
   if (port === 0) return
   const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const at = { flag: ('flag' in listen && listen.flag) || `${name}.port`, host, port }
-      const reason = cause.code ?? cause.message
-      reject(reason === 'EADDRINUSE' ? listenFault('PORT_IN_USE', at, cause) : listenFault('LISTEN_FAILED', { ...at, reason }, cause))
-    })
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
-  })
+  await listen(server, { host, port, flag: wanted.flag ?? `${name}.port` })
+  await once(server.close(), 'close')
 }
 
 /** Returns the options with the ports that the first thread got. */

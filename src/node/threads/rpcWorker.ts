@@ -14,7 +14,6 @@ import { rpcMetrics } from '#rpc/metrics'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createThreadMeter } from '../metrics/scrape.ts'
-import { clientVersionOf } from '../serving/clientVersion.ts'
 import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
 import { createHeadFeed } from '../serving/headFeed.ts'
 import { createPendingFeed } from '../serving/pendingFeed.ts'
@@ -112,7 +111,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       preconfirmed: hasPending ? preconfirmed : undefined,
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
-      clientVersion: clientVersionOf(version),
+      version,
       newFilterId: filterIdsOf(number),
       cacheShare: cacheShares(threads).worker,
       sync: () => sync,

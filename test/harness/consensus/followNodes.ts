@@ -41,7 +41,7 @@ export async function serveExecution({ config, genesis }: FollowChain): Promise<
   const execution = parts.use(
     createExecution({ ...common, kv: createMemoryKv(), genesis: () => genesis, onPublish: (record) => feed.publish(record) }),
   )
-  const eth = createEthContext({ ...common, execution, heads: feed, clientVersion: 'basalt', sync: () => undefined })
+  const eth = createEthContext({ ...common, execution, heads: feed, version: '0.0.0', sync: () => undefined })
   const listen = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   const http = parts.use(
     await createRpcServer(

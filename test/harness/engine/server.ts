@@ -34,7 +34,7 @@ export async function serveEngine({ execution, engine, config, clock = systemClo
     heads: scriptedFeed(),
     evm: createWasmEvm(),
     config: config as Parameters<typeof createEthContext>[0]['config'],
-    clientVersion: 'basalt/v0.0.0/test/node',
+    version: '0.0.0',
     sync: () => undefined,
     clock,
   })

@@ -52,7 +52,7 @@ export async function serveCompatChain({ chain, config }: ReturnType<typeof impo
   const pool = createTxPool({ ...shared, view: () => chain.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
   pool.onPublished(chain.published)
   const context = createEthContext({
-    ...{ ...shared, execution: chain, heads: scriptedFeed(), pool: poolPort(pool), clientVersion: 'basalt', sync: () => undefined },
+    ...{ ...shared, execution: chain, heads: scriptedFeed(), pool: poolPort(pool), version: '0.0.0', sync: () => undefined },
   })
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }

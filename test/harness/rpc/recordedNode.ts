@@ -108,7 +108,7 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
   const pool = createTxPool({ ...shared, view: () => execution.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
   pool.onPublished(execution.published)
   const eth = createEthContext({
-    ...{ ...shared, execution, heads: scriptedFeed(), pool: poolPort(pool), clientVersion: 'basalt', sync: () => undefined },
+    ...{ ...shared, execution, heads: scriptedFeed(), pool: poolPort(pool), version: '0.0.0', sync: () => undefined },
   })
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }

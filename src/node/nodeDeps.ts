@@ -1,0 +1,23 @@
+import type { Registry } from 'prom-client'
+import type { Clock } from '#lib/clock'
+import type { KzgThread } from '#lib/kzgThread'
+import type { Log, RootLog } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { Supervisor } from '#lib/supervisor'
+
+export type NodeDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  /** admin_setLogLevel can change the level of a RootLog */
+  readonly log: Log | RootLog
+  /** watches the execution thread; absent: it is not watched */
+  readonly supervisor?: Supervisor
+  /** Called right before and right after each transaction that moves the chain. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** thread that checks blobs for several nodes; absent: the node starts its own */
+  readonly kzg?: KzgThread
+}
+
+/** Capabilities of a node's part. */
+export type PartDeps = Pick<NodeDeps, 'clock' | 'random' | 'fetch'> & { readonly log: Log; readonly registry: Registry }
