@@ -347,7 +347,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'accounts',
       'agreement',
-      'balances',
+      'l1Server',
       'demo',
       'deposit',
       'forkSchedule',

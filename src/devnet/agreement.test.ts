@@ -5,7 +5,7 @@ import { createManualClock, type ManualClock } from '#test/harness/clock'
 import type { Block } from '#types/block'
 import { hashHeader } from '#types/header'
 import { type Hash, zeroHash } from '#types/ids'
-import { type Agreement, type ComparedNode, createAgreement, type Difference, defaultAgreementOptions } from './agreement.ts'
+import { Agreement, type ComparedNode, type Difference, defaultAgreementOptions } from './agreement.ts'
 
 type Stored = { readonly hash: Hash; block: Block; problem?: string }
 type FakeNode = ComparedNode & { blocks: Stored[]; safe: number; finalized: number; l1: Hash | undefined; reads: number; open: number }
@@ -74,7 +74,7 @@ function world(length: number, { clock = createManualClock(), prepare }: WorldOp
     },
   })
   const metrics = { compared: gauge('compared'), disagreement: gauge('disagreement') }
-  const agreement = createAgreement({ sequencer, verifier, clock, log: silentLog, metrics }, defaultAgreementOptions)
+  const agreement = new Agreement({ sequencer, verifier, clock, log: silentLog, metrics }, defaultAgreementOptions)
   const stop = new AbortController()
   return { clock, sequencer, verifier, agreement, running: agreement.run(stop.signal), stop, gauges }
 }

@@ -31,15 +31,6 @@ export type AgreementStatus =
       readonly difference: Difference
     }
 
-export interface Agreement {
-  status(): AgreementStatus
-  /**
-   * Compares until aborted or until a disagreement is certain.
-   * @returns the disagreement; undefined when aborted before
-   */
-  run(signal: AbortSignal): Promise<Difference | undefined>
-}
-
 export type AgreementDeps = {
   readonly sequencer: ComparedNode
   readonly verifier: ComparedNode
@@ -73,7 +64,7 @@ function readBlock(view: ComparedView, number: number): Read {
   }
 }
 
-const told = (read: Read, other: Read): string => {
+const shown = (read: Read, other: Read): string => {
   if (read.hash === undefined) return read.problem
   return read.hash === other.hash ? `${read.hash}, with other bytes` : read.hash
 }
@@ -81,7 +72,7 @@ const told = (read: Read, other: Read): string => {
 /** Returns the hash of a block that both nodes have, or their difference. */
 function compare(number: number, ours: Read, theirs: Read): Hash | Difference {
   if (ours.hash !== undefined && ours.hash === theirs.hash && Buffer.compare(ours.rlp, theirs.rlp) === 0) return ours.hash
-  return { number, sequencer: told(ours, theirs), verifier: told(theirs, ours) }
+  return { number, sequencer: shown(ours, theirs), verifier: shown(theirs, ours) }
 }
 
 /** maximum counted time between two observations of a difference, in polls */
@@ -91,7 +82,12 @@ type Compared = { readonly number: number; readonly hash: Hash }
 /** `countedMs`: time for which it was observed while both nodes had derived the same L1. */
 type Suspicion = { readonly difference: Difference; countedMs: number; seenMs: number }
 
-class SafeChainAgreement implements Agreement {
+/**
+ * Compares every safe block of the verifier with the sequencer's, encoded again from the stores, from genesis up to the lower of both safe heads. A
+ * block that differs during an L1 reorg is not a disagreement. It is one when it still differs after both nodes have derived the same L1 for a while,
+ * or when it is final on both.
+ */
+export class Agreement {
   readonly #deps: AgreementDeps
   readonly #options: AgreementOptions
   #last: Compared | undefined
@@ -101,7 +97,7 @@ class SafeChainAgreement implements Agreement {
   #suspicion: Suspicion | undefined
   #isSure = false
 
-  constructor(deps: AgreementDeps, options: AgreementOptions) {
+  constructor(deps: AgreementDeps, options: AgreementOptions = defaultAgreementOptions) {
     this.#deps = deps
     this.#options = options
     deps.metrics.disagreement.set({}, 0)
@@ -113,6 +109,10 @@ class SafeChainAgreement implements Agreement {
     return { kind: this.#isSure ? 'disagrees' : 'differs', ...common, difference: this.#suspicion.difference }
   }
 
+  /**
+   * Compares until aborted or until a disagreement is certain.
+   * @returns the disagreement; undefined when aborted before
+   */
   async run(signal: AbortSignal): Promise<Difference | undefined> {
     const { clock } = this.#deps
     while (!signal.aborted) {
@@ -186,13 +186,4 @@ class SafeChainAgreement implements Agreement {
     metrics.disagreement.set({}, 1)
     log.error("safe block of the verifier differs from the sequencer's", difference)
   }
-}
-
-/**
- * Compares every safe block of the verifier with the sequencer's, encoded again from the stores, from genesis up to the lower of both safe heads. A
- * block that differs during an L1 reorg is not a disagreement. It is one when it still differs after both nodes have derived the same L1 for a while,
- * or when it is final on both.
- */
-export function createAgreement(deps: AgreementDeps, options: AgreementOptions = defaultAgreementOptions): Agreement {
-  return new SafeChainAgreement(deps, options)
 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { bytesFromBigint } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
@@ -60,14 +61,13 @@ const warmUpMs = 2_000
 async function freePort(wanted: number): Promise<number> {
   const server = createServer()
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve))
+    await once(server.listen(wanted, '127.0.0.1'), 'listening')
   } catch (error) {
     throw devnetFault('DEVNET_L1_PORT', { port: wanted }, error)
   }
-  const address = server.address()
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  if (address === null || typeof address === 'string') throw new RangeError('a TCP server has no port')
-  return address.port
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
 }
 
 function argumentsOf(options: AnvilL1Options, port: number): readonly string[] {

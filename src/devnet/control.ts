@@ -44,47 +44,52 @@ const wholeNumber = (what: string, min: number, max: number): ParamCodec<number>
 })
 
 const nothing: ResultCodec<void> = { doc: 'null, once it has begun; it ends by itself', encode: () => null }
-const asIs = <T>(doc: string): ResultCodec<T> => ({ doc, encode: (value) => value as Json })
 const method = methodsOf<ControlContext>()
+
+/** Returns a method without parameters that returns a value as it is. */
+const fact = <T>(name: string, doc: string, resultDoc: string, read: (devnet: Controlled) => T): Method<ControlContext> =>
+  method({
+    ...{ name, doc, params: [], cost: 'instant', example: { params: [] } },
+    result: { doc: resultDoc, encode: (value: T) => value as Json },
+    run: ({ devnet }) => read(devnet),
+  })
+
+/** Returns a method that injects a fault, with one whole number from 1 to `max` as its parameter. */
+const injection = (
+  name: string,
+  doc: string,
+  parameter: { readonly name: string; readonly max: number; readonly example: number },
+  inject: (faults: DevnetFaults, value: number) => Promise<void>,
+): Method<ControlContext> =>
+  method({
+    ...{ name, doc, result: nothing, cost: 'execution', example: { params: [parameter.example], result: null } },
+    params: [param(parameter.name, wholeNumber(parameter.name, 1, parameter.max))],
+    run: ({ devnet }, value) => inject(devnet.faults, value),
+  })
 
 /** Methods of the control port. */
 export const controlMethods: readonly Method<ControlContext>[] = [
-  method({
-    name: 'devnet_info',
-    doc: 'URLs, chain ids, contracts and addresses of the devnet.',
-    params: [],
-    result: asIs<DevnetFacts>('the facts that the devnet prints when it starts, without the keys'),
-    cost: 'instant',
-    example: { params: [] },
-    run: ({ devnet }) => devnet.facts(),
-  }),
-  method({
-    name: 'devnet_status',
-    doc: 'Heads of both nodes, whether they agree, and active faults.',
-    params: [],
-    result: asIs<DevnetStatus>('the status line as an object'),
-    cost: 'instant',
-    example: { params: [] },
-    run: ({ devnet }) => devnet.status(),
-  }),
-  method({
-    name: 'devnet_pauseSequencer',
-    doc: 'Pauses new L2 blocks for a while; the missed blocks follow at once.',
-    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
-    result: nothing,
-    cost: 'execution',
-    example: { params: [5], result: null },
-    run: ({ devnet }, seconds) => devnet.faults.pauseSequencer(seconds),
-  }),
-  method({
-    name: 'devnet_stopBatcher',
-    doc: 'Stops posting to L1 for a while, so the safe head does not move.',
-    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
-    result: nothing,
-    cost: 'execution',
-    example: { params: [10], result: null },
-    run: ({ devnet }, seconds) => devnet.faults.stopBatcher(seconds),
-  }),
+  fact(
+    'devnet_info',
+    'URLs, chain ids, contracts and addresses of the devnet.',
+    'the facts that the devnet prints when it starts, without the keys',
+    (devnet) => devnet.facts(),
+  ),
+  fact('devnet_status', 'Heads of both nodes, whether they agree, and active faults.', 'the status line as an object', (devnet) =>
+    devnet.status(),
+  ),
+  injection(
+    'devnet_pauseSequencer',
+    'Pauses new L2 blocks for a while; the missed blocks follow at once.',
+    { name: 'seconds', max: controlBounds.maxSeconds, example: 5 },
+    (faults, seconds) => faults.pauseSequencer(seconds),
+  ),
+  injection(
+    'devnet_stopBatcher',
+    'Stops posting to L1 for a while, so the safe head does not move.',
+    { name: 'seconds', max: controlBounds.maxSeconds, example: 10 },
+    (faults, seconds) => faults.stopBatcher(seconds),
+  ),
   method({
     name: 'devnet_corruptBatch',
     doc: 'Changes a byte in the next channel on L1; nodes drop it, and the batcher posts its blocks again.',
@@ -94,24 +99,18 @@ export const controlMethods: readonly Method<ControlContext>[] = [
     example: { params: [], result: null },
     run: ({ devnet }) => devnet.faults.corruptBatch(),
   }),
-  method({
-    name: 'devnet_reorgL1',
-    doc: 'Replaces the last L1 blocks by the same number of blocks without transactions.',
-    params: [param('depth', wholeNumber('depth', 1, controlBounds.maxReorgBlocks))],
-    result: nothing,
-    cost: 'execution',
-    example: { params: [2], result: null },
-    run: ({ devnet }, depth) => devnet.faults.reorgL1(depth),
-  }),
-  method({
-    name: 'devnet_dropL1',
-    doc: 'Makes L1 unreachable for the nodes for a while.',
-    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxDropSeconds))],
-    result: nothing,
-    cost: 'execution',
-    example: { params: [5], result: null },
-    run: ({ devnet }, seconds) => devnet.faults.dropL1(seconds),
-  }),
+  injection(
+    'devnet_reorgL1',
+    'Replaces the last L1 blocks by the same number of blocks without transactions.',
+    { name: 'depth', max: controlBounds.maxReorgBlocks, example: 2 },
+    (faults, depth) => faults.reorgL1(depth),
+  ),
+  injection(
+    'devnet_dropL1',
+    'Makes L1 unreachable for the nodes for a while.',
+    { name: 'seconds', max: controlBounds.maxDropSeconds, example: 5 },
+    (faults, seconds) => faults.dropL1(seconds),
+  ),
 ]
 
 export const controlRegistry: Registry<ControlContext> = createRegistry<ControlContext>(controlMethods)

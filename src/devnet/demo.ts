@@ -6,8 +6,9 @@ import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
 import type { Hash } from '#types/ids'
+import { serveL1 } from './l1Server.ts'
 import { type RecordedChain, readRecordedChain } from './recordedChain.ts'
-import { createRecordedL1, serveL1 } from './recordedL1.ts'
+import { createRecordedL1 } from './recordedL1.ts'
 
 export type DemoDeps = { readonly clock: Clock; readonly random: Random; readonly fetch: typeof fetch; readonly log: Log }
 export type DemoOptions = { readonly httpPort: number; readonly rollupPort: number; readonly version: string }

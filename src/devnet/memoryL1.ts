@@ -1,40 +1,35 @@
+import { toHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
+import { parseHash } from '#types/ids'
 import { devnetFault } from './faults.ts'
-import { beaconReply } from './l1/memoryBeacon.ts'
 import { MemoryChain, type MemoryChainOptions } from './l1/memoryChain.ts'
-import { rpcAnswer } from './l1/memoryRpc.ts'
+import { callOf } from './l1/memoryRpc.ts'
+import { type BeaconChain, beaconReply, type L1Server, rpcReply, type ServedBlob, serveL1 } from './l1Server.ts'
 import type { DevnetL1 } from './ports.ts'
-import { type Exchange, type L1Server, type Reply, serveL1 } from './recordedL1.ts'
 
 export type MemoryL1Options = MemoryChainOptions & {
   /** default: any free port */
   readonly port?: number
 }
 
-const maxBatch = 1_000
-const text = (status: number, body: unknown): Reply => ({ status, body: JSON.stringify(body) })
-const parseError = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'parse error' } }
-
-function answer(chain: MemoryChain, { method, url, body }: Exchange): Reply {
-  if (method === 'GET') return beaconReply(chain, url)
-  let json: unknown
-  try {
-    json = JSON.parse(body)
-  } catch {
-    return text(400, parseError)
+/** Returns the chain's blobs for the beacon API. The slot of a block is its number. */
+function beaconOf(chain: MemoryChain): BeaconChain {
+  const { slotSec, genesisTimeSec, chainId } = chain.options
+  return {
+    genesisTimeSec,
+    spec: { SECONDS_PER_SLOT: String(slotSec), DEPOSIT_CHAIN_ID: String(chainId) },
+    blobHashes: (slot) => chain.block(slot)?.mined.flatMap(({ tx }) => (tx.type === 3 ? tx.blobVersionedHashes : [])),
+    blob(hash): ServedBlob | undefined {
+      const kept = chain.blob(parseHash(hash))
+      return kept && { data: toHex(kept.blob), commitment: toHex(kept.commitment), proof: kept.proof && toHex(kept.proof) }
+    },
   }
-  if (!Array.isArray(json)) return text(200, rpcAnswer(chain, json))
-  return json.length > maxBatch
-    ? text(413, parseError)
-    : text(
-        200,
-        json.map((each) => rpcAnswer(chain, each)),
-      )
 }
 
 async function serve(chain: MemoryChain, port: number): Promise<L1Server> {
   try {
-    return await serveL1((exchange) => answer(chain, exchange), port)
+    const beacon = beaconOf(chain)
+    return await serveL1(({ method, url, body }) => (method === 'GET' ? beaconReply(beacon, url) : rpcReply(body, callOf(chain))), port)
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error
     throw devnetFault('DEVNET_L1_PORT', { port }, error)

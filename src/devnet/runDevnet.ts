@@ -7,7 +7,7 @@ import { KzgThread } from '#lib/kzgThread'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
-import { type Agreement, createAgreement, type Difference } from './agreement.ts'
+import { Agreement, type Difference } from './agreement.ts'
 import { createBatcherPart } from './batcherPart.ts'
 import { type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
@@ -170,7 +170,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
       log,
     }),
   )
-  const agreement: Agreement = createAgreement({
+  const agreement = new Agreement({
     sequencer: comparedNode(sequencer, executions.sequencer),
     verifier: comparedNode(verifier, executions.verifier),
     clock,

@@ -102,9 +102,20 @@ export function readReceipt(ask: Ask, hash: Hash): Promise<SentReceipt | undefin
 /** Returns whether the transaction is in a block or pending. */
 export const isKnown = (ask: Ask, hash: Hash): Promise<boolean> => ask('eth_getTransactionByHash', [hash], (result) => result !== null)
 
-/** Returns a balance in wei */
-export const readBalance = (ask: Ask, address: string): Promise<bigint> =>
-  ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
+export type AccountBalances = { readonly address: string; readonly l1Wei: bigint; readonly l2Wei: bigint }
+
+/** Returns a balance in wei. */
+const readBalance = (ask: Ask, address: string): Promise<bigint> => ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
+
+/** Returns the balances of each account on both chains, in wei. @throws Fault DEVNET_RPC (fatal) */
+export function readBalances({ facts, l1, l2 }: RemoteDevnet): Promise<readonly AccountBalances[]> {
+  return Promise.all(
+    facts.accounts.map(async (address) => {
+      const [l1Wei, l2Wei] = await Promise.all([readBalance(l1, address), readBalance(l2, address)])
+      return { address, l1Wei, l2Wei }
+    }),
+  )
+}
 
 /** Returns the receipt if the transaction succeeded. @throws Fault TRANSACTION_FAILED (fatal) */
 export function requireSuccess(receipt: SentReceipt, where: string): SentReceipt {

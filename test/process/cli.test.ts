@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
+import { serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
-import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
+import { createRecordedL1 } from '#devnet/recordedL1'
 import { runCliProcess, startCli } from '#test/harness/process/cliProcess'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-cli-'))

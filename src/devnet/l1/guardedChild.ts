@@ -31,18 +31,6 @@ export interface GuardedChild extends AsyncDisposable {
 const keptOutputBytes = 4_096
 const stopMs = 8_000
 
-class Tail {
-  #text = ''
-
-  add(chunk: Buffer): void {
-    this.#text = (this.#text + chunk.toString('utf8')).slice(-keptOutputBytes)
-  }
-
-  get text(): string {
-    return this.#text.trim()
-  }
-}
-
 /** Returns the process id on the shell's first line. */
 function pidOf(shell: ChildProcessWithoutNullStreams): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -74,21 +62,24 @@ function killNow(pid: number): void {
  */
 export async function startGuarded(clock: Clock, file: string, args: readonly string[]): Promise<GuardedChild> {
   const shell = spawn('/bin/sh', ['-c', guard, 'basalt-guard', file, ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-  const tail = new Tail()
+  let output = ''
+  const keep = (chunk: Buffer): void => {
+    output = (output + chunk.toString('utf8')).slice(-keptOutputBytes)
+  }
   // the shell closes both streams, so their end is the program's end
-  shell.stderr.on('data', (chunk: Buffer) => tail.add(chunk))
+  shell.stderr.on('data', keep)
   shell.stdin.on('error', () => {})
   const closed = new Promise<void>((resolve) => shell.once('close', () => resolve()))
   const outputEnded = Promise.all([shell.stdout, shell.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done))))
   const pid = await pidOf(shell)
-  shell.stdout.on('data', (chunk: Buffer) => tail.add(chunk))
+  shell.stdout.on('data', keep)
   // a killed shell leaves the program running; after a normal exit of the shell, the process id may belong to another process
   shell.once('exit', (_code, signal) => {
     if (signal !== null) killNow(pid)
   })
   const ended = outputEnded.then(() => {
     shell.stdin.end()
-    return tail.text
+    return output.trim()
   })
   return {
     pid,

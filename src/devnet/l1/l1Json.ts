@@ -2,14 +2,11 @@ import { toHex, toQuantity } from '#lib/hex'
 import { encodedBlockSize } from '#types/block'
 import { headerToJson } from '#types/headerJson'
 import type { Log } from '#types/log'
-import type { Authorization, SignedTransaction } from '#types/transaction'
-import { legacyV } from '#types/transaction'
+import { type Authorization, legacyV, type SignedTransaction } from '#types/transaction'
 import { envOf, type MemoryBlock, type Mined } from './memoryBlock.ts'
 import { tipAt, type Waiting } from './memoryPool.ts'
 
 export type Json = Readonly<Record<string, unknown>>
-
-const bloomOf = (bytes: Uint8Array): string => toHex(bytes)
 
 const authorizationJson = (it: Authorization): Json => ({
   chainId: toQuantity(it.chainId),
@@ -122,7 +119,7 @@ export function receiptsJson(chainId: number, block: MemoryBlock): readonly Json
       cumulativeGasUsed: toQuantity(receipt.cumulativeGasUsed),
       gasUsed: toQuantity(gasUsed),
       effectiveGasPrice: toQuantity(priceIn(tx, block)),
-      logsBloom: bloomOf(receipt.logsBloom),
+      logsBloom: toHex(receipt.logsBloom),
       logs: logs.filter((each) => each.mined === mined).map(({ json }) => json),
       ...(tx.type === 3 && {
         blobGasUsed: toQuantity(131_072 * tx.blobVersionedHashes.length),

@@ -1,6 +1,7 @@
 import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { type Address, emptyCodeHash, type Hash, parseAddress, parseHash, zeroAddress } from '#types/ids'
 import { addressField, bigintField, bytesField, has, objectOf, ShapeError } from '#types/jsonShape'
+import { RpcRefusal } from '../l1Server.ts'
 import type { Json } from './l1Json.ts'
 import { blockJson, logsJson, receiptsJson, transactionJson } from './l1Json.ts'
 import { envOf, type MemoryBlock } from './memoryBlock.ts'
@@ -8,18 +9,6 @@ import { leastGas, type Tried, type TriedCall, tryCall } from './memoryCalls.ts'
 import type { MemoryChain } from './memoryChain.ts'
 import { tipAt } from './memoryPool.ts'
 import { accountOf, slotOf } from './memoryState.ts'
-
-/** JSON-RPC error, with the code of other clients. */
-export class RpcRefusal extends Error {
-  readonly code: number
-  readonly data: string | undefined
-
-  constructor(code: number, message: string, data?: string) {
-    super(message)
-    this.code = code
-    this.data = data
-  }
-}
 
 const invalid = (message: string): RpcRefusal => new RpcRefusal(-32_602, message)
 
@@ -208,25 +197,16 @@ const methods: Readonly<Record<string, Method>> = {
   eth_sendRawTransaction: send,
 }
 
-function call(chain: MemoryChain, method: string, params: Params): unknown {
-  const run = Object.hasOwn(methods, method) ? methods[method] : undefined
-  if (!run) throw new RpcRefusal(-32_601, `the method ${method} does not exist`)
-  try {
-    return run(chain, params)
-  } catch (error) {
-    if (error instanceof ShapeError || error instanceof SyntaxError) throw invalid(error.message)
-    throw error
-  }
-}
-
-/** Returns the response to one JSON-RPC call. */
-export function rpcAnswer(chain: MemoryChain, request: unknown): Json {
-  const { id = null, method, params } = (request ?? {}) as { id?: unknown; method?: unknown; params?: unknown }
-  try {
-    return { jsonrpc: '2.0', id, result: call(chain, String(method), Array.isArray(params) ? params : []) }
-  } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error
-    const { code: errorCode, message, data } = error
-    return { jsonrpc: '2.0', id, error: { code: errorCode, message, ...(data !== undefined && { data }) } }
+/** Returns the chain's JSON-RPC methods as one function. It throws RpcRefusal for an error response. */
+export function callOf(chain: MemoryChain): (method: string, params: Params) => unknown {
+  return (method, params) => {
+    const run = Object.hasOwn(methods, method) ? methods[method] : undefined
+    if (!run) throw new RpcRefusal(-32_601, `the method ${method} does not exist`)
+    try {
+      return run(chain, params)
+    } catch (error) {
+      if (error instanceof ShapeError || error instanceof SyntaxError) throw invalid(error.message)
+      throw error
+    }
   }
 }

@@ -1,4 +1,5 @@
-import { createRecordedL1, type Exchange, type L1Recording, type L1Server, type RecordedL1, type Reply, serveL1 } from '#devnet/recordedL1'
+import { type Exchange, type L1Server, type Reply, serveL1 } from '#devnet/l1Server'
+import { createRecordedL1, type L1Recording, type RecordedL1 } from '#devnet/recordedL1'
 
 /** Failure of an L1 endpoint. */
 export type L1FaultKind =

@@ -1,4 +1,5 @@
-import { createRecordedL1, type L1Recording, type RecordedL1, serveL1 } from '#devnet/recordedL1'
+import { serveL1 } from '#devnet/l1Server'
+import { createRecordedL1, type L1Recording, type RecordedL1 } from '#devnet/recordedL1'
 import { startProxy, type TcpProxy } from './proxy.ts'
 
 /** Wrong labels of an L1. `finalized-above-safe`: the head is labelled finalized, genesis safe. */

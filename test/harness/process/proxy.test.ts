@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { serveL1 } from '#devnet/recordedL1'
+import { serveL1 } from '#devnet/l1Server'
 import { startProxy } from './proxy.ts'
 
 const body = JSON.stringify({ result: `0x${'abcdef0123456789'.repeat(4_000)}` })
