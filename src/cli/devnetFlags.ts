@@ -1,86 +1,59 @@
 import { dataAvailabilities } from '#devnet/options'
-import { addressText, amount, choice, defaulted, duration, hexText, integer, onOff, port, text } from './flagSpec.ts'
+import { addressText, amount, choice, defaulted, duration, hexText, inGroup, integer, onOff, port, text } from './flagSpec.ts'
 
 /** Flags of `basalt devnet` and its subcommands. A flag without a fallback defaults to the value that the chain in --datadir was created with. */
-export const devnetFlags = {
-  'chain-id': integer(
-    { env: 'BASALT_DEVNET_CHAIN_ID', group: 'Devnet', doc: 'chain id of L2; default 901, or that of the chain in --datadir' },
-    'N',
-    1,
-    999_999_999_999_999,
-  ),
-  'block-time': duration(
-    { env: 'BASALT_DEVNET_BLOCK_TIME', group: 'Devnet', doc: 'interval between L2 blocks: 1s or 2s; default 2s' },
-    '1s or 2s',
-    (ms) => [200, 1_000, 2_000].includes(ms),
-  ),
-  'l1-block-time': duration(
-    { env: 'BASALT_DEVNET_L1_BLOCK_TIME', group: 'Devnet', doc: 'interval between L1 blocks: 1s to 60s; default 2s' },
-    'a whole number of seconds from 1s to 60s',
-    (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
-  ),
-  accounts: integer(
-    { env: 'BASALT_DEVNET_ACCOUNTS', group: 'Devnet', doc: 'number of accounts that get 10,000 ETH on both chains; default 10' },
-    'N',
-    1,
-    100,
-  ),
-  mnemonic: text(
-    { env: 'BASALT_DEVNET_MNEMONIC', group: 'Devnet', secret: true, doc: 'words of the accounts; default: test … test junk' },
-    'WORDS',
-  ),
-  fork: text(
-    {
-      env: 'BASALT_DEVNET_FORK',
-      group: 'Devnet',
-      doc: 'canyon to azul: active in block 1 with all earlier forks; or a JSON file with seconds after genesis by fork; default jovian',
-    },
-    'NAME|FILE',
-  ),
-  l1: choice(
-    {
-      env: 'BASALT_DEVNET_L1',
-      group: 'Devnet',
-      doc: 'the L1: anvil in its own process, or memory, which cannot be kept; default anvil',
-    },
-    ['anvil', 'memory'],
-  ),
-  'data-availability': choice(
-    {
-      env: 'BASALT_DEVNET_DATA_AVAILABILITY',
-      group: 'Devnet',
-      doc: 'form in which the batcher posts blocks to L1; auto: the cheaper form; default calldata',
-    },
-    dataAvailabilities,
-  ),
-  'l1.port': defaulted(port({ env: 'BASALT_DEVNET_L1_PORT', group: 'Devnet', doc: 'JSON-RPC of the L1; 0: any free port' }), 4545),
-  'verifier.port': defaulted(
-    port({
-      env: 'BASALT_DEVNET_VERIFIER_PORT',
-      group: 'Devnet',
-      doc: 'JSON-RPC of the node that derives the chain from L1; 0: any free port',
-    }),
-    8645,
-  ),
-  'verifier.ws-port': defaulted(
-    port({ env: 'BASALT_DEVNET_VERIFIER_WS_PORT', group: 'Devnet', doc: 'the same over WebSocket, with subscriptions; 0: any free port' }),
-    8646,
-  ),
-  'publisher.port': defaulted(
-    port({
-      env: 'BASALT_DEVNET_PUBLISHER_PORT',
-      group: 'Devnet',
-      doc: "WebSocket with the sequencer's flashblocks, which the verifier serves as `pending`; 0: any free port; off: none",
-    }),
-    1111,
-  ),
-  'control.port': defaulted(
-    port({ env: 'BASALT_DEVNET_CONTROL_PORT', group: 'Devnet', doc: 'devnet_* methods, on loopback; 0: any free port' }),
-    8549,
-  ),
-  quiet: onOff({ env: 'BASALT_DEVNET_QUIET', group: 'Devnet', doc: 'write no status lines after the start' }),
-  from: text({ env: 'BASALT_DEVNET_FROM', group: 'Devnet', doc: 'the sender: number or address of an account; default 0' }, 'N|ADDRESS'),
-  to: addressText({ env: 'BASALT_DEVNET_TO', group: 'Devnet', doc: 'the receiver; default for a deposit or a withdrawal: the sender' }),
-  value: amount({ env: 'BASALT_DEVNET_VALUE', group: 'Devnet', doc: 'amount: 1.5ether, 20gwei, or wei; default 0' }),
-  data: hexText({ env: 'BASALT_DEVNET_DATA', group: 'Devnet', doc: 'calldata; without --to the init code of a contract' }),
-} as const
+export const devnetFlags = inGroup(
+  'Devnet',
+  {
+    'chain-id': integer({ doc: 'chain id of L2; default 901, or that of the chain in --datadir' }, 'N', 1, 999_999_999_999_999),
+    'block-time': duration({ doc: 'interval between L2 blocks: 1s or 2s; default 2s' }, '1s or 2s', (ms) =>
+      [200, 1_000, 2_000].includes(ms),
+    ),
+    'l1-block-time': duration(
+      { doc: 'interval between L1 blocks: 1s to 60s; default 2s' },
+      'a whole number of seconds from 1s to 60s',
+      (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
+    ),
+    accounts: integer({ doc: 'number of accounts that get 10,000 ETH on both chains; default 10' }, 'N', 1, 100),
+    mnemonic: text({ secret: true, doc: 'words of the accounts; default: test … test junk' }, 'WORDS'),
+    fork: text(
+      {
+        doc: 'canyon to azul: active in block 1 with all earlier forks; or a JSON file with seconds after genesis by fork; default jovian',
+      },
+      'NAME|FILE',
+    ),
+    l1: choice(
+      {
+        doc: 'the L1: anvil in its own process, or memory, which cannot be kept; default anvil',
+      },
+      ['anvil', 'memory'],
+    ),
+    'data-availability': choice(
+      {
+        doc: 'form in which the batcher posts blocks to L1; auto: the cheaper form; default calldata',
+      },
+      dataAvailabilities,
+    ),
+    'l1.port': defaulted(port({ doc: 'JSON-RPC of the L1; 0: any free port' }), 4545),
+    'verifier.port': defaulted(
+      port({
+        doc: 'JSON-RPC of the node that derives the chain from L1; 0: any free port',
+      }),
+      8645,
+    ),
+    'verifier.ws-port': defaulted(port({ doc: 'the same over WebSocket, with subscriptions; 0: any free port' }), 8646),
+    'publisher.port': defaulted(
+      port({
+        doc: "WebSocket with the sequencer's flashblocks, which the verifier serves as `pending`; 0: any free port; off: none",
+      }),
+      1111,
+    ),
+    'control.port': defaulted(port({ doc: 'devnet_* methods, on loopback; 0: any free port' }), 8549),
+    quiet: onOff({ doc: 'write no status lines after the start' }),
+    from: text({ doc: 'the sender: number or address of an account; default 0' }, 'N|ADDRESS'),
+    to: addressText({ doc: 'the receiver; default for a deposit or a withdrawal: the sender' }),
+    value: amount({ doc: 'amount: 1.5ether, 20gwei, or wei; default 0' }),
+    data: hexText({ doc: 'calldata; without --to the init code of a contract' }),
+  },
+  { prefix: 'BASALT_DEVNET_' },
+)

@@ -28,14 +28,14 @@ export const flagGroups = [
   'Not supported yet',
 ] as const
 
-/** One flag, for command line, environment, help and reference. `parse` does not throw: it returns undefined for a bad value. */
-export type Flag<T> = {
-  readonly env: string
+export type FlagGroup = (typeof flagGroups)[number]
+
+/** A flag without its place among the others. `parse` does not throw: it returns undefined for a bad value. */
+export type FlagSpec<T> = {
   readonly aliases: readonly Alias[]
   readonly doc: string
-  readonly group: (typeof flagGroups)[number]
-  /** modes of `node` in which the flag has an effect */
-  readonly modes: readonly NodeMode[]
+  /** modes of `node` in which the flag has an effect; absent: those of its group */
+  readonly modes?: readonly NodeMode[]
   /** Written `--flag <placeholder>`; a switch has none. */
   readonly placeholder?: string
   /** Description of a valid value, for the error: `a port (0–65535)`. */
@@ -47,13 +47,17 @@ export type Flag<T> = {
   readonly parse: (text: string) => T | undefined
 }
 
+type Placed = { readonly env: string; readonly group: FlagGroup; readonly modes: readonly NodeMode[] }
+
+/** One flag, for command line, environment, help and reference. */
+export type Flag<T> = FlagSpec<T> & Placed
+
+type Fallback<T> = { readonly fallback: T; readonly fallbackText: string }
 /** A flag that always has a value. */
-export type DefaultedFlag<T> = Flag<T> & { readonly fallback: T; readonly fallbackText: string }
+export type DefaultedFlag<T> = Flag<T> & Fallback<T>
 
 export type FlagOptions = {
   doc: string
-  env: string
-  group: Flag<unknown>['group']
   aliases?: readonly Alias[]
   modes?: readonly NodeMode[]
   secret?: boolean
@@ -69,21 +73,39 @@ export function older(
   return [names].flat().map((name) => ({ name, modes: meantIn, isAddition, ...(translation && { translation }) }))
 }
 
-function flag<T>(options: FlagOptions, placeholder: string | undefined, expected: string, parse: (text: string) => T | undefined): Flag<T> {
-  const named = { aliases: [], modes, secret: false, unsupported: false, ...options, expected, parse }
-  return placeholder === undefined ? named : { ...named, placeholder }
+/** Places flags in a group. A flag's variable is named after the flag: `http.port` is BASALT_HTTP_PORT. */
+export function inGroup<const S extends Readonly<Record<string, FlagSpec<unknown>>>>(
+  group: FlagGroup,
+  specs: S,
+  { modes: ofGroup = modes, prefix = 'BASALT_' }: { readonly modes?: readonly NodeMode[]; readonly prefix?: string } = {},
+): { readonly [N in keyof S]: S[N] & Placed } {
+  const placed = Object.entries(specs).map(([name, spec]): [string, Flag<unknown>] => {
+    const env = prefix + name.toUpperCase().replaceAll(/[.-]/g, '_')
+    return [name, { ...spec, env, group, modes: spec.modes ?? ofGroup }]
+  })
+  return Object.fromEntries(placed) as unknown as { readonly [N in keyof S]: S[N] & Placed }
 }
 
-export const defaulted = <T>(spec: Flag<T>, fallback: T, fallbackText: string = String(fallback)): DefaultedFlag<T> => ({
+function flag<T>(
+  options: FlagOptions,
+  placeholder: string | undefined,
+  expected: string,
+  parse: (text: string) => T | undefined,
+): FlagSpec<T> {
+  const spec = { aliases: [], secret: false, unsupported: false, ...options, expected, parse }
+  return placeholder === undefined ? spec : { ...spec, placeholder }
+}
+
+export const defaulted = <T>(spec: FlagSpec<T>, fallback: T, fallbackText: string = String(fallback)): FlagSpec<T> & Fallback<T> => ({
   ...spec,
   fallback,
   fallbackText,
 })
 
-export const text = (options: FlagOptions, placeholder: string): Flag<string> =>
+export const text = (options: FlagOptions, placeholder: string): FlagSpec<string> =>
   flag(options, placeholder, 'a text', (value) => (value === '' ? undefined : value))
 
-export const choice = <const T extends string>(options: FlagOptions, choices: readonly T[]): Flag<T> =>
+export const choice = <const T extends string>(options: FlagOptions, choices: readonly T[]): FlagSpec<T> =>
   flag(options, choices.join('|'), `one of ${choices.join(', ')}`, (value) => choices.find((one) => one === value))
 
 function parseInteger(value: string, min: number, max: number): number | undefined {
@@ -92,22 +114,22 @@ function parseInteger(value: string, min: number, max: number): number | undefin
   return number >= min && number <= max ? number : undefined
 }
 
-export function integer(options: FlagOptions, placeholder: string, min: number, max: number): Flag<number> {
+export function integer(options: FlagOptions, placeholder: string, min: number, max: number): FlagSpec<number> {
   return flag(options, placeholder, `an integer from ${min} to ${max}`, (value) => parseInteger(value, min, max))
 }
 
-export const port = (options: FlagOptions): Flag<number | 'off'> =>
+export const port = (options: FlagOptions): FlagSpec<number | 'off'> =>
   flag(options, 'PORT', 'an integer from 0 to 65535, or off', (value) => (value === 'off' ? 'off' : parseInteger(value, 0, 65_535)))
 
 const isUrl = (value: string, protocols: RegExp): boolean => URL.canParse(value) && protocols.test(new URL(value).protocol)
 
-export const url = (options: FlagOptions, protocols: readonly string[]): Flag<string> =>
+export const url = (options: FlagOptions, protocols: readonly string[]): FlagSpec<string> =>
   flag(options, 'URL', `a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`, (value) =>
     isUrl(value, new RegExp(`^(?:${protocols.join('|')}):$`)) ? value : undefined,
   )
 
 /** One URL of a node, or its HTTP URL, a comma and its WebSocket URL. */
-export const nodeUrl = (options: FlagOptions): Flag<string> =>
+export const nodeUrl = (options: FlagOptions): FlagSpec<string> =>
   flag(
     options,
     'URL[,WS-URL]',
@@ -119,28 +141,26 @@ export const nodeUrl = (options: FlagOptions): Flag<string> =>
     },
   )
 
-/** @param scheme of each URL; the scheme with an `s` is accepted too */
-export const urls = (options: FlagOptions, scheme: 'http' | 'ws' = 'http'): Flag<readonly string[]> =>
-  flag(options, 'URL[,URL]', `a list of ${scheme} or ${scheme}s URLs`, (value) => {
-    const list = value.split(',').map((one) => one.trim())
-    return list.every((one) => isUrl(one, new RegExp(`^${scheme}s?:$`))) ? list : undefined
-  })
-
-export const hostNames = (options: FlagOptions): Flag<readonly string[]> =>
-  flag(options, 'NAME[,NAME]', 'a list of host names without ports', (value) => {
-    const list = value.split(',').map((one) => one.trim().toLowerCase())
-    return list.every((one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)) ? list : undefined
-  })
-
 /** Splits a value at commas; undefined: an item is not valid. */
 function parseList(value: string, isGood: (one: string) => boolean): readonly string[] | undefined {
   const list = value.split(',').map((one) => one.trim())
   return list.every(isGood) ? list : undefined
 }
 
+/** @param scheme of each URL; the scheme with an `s` is accepted too */
+export const urls = (options: FlagOptions, scheme: 'http' | 'ws' = 'http'): FlagSpec<readonly string[]> =>
+  flag(options, 'URL[,URL]', `a list of ${scheme} or ${scheme}s URLs`, (value) => {
+    return parseList(value, (one) => isUrl(one, new RegExp(`^${scheme}s?:$`)))
+  })
+
+export const hostNames = (options: FlagOptions): FlagSpec<readonly string[]> =>
+  flag(options, 'NAME[,NAME]', 'a list of host names without ports', (value) =>
+    parseList(value.toLowerCase(), (one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)),
+  )
+
 const knownNamespaces = ['eth', 'net', 'web3', 'rpc', 'txpool', 'debug', 'trace', 'base', 'admin', 'miner']
 
-export const namespaces = (options: FlagOptions): Flag<readonly string[] | 'all'> =>
+export const namespaces = (options: FlagOptions): FlagSpec<readonly string[] | 'all'> =>
   flag(options, 'NAME[,NAME]', `all, none, or a list of ${knownNamespaces.join(', ')}`, (value) => {
     if (value === 'all') return value
     return value === 'none' ? [] : parseList(value, (one) => knownNamespaces.includes(one))
@@ -148,18 +168,18 @@ export const namespaces = (options: FlagOptions): Flag<readonly string[] | 'all'
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
-export const origins = (options: FlagOptions): Flag<readonly string[] | 'any'> =>
+export const origins = (options: FlagOptions): FlagSpec<readonly string[] | 'any'> =>
   flag(options, 'ORIGIN[,ORIGIN]', '*, or a list of origins such as https://wallet.example', (value) =>
     value === '*' ? 'any' : parseList(value, isOrigin),
   )
 
-export const addressRanges = (options: FlagOptions): Flag<readonly string[]> =>
+export const addressRanges = (options: FlagOptions): FlagSpec<readonly string[]> =>
   flag(options, 'ADDRESS[,ADDRESS]', 'a list of IP addresses, or networks such as 10.0.0.0/8', (value) => parseList(value, isAddressRange))
 
 /** A distance on the chain: in seconds, or in blocks as in older configurations. */
 export type Stretch = { readonly sec: number } | { readonly blocks: number }
 
-export const stretch = (options: FlagOptions): Flag<Stretch> =>
+export const stretch = (options: FlagOptions): FlagSpec<Stretch> =>
   flag(options, 'SEC', 'a whole number of seconds (1 to 999999999), or of blocks written 512b', (value) => {
     const [, digits = '', unit] = /^([1-9]\d{0,8})(b?)$/.exec(value) ?? []
     if (digits === '') return undefined
@@ -168,7 +188,7 @@ export const stretch = (options: FlagOptions): Flag<Stretch> =>
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
 
-export const bytes = (options: FlagOptions): Flag<number> =>
+export const bytes = (options: FlagOptions): FlagSpec<number> =>
   flag(options, 'BYTES', 'a number of bytes, such as 500MB or 2GB', (value) => {
     const [, digits = '', unit = ''] = /^(\d{1,12})(KB|MB|GB|TB)?$/i.exec(value) ?? []
     if (digits === '') return undefined
@@ -176,13 +196,13 @@ export const bytes = (options: FlagOptions): Flag<number> =>
     return Number.isSafeInteger(count) ? count : undefined
   })
 
-export const secretHex = (options: FlagOptions): Flag<string> =>
+export const secretHex = (options: FlagOptions): FlagSpec<string> =>
   flag({ ...options, secret: true }, 'HEX', '64 hex digits', (value) => {
     const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(value) ?? []
     return digits?.toLowerCase()
   })
 
-export const onOff = (options: FlagOptions): DefaultedFlag<boolean> =>
+export const onOff = (options: FlagOptions): FlagSpec<boolean> & Fallback<boolean> =>
   defaulted(
     flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
     false,
@@ -191,7 +211,7 @@ export const onOff = (options: FlagOptions): DefaultedFlag<boolean> =>
 const timeUnits: Readonly<Record<string, number>> = { '': 1_000, s: 1_000, ms: 1 }
 
 /** A time, in milliseconds. */
-export const duration = (options: FlagOptions, expected: string, isGood: (ms: number) => boolean = () => true): Flag<number> =>
+export const duration = (options: FlagOptions, expected: string, isGood: (ms: number) => boolean = () => true): FlagSpec<number> =>
   flag(options, 'TIME', expected, (value) => {
     const [, digits = '', unit = ''] = /^(\d{1,5})(s|ms)?$/.exec(value) ?? []
     const ms = Number(digits) * (timeUnits[unit] ?? 0)
@@ -201,23 +221,23 @@ export const duration = (options: FlagOptions, expected: string, isGood: (ms: nu
 const weiUnits: Readonly<Record<string, number>> = { '': 0, wei: 0, gwei: 9, ether: 18, eth: 18 }
 
 /** An amount of ether, in wei. */
-export const amount = (options: FlagOptions): Flag<bigint> =>
+export const amount = (options: FlagOptions): FlagSpec<bigint> =>
   flag(options, 'AMOUNT', 'an amount such as 1.5ether, 20gwei or 1000 (wei)', (value) => {
     const [, whole = '', fraction = '', unit = ''] = /^(\d{1,30})(?:\.(\d{1,18}))?(wei|gwei|eth|ether)?$/i.exec(value) ?? []
     const decimals = weiUnits[unit.toLowerCase()] ?? 0
     return whole === '' || fraction.length > decimals ? undefined : BigInt(whole + fraction.padEnd(decimals, '0'))
   })
 
-export const addressText = (options: FlagOptions): Flag<string> =>
+export const addressText = (options: FlagOptions): FlagSpec<string> =>
   flag(options, 'ADDRESS', 'an address (0x and 40 hex digits)', (value) =>
     /^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : undefined,
   )
 
-export const hexText = (options: FlagOptions): Flag<string> =>
+export const hexText = (options: FlagOptions): FlagSpec<string> =>
   flag(options, 'HEX', 'bytes (0x and an even number of hex digits)', (value) =>
     /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined,
   )
 
 /** A flag of a missing feature: every value is refused. */
-export const notYet = (options: Omit<FlagOptions, 'unsupported' | 'group'>, placeholder?: string): Flag<string> =>
-  flag({ ...options, group: 'Not supported yet', unsupported: true }, placeholder, 'a text', (value) => value)
+export const notYet = (options: Omit<FlagOptions, 'unsupported'>, placeholder?: string): FlagSpec<string> =>
+  flag({ ...options, unsupported: true }, placeholder, 'a text', (value) => value)

@@ -8,6 +8,7 @@ import {
   defaulted,
   duration,
   type Flag,
+  inGroup,
   integer,
   modes,
   nodeUrl,
@@ -36,310 +37,263 @@ const loopback = '127.0.0.1'
  * `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables without a meaning here are in `otherClientEnv.ts`.
  */
 export const flags = {
-  network: choice(
-    {
-      env: 'BASALT_NETWORK',
-      group: 'Chain',
-      aliases: older(['BASE_NODE_NETWORK', 'OP_NODE_NETWORK', 'RETH_CHAIN', 'OP_RETH_OP_NETWORK', 'OP_GETH_OP_NETWORK'], {
-        translation: form.networkName,
-      }),
-      doc: 'name of a built-in chain',
-    },
-    networkNames,
-  ),
-  'rollup.config': text(
-    {
-      env: 'BASALT_ROLLUP_CONFIG',
-      group: 'Chain',
-      aliases: older(['BASE_NODE_ROLLUP_CONFIG', 'OP_NODE_ROLLUP_CONFIG']),
-      doc: "rollup config of a custom chain, in op-node's format; requires --genesis",
-    },
-    'FILE',
-  ),
-  genesis: text({ env: 'BASALT_GENESIS', group: 'Chain', doc: "genesis of a custom chain, in geth's format" }, 'FILE'),
+  ...inGroup('Chain', {
+    network: choice(
+      {
+        aliases: older(['BASE_NODE_NETWORK', 'OP_NODE_NETWORK', 'RETH_CHAIN', 'OP_RETH_OP_NETWORK', 'OP_GETH_OP_NETWORK'], {
+          translation: form.networkName,
+        }),
+        doc: 'name of a built-in chain',
+      },
+      networkNames,
+    ),
+    'rollup.config': text(
+      {
+        aliases: older(['BASE_NODE_ROLLUP_CONFIG', 'OP_NODE_ROLLUP_CONFIG']),
+        doc: "rollup config of a custom chain, in op-node's format; requires --genesis",
+      },
+      'FILE',
+    ),
+    genesis: text({ doc: "genesis of a custom chain, in geth's format" }, 'FILE'),
+  }),
 
   ...l1Flags,
 
-  mode: defaulted(
-    choice(
-      {
-        env: 'BASALT_MODE',
-        group: 'Halves',
-        doc: 'both halves in one process, or one half, which works with the other over the Engine API',
-      },
-      modes,
+  ...inGroup('Halves', {
+    mode: defaulted(
+      choice(
+        {
+          doc: 'both halves in one process, or one half, which works with the other over the Engine API',
+        },
+        modes,
+      ),
+      'all',
     ),
-    'all',
-  ),
-  engine: url(
-    {
-      env: 'BASALT_ENGINE',
-      group: 'Halves',
-      modes: consensusOnly,
-      aliases: older(['BASE_NODE_L2_ENGINE_RPC', 'OP_NODE_L2_ENGINE_RPC'], { translation: form.engineUrl }),
-      doc: 'Engine API of the execution half',
-    },
-    ['http', 'https'],
-  ),
-  jwt: text(
-    {
-      env: 'BASALT_JWT',
-      group: 'Halves',
+    engine: url(
+      {
+        modes: consensusOnly,
+        aliases: older(['BASE_NODE_L2_ENGINE_RPC', 'OP_NODE_L2_ENGINE_RPC'], { translation: form.engineUrl }),
+        doc: 'Engine API of the execution half',
+      },
+      ['http', 'https'],
+    ),
+    jwt: text(
+      {
+        modes: ['execution', 'consensus'],
+        aliases: older(['BASE_NODE_L2_ENGINE_AUTH', 'OP_NODE_L2_ENGINE_AUTH']),
+        doc: 'file of the secret that both halves share; created when absent; default DATADIR/jwt.hex',
+      },
+      'FILE',
+    ),
+    'jwt.secret': secretHex({
       modes: ['execution', 'consensus'],
-      aliases: older(['BASE_NODE_L2_ENGINE_AUTH', 'OP_NODE_L2_ENGINE_AUTH']),
-      doc: 'file of the secret that both halves share; created when absent; default DATADIR/jwt.hex',
+      aliases: older(['BASE_NODE_L2_ENGINE_AUTH_RAW', 'BASE_NODE_L2_ENGINE_AUTH_ENCODED', 'OP_NODE_L2_ENGINE_AUTH_RAW']),
+      doc: 'the secret itself; overrides the file of --jwt',
+    }),
+    'engine.addr': defaulted(text({ modes: executionOnly, doc: 'address of the Engine API' }, 'ADDRESS'), loopback),
+    'engine.port': defaulted(
+      port({
+        modes: executionOnly,
+        aliases: older('AUTHRPC_PORT', { modes: executionOnly }),
+        doc: 'Engine API for a separate consensus half; 0: any free port',
+      }),
+      8551,
+    ),
+    'payload.max-time': defaulted(
+      duration(
+        {
+          modes: withExecution,
+          doc: 'maximal execution time of a payload from the other half or another node; a slower payload is refused for ten times as long, then has twice the time; 0: no limit',
+        },
+        '1s to 3600s, or 0',
+        (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),
+      ),
+      60_000,
+      '60s',
+    ),
+  }),
+
+  ...inGroup(
+    'Follow mode',
+    {
+      'source.l2.rpc': nodeUrl({
+        aliases: older('BASE_NODE_SOURCE_L2_RPC'),
+        secret: true,
+        doc: 'follow this node of the same chain; every block is executed again. A WebSocket URL announces heads; without one they are polled',
+      }),
+      'source.proofs': onOff({
+        aliases: older('BASE_NODE_PROOFS', { translation: form.trueOrFalse }),
+        doc: 'the execution half records proofs: do not run ahead of them by more than --source.max-ahead',
+      }),
+      'source.max-ahead': defaulted(
+        stretch({
+          aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
+          doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b',
+        }),
+        { blocks: 512 },
+        '512b',
+      ),
+      'ready.max-lag': defaulted(
+        integer(
+          {
+            doc: 'maximal age of the head in seconds at which /readyz is 200; applies with --source.l2.rpc only',
+          },
+          'SEC',
+          1,
+          1_000_000,
+        ),
+        30,
+      ),
     },
-    'FILE',
-  ),
-  'jwt.secret': secretHex({
-    env: 'BASALT_JWT_SECRET',
-    group: 'Halves',
-    modes: ['execution', 'consensus'],
-    aliases: older(['BASE_NODE_L2_ENGINE_AUTH_RAW', 'BASE_NODE_L2_ENGINE_AUTH_ENCODED', 'OP_NODE_L2_ENGINE_AUTH_RAW']),
-    doc: 'the secret itself; overrides the file of --jwt',
-  }),
-  'engine.addr': defaulted(
-    text({ env: 'BASALT_ENGINE_ADDR', group: 'Halves', modes: executionOnly, doc: 'address of the Engine API' }, 'ADDRESS'),
-    loopback,
-  ),
-  'engine.port': defaulted(
-    port({
-      env: 'BASALT_ENGINE_PORT',
-      group: 'Halves',
-      modes: executionOnly,
-      aliases: older('AUTHRPC_PORT', { modes: executionOnly }),
-      doc: 'Engine API for a separate consensus half; 0: any free port',
-    }),
-    8551,
+    { modes: withConsensus },
   ),
 
-  'payload.max-time': defaulted(
-    duration(
-      {
-        env: 'BASALT_PAYLOAD_MAX_TIME',
-        group: 'Halves',
+  ...inGroup('Servers', {
+    'http.addr': defaulted(text({ modes: withExecution, doc: 'address of JSON-RPC over HTTP' }, 'ADDRESS'), loopback),
+    'http.port': defaulted(
+      port({
         modes: withExecution,
-        doc: 'maximal execution time of a payload from the other half or another node; a slower payload is refused for ten times as long, then has twice the time; 0: no limit',
-      },
-      '1s to 3600s, or 0',
-      (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),
+        aliases: older('RPC_PORT', { modes: withExecution }),
+        doc: 'JSON-RPC of the L2 chain over HTTP; 0: any free port; off: none',
+      }),
+      8545,
     ),
-    60_000,
-    '60s',
-  ),
-
-  'source.l2.rpc': nodeUrl({
-    env: 'BASALT_SOURCE_L2_RPC',
-    group: 'Follow mode',
-    modes: withConsensus,
-    aliases: older('BASE_NODE_SOURCE_L2_RPC'),
-    secret: true,
-    doc: 'follow this node of the same chain; every block is executed again. A WebSocket URL announces heads; without one they are polled',
-  }),
-  'source.proofs': onOff({
-    env: 'BASALT_SOURCE_PROOFS',
-    group: 'Follow mode',
-    modes: withConsensus,
-    aliases: older('BASE_NODE_PROOFS', { translation: form.trueOrFalse }),
-    doc: 'the execution half records proofs: do not run ahead of them by more than --source.max-ahead',
-  }),
-  'source.max-ahead': defaulted(
-    stretch({
-      env: 'BASALT_SOURCE_MAX_AHEAD',
-      group: 'Follow mode',
-      modes: withConsensus,
-      aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
-      doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b',
-    }),
-    { blocks: 512 },
-    '512b',
-  ),
-  'ready.max-lag': defaulted(
-    integer(
-      {
-        env: 'BASALT_READY_MAX_LAG',
-        group: 'Follow mode',
+    'ws.addr': defaulted(text({ modes: withExecution, doc: 'address of JSON-RPC over WebSocket' }, 'ADDRESS'), loopback),
+    'ws.port': defaulted(
+      port({
+        modes: withExecution,
+        aliases: older('WS_PORT', { modes: withExecution }),
+        doc: 'JSON-RPC over WebSocket, with subscriptions; 0: any free port; off: none',
+      }),
+      8546,
+    ),
+    'rollup.addr': defaulted(
+      text(
+        {
+          modes: withConsensus,
+          aliases: older(['BASE_NODE_RPC_ADDR', 'OP_NODE_RPC_ADDR'], { modes: withConsensus }),
+          doc: 'address of the rollup RPC',
+        },
+        'ADDRESS',
+      ),
+      loopback,
+    ),
+    'rollup.port': defaulted(
+      port({
         modes: withConsensus,
-        doc: 'maximal age of the head in seconds at which /readyz is 200; applies with --source.l2.rpc only',
-      },
-      'SEC',
-      1,
-      1_000_000,
+        aliases: [
+          ...older(['BASE_NODE_RPC_PORT', 'OP_NODE_RPC_PORT'], { modes: withConsensus }),
+          ...older('BASE_NODE_RPC_DISABLED', { modes: withConsensus, translation: form.offIfTrue }),
+        ],
+        doc: 'JSON-RPC of the rollup node, /healthz, /readyz; 0: any free port; off: none',
+      }),
+      7545,
     ),
-    30,
-  ),
-
-  'http.addr': defaulted(
-    text({ env: 'BASALT_HTTP_ADDR', group: 'Servers', modes: withExecution, doc: 'address of JSON-RPC over HTTP' }, 'ADDRESS'),
-    loopback,
-  ),
-  'http.port': defaulted(
-    port({
-      env: 'BASALT_HTTP_PORT',
-      group: 'Servers',
-      modes: withExecution,
-      aliases: older('RPC_PORT', { modes: withExecution }),
-      doc: 'JSON-RPC of the L2 chain over HTTP; 0: any free port; off: none',
-    }),
-    8545,
-  ),
-  'ws.addr': defaulted(
-    text({ env: 'BASALT_WS_ADDR', group: 'Servers', modes: withExecution, doc: 'address of JSON-RPC over WebSocket' }, 'ADDRESS'),
-    loopback,
-  ),
-  'ws.port': defaulted(
-    port({
-      env: 'BASALT_WS_PORT',
-      group: 'Servers',
-      modes: withExecution,
-      aliases: older('WS_PORT', { modes: withExecution }),
-      doc: 'JSON-RPC over WebSocket, with subscriptions; 0: any free port; off: none',
-    }),
-    8546,
-  ),
-  'rollup.addr': defaulted(
-    text(
-      {
-        env: 'BASALT_ROLLUP_ADDR',
-        group: 'Servers',
-        modes: withConsensus,
-        aliases: older(['BASE_NODE_RPC_ADDR', 'OP_NODE_RPC_ADDR'], { modes: withConsensus }),
-        doc: 'address of the rollup RPC',
-      },
-      'ADDRESS',
-    ),
-    loopback,
-  ),
-  'rollup.port': defaulted(
-    port({
-      env: 'BASALT_ROLLUP_PORT',
-      group: 'Servers',
+    'rollup.admin': onOff({
       modes: withConsensus,
-      aliases: [
-        ...older(['BASE_NODE_RPC_PORT', 'OP_NODE_RPC_PORT'], { modes: withConsensus }),
-        ...older('BASE_NODE_RPC_DISABLED', { modes: withConsensus, translation: form.offIfTrue }),
-      ],
-      doc: 'JSON-RPC of the rollup node, /healthz, /readyz; 0: any free port; off: none',
+      aliases: older('BASE_NODE_RPC_ENABLE_ADMIN', { modes: withConsensus, translation: form.trueOrFalse }),
+      doc: 'admin_* methods on the rollup port, for every client that reaches it',
     }),
-    7545,
-  ),
-  'rollup.admin': onOff({
-    env: 'BASALT_ROLLUP_ADMIN',
-    group: 'Servers',
-    modes: withConsensus,
-    aliases: older('BASE_NODE_RPC_ENABLE_ADMIN', { modes: withConsensus, translation: form.trueOrFalse }),
-    doc: 'admin_* methods on the rollup port, for every client that reaches it',
-  }),
-  'metrics.addr': defaulted(
-    text(
-      {
-        env: 'BASALT_METRICS_ADDR',
-        group: 'Servers',
-        aliases: older(['BASE_NODE_METRICS_ADDR', 'OP_NODE_METRICS_ADDR'], { modes: withConsensus }),
-        doc: 'address of /metrics',
-      },
-      'ADDRESS',
+    'metrics.addr': defaulted(
+      text(
+        {
+          aliases: older(['BASE_NODE_METRICS_ADDR', 'OP_NODE_METRICS_ADDR'], { modes: withConsensus }),
+          doc: 'address of /metrics',
+        },
+        'ADDRESS',
+      ),
+      loopback,
     ),
-    loopback,
-  ),
-  'metrics.port': defaulted(
-    port({
-      env: 'BASALT_METRICS_PORT',
-      group: 'Servers',
-      aliases: [
-        ...older('METRICS_PORT', { modes: executionOnly }),
-        ...older(['BASE_NODE_METRICS_PORT', 'OP_NODE_METRICS_PORT'], { modes: withConsensus }),
-        ...older(['BASE_NODE_METRICS_ENABLED', 'OP_NODE_METRICS_ENABLED'], { modes: withConsensus, translation: form.offUnlessTrue }),
-      ],
-      doc: '/metrics for Prometheus; 0: any free port; off: none',
-    }),
-    7300,
-  ),
+    'metrics.port': defaulted(
+      port({
+        aliases: [
+          ...older('METRICS_PORT', { modes: executionOnly }),
+          ...older(['BASE_NODE_METRICS_PORT', 'OP_NODE_METRICS_PORT'], { modes: withConsensus }),
+          ...older(['BASE_NODE_METRICS_ENABLED', 'OP_NODE_METRICS_ENABLED'], { modes: withConsensus, translation: form.offUnlessTrue }),
+        ],
+        doc: '/metrics for Prometheus; 0: any free port; off: none',
+      }),
+      7300,
+    ),
+  }),
+
   ...rpcFlags,
 
-  datadir: defaulted(
-    text(
-      {
-        env: 'BASALT_DATADIR',
-        group: 'Storage',
-        doc:
-          'directory of the chain data; one node at a time; {network} in it is the name of the built-in network, or chain-ID for a custom chain; ' +
-          'a devnet keeps no data unless this flag is on the command line',
-      },
-      'DIR',
+  ...inGroup('Storage', {
+    datadir: defaulted(
+      text(
+        {
+          doc:
+            'directory of the chain data; one node at a time; {network} in it is the name of the built-in network, or chain-ID for a custom chain; ' +
+            'a devnet keeps no data unless this flag is on the command line',
+        },
+        'DIR',
+      ),
+      './basalt-data',
     ),
-    './basalt-data',
-  ),
-  'db.min-free': defaulted(
-    bytes({ env: 'BASALT_DB_MIN_FREE', group: 'Storage', doc: 'free disk space below which nothing is written' }),
-    2_000_000_000,
-    '2GB',
-  ),
+    'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
+  }),
 
   ...devnetFlags,
 
-  'log.level': defaulted(
-    choice(
-      {
-        env: 'BASALT_LOG_LEVEL',
-        group: 'Output',
-        aliases: [
-          ...older('LOG_LEVEL', { modes: withExecution, translation: form.levelName }),
-          ...older('BASE_NODE_LOG_VERBOSITY', { modes: withConsensus, translation: form.verbosity }),
-          ...older('OP_NODE_LOG_LEVEL', { modes: withConsensus, translation: form.levelName }),
-        ],
-        doc: 'lowest severity of log lines to write',
-      },
-      logLevels,
+  ...inGroup('Output', {
+    'log.level': defaulted(
+      choice(
+        {
+          aliases: [
+            ...older('LOG_LEVEL', { modes: withExecution, translation: form.levelName }),
+            ...older('BASE_NODE_LOG_VERBOSITY', { modes: withConsensus, translation: form.verbosity }),
+            ...older('OP_NODE_LOG_LEVEL', { modes: withConsensus, translation: form.levelName }),
+          ],
+          doc: 'lowest severity of log lines to write',
+        },
+        logLevels,
+      ),
+      'info',
     ),
-    'info',
-  ),
-  'log.format': defaulted(
-    choice(
-      {
-        env: 'BASALT_LOG_FORMAT',
-        group: 'Output',
-        aliases: older(['BASE_NODE_LOG_FORMAT', 'OP_NODE_LOG_FORMAT'], { translation: form.lineFormat }),
-        doc: 'format of log lines: pretty for people, json or logfmt for programs',
-      },
-      logFormats,
+    'log.format': defaulted(
+      choice(
+        {
+          aliases: older(['BASE_NODE_LOG_FORMAT', 'OP_NODE_LOG_FORMAT'], { translation: form.lineFormat }),
+          doc: 'format of log lines: pretty for people, json or logfmt for programs',
+        },
+        logFormats,
+      ),
+      'pretty',
     ),
-    'pretty',
-  ),
-  json: onOff({ env: 'BASALT_JSON', group: 'Output', doc: 'print the result as one line of JSON' }),
+    json: onOff({ doc: 'print the result as one line of JSON' }),
+  }),
 
-  'p2p.disable': onOff({
-    env: 'BASALT_P2P_DISABLE',
-    group: 'Servers',
-    doc: 'no peer-to-peer network; no effect yet, since there is none',
+  ...inGroup('Servers', {
+    'p2p.disable': onOff({
+      doc: 'no peer-to-peer network; no effect yet, since there is none',
+    }),
+    'sequencer.http': url(
+      {
+        modes: withExecution,
+        aliases: older(['RETH_SEQUENCER_HTTP', 'OP_RETH_SEQUENCER_HTTP', 'OP_SEQUENCER_HTTP', 'OP_GETH_SEQUENCER_HTTP']),
+        secret: true,
+        doc: 'JSON-RPC of the sequencer: transactions are forwarded to it, and its responses are returned unchanged',
+      },
+      ['http', 'https'],
+    ),
   }),
-  'sequencer.http': url(
-    {
-      env: 'BASALT_SEQUENCER_HTTP',
-      group: 'Servers',
-      modes: withExecution,
-      aliases: older(['RETH_SEQUENCER_HTTP', 'OP_RETH_SEQUENCER_HTTP', 'OP_SEQUENCER_HTTP', 'OP_GETH_SEQUENCER_HTTP']),
-      secret: true,
-      doc: 'JSON-RPC of the sequencer: transactions are forwarded to it, and its responses are returned unchanged',
-    },
-    ['http', 'https'],
-  ),
+
   ...flashblocksFlags,
-  'retain.history': notYet(
-    { env: 'BASALT_RETAIN_HISTORY', aliases: older('RETH_PRUNING_ARGS'), doc: 'retention of old state; all of it is kept' },
-    'TIME',
-  ),
-  'proofs.history': notYet({
-    env: 'BASALT_PROOFS_HISTORY',
-    aliases: [
-      ...older('RETH_HISTORICAL_PROOFS', {
-        translation: { expected: 'true or false', to: (value) => (value === 'false' ? null : 'true') },
-      }),
-      ...older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
-    ],
-    doc: 'a longer history of proofs',
+
+  ...inGroup('Not supported yet', {
+    'retain.history': notYet({ aliases: older('RETH_PRUNING_ARGS'), doc: 'retention of old state; all of it is kept' }, 'TIME'),
+    'proofs.history': notYet({
+      aliases: [
+        ...older('RETH_HISTORICAL_PROOFS', {
+          translation: { expected: 'true or false', to: (value) => (value === 'false' ? null : 'true') },
+        }),
+        ...older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
+      ],
+      doc: 'a longer history of proofs',
+    }),
+    'p2p.port': notYet({ doc: 'unsafe blocks from peers' }, 'PORT'),
   }),
-  'p2p.port': notYet({ env: 'BASALT_P2P_PORT', doc: 'unsafe blocks from peers' }, 'PORT'),
 } as const
 
 export type FlagName = keyof typeof flags
