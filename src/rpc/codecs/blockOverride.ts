@@ -1,10 +1,10 @@
 import type { Hash } from '#types/ids'
 import type { BlockOverrides } from '../callPorts.ts'
-import { isJsonObject, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
-import { member } from './stateOverride.ts'
-import { address, gasQuantity, hash, quantity, wrongType } from './values.ts'
+import { member, objectOf } from './members.ts'
+import { address, gasQuantity, hash, quantity } from './values.ts'
 
 /** Range of BLOCKHASH. */
 const maxBlockHashes = 256
@@ -30,8 +30,7 @@ function firstMember<T>(object: JsonObject, names: readonly string[], codec: Par
 const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
   doc: `{number: hash}, at most ${maxBlockHashes}`,
   parse(value): ReadonlyMap<number, Hash> {
-    if (!isJsonObject(value)) throw wrongType(value, 'an object of block hashes')
-    const entries = Object.entries(value)
+    const entries = Object.entries(objectOf(value, 'an object of block hashes'))
     if (entries.length > maxBlockHashes) throw new ParamError(`more than ${maxBlockHashes} block hashes`, 'senseless')
     const numberOf = (key: string): number => safeQuantity.parse(/^[0-9]+$/.test(key) ? Number(key) : key)
     return new Map(entries.map(([key, of]) => within(key, (): [number, Hash] => [numberOf(key), hash.parse(of)])))
@@ -41,8 +40,8 @@ const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
 export const blockOverrides: ParamCodec<BlockOverrides> = {
   doc: '{number, time, gasLimit, feeRecipient (or coinbase), prevRandao (or random), baseFeePerGas (or baseFee), blobBaseFee, blockHash: {number: hash}}',
   schema: { title: 'overrides of the environment', type: 'object' },
-  parse(value): BlockOverrides {
-    if (!isJsonObject(value)) throw wrongType(value, 'an object of block overrides')
+  parse(given): BlockOverrides {
+    const value = objectOf(given, 'an object of block overrides')
     return {
       number: member(value, 'number', safeQuantity),
       timestamp: member(value, 'time', safeQuantity),

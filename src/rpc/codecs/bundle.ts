@@ -1,8 +1,8 @@
-import { isJsonObject } from '../json.ts'
 import type { Bundle } from '../meterPorts.ts'
-import { ParamError, within } from '../paramError.ts'
+import { ParamError } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
-import { blockNumber, bytes, gasQuantity, hash, listOf, text, wrongType } from './values.ts'
+import { member, objectOf, required } from './members.ts'
+import { bytes, gasQuantity, hash, listOf, position, text } from './values.ts'
 
 const maxTransactions = 1_000
 const transactions = listOf(bytes, maxTransactions)
@@ -10,6 +10,7 @@ const hashes = listOf(hash, maxTransactions)
 
 /** Members that are validated and have no effect on metering: inclusion conditions, and transactions that may fail. */
 const passedOver: Readonly<Record<string, ParamCodec<unknown>>> = {
+  blockNumber: gasQuantity,
   flashblockNumberMin: gasQuantity,
   flashblockNumberMax: gasQuantity,
   maxTimestamp: gasQuantity,
@@ -18,21 +19,13 @@ const passedOver: Readonly<Record<string, ParamCodec<unknown>>> = {
   replacementUuid: text,
 }
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null
-
 export const bundle: ParamCodec<Bundle> = {
   doc: '{txs, blockNumber, minTimestamp (default: one block time after the head)}, and the other members of a bundle',
   schema: { type: 'object', required: ['txs', 'blockNumber'] },
   parse(value): Bundle {
-    if (!isJsonObject(value)) throw wrongType(value, 'a bundle')
-    const { txs, blockNumber: number, minTimestamp } = value
-    if (!isThere(txs)) throw new ParamError('missing field `txs`')
-    if (!isThere(number)) throw new ParamError('missing field `blockNumber`')
-    within('blockNumber', () => gasQuantity.parse(number))
-    for (const [key, codec] of Object.entries(passedOver)) if (isThere(value[key])) within(key, () => codec.parse(value[key]))
-    return {
-      transactions: within('txs', () => transactions.parse(txs)),
-      timestamp: isThere(minTimestamp) ? within('minTimestamp', () => blockNumber(minTimestamp)) : undefined,
-    }
+    const given = objectOf(value, 'a bundle')
+    for (const key of ['txs', 'blockNumber']) if ((given[key] ?? null) === null) throw new ParamError(`missing field \`${key}\``)
+    for (const [key, codec] of Object.entries(passedOver)) member(given, key, codec)
+    return { transactions: required(given, 'txs', transactions), timestamp: member(given, 'minTimestamp', position) }
   },
 }

@@ -2,11 +2,12 @@ import { equalBytes } from '#lib/bytes'
 import type { AccessList, Authorization } from '#types/transaction'
 import type { CallRequest } from '../callPorts.ts'
 import { unsupported } from '../errors.ts'
-import { isJsonObject, type JsonObject } from '../json.ts'
-import { ParamError, within } from '../paramError.ts'
+import type { JsonObject } from '../json.ts'
+import { ParamError } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
-import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
+import { member, objectOf, required } from './members.ts'
+import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity } from './values.ts'
 
 export type { CallRequest } from '../callPorts.ts'
 
@@ -16,12 +17,8 @@ const storageKeys = listOf(hash, maxAccessListEntries)
 const accessListEntry: ParamCodec<AccessList[number]> = {
   doc: '{address, storageKeys}',
   parse(value): AccessList[number] {
-    if (!isJsonObject(value)) throw wrongType(value, 'an access list entry')
-    const { address: account, storageKeys: slots } = value
-    return {
-      address: within('address', () => address.parse(account)),
-      slots: within('storageKeys', () => storageKeys.parse(slots)),
-    }
+    const entry = objectOf(value, 'an access list entry')
+    return { address: required(entry, 'address', address), slots: required(entry, 'storageKeys', storageKeys) }
   },
 }
 const accessList = listOf(accessListEntry, maxAccessListEntries)
@@ -37,16 +34,15 @@ const parity: ParamCodec<number> = {
 const authorization: ParamCodec<Authorization> = {
   doc: '{chainId, address, nonce, yParity (or v), r, s}',
   parse(value): Authorization {
-    if (!isJsonObject(value)) throw wrongType(value, 'a signed authorization')
-    const need = <T>(key: string, codec: ParamCodec<T>): T => within(key, () => codec.parse(value[key]))
-    const { yParity, v } = value
+    const signed = objectOf(value, 'a signed authorization')
+    const { yParity, v } = signed
     return {
-      chainId: need('chainId', quantity),
-      address: need('address', address),
-      nonce: need('nonce', gasQuantity),
-      yParity: yParity === undefined && v !== undefined ? need('v', parity) : need('yParity', parity),
-      r: need('r', quantity),
-      s: need('s', quantity),
+      chainId: required(signed, 'chainId', quantity),
+      address: required(signed, 'address', address),
+      nonce: required(signed, 'nonce', gasQuantity),
+      yParity: required(signed, yParity === undefined && v !== undefined ? 'v' : 'yParity', parity),
+      r: required(signed, 'r', quantity),
+      s: required(signed, 's', quantity),
     }
   },
 }
@@ -54,18 +50,13 @@ const authorizationList = listOf(authorization, maxAuthorizations)
 
 /** Parses authorizations; an empty list counts as absent, because a set-code transaction has at least one. */
 function parseAuthorizations(request: JsonObject): readonly Authorization[] | undefined {
-  const list = optional(request, 'authorizationList', authorizationList)
+  const list = member(request, 'authorizationList', authorizationList)
   return list?.length === 0 ? undefined : list
 }
 
-function optional<T>(request: JsonObject, key: string, codec: ParamCodec<T>): T | undefined {
-  const value = request[key]
-  return value === undefined || value === null ? undefined : within(key, () => codec.parse(value))
-}
-
 function parseData(request: JsonObject): Uint8Array | undefined {
-  const data = optional(request, 'data', bytes)
-  const input = optional(request, 'input', bytes)
+  const data = member(request, 'data', bytes)
+  const input = member(request, 'input', bytes)
   if (data !== undefined && input !== undefined && !equalBytes(data, input)) {
     const why = 'both "data" and "input" are set and not equal. Please use "input" to pass transaction call data'
     throw new ParamError(why, 'senseless')
@@ -79,25 +70,25 @@ const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'sourceHash', 'mint'
 export const callRequest: ParamCodec<CallRequest> = {
   doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList, authorizationList, chainId}, each optional',
   schema: refTo('CallRequest'),
-  parse(value): CallRequest {
-    if (!isJsonObject(value)) throw wrongType(value, 'a transaction request object')
+  parse(given): CallRequest {
+    const value = objectOf(given, 'a transaction request object')
     const extra = unsupportedMembers.find((key) => value[key] !== undefined && value[key] !== null)
     if (extra !== undefined) throw unsupported(`the member ${extra} of a call`)
     const request = {
-      from: optional(value, 'from', address),
-      to: optional(value, 'to', address),
-      gas: optional(value, 'gas', gasQuantity),
-      gasPrice: optional(value, 'gasPrice', quantity),
-      maxFeePerGas: optional(value, 'maxFeePerGas', quantity),
-      maxPriorityFeePerGas: optional(value, 'maxPriorityFeePerGas', quantity),
-      value: optional(value, 'value', quantity),
-      accessList: optional(value, 'accessList', accessList),
+      from: member(value, 'from', address),
+      to: member(value, 'to', address),
+      gas: member(value, 'gas', gasQuantity),
+      gasPrice: member(value, 'gasPrice', quantity),
+      maxFeePerGas: member(value, 'maxFeePerGas', quantity),
+      maxPriorityFeePerGas: member(value, 'maxPriorityFeePerGas', quantity),
+      value: member(value, 'value', quantity),
+      accessList: member(value, 'accessList', accessList),
       authorizationList: parseAuthorizations(value),
-      chainId: optional(value, 'chainId', quantity),
-      nonce: optional(value, 'nonce', gasQuantity),
+      chainId: member(value, 'chainId', quantity),
+      nonce: member(value, 'nonce', gasQuantity),
     }
-    optional(value, 'type', gasQuantity) // these members have no effect and must be well-formed
-    optional(value, 'maxFeePerBlobGas', quantity)
+    member(value, 'type', gasQuantity) // these members have no effect and must be well-formed
+    member(value, 'maxFeePerBlobGas', quantity)
     return { ...request, data: parseData(value) }
   },
 }

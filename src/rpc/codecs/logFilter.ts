@@ -1,9 +1,10 @@
 import type { Address, Hash } from '#types/ids'
-import { isJsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { noticedAt, ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 import { type BlockParam, blockNumberOrTag, latest } from './blockId.ts'
+import { member, objectOf } from './members.ts'
 import { address, hash, wrongType } from './values.ts'
 
 /** A log query: its range, addresses and topics. Empty lists match everything. */
@@ -35,32 +36,27 @@ function parseTopics(value: unknown): readonly (readonly Hash[])[] {
   return value.map((each: unknown, index) => within(index, () => parseAlternatives(each, hash, maxTopics)))
 }
 
-function parseBound(filter: Readonly<Record<string, unknown>>, key: 'fromBlock' | 'toBlock'): BlockParam | undefined {
-  const value = filter[key]
-  return value === undefined || value === null ? undefined : within(key, () => blockNumberOrTag.parse(value))
-}
-
 /** Default of `toBlock`: `pending` when the range starts there, because it is above `latest`. */
 const defaultEnd = (from: BlockParam | undefined): BlockParam => (from?.kind === 'tag' && from.tag === 'pending' ? from : latest)
 
-function parseRange(filter: Readonly<Record<string, unknown>>): LogFilter['range'] {
-  const from = parseBound(filter, 'fromBlock')
-  const to = parseBound(filter, 'toBlock')
-  const { blockHash: block } = filter
-  if (block === undefined || block === null) return { kind: 'blocks', from: from ?? latest, to: to ?? defaultEnd(from) }
+function parseRange(filter: JsonObject): LogFilter['range'] {
+  const from = member(filter, 'fromBlock', blockNumberOrTag)
+  const to = member(filter, 'toBlock', blockNumberOrTag)
+  const block = member(filter, 'blockHash', hash)
+  if (block === undefined) return { kind: 'blocks', from: from ?? latest, to: to ?? defaultEnd(from) }
   if (from !== undefined || to !== undefined)
     throw new ParamError('cannot specify both blockHash and fromBlock/toBlock, choose one or the other')
-  return { kind: 'block', hash: within('blockHash', () => hash.parse(block)) }
+  return { kind: 'block', hash: block }
 }
 
 export const logFilter: ParamCodec<LogFilter> = {
   doc: '{fromBlock, toBlock} (default latest) or {blockHash}, address (one or a list), topics (per position null, one, or a list of alternatives)',
   schema: refTo('LogFilter'),
   parse(value): LogFilter {
-    if (!isJsonObject(value)) throw wrongType(value, 'a filter object')
-    const { address: emitters, topics } = value
+    const filter = objectOf(value, 'a filter object')
+    const { address: emitters, topics } = filter
     return noticedAt('parameter', () => ({
-      range: parseRange(value),
+      range: parseRange(filter),
       addresses: within('address', () => parseAlternatives(emitters, address, maxAddresses)),
       topics: within('topics', () => parseTopics(topics)),
     }))

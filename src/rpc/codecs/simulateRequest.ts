@@ -5,7 +5,8 @@ import { within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { blockOverrides } from './blockOverride.ts'
 import { callRequest } from './callRequest.ts'
-import { member, stateOverrides } from './stateOverride.ts'
+import { member, objectOf } from './members.ts'
+import { stateOverrides } from './stateOverride.ts'
 import { flag, listOf, wrongType } from './values.ts'
 
 const maxBlocks = 256
@@ -21,8 +22,7 @@ export const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many bloc
 /** Block overrides that are not supported. */
 const unsupportedOverrides = ['withdrawals', 'beaconRoot']
 
-function refuseUnsupported(overrides: unknown): void {
-  if (!isJsonObject(overrides)) return
+function refuseUnsupported(overrides: JsonObject): void {
   const isSet = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
   const extra = unsupportedOverrides.find((key) => isSet(overrides[key]))
   if (extra !== undefined) throw unsupported(`the override ${extra} of a simulated block`)
@@ -31,13 +31,13 @@ function refuseUnsupported(overrides: unknown): void {
 const block: ParamCodec<SimulatedBlockRequest> = {
   doc: '{blockOverrides, stateOverrides, calls}',
   parse(value): SimulatedBlockRequest {
-    if (!isJsonObject(value)) throw wrongType(value, 'a block to simulate')
-    const { blockOverrides: overrides } = value
-    refuseUnsupported(overrides)
+    const given = objectOf(value, 'a block to simulate')
+    const { blockOverrides: overrides } = given
+    if (isJsonObject(overrides)) refuseUnsupported(overrides)
     return {
-      block: member(value, 'blockOverrides', blockOverrides) ?? {},
-      state: member(value, 'stateOverrides', stateOverrides),
-      calls: member(value, 'calls', listOf(callRequest, maxCalls)) ?? [],
+      block: member(given, 'blockOverrides', blockOverrides) ?? {},
+      state: member(given, 'stateOverrides', stateOverrides),
+      calls: member(given, 'calls', listOf(callRequest, maxCalls)) ?? [],
     }
   },
 }
@@ -57,14 +57,14 @@ export const simulateRequest: ParamCodec<SimulateParam> = {
     properties: { blockStateCalls: { type: 'array', maxItems: maxBlocks, items: { type: 'object' } } },
   },
   parse(value): SimulateParam {
-    if (!isJsonObject(value)) throw wrongType(value, 'a simulation request object')
+    const given = objectOf(value, 'a simulation request object')
     return {
       request: {
-        blocks: within('blockStateCalls', () => parseBlocks(value)),
-        traceTransfers: member(value, 'traceTransfers', flag) ?? false,
-        validation: member(value, 'validation', flag) ?? false,
+        blocks: within('blockStateCalls', () => parseBlocks(given)),
+        traceTransfers: member(given, 'traceTransfers', flag) ?? false,
+        validation: member(given, 'validation', flag) ?? false,
       },
-      fullTransactions: member(value, 'returnFullTransactions', flag) ?? false,
+      fullTransactions: member(given, 'returnFullTransactions', flag) ?? false,
     }
   },
 }

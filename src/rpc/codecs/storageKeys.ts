@@ -1,9 +1,9 @@
 import type { Address, Hash } from '#types/ids'
-import { isJsonObject } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
-import { address, listOf, slotKey, wrongType } from './values.ts'
+import { objectOf } from './members.ts'
+import { address, listOf, slotKey } from './values.ts'
 
 /** Maximum number of accounts of one request, and of slots over all of them. */
 export const maxStorageValues = 1_024
@@ -17,8 +17,7 @@ export const storageKeys: ParamCodec<StorageKeys> = {
   doc: `{address: [storage slots]}, at most ${maxStorageValues} accounts and as many slots`,
   schema: { type: 'object', additionalProperties: { type: 'array', items: { anyOf: [refTo('Hash'), refTo('Quantity')] } } },
   parse(value): StorageKeys {
-    if (!isJsonObject(value)) throw wrongType(value, 'an object of addresses')
-    const entries = Object.entries(value)
+    const entries = Object.entries(objectOf(value, 'an object of addresses'))
     if (entries.length > maxStorageValues) throw new ParamError(`at most ${maxStorageValues} accounts allowed`, 'senseless')
     let left = maxStorageValues
     return entries.map(([name, list]) => {

@@ -1,22 +1,19 @@
 import type { BlockOverrides, StateOverrides } from '../callPorts.ts'
-import { isJsonObject, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { ParamCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 import type { TraceRequest } from '../tracePorts.ts'
 import { blockOverrides } from './blockOverride.ts'
-import { member, stateOverrides } from './stateOverride.ts'
-import { blockNumber, text, wrongType } from './values.ts'
-
-/** Codec of an index or count, in hex or as a JSON number. */
-export const position: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
+import { member, objectOf } from './members.ts'
+import { stateOverrides } from './stateOverride.ts'
+import { position, text } from './values.ts'
 
 const doc =
   '{tracer: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer or noopTracer, tracerConfig}; without a tracer: struct logs, with {enableMemory, disableStack, disableStorage, enableReturnData, limit}'
 
 function parseRequest(value: unknown): TraceRequest & JsonObject {
-  if (!isJsonObject(value)) throw wrongType(value, 'an object of trace options')
-  const { tracer, ...rest } = value
-  const name = member(value, 'tracer', text)
+  const options = objectOf(value, 'an object of trace options')
+  const { tracer, ...rest } = options
+  const name = member(options, 'tracer', text)
   return name === undefined ? rest : { ...rest, tracer: name }
 }
 

@@ -104,6 +104,9 @@ export function blockNumber(value: unknown): number {
   return parsed > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(parsed)
 }
 
+/** Codec of a block number, an index or a count. */
+export const position: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
+
 export const flag: ParamCodec<boolean> & ResultCodec<boolean> = {
   doc: 'true or false',
   schema: { type: 'boolean' },

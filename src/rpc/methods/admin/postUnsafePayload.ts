@@ -1,8 +1,7 @@
 import type { Payload } from '#types/payload'
-import { hash, noResult, wrongType } from '../../codecs/values.ts'
+import { member, objectOf, required } from '../../codecs/members.ts'
+import { hash, noResult } from '../../codecs/values.ts'
 import { invalidInput } from '../../errors.ts'
-import { isJsonObject } from '../../json.ts'
-import { within } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { adminMethod } from '../define.ts'
 import { payload } from '../engine/engineCodecs.ts'
@@ -12,11 +11,10 @@ const envelope: ParamCodec<Payload> = {
   doc: 'executionPayload; from Ecotone on also parentBeaconBlockRoot',
   schema: { type: 'object', required: ['executionPayload'] },
   parse(value): Payload {
-    if (!isJsonObject(value)) throw wrongType(value, 'an execution payload envelope')
-    const { executionPayload, parentBeaconBlockRoot: root } = value
-    const parsed = within('executionPayload', () => payload.parse(executionPayload))
-    if (root === undefined || root === null) return parsed
-    return { ...parsed, parentBeaconBlockRoot: within('parentBeaconBlockRoot', () => hash.parse(root)) }
+    const given = objectOf(value, 'an execution payload envelope')
+    const parsed = required(given, 'executionPayload', payload)
+    const root = member(given, 'parentBeaconBlockRoot', hash)
+    return root === undefined ? parsed : { ...parsed, parentBeaconBlockRoot: root }
   },
 }
 

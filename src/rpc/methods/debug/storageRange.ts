@@ -1,5 +1,4 @@
-import { position } from '../../codecs/traceOptions.ts'
-import { address, anyJson, bytes, hash, word } from '../../codecs/values.ts'
+import { address, anyJson, bytes, hash, position, word } from '../../codecs/values.ts'
 import { blockNotFound, invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { type ParamCodec, param } from '../../registry.ts'

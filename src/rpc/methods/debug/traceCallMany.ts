@@ -2,13 +2,12 @@ import type { BlockOverrides } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { blockOverrides } from '../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
-import { member } from '../../codecs/stateOverride.ts'
-import { type CallTraceOptions, callTraceOptions, position } from '../../codecs/traceOptions.ts'
-import { anyJson, listOf, wrongType } from '../../codecs/values.ts'
+import { member, objectOf, required } from '../../codecs/members.ts'
+import { type CallTraceOptions, callTraceOptions } from '../../codecs/traceOptions.ts'
+import { anyJson, listOf, position } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidInput } from '../../errors.ts'
-import { isJsonObject, type Json } from '../../json.ts'
-import { within } from '../../paramError.ts'
+import type { Json } from '../../json.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { list, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
@@ -28,9 +27,8 @@ const bundle: ParamCodec<Bundle> = {
   doc: '{transactions, blockOverride}',
   schema: { type: 'object' },
   parse(value): Bundle {
-    if (!isJsonObject(value)) throw wrongType(value, 'a bundle of transactions')
-    const { transactions } = value
-    return { calls: within('transactions', () => calls.parse(transactions)), block: member(value, 'blockOverride', blockOverrides) }
+    const given = objectOf(value, 'a bundle of transactions')
+    return { calls: required(given, 'transactions', calls), block: member(given, 'blockOverride', blockOverrides) }
   },
 }
 
@@ -40,8 +38,8 @@ const afterAll: StateContext = { at: latest, index: undefined }
 const stateContext: ParamCodec<StateContext> = {
   doc: '{blockNumber: a block, transactionIndex: the transaction of the block before which the calls run; -1: after all of them}',
   schema: { type: 'object' },
-  parse(value): StateContext {
-    if (!isJsonObject(value)) throw wrongType(value, 'a state context')
+  parse(given): StateContext {
+    const value = objectOf(given, 'a state context')
     const { transactionIndex } = value
     const index = transactionIndex === -1 || transactionIndex === '-1' ? undefined : member(value, 'transactionIndex', position)
     return { at: member(value, 'blockNumber', blockId) ?? latest, index }

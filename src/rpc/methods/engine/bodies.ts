@@ -1,13 +1,11 @@
-import { blockNumber, hash, listOf } from '../../codecs/values.ts'
+import { hash, listOf, position } from '../../codecs/values.ts'
 import type { EngineContext } from '../../context.ts'
-import { type Method, type ParamCodec, param } from '../../registry.ts'
-import { refTo } from '../../schemas.ts'
+import { type Method, param } from '../../registry.ts'
 import { bodies } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
 
 /** Accepts longer lists than the Engine API allows, so that these get its own error. */
 const hashes = listOf(hash, 100_000)
-const number: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
 
 const getPayloadBodiesByHashV1 = engineMethod({
   name: 'engine_getPayloadBodiesByHashV1',
@@ -22,7 +20,7 @@ const getPayloadBodiesByHashV1 = engineMethod({
 const getPayloadBodiesByRangeV1 = engineMethod({
   name: 'engine_getPayloadBodiesByRangeV1',
   doc: 'Bodies of canonical blocks; at most 1024.',
-  params: [param('start', number), param('count', number)],
+  params: [param('start', position), param('count', position)],
   result: bodies,
   cost: 'range-read',
   example: { params: ['0xffffff', '0x1'], result: [] },

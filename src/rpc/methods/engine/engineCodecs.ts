@@ -4,9 +4,10 @@ import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import { bytes, hash, listOf, wrongType } from '../../codecs/values.ts'
-import { isJsonObject, type Json } from '../../json.ts'
-import { ParamError, within } from '../../paramError.ts'
+import { objectOf, required } from '../../codecs/members.ts'
+import { bytes, hash, listOf } from '../../codecs/values.ts'
+import type { Json } from '../../json.ts'
+import { ParamError } from '../../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../../registry.ts'
 import { type JsonSchema, list, nullable, object, refTo } from '../../schemas.ts'
 
@@ -35,9 +36,9 @@ export const forkchoiceState: ParamCodec<ForkchoiceState> = {
   doc: 'headBlockHash, safeBlockHash, finalizedBlockHash; a zero safe or finalized hash leaves that label unchanged',
   schema: object('forkchoice state', { headBlockHash: refTo('Hash'), safeBlockHash: refTo('Hash'), finalizedBlockHash: refTo('Hash') }),
   parse(value): ForkchoiceState {
-    if (!isJsonObject(value)) throw wrongType(value, 'a forkchoice state')
-    const field = (key: string): Hash => within(key, () => hash.parse(value[key]))
-    return { head: field('headBlockHash'), safe: field('safeBlockHash'), finalized: field('finalizedBlockHash') }
+    const state = objectOf(value, 'a forkchoice state')
+    const label = (key: string): Hash => required(state, key, hash)
+    return { head: label('headBlockHash'), safe: label('safeBlockHash'), finalized: label('finalizedBlockHash') }
   },
 }
 

@@ -1,11 +1,9 @@
 import type { BlockId } from '#types/blockRef'
 import { type BlockParam, blockNumberOrTag, latest } from '../../codecs/blockId.ts'
-import { member } from '../../codecs/stateOverride.ts'
-import { position } from '../../codecs/traceOptions.ts'
-import { address, listOf, text, wrongType } from '../../codecs/values.ts'
+import { member, objectOf } from '../../codecs/members.ts'
+import { address, listOf, position, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidParams } from '../../errors.ts'
-import { isJsonObject } from '../../json.ts'
 import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { maxTraceLength, textItems } from '../debug/tracing.ts'
@@ -35,8 +33,8 @@ const addresses = listOf(address, maxAddresses)
 const traceFilter: ParamCodec<TraceFilter> = {
   doc: '{fromBlock, toBlock, fromAddress: [], toAddress: [], mode: union or intersection, after, count}',
   schema: { type: 'object' },
-  parse(value): TraceFilter {
-    if (!isJsonObject(value)) throw wrongType(value, 'a trace filter')
+  parse(given): TraceFilter {
+    const value = objectOf(given, 'a trace filter')
     const mode = member(value, 'mode', text) ?? 'union'
     if (mode !== 'union' && mode !== 'intersection') throw new ParamError(`unknown mode \`${mode}\`, expected union or intersection`)
     return {

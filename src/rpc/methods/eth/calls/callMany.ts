@@ -4,11 +4,11 @@ import type { BlockOverrides, CallBundle, CallMessage, CallOutcome, StateOverrid
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { blockOverrides } from '../../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../../codecs/callRequest.ts'
-import { member, stateOverrides } from '../../../codecs/stateOverride.ts'
-import { listOf, wrongType } from '../../../codecs/values.ts'
+import { member, objectOf } from '../../../codecs/members.ts'
+import { stateOverrides } from '../../../codecs/stateOverride.ts'
+import { listOf } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import { prunedHistory, unsupported } from '../../../errors.ts'
-import { isJsonObject } from '../../../json.ts'
 import { ParamError } from '../../../paramError.ts'
 import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../../registry.ts'
 import { refTo } from '../../../schemas.ts'
@@ -26,10 +26,10 @@ const maxMessages = 1_024
 const bundle: ParamCodec<Bundle> = {
   doc: '{transactions, blockOverride}',
   parse(value): Bundle {
-    if (!isJsonObject(value)) throw wrongType(value, 'a bundle of transactions')
+    const given = objectOf(value, 'a bundle of transactions')
     return {
-      transactions: member(value, 'transactions', listOf(callRequest, maxMessages)) ?? [],
-      block: member(value, 'blockOverride', blockOverrides) ?? {},
+      transactions: member(given, 'transactions', listOf(callRequest, maxMessages)) ?? [],
+      block: member(given, 'blockOverride', blockOverrides) ?? {},
     }
   },
 }
@@ -50,10 +50,10 @@ const stateContext: ParamCodec<BlockParam> = {
   doc: '{blockNumber: block, transactionIndex: -1 (after the whole block)}',
   schema: { type: 'object' },
   parse(value): BlockParam {
-    if (!isJsonObject(value)) throw wrongType(value, 'an object that names a block')
-    const { transactionIndex: index } = value
+    const given = objectOf(value, 'an object that names a block')
+    const { transactionIndex: index } = given
     if (index !== undefined && index !== null && index !== -1) throw unsupported('a state between the transactions of a block')
-    return member(value, 'blockNumber', blockId) ?? latest
+    return member(given, 'blockNumber', blockId) ?? latest
   },
 }
 
