@@ -1,5 +1,5 @@
 import type { Json } from '#rpc/json'
-import { type Documented, namespaceOf } from '#rpc/openRpc'
+import { type Documented, namespaceOf } from '#rpc/reference/openRpc'
 import { type CostClass, costClasses, type Param } from '#rpc/registry'
 import { errorCodes } from './rpcErrorCodes.ts'
 

@@ -5,7 +5,7 @@ import { silentLog } from '#lib/log'
 import type { SocketContext } from '#rpc/context'
 import { socketRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
-import { createWsServer } from '#rpc/wsServer'
+import { createWsServer } from '#rpc/server/wsServer'
 import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 

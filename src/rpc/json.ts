@@ -1,4 +1,4 @@
-import type { ByteList } from './byteList.ts'
+import type { ByteList } from './results/byteList.ts'
 
 /** Input of JSON.stringify; undefined members are left out. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json }

@@ -12,7 +12,7 @@ import { withDiscovery } from './methods/rpc/discovery.ts'
 import { traceMethods } from './methods/trace/methods.ts'
 import { txpoolMethods } from './methods/txpool/methods.ts'
 import { web3Methods } from './methods/web3/methods.ts'
-import { namespaceOf } from './openRpc.ts'
+import { namespaceOf } from './reference/openRpc.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
 /** Methods of the execution half (port 8545). The order is that of the reference and of OpenRPC documents. */

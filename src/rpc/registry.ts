@@ -1,9 +1,9 @@
-import type { ByteList } from './byteList.ts'
+import { columnOf, ParamError } from './codecs/paramError.ts'
 import { invalidParams, type RpcError, unreadableParams } from './errors.ts'
 import { rpcFault } from './faults.ts'
 import { type Json, JsonText, type Result } from './json.ts'
-import { columnOf, ParamError } from './paramError.ts'
-import type { JsonSchema } from './schemas.ts'
+import type { JsonSchema } from './reference/schemas.ts'
+import type { ByteList } from './results/byteList.ts'
 
 /** Parser of an untrusted JSON value as a parameter. */
 export type ParamCodec<T> = {

@@ -56,7 +56,7 @@ function compareBlock(at: unknown, response: Answer, ours: Answer): void {
   else expect(ours).toEqual(response)
 }
 
-describe('rpc/engineServer: replays a recorded dialogue of two other halves', () => {
+describe('rpc/server/engineServer: replays a recorded dialogue of two other halves', () => {
   it.each([
     ['op-node_op-geth', 60],
     ['base-consensus_base-reth-node', 61],

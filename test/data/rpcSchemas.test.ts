@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { adminRegistry, engineRegistry, socketRegistry } from '#rpc/methods'
-import type { Documented } from '#rpc/openRpc'
+import type { Documented } from '#rpc/reference/openRpc'
 import { readExchanges } from '#test/harness/rpc/exchanges'
 import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { sharedDataDir } from '#test/harness/sharedData'
@@ -23,7 +23,7 @@ function mismatchesOf({ params, result }: Documented, asked: readonly unknown[],
 it.each([
   ['op-bedrock-to-holocene', 52],
   ['op-ecotone-to-jovian', 53],
-])('rpc/schemas: %s: accepts recorded params and results of other clients, for %i methods', (chainName, count) => {
+])('rpc/reference/schemas: %s: accepts recorded params and results of other clients, for %i methods', (chainName, count) => {
   const judged = new Set<string>()
   const wrong: string[] = []
   for (const { method, params, outcome } of readExchanges(resolve(sharedDataDir, 'chains', chainName))) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RpcServer } from '#rpc/server'
+import type { RpcServer } from '#rpc/server/httpServer'
 import { isFailedDeposit } from '#test/harness/evm/traceDialects'
 import { recordedExchanges } from '#test/harness/evm/tracedRecordings'
 import { callRpc } from '#test/harness/rpc/exchanges'

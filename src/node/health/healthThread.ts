@@ -4,9 +4,9 @@ import { type TransferredError, transferError } from '#lib/errorTransfer'
 import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { CallContext } from '#rpc/context'
-import { healthPages, type Page } from '#rpc/healthPages'
 import { createRegistry } from '#rpc/registry'
-import { createRpcServer } from '#rpc/server'
+import { healthPages, type Page } from '#rpc/server/healthPages'
+import { createRpcServer } from '#rpc/server/httpServer'
 import type { Listen } from '../serving/servers.ts'
 
 /** Settings of the health thread. */

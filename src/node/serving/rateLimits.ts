@@ -1,5 +1,5 @@
-import type { RateLimitOptions } from '#rpc/rateLimit'
-import { createRateTable } from '#rpc/rateTable'
+import type { RateLimitOptions } from '#rpc/limits/rateLimit'
+import { createRateTable } from '#rpc/limits/rateTable'
 
 /** A named client with a bucket of its own. */
 export type ApiKey = RateLimitOptions['keys'][number]

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { toHex } from '#lib/hex'
-import { ByteList } from '#rpc/byteList'
 import { RpcError } from '#rpc/errors'
 import { JsonText, type Result } from '#rpc/json'
 import type { Method, Registry } from '#rpc/registry'
+import { ByteList } from '#rpc/results/byteList'
 import type { PassedAnswer, PassedCall } from './rpcWorkerProtocol.ts'
 
 /** Methods whose first parameter is the id of a filter. */

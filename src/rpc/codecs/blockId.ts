@@ -2,9 +2,9 @@ import { toQuantity } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { noticedAt, ParamError, within } from '../paramError.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ParamCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
+import { noticedAt, ParamError, within } from './paramError.ts'
 import { blockNumber, flag, hash, wrongType } from './values.ts'
 
 const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const

@@ -1,9 +1,9 @@
 import type { Hash } from '#types/ids'
 import type { BlockOverrides } from '../callPorts.ts'
 import type { JsonObject } from '../json.ts'
-import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { member, objectOf } from './members.ts'
+import { ParamError, within } from './paramError.ts'
 import { address, gasQuantity, hash, quantity } from './values.ts'
 
 /** Range of BLOCKHASH. */

@@ -1,7 +1,7 @@
 import type { Bundle } from '../meterPorts.ts'
-import { ParamError } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { member, objectOf, required } from './members.ts'
+import { ParamError } from './paramError.ts'
 import { bytes, gasQuantity, hash, listOf, position, text } from './values.ts'
 
 const maxTransactions = 1_000

@@ -1,10 +1,10 @@
 import type { Address, Hash } from '#types/ids'
 import type { JsonObject } from '../json.ts'
-import { noticedAt, ParamError, within } from '../paramError.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ParamCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 import { type BlockParam, blockNumberOrTag, latest } from './blockId.ts'
 import { member, objectOf } from './members.ts'
+import { noticedAt, ParamError, within } from './paramError.ts'
 import { address, hash, wrongType } from './values.ts'
 
 /** A log query: its range, addresses and topics. Empty lists match everything. */

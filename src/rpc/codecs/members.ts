@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
+import { within } from './paramError.ts'
 import { wrongType } from './values.ts'
 
 /** Returns an untrusted value as an object. @param what its name with an article, for the error @throws ParamError for any other value */

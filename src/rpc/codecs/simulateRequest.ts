@@ -1,11 +1,11 @@
 import type { SimulatedBlockRequest, SimulationRequest } from '../callPorts.ts'
 import { RpcError, unsupported } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { blockOverrides } from './blockOverride.ts'
 import { callRequest } from './callRequest.ts'
 import { member, objectOf } from './members.ts'
+import { within } from './paramError.ts'
 import { stateOverrides } from './stateOverride.ts'
 import { flag, listOf, wrongType } from './values.ts'
 

@@ -1,8 +1,8 @@
 import type { Address, Hash } from '#types/ids'
 import type { AccountOverride, SlotValues, StateOverrides } from '../callPorts.ts'
-import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { member, objectOf } from './members.ts'
+import { ParamError, within } from './paramError.ts'
 import { address, bytes, gasQuantity, hash, quantity } from './values.ts'
 
 /** Over all accounts of one parameter. */

@@ -1,8 +1,8 @@
 import type { Address, Hash } from '#types/ids'
-import { ParamError, within } from '../paramError.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ParamCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 import { objectOf } from './members.ts'
+import { ParamError, within } from './paramError.ts'
 import { address, listOf, slotKey } from './values.ts'
 
 /** Maximum number of accounts of one request, and of slots over all of them. */

@@ -1,8 +1,8 @@
 import type { Address, Hash } from '#types/ids'
 import type { Json, JsonObject } from '../json.ts'
-import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
 import { member, objectOf } from './members.ts'
+import { ParamError, within } from './paramError.ts'
 import { address, gasQuantity, hash } from './values.ts'
 
 /** Condition on an account: its storage root, or some of its slots. */

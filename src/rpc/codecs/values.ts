@@ -1,9 +1,9 @@
 import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import type { Json } from '../json.ts'
-import { ParamError, within } from '../paramError.ts'
+import { type JsonSchema, refTo } from '../reference/schemas.ts'
 import type { ParamCodec, ResultCodec } from '../registry.ts'
-import { type JsonSchema, refTo } from '../schemas.ts'
+import { ParamError, within } from './paramError.ts'
 
 /** Kind of a JSON value, for error texts. */
 function kindOf(value: unknown): string {

@@ -2,8 +2,8 @@ import { toHex, toQuantity } from '#lib/hex'
 import type { Account } from '#types/account'
 import type { Address } from '#types/ids'
 import { word } from '../codecs/values.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ResultCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 
 const [quantity, hash, bytes] = [refTo('Quantity'), refTo('Hash'), refTo('Bytes')]
 

@@ -1,7 +1,7 @@
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../json.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ResultCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 
 /** Fee data of one block of a fee history. */
 export type BlockFees = {

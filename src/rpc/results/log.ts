@@ -1,6 +1,6 @@
 import { toHex } from '#lib/hex'
 import type { FoundLog } from '#types/chainView'
-import { refTo } from '../schemas.ts'
+import { refTo } from '../reference/schemas.ts'
 import { hexListText, type WrittenCodec, written } from './text.ts'
 
 /** A log with its position. `isRemoved`: its block is no longer canonical. */

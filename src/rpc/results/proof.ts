@@ -3,8 +3,8 @@ import { type Address, emptyCodeHash, emptyRoot } from '#types/ids'
 import type { AccountProof } from '#types/worldReads'
 import type { SlotKey } from '../codecs/values.ts'
 import type { Json } from '../json.ts'
+import { refTo } from '../reference/schemas.ts'
 import type { ResultCodec } from '../registry.ts'
-import { refTo } from '../schemas.ts'
 
 export type ProofAnswer = { readonly address: Address; readonly keys: readonly SlotKey[]; readonly proof: AccountProof }
 

@@ -4,8 +4,8 @@ import { zeroHash } from '#types/ids'
 import type { RollupStatus } from '#types/rollupStatus'
 import type { Json } from '../json.ts'
 import type { OutputFacts } from '../ports.ts'
+import { object, refTo } from '../reference/schemas.ts'
 import type { ResultCodec } from '../registry.ts'
-import { object, refTo } from '../schemas.ts'
 import { l1RefResult, l2RefResult } from './refs.ts'
 
 /** Codec of the sync status. Without interop, cross-unsafe equals unsafe and local-safe equals safe. */

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { ByteList } from '../byteList.ts'
 import type { Json } from '../json.ts'
+import type { JsonSchema } from '../reference/schemas.ts'
 import type { BytesCodec, ResultCodec, TextCodec } from '../registry.ts'
-import type { JsonSchema } from '../schemas.ts'
+import { ByteList } from './byteList.ts'
 
 /** A codec that writes JSON text directly, which is much faster than via objects; `encode` parses that text. */
 export type WrittenCodec<T> = TextCodec<T> & ResultCodec<T>

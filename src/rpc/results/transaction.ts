@@ -3,7 +3,7 @@ import type { Deposit } from '#types/deposit'
 import type { Address, Hash } from '#types/ids'
 import type { Receipt } from '#types/receipt'
 import { type AccessList, type Authorization, depositType, legacyV, type SignedTransaction, type Transaction } from '#types/transaction'
-import { refTo } from '../schemas.ts'
+import { refTo } from '../reference/schemas.ts'
 import { hexListText, listText, type WrittenCodec, written } from './text.ts'
 
 /** A transaction of a block. */

@@ -1,4 +1,4 @@
-import type { Bucket } from '../rateTable.ts'
+import type { Bucket } from '../limits/rateTable.ts'
 import type { AnswerShare } from './unread.ts'
 
 /** The client that sent a body. Once it is gone, cancellable work stops and no further call of a batch starts. */

@@ -13,8 +13,8 @@ import {
   timedOut,
   unavailable,
 } from '../errors.ts'
-import { createGates, type Gates } from '../gates.ts'
 import { isJsonObject, type Result } from '../json.ts'
+import { createGates, type Gates } from '../limits/gates.ts'
 import type { RpcMetrics } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import { type AnswerLimits, answerBatch } from './batch.ts'

@@ -5,7 +5,7 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { CallContext } from '../context.ts'
 import { createRegistry, methodsOf, type ParamCodec, param, type ResultCodec } from '../registry.ts'
-import { createRpcServer } from '../server.ts'
+import { createRpcServer } from './httpServer.ts'
 
 const text: ParamCodec<string> & ResultCodec<string> = { doc: 'text', parse: String, encode: (value) => value }
 const method = methodsOf<CallContext>()

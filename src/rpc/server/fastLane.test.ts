@@ -7,7 +7,7 @@ import { createLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import type { CallContext } from '../context.ts'
 import { createRegistry, methodsOf, optionalParam, type ParamCodec, type ResultCodec } from '../registry.ts'
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '../server.ts'
+import { createRpcServer, type RpcServer, type RpcServerOptions } from './httpServer.ts'
 
 const method = methodsOf<CallContext>()
 const anything: ParamCodec<unknown> & ResultCodec<unknown> = { doc: 'x', parse: (value) => value, encode: (value) => value as string }

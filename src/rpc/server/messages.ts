@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { ByteList } from '../byteList.ts'
 import { invalidRequest, type RpcError, unreadableParams } from '../errors.ts'
 import { isJsonObject, JsonText, type Result } from '../json.ts'
+import { ByteList } from '../results/byteList.ts'
 
 /** JSON, as a string or as UTF-8 bytes. */
 export type Answer = string | ByteList

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Clock } from '#lib/clock'
-import type { ByteList } from '../byteList.ts'
 import type { RpcError } from '../errors.ts'
+import type { ByteList } from '../results/byteList.ts'
 import type { Tally } from './caller.ts'
 import { type Answer, errorText } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import type { Log } from '#lib/log'
-import type { ByteList } from '../byteList.ts'
 import type { RpcMetrics } from '../metrics.ts'
+import type { ByteList } from '../results/byteList.ts'
 
 /** Counts large answers a second time: per cost class. */
 export interface UnreadCount {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { ByteList } from '../byteList.ts'
+import { ByteList } from '../results/byteList.ts'
 import type { Reply } from './reply.ts'
 
 /** Smaller answers are sent uncompressed: compression would cost more than it saves. */

@@ -1,4 +1,4 @@
-import type { Filters } from '../filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import type { HeadFeed } from '../ports.ts'
 import { headResult } from '../results/block.ts'
 import type { Connection } from './connection.ts'

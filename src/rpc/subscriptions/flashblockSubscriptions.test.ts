@@ -10,9 +10,9 @@ import { zeroHash } from '#types/ids'
 import type { SocketContext } from '../context.ts'
 import { socketRegistry } from '../methods.ts'
 import { rpcMetrics } from '../metrics.ts'
-import { pendingRounds } from '../pendingRounds.ts'
-import type { RpcServer } from '../server.ts'
-import { createWsServer } from '../wsServer.ts'
+import type { RpcServer } from '../server/httpServer.ts'
+import { createWsServer } from '../server/wsServer.ts'
+import { pendingRounds } from './pendingRounds.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [topic(emitter)], data: new Uint8Array(0) })
 

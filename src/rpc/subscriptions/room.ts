@@ -1,6 +1,6 @@
 import { subscriptionsTooBig, tooManyLogTerms, tooManySubscriptions } from '../errors.ts'
+import type { MatcherUse } from '../filters/sharedMatchers.ts'
 import type { ByteBudget } from '../server/body.ts'
-import type { MatcherUse } from '../sharedMatchers.ts'
 
 /** Memory of a subscription without its log matcher, in bytes. */
 const subscriptionBytes = 2_000

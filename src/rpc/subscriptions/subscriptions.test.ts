@@ -24,8 +24,8 @@ import type { SocketContext } from '../context.ts'
 import { socketRegistry } from '../methods.ts'
 import { rpcMetrics } from '../metrics.ts'
 import type { SyncProgress } from '../ports.ts'
-import type { RpcServer } from '../server.ts'
-import { createWsServer } from '../wsServer.ts'
+import type { RpcServer } from '../server/httpServer.ts'
+import { createWsServer } from '../server/wsServer.ts'
 
 const log = (emitter: number, ...topics: readonly number[]) => ({
   ...{ address: account(emitter), topics: topics.map(topic), data: new Uint8Array(0) },

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '#rpc/schemas'
+import type { JsonSchema } from '#rpc/reference/schemas'
 import { mismatch } from '#test/harness/rpc/schemaJudge'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -8,8 +8,8 @@ import { type Clock, systemClock } from '#lib/clock'
 import { signJwt } from '#lib/jwt'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
-import { createEngineServer } from '#rpc/engineServer'
-import type { RpcServer } from '#rpc/server'
+import { createEngineServer } from '#rpc/server/engineServer'
+import type { RpcServer } from '#rpc/server/httpServer'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 
 export const jwtSecret: Uint8Array = new Uint8Array(32).fill(0x5e)

@@ -1,5 +1,5 @@
-import { ByteList } from '#rpc/byteList'
 import { JsonText } from '#rpc/json'
+import { ByteList } from '#rpc/results/byteList'
 
 /** Result of a method as a client reads it. */
 export function readResult<T = unknown>(result: unknown): T {

@@ -1,5 +1,5 @@
 import { fromJSONSchema } from 'zod'
-import { type JsonSchema, namedSchemas } from '#rpc/schemas'
+import { type JsonSchema, namedSchemas } from '#rpc/reference/schemas'
 
 /** Rewrites the references of a schema to the form that zod resolves. */
 function localSchema(schema: JsonSchema): Parameters<typeof fromJSONSchema>[0] {

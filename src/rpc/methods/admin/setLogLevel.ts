@@ -1,7 +1,7 @@
 import { type LogLevel, logLevels } from '#lib/log'
+import { ParamError } from '../../codecs/paramError.ts'
 import { noResult, wrongType } from '../../codecs/values.ts'
 import { unsupported } from '../../errors.ts'
-import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { adminMethod } from '../define.ts'
 

@@ -5,11 +5,11 @@ import { type Hex, toHex } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { objectOf, required } from '../../codecs/members.ts'
+import { ParamError } from '../../codecs/paramError.ts'
 import { bytes, hash, listOf } from '../../codecs/values.ts'
 import type { Json } from '../../json.ts'
-import { ParamError } from '../../paramError.ts'
+import { type JsonSchema, list, nullable, object, refTo } from '../../reference/schemas.ts'
 import type { ParamCodec, ResultCodec } from '../../registry.ts'
-import { type JsonSchema, list, nullable, object, refTo } from '../../schemas.ts'
 
 /** Runs a parser of the Engine API. @throws ParamError in place of its fault */
 export function wellFormed<T>(parse: () => T): T {

@@ -1,7 +1,7 @@
 import { listOf, resultList, text } from '../../codecs/values.ts'
 import type { EngineContext } from '../../context.ts'
+import { object } from '../../reference/schemas.ts'
 import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
-import { object } from '../../schemas.ts'
 import { engineMethod } from './engineMethod.ts'
 
 const versions = (name: string, ...list: readonly number[]): readonly string[] => list.map((version) => `${name}V${version}`)

@@ -3,10 +3,10 @@ import { blockNumber, text } from '../../codecs/values.ts'
 import type { RollupContext } from '../../context.ts'
 import { internalError, RpcError } from '../../errors.ts'
 import type { RollupNode } from '../../ports.ts'
+import { object, refTo } from '../../reference/schemas.ts'
 import { type Method, type ParamCodec, param, type ResultCodec } from '../../registry.ts'
 import { blockIdResult } from '../../results/refs.ts'
 import { type OutputAnswer, outputResult, rollupConfigResult, syncStatusResult } from '../../results/rollup.ts'
-import { object, refTo } from '../../schemas.ts'
 import { rollupMethod } from '../define.ts'
 
 const version = rollupMethod({

@@ -1,5 +1,5 @@
 import type { Json } from '../../json.ts'
-import { namespaceOf, openRpcDocument } from '../../openRpc.ts'
+import { namespaceOf, openRpcDocument } from '../../reference/openRpc.ts'
 import { createRegistry, type Method, methodsOf, type Registry } from '../../registry.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import { ParamError } from '../../codecs/paramError.ts'
 import { listOf, text } from '../../codecs/values.ts'
 import { invalidInput, unsupported } from '../../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
-import { ParamError } from '../../paramError.ts'
 import type { ParamCodec } from '../../registry.ts'
 import type { TraceRequest } from '../../tracePorts.ts'
 

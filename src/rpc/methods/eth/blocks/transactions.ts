@@ -1,7 +1,7 @@
 import type { Hash } from '#types/ids'
 import { decodeTransaction } from '#types/transaction'
 import type { TransactionPool } from '#types/transactionPool'
-import type { DecodedBlock } from '../../../blockCache.ts'
+import type { DecodedBlock } from '../../../cache/blockCache.ts'
 import { gasQuantity, hash } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import { type Method, param } from '../../../registry.ts'

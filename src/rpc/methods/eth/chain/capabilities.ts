@@ -1,8 +1,8 @@
 import { toQuantity } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import type { Json } from '../../../json.ts'
+import { object, refTo } from '../../../reference/schemas.ts'
 import type { ResultCodec } from '../../../registry.ts'
-import { object, refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
 /** Oldest blocks of each kind of data. */

@@ -2,8 +2,8 @@ import { toQuantity } from '#lib/hex'
 import { address, quantity, resultList } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import type { SyncProgress } from '../../../ports.ts'
+import { refTo } from '../../../reference/schemas.ts'
 import type { Method, ResultCodec } from '../../../registry.ts'
-import { refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
 const chainId = ethMethod({

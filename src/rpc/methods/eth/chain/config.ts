@@ -11,8 +11,8 @@ import { plannedEvmRules } from '#chainspec/opRules'
 import { precompileNames } from '#chainspec/precompileNames'
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../../../json.ts'
+import { nullable, object, refTo } from '../../../reference/schemas.ts'
 import type { ResultCodec } from '../../../registry.ts'
-import { nullable, object, refTo } from '../../../schemas.ts'
 import { ethMethod } from '../../define.ts'
 
 /** Blob schedule of a chain without blob transactions. */

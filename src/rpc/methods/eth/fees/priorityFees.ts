@@ -1,5 +1,5 @@
 import { depositType } from '#types/transaction'
-import type { DecodedBlock } from '../../../blockCache.ts'
+import type { DecodedBlock } from '../../../cache/blockCache.ts'
 import { effectiveGasPrice } from '../../../results/transaction.ts'
 
 /** Priority fee of a transaction, wei per gas, and its gas. */

@@ -4,7 +4,7 @@ import { createManualClock } from '#test/harness/clock'
 import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
 import { readResult } from '#test/harness/rpc/result'
 import { hashTransaction } from '#types/transaction'
-import { createFilters, type FilterLimits } from '../../../filters.ts'
+import { createFilters, type FilterLimits } from '../../../filters/filters.ts'
 import { ethRegistry } from '../../../methods.ts'
 
 const log = (emitter: number, ...topics: readonly number[]) => ({

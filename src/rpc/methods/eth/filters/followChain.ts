@@ -1,8 +1,8 @@
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
-import { type NotifiedBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound, prunedHistory } from '../../../errors.ts'
+import { type NotifiedBlock, type Trail, trimmedTrail } from '../../../filters/chainTrail.ts'
 import { yieldTurn } from '../../turns.ts'
 import { onSteadyChain } from '../atBlock.ts'
 

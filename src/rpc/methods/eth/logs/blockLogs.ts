@@ -1,7 +1,7 @@
 import type { ChainView } from '#types/chainView'
 import type { Hash } from '#types/ids'
 import type { LogMatcher } from '#types/logMatcher'
-import type { DecodedBlock } from '../../../blockCache.ts'
+import type { DecodedBlock } from '../../../cache/blockCache.ts'
 import type { EthContext } from '../../../context.ts'
 import { prunedHistory } from '../../../errors.ts'
 import type { LocatedLog } from '../../../results/log.ts'

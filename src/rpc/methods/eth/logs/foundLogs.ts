@@ -1,5 +1,5 @@
-import { type ByteList, ByteWriter } from '../../../byteList.ts'
-import type { KeptLogs } from '../../../keptLogs.ts'
+import type { KeptLogs } from '../../../cache/keptLogs.ts'
+import { type ByteList, ByteWriter } from '../../../results/byteList.ts'
 import { type LocatedLog, logText } from '../../../results/log.ts'
 
 const comma = 0x2c

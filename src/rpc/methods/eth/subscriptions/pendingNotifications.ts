@@ -1,6 +1,6 @@
 import { LogMatcher } from '#types/logMatcher'
 import { chainBlockOf, type PendingBlock } from '#types/pendingBlock'
-import { DecodedBlock } from '../../../blockCache.ts'
+import { DecodedBlock } from '../../../cache/blockCache.ts'
 import type { PendingFeed, PendingNews } from '../../../pendingPorts.ts'
 import { type LocatedLog, logText } from '../../../results/log.ts'
 import { listText } from '../../../results/text.ts'

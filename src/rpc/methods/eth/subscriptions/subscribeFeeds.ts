@@ -1,5 +1,5 @@
 import type { EthContext, Subscription } from '../../../context.ts'
-import type { PendingMade } from '../../../filters.ts'
+import type { PendingMade } from '../../../filters/filters.ts'
 import { type Json, JsonText } from '../../../json.ts'
 import type { SyncProgress } from '../../../ports.ts'
 import { type Notification, notificationOf, notificationOfText } from '../../../subscriptions/notification.ts'

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { LogMatcher, type WantedLogs } from '#types/logMatcher'
+import { tooManyLogTerms } from '../errors.ts'
+import type { ByteBudget, Hold } from '../server/body.ts'
+
+/** Memory of one address or topic in a matcher, in bytes: its text, its set entry, its bloom bits. */
+const termBytes = 128
+/** Matchers with at most this many addresses and topics do not count: the number of filters and subscriptions bounds them. */
+const fewTerms = 8
+
+/** Use of a shared log matcher; the owner disposes of it. */
+export type MatcherUse = Disposable & {
+  readonly matcher: LogMatcher
+  readonly wanted: WantedLogs
+  /** memory of the matcher, in bytes */
+  readonly bytes: number
+}
+
+type Shared = { readonly matcher: LogMatcher; readonly wanted: WantedLogs; readonly bytes: number; readonly hold: Hold; users: number }
+
+function keyOf({ addresses, topics }: WantedLogs): string {
+  return createHash('sha256')
+    .update(JSON.stringify([addresses, topics]))
+    .digest('base64')
+}
+
+/** The log matchers of a thread. Equal ones are shared, and their memory is bounded in total. */
+export class SharedMatchers {
+  readonly #budget: ByteBudget
+  readonly #shared = new Map<string, Shared>()
+
+  /** @param budget shared by the filters and subscriptions of a thread */
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  /** @throws RpcError −32005 when the matchers of all clients exceed the budget */
+  use(wanted: WantedLogs): MatcherUse {
+    const key = keyOf(wanted)
+    const shared = this.#shared.get(key) ?? this.#make(wanted)
+    this.#shared.set(key, shared)
+    shared.users++
+    const { matcher, bytes } = shared
+    let isUsed = true
+    return {
+      ...{ matcher, wanted: shared.wanted, bytes },
+      [Symbol.dispose]: (): void => {
+        if (!isUsed) return
+        isUsed = false
+        if (--shared.users > 0) return
+        this.#shared.delete(key)
+        shared.hold[Symbol.dispose]()
+      },
+    }
+  }
+
+  #make(wanted: WantedLogs): Shared {
+    const terms = wanted.addresses.length + wanted.topics.reduce((sum, alternatives) => sum + alternatives.length, 0)
+    const bytes = terms * termBytes
+    const hold = this.#budget.hold()
+    if (terms > fewTerms && !hold.take(bytes)) throw tooManyLogTerms(this.#budget.maxBytes)
+    return { matcher: new LogMatcher(wanted), wanted, bytes, hold, users: 0 }
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Registry } from 'prom-client'
+import { afterAll, expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { openSocket } from '#test/harness/process/socketClient'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import type { CallContext } from '../context.ts'
+import { rpcMetrics } from '../metrics.ts'
+import { createRegistry, methodsOf } from '../registry.ts'
+import { ByteList } from '../results/byteList.ts'
+import { createRpcServer, type RpcServer } from '../server/httpServer.ts'
+import { createIpcServer } from '../server/ipcServer.ts'
+import { createWsServer } from '../server/wsServer.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-bytes-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const method = methodsOf<CallContext>()
+const big = 'x'.repeat(50_000)
+const kept = [Buffer.from('["'), Buffer.from(big), Buffer.from('","é"]')]
+const common = { doc: 'Test.', params: [], example: { params: [] } } as const
+const registry = createRegistry<CallContext>([
+  method({
+    ...{ ...common, name: 'test_bytes', cost: 'block-read' },
+    result: { doc: 'bytes', bytes: () => new ByteList(kept) },
+    run: () => undefined,
+  }),
+  method({ ...common, name: 'test_text', cost: 'instant', result: { doc: 'text', encode: (value: string) => value }, run: () => 'ö' }),
+])
+const result = [big, 'é']
+const call = (id: unknown, name = 'test_bytes') => ({ jsonrpc: '2.0', id, method: name, params: [] })
+const batch = [call(1), call('ä', 'test_text'), call(3)]
+const whole = [
+  { jsonrpc: '2.0', id: 1, result },
+  { jsonrpc: '2.0', id: 'ä', result: 'ö' },
+  { jsonrpc: '2.0', id: 3, result },
+]
+
+const contextOf = (cancellation: CallContext['cancellation']): CallContext => ({ cancellation })
+const deps = { registry, contextOf, pages: new Map(), log: silentLog, clock: systemClock }
+const serve = (limits = {}): Promise<RpcServer> =>
+  createRpcServer<CallContext>(deps, { host: '127.0.0.1', port: 0, flag: 'http.port', limits })
+
+it.each([
+  ['the fast lane', {}, null],
+  ['the slow lane', { 'x-other': '1' }, null],
+  ['the fast lane, packed', { 'accept-encoding': 'gzip' }, 'gzip'],
+  ['the slow lane, packed', { 'accept-encoding': 'gzip', 'x-other': '1' }, 'gzip'],
+])(
+  'rpc/results/byteList: a client over %s gets byte results as JSON, alone and in a batch',
+  async (_lane, headers: Record<string, string>, packed) => {
+    await using server = await serve()
+    for (const [body, expected] of [
+      [call('é'), { jsonrpc: '2.0', id: 'é', result }],
+      [batch, whole],
+    ]) {
+      const given = { 'content-type': 'application/json', 'accept-encoding': 'identity', ...headers }
+      const response = await fetch(server.url, { method: 'POST', body: JSON.stringify(body), headers: given })
+      expect(response.headers.get('content-encoding')).toBe(packed)
+      expect(await response.json()).toEqual(expected)
+    }
+  },
+)
+
+it('rpc/results/byteList: byte results count against the size limit of an answer', async () => {
+  await using server = await serve({ maxResponseBytes: 60_000 })
+  const ask = async (body: unknown) => await (await fetch(server.url, { method: 'POST', body: JSON.stringify(body) })).json()
+  expect(await ask(call(1))).toMatchObject({ id: 1, result })
+  expect(await ask(batch)).toMatchObject({ id: null, error: { code: -32008 } })
+})
+
+it('rpc/results/byteList: byte results are text messages over WebSocket', async () => {
+  const wsDeps = { ...deps, heads: scriptedFeed(), metrics: rpcMetrics.register(new Registry()) }
+  await using server = await createWsServer<CallContext>(wsDeps, { host: '127.0.0.1', port: 0, flag: 'ws.port' })
+  await using client = await openSocket(server.url)
+  const kinds: boolean[] = []
+  client.socket.on('message', (_data, isBinary) => kinds.push(isBinary))
+  client.send(batch)
+  expect(await client.next()).toEqual(whole)
+  client.send(call(1))
+  expect(await client.next()).toEqual(whole[0])
+  expect(kinds).toEqual([false, false])
+})
+
+it('rpc/results/byteList: byte results are lines over the Unix socket', async () => {
+  const path = join(dir, 'ipc')
+  await using _server = await createIpcServer<CallContext>({ ...deps, heads: scriptedFeed() }, { path, flag: 'ipc.path' })
+  const socket = connect({ path, allowHalfOpen: true })
+  const read = text(socket)
+  socket.end(`${JSON.stringify(call(1))}`)
+  expect((await read).split('\n').map((line) => (line === '' ? '' : (JSON.parse(line) as unknown)))).toEqual([whole[0], ''])
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { ByteList, ByteWriter } from './byteList.ts'
+
+const piece = fc.oneof(
+  fc.string({ unit: 'grapheme-ascii', maxLength: 50 }),
+  fc.integer({ min: 0, max: 40_000 }).map((length) => 'x'.repeat(length)),
+)
+
+it('rpc/results/byteList: contains the written bytes, of copied and of shared pieces', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(piece, fc.boolean())), (written) => {
+      const writer = new ByteWriter()
+      for (const [text, isAscii] of written) {
+        if (isAscii) writer.ascii(text)
+        else writer.bytes(Buffer.from(`<${text}>`), 1, text.length + 1)
+      }
+      const all = written.map(([text]) => text).join('')
+      expect(writer.length).toBe(all.length)
+      const list = writer.finish()
+      expect([String(list), list.length]).toEqual([all, all.length])
+    }),
+  )
+})
+
+it('rpc/results/byteList: does not copy a long piece', () => {
+  const long = Buffer.alloc(20_000, 'a')
+  const writer = new ByteWriter()
+  writer.ascii('[')
+  writer.bytes(long)
+  writer.ascii(']')
+  const { pieces } = writer.finish()
+  expect(pieces.map(({ length }) => length)).toEqual([1, 20_000, 1])
+  expect(pieces[1]?.buffer).toBe(long.buffer)
+})
+
+it('rpc/results/byteList: between counts the added text in bytes', () => {
+  const around = new ByteList([Buffer.from('b')]).between('é', '!')
+  expect([String(around), around.length]).toEqual(['éb!', 4])
+})
