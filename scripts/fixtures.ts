@@ -1,8 +1,8 @@
 /**
- * Makes the repository's compressed files from the recorded data: genesis files, upgrade transactions, recorded chains.
+ * Makes the repository's compressed files from the recorded data: genesis files, upgrade transactions, recorded chains with their RPC exchanges.
  * usage: node scripts/fixtures.ts FOLDER_OF_RECORDED_DATA
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
@@ -15,13 +15,16 @@ if (folder === undefined) {
 }
 const root = resolve(import.meta.dirname, '..')
 
-function read(name: string): Json {
+function readText(name: string): string {
   const bytes = readFileSync(join(folder ?? '', name))
-  return JSON.parse((name.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString()) as Json
+  return (name.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString()
 }
 
-function write(name: string, value: unknown): void {
-  const plain = Buffer.from(JSON.stringify(value))
+const read = (name: string): Json => JSON.parse(readText(name)) as Json
+const write = (name: string, value: unknown): void => writeText(name, JSON.stringify(value))
+
+function writeText(name: string, text: string): void {
+  const plain = Buffer.from(text)
   const params = {
     [constants.ZSTD_c_compressionLevel]: 22,
     [constants.ZSTD_c_windowLog]: 24,
@@ -52,6 +55,9 @@ for (const name of ['op-bedrock-to-holocene', 'op-ecotone-to-jovian']) {
     blocks: (l2['blocks'] as Json[]).map(({ hash, raw, rawReceipts }) => ({ hash, raw, rawReceipts })),
     safeHeads: read(`${chain}/safe-heads.json`),
   })
+  const files = readdirSync(join(folder, chain, 'rpc')).sort()
+  const exchanges = files.map((file) => readText(`${chain}/rpc/${file}`).trimEnd())
+  writeText(`test/fixtures/exchanges/${name}.io.zst`, `${exchanges.join('\n\n')}\n`)
 }
 
 for (const number of [26207960, 26207962, 26208384]) {

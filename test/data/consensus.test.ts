@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { safeHeadAtL1Block, syncStatusOf } from '#consensus/syncStatus'
+import { readRecordedChain } from '#devnet/recordedChain'
 import { recordedChains } from '../harness/chain/l2Blocks.ts'
 import { createRecordedHost } from '../harness/consensus/recorded.ts'
 
@@ -8,7 +9,7 @@ class Kill extends Error {}
 it.each(recordedChains)(
   'consensus/driver: derives %s in one run with the recorded safe head after each L1 block and the finalized head',
   async (name) => {
-    const host = createRecordedHost(name)
+    const host = createRecordedHost(readRecordedChain(name))
     const { payloads } = host.recording
     const session = host.start()
     await session.toTip()
@@ -24,7 +25,7 @@ it.each(recordedChains)(
 )
 
 it.each(recordedChains)('consensus/driver: derives %s with a restart after each L1 block', async (name) => {
-  const host = createRecordedHost(name)
+  const host = createRecordedHost(readRecordedChain(name))
   const { genesis } = host.recording.config
   for (let l1Number = genesis.l1.number; l1Number < host.safeHeads.length; l1Number++) {
     host.reveal(l1Number)
@@ -38,7 +39,7 @@ it.each(recordedChains)('consensus/driver: derives %s with a restart after each 
 })
 
 it.each(recordedChains)('consensus/driver: derives %s through repeated kills, with one block per commit', async (name) => {
-  const host = createRecordedHost(name)
+  const host = createRecordedHost(readRecordedChain(name))
   const { payloads } = host.recording
   let lives = 0
   for (let end: unknown = new Kill(); end instanceof Kill; lives++) {

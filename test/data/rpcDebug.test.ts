@@ -4,119 +4,36 @@ import { executeBlock } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import type { TraceRequest } from '#evm/tracing'
 import { fromHex, type Hex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import type { RpcServer } from '#rpc/server/httpServer'
 import { witnessState } from '#state/witnessState'
-import { comparableTraces, isFailedDeposit } from '#test/harness/evm/traceDialects'
-import { recordedExchanges } from '#test/harness/evm/tracedRecordings'
-import type { Dialect } from '#test/harness/rpc/dialects'
-import { callRpc, type Exchange, firstDifference, type Outcome } from '#test/harness/rpc/exchanges'
+import { recordedChains } from '#test/harness/chain/l2Blocks'
+import type { Outcome } from '#test/harness/rpc/causes'
+import { callRpc } from '#test/harness/rpc/exchanges'
 import type { Json } from '#test/harness/rpc/json'
-import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
+import { type ServedChain, serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import { decodeHeader, hashHeader } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
 
-/** Chain, dialect of its client, number of its finalized block, number of equal results by method. */
-const chains = [
-  ['op-bedrock-to-holocene', 'op-geth', 115],
-  ['op-ecotone-to-jovian', 'reth', 163],
-] as const
-
 type Fields = Readonly<Record<string, Json>>
-type TracedBlock = readonly { readonly txHash: string; readonly result: Json }[]
 
 const resultOf = (outcome: Outcome): Json => ('result' in outcome ? outcome.result : { failed: outcome.error.message })
 
-/** Compares one trace of a transaction. Clients differ in deposits that fail before they run (traceDialects). */
-function traceDifference(dialect: Dialect, request: TraceRequest, theirs: Json, ours: Json): unknown {
-  if (request.tracer === 'callTracer' && isFailedDeposit(dialect, theirs)) return undefined
-  const pair = comparableTraces(dialect, request, { theirs, ours })
-  return firstDifference(pair.theirs, pair.ours)
-}
-
-const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange, theirs: Json, ours: Json) => unknown>> = {
-  debug_traceTransaction: (dialect, { params }, theirs, ours) => traceDifference(dialect, (params[1] ?? {}) as TraceRequest, theirs, ours),
-  debug_traceCall: (dialect, { params }, theirs, ours) => traceDifference(dialect, (params[2] ?? {}) as TraceRequest, theirs, ours),
-  debug_traceBlockByNumber(dialect, { params }, theirs, ours) {
-    const [told, found] = [theirs, ours] as unknown as [TracedBlock, TracedBlock]
-    if (told.length !== found.length) return 'number of transactions differs'
-    return told
-      .map(({ txHash, result }, i) =>
-        txHash === found[i]?.txHash ? traceDifference(dialect, params[1] as TraceRequest, result, found[i].result) : 'another order',
-      )
-      .find((difference) => difference !== undefined)
-  },
-  debug_chainConfig(dialect, _exchange, theirs, ours) {
-    // op-geth has no Delta, which belongs to the consensus half, and writes fields that no chain of the OP Stack has
-    const { depositContractAddress: _contract, ...told } = theirs as Fields
-    const { deltaTime, daoForkSupport, ...found } = ours as Fields
-    return firstDifference(
-      told,
-      dialect === 'op-geth' ? found : { ...found, deltaTime: deltaTime ?? null, daoForkSupport: daoForkSupport ?? null },
-    )
-  },
-}
-
-const without = (some: ReadonlySet<Json>, others: ReadonlySet<Json>): readonly Json[] => [...some].filter((each) => !others.has(each))
-
-/** op-geth returns maps by hash, and headers as objects. */
 function witnessParts({ state, codes, keys, headers }: Fields): Readonly<Record<string, readonly Json[]>> {
   const values = (of: Json | undefined): readonly Json[] => Object.values((of ?? []) as Fields)
   return { state: values(state), codes: values(codes), keys: values(keys), headers: values(headers) }
 }
 
-describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
-  let servers: { readonly eth: RpcServer; readonly rollup: RpcServer }
-  const ask = async (method: string, params: readonly Json[]): Promise<Json> => resultOf(await callRpc(servers.eth.url, method, params))
+describe.each(recordedChains)('rpc/methods/debug: %s', (name) => {
+  let served: ServedChain
+  const ask = async (method: string, params: readonly Json[]): Promise<Json> => resultOf(await callRpc(served.url, method, params))
   beforeAll(async () => {
-    servers = await serveRecordedChain(name, finalized)
+    served = await serveRecordedChain(name)
   })
   afterAll(async () => {
-    await servers.eth[Symbol.asyncDispose]()
-    await servers.rollup[Symbol.asyncDispose]()
-  })
-
-  it.each([
-    'debug_getRawHeader',
-    'debug_getRawBlock',
-    'debug_getRawTransaction',
-    'debug_getRawReceipts',
-    'debug_chainConfig',
-    'debug_traceTransaction',
-    'debug_traceBlockByNumber',
-    'debug_traceCall',
-  ])('returns the recorded results of %s', async (method) => {
-    const exchanges = recordedExchanges(name, method)
-    const different: unknown[] = []
-    for (const exchange of exchanges) {
-      if ('error' in exchange.outcome) continue
-      const found = await callRpc(servers.eth.url, method, exchange.params)
-      const judge = differences[method] ?? ((_dialect, _exchange, theirs, ours) => firstDifference(theirs, ours))
-      const difference = judge(dialect, exchange, exchange.outcome.result, resultOf(found))
-      if (difference !== undefined) different.push([exchange.params, difference])
-    }
-    expect(different).toEqual([])
-    expect(exchanges.length).toBeGreaterThan(0)
-  })
-
-  /** This node also proves that the caller of system calls is absent, and called precompiles: its interpreter reads them. */
-  it('includes all parts of the recorded debug_executionWitness, and few more', async () => {
-    for (const { params, outcome } of recordedExchanges(name, 'debug_executionWitness')) {
-      const theirs = witnessParts(resultOf(outcome) as Fields)
-      const witness = await ask('debug_executionWitness', params)
-      expect(await ask('debug_executionWitness', params)).toEqual(witness)
-      const ours = witnessParts(witness as Fields)
-      for (const part of ['state', 'codes', 'keys'] as const) {
-        const [told, found] = [new Set(theirs[part]), new Set(ours[part])]
-        expect(without(told, found), part).toEqual([])
-        if (part !== 'keys' || dialect === 'reth') expect(without(found, told).length, part).toBeLessThanOrEqual(4)
-      }
-      if (dialect === 'reth') expect(ours['headers']).toEqual(theirs['headers'])
-    }
+    await served[Symbol.asyncDispose]()
   })
 
   it('lists the slots of eth_getStorageAt in debug_storageRangeAt, before and after the transactions of a block', async () => {
@@ -171,7 +88,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
   })
 
   it('rejects a call before a transaction that does not exist', async () => {
-    const outcome = await callRpc(servers.eth.url, 'debug_traceCall', [{}, '0x14', { txIndex: '0xff' }])
+    const outcome = await callRpc(served.url, 'debug_traceCall', [{}, '0x14', { txIndex: '0xff' }])
     expect(outcome).toEqual({ error: { code: -32000, message: 'transaction index 255 out of range' } })
   })
 
@@ -187,7 +104,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     for (let number = 1; number < blocks.length; number += 7) {
       const block = decodeBlock(fromHex(blocks[number]?.raw ?? '0x'))
       const { state, codes, headers } = witnessParts(
-        resultOf(await callRpc(servers.eth.url, 'debug_executionWitness', [toQuantity(number)])) as Fields,
+        resultOf(await callRpc(served.url, 'debug_executionWitness', [toQuantity(number)])) as Fields,
       )
       const bytes = [...(state ?? []), ...(codes ?? [])].map((hex) => fromHex(hex as Hex))
       const header = decodeHeader(fromHex(headers?.at(-1) as Hex))
@@ -202,15 +119,15 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
 
   it('rejects requests that cannot be traced, with the codes and texts of rpc-compat', async () => {
     const unknown = `0x${'11'.repeat(32)}`
-    expect(await callRpc(servers.eth.url, 'debug_traceTransaction', [unknown])).toEqual({
+    expect(await callRpc(served.url, 'debug_traceTransaction', [unknown])).toEqual({
       error: { code: -32000, message: 'transaction not found' }, // −32001 in the recording of the newer client
     })
-    expect(await callRpc(servers.eth.url, 'debug_traceBlockByNumber', ['0x0'])).toEqual({
+    expect(await callRpc(served.url, 'debug_traceBlockByNumber', ['0x0'])).toEqual({
       error: { code: -32000, message: 'genesis is not traceable' },
     })
-    expect(await callRpc(servers.eth.url, 'debug_traceBlockByHash', [unknown])).toEqual({
+    expect(await callRpc(served.url, 'debug_traceBlockByHash', [unknown])).toEqual({
       error: { code: -32000, message: `block ${unknown} not found` },
     })
-    expect(await callRpc(servers.eth.url, 'debug_traceBlockByNumber', ['3'])).toMatchObject({ error: { code: -32602 } })
+    expect(await callRpc(served.url, 'debug_traceBlockByNumber', ['3'])).toMatchObject({ error: { code: -32602 } })
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RecordedChainName } from '#devnet/recordedChain'
 import type { Tracer } from '#evm/traceEvents'
 import { createTracer, type TraceRequest } from '#evm/tracing'
 import { createTracedWasmEvm, type TracedEvm } from '#evm/wasmEvm'
@@ -7,14 +8,14 @@ import type { CallMessage } from '#rpc/callPorts'
 import { comparableTraces, isFailedDeposit } from '#test/harness/evm/traceDialects'
 import { TracedChain } from '#test/harness/evm/tracedChain'
 import { recordedExchanges } from '#test/harness/evm/tracedRecordings'
-import type { Dialect } from '#test/harness/rpc/dialects'
+import type { Dialect } from '#test/harness/rpc/causes'
 import type { Json } from '#test/harness/rpc/json'
 import { type Hash, parseAddress } from '#types/ids'
 
 /** Number of results of each tracer. */
 type Counts = Readonly<Record<string, number>>
 type Recording = {
-  readonly name: string
+  readonly name: RecordedChainName
   readonly dialect: Dialect
   readonly transactions: Counts
   readonly blocks: { readonly callTracer: number }

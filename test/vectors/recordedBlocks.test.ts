@@ -16,12 +16,9 @@ import { silentLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
-import { interpreters } from '#test/harness/evm/interpreters'
-import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { verifyProof } from '#trie/proof'
 import { decodeBlock } from '#types/block'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { encodeReceipt } from '#types/receipt'
 
 /** Attributes from which a recorded block was built. */
 function attributesOf(isHolocene: boolean, isJovian: boolean, payload: Payload): PayloadAttributes {
@@ -44,22 +41,9 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
   const { config, genesis, blocks } = readRecordedChain(name)
   const { schedule } = config
   const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
-  const open = (kv: Kv, evm = createWasmEvm()) =>
-    createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const open = (kv: Kv) => createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
   const setUnsafe = async (execution: Execution, payload: Payload) =>
     execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
-
-  it.each(interpreters)('block/execution: executes every block to its recorded hash and receipts, $name', async ({ create }) => {
-    const execution = open(createMemoryKv(), create())
-    for (const [index, payload] of payloads.entries()) {
-      if (index === 0) continue
-      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
-      await setUnsafe(execution, payload)
-      using view = execution.view()
-      const receipts = view.receipts(payload.blockHash)
-      expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
-    }
-  })
 
   it('block/execution: builds the same blocks from attributes, and has the correct state of each block on an unwind to genesis', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'basalt-blocks-'))

@@ -1,24 +1,19 @@
 import { Registry } from 'prom-client'
-import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createExecution, type Execution } from '#blockchain/execution'
-import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
-import { agreeWithGenesis } from '#chainspec/genesis'
-import { parseRollupConfig, type RollupConfig } from '#chainspec/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { L1Source, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
 import type { Pipeline } from '#derive/ports'
+import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { fromHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { decodeBlock } from '#types/block'
 import type { Payload } from '#types/payload'
 import { createManualClock } from '../clock.ts'
-import { readSharedJson } from '../sharedData.ts'
 import { createMemoryTable, runSession, type Session } from './execution.ts'
 import { createRecordedHost } from './recorded.ts'
 
@@ -49,12 +44,11 @@ export type RecordedNodes = {
 }
 
 /** Both halves on a recorded L1. Their stores in memory survive a restart. */
-export function createRecordedNodes(name: string): RecordedNodes {
-  const { l1, safeHeads, reveal } = createRecordedHost(name)
-  const l2 = readSharedJson<{ blocks: { raw: string; hash: string }[] }>(`chains/${name}/l2.json.zst`)
-  const { genesis } = parseBaseGenesisNote(l2)
-  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
-  const payloads = l2.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
+export function createRecordedNodes(name: RecordedChainName): RecordedNodes {
+  const chain = readRecordedChain(name)
+  const { config, genesis } = chain
+  const { l1, safeHeads, reveal, recording } = createRecordedHost(chain)
+  const { payloads } = recording
   const [kv, clock] = [createMemoryKv(), createManualClock()]
   const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
   let rows: Parameters<typeof createMemoryTable>[1] = []

@@ -1,14 +1,14 @@
 import type { L1Label, L1Source } from '#consensus/ports'
 import { createPipeline } from '#derive/pipeline'
 import type { L1Block } from '#derive/ports'
+import type { RecordedChain } from '#devnet/recordedChain'
 import { equalBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
 import type { L1Ref } from '#types/blockRef'
-import { readRecordedL2 } from '../chain/l2Blocks.ts'
+import { payloadsOf } from '../chain/l2Blocks.ts'
 import { type Recording, recordedWorld } from '../derive/recordedDerivation.ts'
 import type { Execute } from '../engine/engine.ts'
-import { l1BlockOfJson, readRecordedL1 } from '../l1/blocks.ts'
-import { readSharedJson } from '../sharedData.ts'
+import { l1BlockOfJson } from '../l1/blocks.ts'
 import { createHost, type Host } from './execution.ts'
 
 export type RecordedHost = Host & {
@@ -34,9 +34,9 @@ function recordedExecution({ payloads }: Recording): Execute {
 }
 
 /** A recorded L1 in memory, the pipeline, the driver, and the recorded L2 blocks in place of execution. */
-export function createRecordedHost(name: string): RecordedHost {
-  const { blocks, blobs } = readRecordedL1(name)
-  const recording: Recording = { ...readRecordedL2(name), l1: blocks.map(l1BlockOfJson), blobs }
+export function createRecordedHost(chain: RecordedChain): RecordedHost {
+  const { config, blocks, safeHeads } = chain
+  const recording: Recording = { config, payloads: payloadsOf(blocks), l1: chain.l1.blocks.map(l1BlockOfJson), blobs: chain.l1.blobs }
   const { blobs: blobsOf } = recordedWorld(recording, () => 'invalid')
   let visible = recording.l1.length - 1
   const seen = (number: number): L1Block | undefined => (number <= visible ? recording.l1[number] : undefined)
@@ -62,7 +62,7 @@ export function createRecordedHost(name: string): RecordedHost {
   return {
     ...host,
     recording,
-    safeHeads: readSharedJson<number[]>(`chains/${name}/safe-heads.json`),
+    safeHeads,
     l1,
     reveal: (l1Number) => {
       visible = l1Number

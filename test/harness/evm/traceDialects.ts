@@ -1,11 +1,11 @@
 import { baseFeeVault, l1FeeVault, operatorFeeVault, sequencerFeeVault } from '#chainspec/addresses'
 import type { TraceRequest } from '#evm/tracing'
-import type { Dialect } from '../rpc/dialects.ts'
+import type { Dialect } from '../rpc/causes.ts'
 import type { Json } from '../rpc/json.ts'
 
 /**
  * Differences between the traces of the two recorded clients. This project follows the newer client (`reth`), except where it contradicts the chain.
- * Each function below omits one kind of difference from a comparison and gives the reason.
+ * Each function below removes one kind of difference from a pair of traces.
  */
 
 type Fields = Readonly<Record<string, Json>>
@@ -27,14 +27,17 @@ function mapFrames(frame: Fields, change: (frame: Fields) => Fields): Fields {
   return calls === undefined ? own : { ...own, calls: (calls as readonly Fields[]).map((call) => mapFrames(call, change)) }
 }
 
-/** op-geth has no log indices, and has a text of its own for each failure of a precompile. */
-function callsOfOpGeth({ theirs, ours }: TracePair): TracePair {
+function unnumberedLogs({ theirs, ours }: TracePair): TracePair {
   const unnumbered = (frame: Fields): Fields =>
     frame['logs'] === undefined
       ? frame
       : { ...frame, logs: (frame['logs'] as readonly Fields[]).map((log) => without(log, (key) => key === 'index')) }
+  return { theirs, ours: mapFrames(fields(ours), unnumbered) }
+}
+
+function failedPrecompiles({ theirs, ours }: TracePair): TracePair {
   const failed = (frame: Fields): Fields => (frame['error'] === 'invalid input length' ? { ...frame, error: 'precompiled failed' } : frame)
-  return { theirs: mapFrames(fields(theirs), failed), ours: mapFrames(fields(ours), unnumbered) }
+  return { theirs: mapFrames(fields(theirs), failed), ours }
 }
 
 /**
@@ -68,43 +71,69 @@ function bareWords(step: Fields): Fields {
   }
 }
 
-/** op-geth's return value has no 0x and is empty after a revert; empty return data is omitted. */
-function stepsOfOpGeth({ theirs, ours }: TracePair): TracePair {
-  const { returnValue, failed, structLogs, ...rest } = fields(ours)
-  const steps = (structLogs as readonly Fields[]).map((step) =>
-    without(bareWords(step), (key, value) => key === 'returnData' && value === '0x'),
-  )
-  return {
-    theirs,
-    ours: { ...rest, failed: failed ?? null, returnValue: failed === true ? '' : String(returnValue).slice(2), structLogs: steps },
-  }
+function mapSteps(trace: Json, change: (step: Fields) => Fields): Fields {
+  const { structLogs, ...rest } = fields(trace)
+  return { ...rest, structLogs: (structLogs as readonly Fields[]).map(change) }
+}
+
+const bareSteps = ({ theirs, ours }: TracePair): TracePair => ({ theirs, ours: mapSteps(ours, bareWords) })
+
+function withoutEmptyReturnData({ theirs, ours }: TracePair): TracePair {
+  return { theirs, ours: mapSteps(ours, (step) => without(step, (key, value) => key === 'returnData' && value === '0x')) }
+}
+
+function bareReturnValue({ theirs, ours }: TracePair): TracePair {
+  const { returnValue, failed } = fields(ours)
+  return { theirs, ours: { ...fields(ours), returnValue: failed === true ? '' : bare(String(returnValue)) } }
 }
 
 /** The newer client lists the operator fee vault before Isthmus, although no fee is paid to it. */
-function prestateOfReth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
-  if (isDiff) return { theirs, ours }
+function prestateOfReth({ theirs, ours }: TracePair): TracePair {
   const isUnpaid = (address: string, account: Json): boolean =>
     address === operatorFeeVault && fields(ours)[address] === undefined && fields(account)['balance'] === '0x0'
   return { theirs: without(fields(theirs), isUnpaid), ours }
 }
 
 /** The newer client's return data is always empty, even if its own RETURNDATASIZE at the same step is not zero. */
-function stepsOfReth({ theirs, ours }: TracePair): TracePair {
-  const unread = (trace: Json): Json => {
-    const { structLogs, ...rest } = fields(trace)
-    return { ...rest, structLogs: (structLogs as readonly Fields[]).map((step) => without(bareWords(step), (key) => key === 'returnData')) }
-  }
-  return { theirs: unread(theirs), ours: unread(ours) }
+function unreadReturnData({ theirs, ours }: TracePair): TracePair {
+  const unread = (step: Fields): Fields => without(step, (key) => key === 'returnData')
+  return { theirs: mapSteps(theirs, unread), ours: mapSteps(ours, unread) }
 }
 
-/** Returns a recorded trace and the trace of this project, without known differences. */
-export function comparableTraces(dialect: Dialect, { tracer, tracerConfig }: TraceRequest, pair: TracePair): TracePair {
-  const isOpGeth = dialect === 'op-geth'
-  if (tracer === undefined) return isOpGeth ? stepsOfOpGeth(pair) : stepsOfReth(pair)
-  const isDiff = fields(tracerConfig as Json | undefined)?.['diffMode'] === true
-  if (tracer === 'prestateTracer') return isOpGeth ? prestateOfOpGeth(pair, isDiff) : prestateOfReth(pair, isDiff)
-  return isOpGeth && tracer === 'callTracer' ? callsOfOpGeth(pair) : pair
+type TraceCause = {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly applies: (request: TraceRequest) => boolean
+  readonly right: (pair: TracePair) => TracePair
 }
+
+const isDiff = ({ tracerConfig }: TraceRequest): boolean => fields(tracerConfig as Json | undefined)['diffMode'] === true
+const isPrestate = (diff: boolean) => (request: TraceRequest) => request.tracer === 'prestateTracer' && isDiff(request) === diff
+const isSteps = ({ tracer }: TraceRequest): boolean => tracer === undefined
+const isCalls = ({ tracer }: TraceRequest): boolean => tracer === 'callTracer'
+
+/** Known differences between the traces of a recorded client and those of this project. */
+export const traceCauses: readonly TraceCause[] = [
+  { name: 'a log of a trace has no index', dialect: 'op-geth', applies: isCalls, right: unnumberedLogs },
+  { name: 'each failure of a precompile has its own text', dialect: 'op-geth', applies: isCalls, right: failedPrecompiles },
+  {
+    name: 'prestate has unpaid accounts and no absent ones',
+    dialect: 'op-geth',
+    applies: isPrestate(false),
+    right: (pair) => prestateOfOpGeth(pair, false),
+  },
+  { name: 'prestate has no absent accounts', dialect: 'op-geth', applies: isPrestate(true), right: (pair) => prestateOfOpGeth(pair, true) },
+  { name: 'words of steps have no 0x', dialect: 'op-geth', applies: isSteps, right: bareSteps },
+  { name: 'empty returnData of a step is omitted', dialect: 'op-geth', applies: isSteps, right: withoutEmptyReturnData },
+  { name: 'returnValue has no 0x and is empty after a revert', dialect: 'op-geth', applies: isSteps, right: bareReturnValue },
+  { name: 'prestate has the operator fee vault before Isthmus', dialect: 'reth', applies: isPrestate(false), right: prestateOfReth },
+  { name: 'words of steps have no 0x', dialect: 'reth', applies: isSteps, right: bareSteps },
+  { name: 'returnData of steps is always empty', dialect: 'reth', applies: isSteps, right: unreadReturnData },
+]
+
+/** Returns a recorded trace and the trace of this project, without known differences. */
+export const comparableTraces = (dialect: Dialect, request: TraceRequest, pair: TracePair): TracePair =>
+  traceCauses.filter((cause) => cause.dialect === dialect && cause.applies(request)).reduce((made, { right }) => right(made), pair)
 
 /**
  * True for a client's trace of a deposit that failed before it ran. Both clients make up a frame from the zero address; this project shows sender and

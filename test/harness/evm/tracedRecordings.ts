@@ -1,11 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Exchange, parseExchanges } from '../rpc/exchanges.ts'
-import { readShared, sharedDataDir } from '../sharedData.ts'
+import type { RecordedChainName } from '#devnet/recordedChain'
+import { type Exchange, readExchanges } from '../rpc/exchanges.ts'
 
 /** Returns the recorded exchanges of one method on a chain. */
-export function recordedExchanges(chainName: string, method: string): readonly Exchange[] {
-  const path = join('chains', chainName, 'rpc', `${method}.io`)
-  const packed = `${path}.zst`
-  return parseExchanges(readShared(existsSync(join(sharedDataDir, packed)) ? packed : path).toString('utf8'))
-}
+export const recordedExchanges = (chainName: RecordedChainName, method: string): readonly Exchange[] =>
+  readExchanges(chainName).filter((exchange) => exchange.method === method)

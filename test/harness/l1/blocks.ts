@@ -1,29 +1,15 @@
 import type { L1Block } from '#derive/ports'
+import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
+import type { L1Recording } from '#devnet/recordedL1'
 import { receiptFromJson } from '#l1/receiptJson'
 import { type Verdict, verifyBody, verifyHeader } from '#l1/verifyBlock'
-import { type Json, objectOf } from '#types/jsonShape'
+import { objectOf } from '#types/jsonShape'
 import { transactionFromJson } from '#types/transactionJson'
-import { readSharedJson } from '../sharedData.ts'
 
-/** L1 block as the results of `eth_getBlockByNumber` (full transactions) and `eth_getBlockReceipts`. */
-export type RecordedBlock = { readonly block: Json; readonly receipts: readonly unknown[] }
-export type RecordedBlob = { readonly slot: number; readonly commitment: string; readonly proof: string; readonly data: string }
-export type RecordedL1 = {
-  readonly chainId: number
-  /** Unix time in seconds. */
-  readonly genesisTime: number
-  readonly secondsPerSlot: number
-  readonly blocks: readonly RecordedBlock[]
-  /** By versioned hash; `data` omits trailing zero bytes. */
-  readonly blobs: Readonly<Record<string, RecordedBlob>>
-}
-
-export function readRecordedL1(name: string): RecordedL1 {
-  return readSharedJson<RecordedL1>(`chains/${name}/l1.json.zst`)
-}
+export const readRecordedL1 = (name: RecordedChainName): L1Recording => readRecordedChain(name).l1
 
 /** Returns a recorded block with every root and hash recomputed. Throws when one of them differs. */
-export function l1BlockOfJson({ block, receipts }: RecordedBlock): L1Block {
+export function l1BlockOfJson({ block, receipts }: L1Recording['blocks'][number]): L1Block {
   const must = <T>(verdict: Verdict<T>): T => {
     if (verdict.kind === 'mismatch') throw new Error(`${verdict.what}: ${verdict.computed}, not ${verdict.expected}`)
     return verdict.value
@@ -38,6 +24,6 @@ export function l1BlockOfJson({ block, receipts }: RecordedBlock): L1Block {
 }
 
 /** Returns all L1 blocks of a recorded chain, verified. */
-export function readRecordedL1Blocks(name: string): readonly L1Block[] {
+export function readRecordedL1Blocks(name: RecordedChainName): readonly L1Block[] {
   return readRecordedL1(name).blocks.map(l1BlockOfJson)
 }

@@ -1,48 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
-import { type Dialect, divergence, errorOfTheirs, type RpcErrorJson, resultOfOurs, resultOfReth, resultOfTheirs } from './dialects.ts'
+import type { RecordedChainName } from '#devnet/recordedChain'
+import type { Asked, Cause, Dialect, Outcome, Pair, RpcErrorJson } from './causes.ts'
+import { commonCauses } from './commonCauses.ts'
+import { opGethDebugCauses, rethDebugCauses } from './debugCauses.ts'
 import type { Json } from './json.ts'
+import { opGethCauses } from './opGethCauses.ts'
+import { rethCauses } from './rethCauses.ts'
 
-export type Outcome = { readonly result: Json } | { readonly error: RpcErrorJson }
 /** Recorded request with the outcome of the recording client. */
 export type Exchange = { readonly note: string; readonly method: string; readonly params: readonly Json[]; readonly outcome: Outcome }
 
-export type Difference = {
-  readonly exchange: Exchange
-  readonly path: string
-  readonly expected: Json | undefined
-  readonly found: Json | undefined
-}
+export type Difference = { readonly path: string; readonly expected: Json | undefined; readonly found: Json | undefined }
+
+/** Number of exchanges of a method with the same cause of a difference, or with the same reason for no comparison. */
+export type Row = readonly [method: string, cause: string, count: number]
+
+/** Every exchange is in exactly one of the parts. */
 export type Comparison = {
   readonly equal: number
-  /** Equal outcomes by method; the caller can check that methods were compared at all. */
-  readonly equalByMethod: Readonly<Record<string, number>>
-  readonly different: readonly Difference[]
-  readonly skipped: readonly { readonly exchange: Exchange; readonly reason: string }[]
+  /** Exchanges that are equal without the named differences; an exchange with two causes counts in two rows. */
+  readonly divergent: readonly Row[]
+  /** Exchanges that could not be compared, by reason. */
+  readonly skipped: readonly Row[]
+  /** Exchanges with an unknown difference, one line each. */
+  readonly different: readonly string[]
 }
-
-/** Methods that the node offers; recordings of other methods are skipped. */
-const offeredMethods: readonly string[] = [
-  ...['eth_chainId', 'eth_blockNumber', 'eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getTransactionByHash'],
-  ...['eth_getTransactionReceipt', 'eth_getBlockReceipts', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'],
-  ...[
-    'eth_getBlockTransactionCountByNumber',
-    'eth_estimateGas',
-    'eth_createAccessList',
-    'eth_simulateV1',
-    'eth_gasPrice',
-    'eth_maxPriorityFeePerGas',
-    'eth_blobBaseFee',
-  ],
-  ...['eth_feeHistory', 'eth_getFilterChanges', 'eth_accounts', 'net_listening', 'net_peerCount', 'web3_sha3'],
-  ...['eth_getTransactionByBlockNumberAndIndex', 'eth_sendRawTransaction', 'txpool_status', 'txpool_content'],
-  ...['eth_getStorageAt', 'eth_call', 'eth_getLogs', 'eth_getProof', 'eth_syncing', 'net_version', 'web3_clientVersion'],
-  ...['optimism_syncStatus', 'optimism_outputAtBlock', 'optimism_rollupConfig', 'optimism_safeHeadAtL1Block', 'optimism_version'],
-  ...['eth_getHeaderByNumber', 'eth_getHeaderByHash', 'eth_getUncleByBlockNumberAndIndex', 'eth_getUncleCountByBlockNumber'],
-  ...['eth_getRawTransactionByHash', 'eth_getAccount', 'eth_getAccountInfo', 'eth_protocolVersion', 'eth_coinbase', 'eth_mining'],
-  ...['eth_notAMethod', 'optimism_notAMethod'],
-]
 
 /** Parses `// note`, `>> request`, `<< response`; an empty line separates exchanges. */
 export function parseExchanges(text: string): readonly Exchange[] {
@@ -62,34 +46,32 @@ export function parseExchanges(text: string): readonly Exchange[] {
   return exchanges
 }
 
-/** Reads all recorded exchanges of a chain folder. */
-export function readExchanges(chainDir: string): readonly Exchange[] {
-  const dir = join(chainDir, 'rpc')
-  const files = readdirSync(dir).filter((name) => /\.io(\.zst)?$/.test(name))
-  return files.sort().flatMap((name) => {
-    const bytes = readFileSync(join(dir, name))
-    return parseExchanges((name.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString('utf8'))
-  })
+function readText(path: string): string {
+  const bytes = readFileSync(path)
+  return (path.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString('utf8')
 }
 
-/** Dialect of the recording client. */
+/** Reads the committed exchanges of a recorded chain. */
+export const readExchanges = (chainName: RecordedChainName): readonly Exchange[] =>
+  parseExchanges(readText(resolve(import.meta.dirname, `../../fixtures/exchanges/${chainName}.io.zst`)))
+
+/** Reads all exchanges of a chain folder of the recorded data. */
+export function readExchangesIn(chainDir: string): readonly Exchange[] {
+  const dir = join(chainDir, 'rpc')
+  const files = readdirSync(dir).filter((name) => /\.io(\.zst)?$/.test(name))
+  return files.sort().flatMap((name) => parseExchanges(readText(join(dir, name))))
+}
+
+/** Returns the dialect of the recording client. */
 export function dialectOf(exchanges: readonly Exchange[]): Dialect {
   const version = exchanges.find(({ method }) => method === 'web3_clientVersion')?.outcome
   return version !== undefined && 'result' in version && String(version.result).startsWith('Geth') ? 'op-geth' : 'reth'
 }
 
-/** Reason for skipping an exchange; undefined for a comparison. */
-export function skipReason({ method, outcome }: Exchange): string | undefined {
-  if (!offeredMethods.includes(method)) return 'the method is not offered yet'
-  const isMissing = 'error' in outcome && outcome.error.code === -32601
-  if (isMissing && !method.endsWith('notAMethod')) return 'the recording client lacks the method'
-  return undefined
-}
-
 const isContainer = (value: Json | undefined): value is Extract<Json, object> => typeof value === 'object' && value !== null
 
 /** Returns the first difference between two values. The order of members does not matter. */
-export function firstDifference(expected: Json | undefined, found: Json | undefined, path = ''): Omit<Difference, 'exchange'> | undefined {
+export function firstDifference(expected: Json | undefined, found: Json | undefined, path = ''): Difference | undefined {
   if (!isContainer(expected) || !isContainer(found) || Array.isArray(expected) !== Array.isArray(found)) {
     return expected === found ? undefined : { path, expected, found }
   }
@@ -101,36 +83,40 @@ export function firstDifference(expected: Json | undefined, found: Json | undefi
   return undefined
 }
 
-const isVersion = (method: string): boolean => method === 'web3_clientVersion' || method === 'optimism_version'
-
-/** In `reth`'s dialect an internal error has no details; this node's may have `data`. */
-function compareErrors(expected: RpcErrorJson, found: RpcErrorJson, dialect: Dialect): Omit<Difference, 'exchange'> | undefined {
-  const { data, ...rest } = found
-  const shownData = dialect === 'op-geth' && typeof data === 'string' ? data.replace(/ at line \d+ column \d+$/, '') : data
-  const isSilent = expected.code === -32603 && expected.data === undefined
-  return firstDifference(expected, isSilent || shownData === undefined ? rest : { ...rest, data: shownData }, '.error')
+const causesOf: Readonly<Record<Dialect, readonly Cause[]>> = {
+  'op-geth': [...opGethCauses, ...opGethDebugCauses, ...commonCauses],
+  reth: [...rethCauses, ...rethDebugCauses, ...commonCauses],
 }
 
-function expectedOutcome({ method, params, outcome }: Exchange, dialect: Dialect, head: number): Outcome | 'answered' {
-  if (dialect === 'reth') return 'result' in outcome ? { result: resultOfReth(method, outcome.result) } : outcome
-  const other = divergence(method, params, head)
-  if (other === 'answered') return other
-  if (other !== undefined) return { error: other }
-  return 'error' in outcome ? { error: errorOfTheirs(outcome.error, params) } : { result: resultOfTheirs(method, outcome.result) }
+const isMissing = (outcome: Outcome): boolean => 'error' in outcome && outcome.error.code === -32601
+const isRefusedConfig = (outcome: Outcome): boolean => 'error' in outcome && /^unexpected config for tracer/.test(outcome.error.message)
+
+/** Returns why two outcomes cannot be compared; undefined when they can. */
+function skipReason({ theirs, ours }: Pair): string | undefined {
+  if (isRefusedConfig(theirs) && 'result' in ours) return 'the recording client refuses an empty config of a tracer'
+  if (isMissing(theirs) === isMissing(ours)) return undefined
+  return isMissing(theirs) ? 'the recording client lacks the method' : 'this node lacks the method'
 }
 
-/** Compares this node's outcome with the recorded one. @param head number of the latest block */
-export function compareOutcome(exchange: Exchange, found: Outcome, dialect: Dialect, head: number): Difference | undefined {
-  const { method } = exchange
-  const expected = expectedOutcome(exchange, dialect, head)
-  const whole = (outcome: Outcome): Json => JSON.parse(JSON.stringify(outcome)) as Json
-  const differs = (difference: Omit<Difference, 'exchange'> | undefined): Difference | undefined =>
-    difference && { exchange, ...difference }
-  if (expected === 'answered') return 'result' in found ? undefined : differs({ path: '', expected: 'a result', found: whole(found) })
-  if ('error' in expected && 'error' in found) return differs(compareErrors(expected.error, found.error, dialect))
-  if ('error' in expected || 'error' in found) return differs({ path: '', expected: whole(expected), found: whole(found) })
-  if (isVersion(method)) return differs(firstDifference('string', typeof found.result, '.result'))
-  return differs(firstDifference(expected.result, dialect === 'op-geth' ? resultOfOurs(method, found.result) : found.result, '.result'))
+export type Verdict = { readonly causes: readonly string[] } | { readonly difference: Difference }
+
+const asJson = (outcome: Outcome): Json => outcome as unknown as Json
+
+/** Compares two outcomes. @returns the smallest set of known causes that explains the difference, or the difference that they leave */
+export function judge(start: Pair, asked: Asked, dialect: Dialect): Verdict {
+  const difference = (causes: readonly Cause[]): Difference | undefined => {
+    const { theirs, ours } = causes.reduce((pair, cause) => cause.right(pair, asked), start)
+    return firstDifference(asJson(theirs), asJson(ours))
+  }
+  if (difference([]) === undefined) return { causes: [] }
+  let needed = causesOf[dialect].filter(({ methods }) => methods.test(asked.method))
+  const left = difference(needed)
+  if (left !== undefined) return { difference: left }
+  for (const cause of needed) {
+    const others = needed.filter((other) => other !== cause)
+    if (difference(others) === undefined) needed = others
+  }
+  return { causes: needed.map(({ name }) => name) }
 }
 
 /** Sends one request over HTTP. */
@@ -141,47 +127,57 @@ export async function callRpc(url: string, method: string, params: readonly Json
   return answer.error === undefined ? { result: answer.result ?? null } : { error: answer.error }
 }
 
-const isRollupMethod = (method: string): boolean => method.startsWith('optimism_')
+/** Methods of the consensus half. */
+const isRollupMethod = (method: string): boolean => /^(optimism|opp2p|admin)_/.test(method)
 
-/**
- * Sends a node every recorded request that it should be able to answer.
- * @param url URL of the execution half
- * @param rollupUrl URL of the consensus half
- * @param chainDir folder of the recorded chain, with its `rpc/`
- * @param options.methods only these methods are compared
- */
-export async function compareExchanges(
-  url: string,
-  rollupUrl: string,
-  chainDir: string,
-  options: { readonly methods?: readonly string[] } = {},
-): Promise<Comparison> {
-  const all = readExchanges(chainDir)
-  const dialect = dialectOf(all)
-  const latest = await callRpc(url, 'eth_blockNumber', [])
-  const head = 'result' in latest ? Number(latest.result) : Number.NaN
-  const different: Difference[] = []
-  const skipped: { exchange: Exchange; reason: string }[] = []
-  const equalByMethod: Record<string, number> = {}
-  for (const exchange of all) {
-    const { method, params } = exchange
-    if (options.methods !== undefined && !options.methods.includes(method)) continue
-    const reason = skipReason(exchange)
-    if (reason !== undefined) {
-      skipped.push({ exchange, reason })
-      continue
-    }
-    const found = await callRpc(isRollupMethod(method) ? rollupUrl : url, method, params)
-    const difference = compareOutcome(exchange, found, dialect, head)
-    if (difference !== undefined) different.push(difference)
-    else equalByMethod[method] = (equalByMethod[method] ?? 0) + 1
-  }
-  const equal = Object.values(equalByMethod).reduce((sum, count) => sum + count, 0)
-  return { equal, equalByMethod, different, skipped }
+function describe({ method, params }: Exchange, { path, expected, found }: Difference): string {
+  const short = (value: Json | undefined): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300)
+  return `${method} ${short(params)} at ${path || 'the answer'}: expected ${short(expected)}, found ${short(found)}`
 }
 
-/** Formats a difference in one line. */
-export function describeDifference({ exchange, path, expected, found }: Difference): string {
-  const short = (value: Json | undefined): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300)
-  return `${exchange.method} ${short(exchange.params)} at ${path || 'the answer'}: expected ${short(expected)}, found ${short(found)}`
+class Rows {
+  readonly #counts = new Map<string, [method: string, cause: string, count: number]>()
+
+  add(method: string, cause: string): void {
+    const row = this.#counts.get(`${method} ${cause}`) ?? [method, cause, 0]
+    row[2]++
+    this.#counts.set(`${method} ${cause}`, row)
+  }
+
+  /** Sorted by cause, then by method. */
+  get all(): readonly Row[] {
+    const key = ([method, cause]: Row): string => `${cause} ${method}`
+    return [...this.#counts.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1))
+  }
+}
+
+/**
+ * Sends a node every recorded request and compares the outcomes.
+ * @param url URL of the execution half
+ * @param rollupUrl URL of the consensus half
+ */
+export async function compareExchanges(url: string, rollupUrl: string, exchanges: readonly Exchange[]): Promise<Comparison> {
+  const dialect = dialectOf(exchanges)
+  const results = new Map(
+    exchanges.flatMap(({ method, params, outcome }) => ('result' in outcome ? [[JSON.stringify([method, params]), outcome.result]] : [])),
+  )
+  const recorded = (method: string, params: readonly Json[]): Json | undefined => results.get(JSON.stringify([method, params]))
+  const latest = await callRpc(url, 'eth_blockNumber', [])
+  const head = 'result' in latest ? Number(latest.result) : Number.NaN
+  const [divergent, skipped, different] = [new Rows(), new Rows(), [] as string[]]
+  let equal = 0
+  for (const exchange of exchanges) {
+    const { method, params, outcome: theirs } = exchange
+    const pair = { theirs, ours: await callRpc(isRollupMethod(method) ? rollupUrl : url, method, params) }
+    const reason = skipReason(pair)
+    if (reason !== undefined) {
+      skipped.add(method, reason)
+      continue
+    }
+    const verdict = judge(pair, { method, params, head, recorded }, dialect)
+    if ('difference' in verdict) different.push(describe(exchange, verdict.difference))
+    else if (verdict.causes.length === 0) equal++
+    else for (const cause of verdict.causes) divergent.add(method, cause)
+  }
+  return { equal, divergent: divergent.all, skipped: skipped.all, different }
 }
