@@ -1,3 +1,4 @@
+import { blockIntervalMs } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -192,7 +193,7 @@ class SourceFollower implements Follower {
     const stoodMs = clock.elapsedMs() - this.#headMs
     if (latest.number < heads.unsafe.number)
       waits.enter('source-head', consensusFault('SOURCE_BEHIND', { theirs: latest.number, ours: heads.unsafe.number }))
-    else if (stoodMs > Math.max(stoppedMs, stoppedBlocks * this.#options.config.blockTimeSec * 1_000))
+    else if (stoodMs > Math.max(stoppedMs, stoppedBlocks * blockIntervalMs(this.#options.config, heads.unsafe.number)))
       waits.enter('source-head', consensusFault('SOURCE_STOPPED', { number: latest.number, seconds: Math.round(stoodMs / 1_000) }))
     else waits.leave('source-head')
     await source.waitForHead(signal, this.#options.labels === 'source' ? this.#options.labelPollMs : undefined)

@@ -1,4 +1,4 @@
-import { timeOf } from '#chainspec/blockTime'
+import { blockIntervalMs, timeOf } from '#chainspec/blockTime'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { refuseUnsupportedFork } from '#chainspec/unsupportedFork'
@@ -99,8 +99,7 @@ type Built = { readonly payload: Payload; readonly sealAtMs: number | undefined 
 class BlockSequencer implements Sequencer {
   readonly #deps: SequencerDeps
   readonly #options: SequencerOptions
-  readonly #blockMs: number
-  readonly #margin: SealMargin
+  readonly #margin = new SealMargin()
   readonly #ended = new AbortController()
   readonly #origins: Origins
   #isActive: boolean
@@ -116,8 +115,6 @@ class BlockSequencer implements Sequencer {
   constructor(deps: SequencerDeps, options: SequencerOptions) {
     this.#deps = deps
     this.#options = options
-    this.#blockMs = options.config.blockTimeSec * 1_000
-    this.#margin = new SealMargin(this.#blockMs)
     this.#origins = new Origins({ ...deps, trail: deps.chain.trail }, this.#ended.signal)
     this.#isActive = !options.isStopped
     deps.chain.listen((): void => this.#onChanged())
@@ -187,7 +184,7 @@ class BlockSequencer implements Sequencer {
       if (this.#isTooFarAhead(heads)) return await this.#pause(longestSleepMs, signal)
       const { config } = this.#options
       const dueMs = timeOf(config, heads.unsafe.number + 1)
-      const earlyMs = dueMs - this.#blockMs - clock.nowMs()
+      const earlyMs = dueMs - blockIntervalMs(config, heads.unsafe.number) - clock.nowMs()
       this.#phase = 'idle'
       if (earlyMs > 0) return await this.#pause(Math.min(earlyMs, longestSleepMs), signal)
       refuseUnsupportedFork(config.schedule, Math.floor(dueMs / 1_000))
@@ -239,7 +236,7 @@ class BlockSequencer implements Sequencer {
   async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Built | undefined> {
     const { chain, clock } = this.#deps
     const { parent } = work
-    const leftMs = dueMs - this.#margin.ms - clock.nowMs()
+    const leftMs = dueMs - this.#margin.ms(blockIntervalMs(this.#options.config, parent.number)) - clock.nowMs()
     using seal = leftMs > 0 ? createSealTime(clock, leftMs, work.control.signal) : undefined
     const built = await abortable(chain.build(parent, attributes, seal?.signal, until), until)
     if (built === 'moved') return undefined
@@ -255,8 +252,9 @@ class BlockSequencer implements Sequencer {
     const { config, l1ConfirmationBlocks } = this.#options
     if (chain.trail.contradicts(parent.l1Origin))
       return { reason: `L1 has replaced block ${parent.l1Origin.number}, its parent's L1 origin` }
-    const untilMs = clock.elapsedMs() + this.#blockMs / 2
-    const current = await this.#origins.current(parent.l1Origin, this.#blockMs / 2)
+    const waitMs = blockIntervalMs(config, parent.number) / 2
+    const untilMs = clock.elapsedMs() + waitMs
+    const current = await this.#origins.current(parent.l1Origin, waitMs)
     if (current === undefined) return { reason: `L1 does not return block ${parent.l1Origin.number}, its parent's L1 origin` }
     const head = l1Head()
     const next = await this.#origins.next(current, (head?.number ?? 0) - l1ConfirmationBlocks, untilMs - clock.elapsedMs())

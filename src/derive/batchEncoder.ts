@@ -1,3 +1,4 @@
+import { isActive } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { concatBytes } from '#lib/bytes'
 import type { Compression } from '#lib/decompress'
@@ -56,7 +57,7 @@ export interface BatchWriter {
   /**
    * Adds the next block. Parent hashes are not compared.
    * @throws RangeError when a span cannot hold the block: its number is not the next one, or the span format has no place for one of its
-   *   transactions; RlpError when the bytes of a transaction are malformed. The writer must not be used after an error.
+   *   transactions, or it is a Denim block; RlpError when the bytes of a transaction are malformed. The writer must not be used after an error.
    */
   add(block: SafeBlock): void
   /** Returns the channel's RLP before compression. RangeError when there are no blocks. */
@@ -124,6 +125,8 @@ class SpanWriter implements BatchWriter {
     const { number } = block.ref
     if (this.#last !== undefined && number !== this.#last.number + 1)
       throw new RangeError(`block ${number} does not follow the previous block of the span`)
+    if (isActive(this.#config.schedule, 'denim', block.ref.timestamp))
+      throw new RangeError(`block ${number} is a Denim block, which no span may hold`)
     const transactions = posted(block)
     for (const raw of transactions) this.#columns.add(raw)
     this.#heads.push({ advancesOrigin: block.ref.sequenceNumber === 0, transactionCount: transactions.length })

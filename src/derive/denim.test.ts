@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { readBaseTime } from '#chainspec/baseTime'
 import type { ForkSchedule } from '#chainspec/forks'
 import { l1AttributesIn } from '#chainspec/l2Ref'
-import { configUpdate, receiptOf } from '#test/harness/derive/l1'
-import { badTransaction, configContract, DeriveWorld, forksTo, genesisTimeSec, userTransaction } from '#test/harness/derive/world'
+import { encodeChannel, spanBatchOf } from '#test/harness/derive/channels'
+import { configUpdate, l1Transaction, receiptOf } from '#test/harness/derive/l1'
+import { badTransaction, configContract, DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
 import type { PayloadAttributes } from '#types/payload'
+import { createBatchWriter, framesOf } from './batchEncoder.ts'
+import { encodeFrames } from './codec/frame.ts'
 import type { SafeBlock } from './ports.ts'
 
-const span = { batches: 'span', compression: 'brotli' } as const
 /** Block 4 is the first Denim block, at 8 s. */
 const schedule: ForkSchedule = { ...forksTo('jovian'), azul: 0, beryl: 0, cobalt: 0, denim: genesisTimeSec + 7 }
 const firstDenim = 4
@@ -83,10 +85,16 @@ describe('derive under Denim: span batches', () => {
   const spread = (blocks: readonly SafeBlock[]): readonly SafeBlock[] =>
     blocks.map((block) => ({ ...block, ref: { ...block.ref, timestamp: genesisTimeSec + 2 * block.ref.number } }))
 
+  /** Batcher transaction with a span of any blocks; the batcher's own writer refuses Denim blocks. */
+  const spanOf = (world: DeriveWorld, blocks: readonly SafeBlock[]) => {
+    const channel = encodeChannel([spanBatchOf(world.config, blocks)], world.config.l2ChainId, 'brotli')
+    return l1Transaction({ to: inbox, data: encodeFrames(framesOf(world.channelId(), channel, { kind: 'calldata', maxBytes: 120_000 })) })
+  }
+
   it('the blocks of a span before Denim are derived; the rest and its channel are dropped', () => {
     const world = new DeriveWorld(schedule)
     const blocks = world.sequence(8)
-    world.mine({ transactions: world.post(spread(blocks.slice(0, 6)), span) })
+    world.mine({ transactions: [spanOf(world, spread(blocks.slice(0, 6)))] })
     expect([world.derive(), world.agrees]).toEqual([firstDenim - 1, true])
     world.mine({ transactions: world.post(blocks.slice(firstDenim - 1)) })
     expect([world.derive(), world.agrees]).toEqual([8, true])
@@ -96,9 +104,17 @@ describe('derive under Denim: span batches', () => {
     const world = new DeriveWorld(schedule)
     const blocks = world.sequence(6)
     world.mine({
-      transactions: [...world.post(blocks.slice(0, 4)), ...world.post(blocks.slice(4, 5), span), ...world.post(blocks.slice(5))],
+      transactions: [...world.post(blocks.slice(0, 4)), spanOf(world, blocks.slice(4, 5)), ...world.post(blocks.slice(5))],
     })
     expect(world.derive()).toBe(4)
+  })
+
+  it('the writer of spans refuses a Denim block', () => {
+    const world = new DeriveWorld(schedule)
+    const [, , third = expect.fail(), fourth = expect.fail()] = world.sequence(4)
+    const writer = createBatchWriter(world.config, 'span')
+    writer.add(third)
+    expect(() => writer.add(fourth)).toThrow('block 4 is a Denim block')
   })
 
   it('a span of safe blocks only is skipped', () => {
@@ -107,7 +123,7 @@ describe('derive under Denim: span batches', () => {
     world.mine({ transactions: world.post(blocks) })
     expect(world.derive()).toBe(6)
     const more = world.sequence(2)
-    world.mine({ transactions: [...world.post(blocks.slice(0, 2), span), ...world.post(more)] })
+    world.mine({ transactions: [spanOf(world, blocks.slice(0, 2)), ...world.post(more)] })
     expect([world.derive(), world.agrees]).toEqual([8, true])
   })
 })

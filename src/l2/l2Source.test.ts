@@ -68,7 +68,7 @@ function source(
 ): SourceNode & { registry: Registry } {
   const registry = new Registry()
   const deps = { fetch: ask, clock, random: () => 0, log: silentLog, metrics: l2Metrics.register(registry) }
-  return Object.assign(createL2Source(deps, { ...defaultL2SourceOptions(config), url, config, ...options }), { registry })
+  return Object.assign(createL2Source(deps, { ...defaultL2SourceOptions(config, 0), url, config, ...options }), { registry })
 }
 
 /** Server of scripted answers, by method. */

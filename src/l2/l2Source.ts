@@ -1,3 +1,4 @@
+import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L2Source } from '#consensus/ports'
 import type { Clock } from '#lib/clock'
@@ -33,9 +34,9 @@ export type L2SourceOptions = {
   readonly backoff: Backoff
 }
 
-/** Returns the default options. The head is polled after half a block time, and at least every 500 ms. */
-export function defaultL2SourceOptions(config: RollupConfig): Omit<L2SourceOptions, 'url' | 'config'> {
-  const blockMs = config.blockTimeSec * 1_000
+/** Returns the default options. The head is polled after half the time of a block that is due at `nowMs`, and at least every 500 ms. */
+export function defaultL2SourceOptions(config: RollupConfig, nowMs: number): Omit<L2SourceOptions, 'url' | 'config'> {
+  const blockMs = blockIntervalMs(config, numberAt(config, nowMs) ?? config.genesis.l2.number)
   return {
     pollMs: Math.min(500, blockMs / 2),
     timeoutMs: 20_000,

@@ -63,14 +63,17 @@ export type HealthSources = {
   readonly execution: ExecutionUse | undefined
 }
 
+/** Execution time of one block after which the node is not ready. */
+const longExecutionMs = 4_000
+
 /** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
   { clock, status, follow, engineUse, execution }: HealthSources,
-  { mode, config, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
+  { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
   return [
-    ...(execution ? executionProblems(execution, 2_000 * config.blockTimeSec) : []),
+    ...(execution ? executionProblems(execution, longExecutionMs) : []),
     ...(now ? readinessProblems(now, clock.nowMs(), source && readyMaxLagSec) : []),
     ...followProblems(follow()),
     ...(engineUse ? engineProblems(engineUse()) : []),

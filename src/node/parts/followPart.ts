@@ -38,7 +38,7 @@ export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
   const log = deps.log.child('follow')
   const { url, hasProofs, maxAheadSec, pollMs } = source
   const proofs = hasProofs ? proofsOf(deps, endpoint) : undefined
-  const l2Options = { ...defaultL2SourceOptions(config), url, config, ...(pollMs !== undefined && { pollMs }) }
+  const l2Options = { ...defaultL2SourceOptions(config, deps.clock.nowMs()), url, config, ...(pollMs !== undefined && { pollMs }) }
   const node = createL2Source({ ...deps, log: deps.log.child('l2'), metrics: l2Metrics.register(registry) }, l2Options)
   const metrics = followMetrics.register(registry)
   let follower: Follower | undefined

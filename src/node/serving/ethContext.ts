@@ -1,5 +1,6 @@
 import { childBaseFee } from '#block/fees/baseFee'
 import type { Execution } from '#blockchain/execution'
+import { timestampOf } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Evm } from '#evm/ports'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
@@ -68,7 +69,6 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     cacheShare = 1,
     callTimeoutMs = defaultCallTimeoutMs,
   } = deps
-  const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   const traced = createTracedWasmEvm()
   const overridable = createOverridableEvm(evm)
   return {
@@ -77,7 +77,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     calls: createCallRuns({ execution, evm: overridable, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
     metering: createMetering({ execution, evm, config, clock }),
-    fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
+    fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, timestampOf(config, parent.number + 1)) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
     ...(preconfirmed && { preconfirmed: pendingRounds(preconfirmed) }),

@@ -1,3 +1,4 @@
+import { blockIntervalMs } from '#chainspec/blockTime'
 import type { ForkSchedule } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { unsupportedForkAt } from '#chainspec/unsupportedFork'
@@ -42,7 +43,7 @@ function syncOf(
   const starting = head()
   return () => {
     const followed = consensus?.follow?.status()
-    if (followed) return followSyncOf(followed, head(), starting, Math.ceil(followLagSec / config.blockTimeSec))
+    if (followed) return followSyncOf(followed, head(), starting, Math.ceil((followLagSec * 1_000) / blockIntervalMs(config, head())))
     return consensus ? syncProgressOf(progressOf(config, consensus.status()), starting) : watch?.sync()
   }
 }

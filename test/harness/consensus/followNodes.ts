@@ -110,7 +110,7 @@ export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?
   const registry = new Registry()
   const source = createL2Source(
     { ...common, fetch, metrics: l2Metrics.register(registry) },
-    { ...defaultL2SourceOptions(config), url, config, ...(pollMs !== undefined && { pollMs }) },
+    { ...defaultL2SourceOptions(config, systemClock.nowMs()), url, config, ...(pollMs !== undefined && { pollMs }) },
   )
   let follower: Follower | undefined
   const consensus = createConsensus(
