@@ -25,18 +25,31 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { sleep } from './devnet/process.ts'
 import type { Row } from './format.ts'
 
-const [blocks, slices, transfers] = [40, 10, 50]
-/** Half of the builders' interval, so that the run takes half as long. */
-const intervalMs = 100
+/** Flashblocks of a block after flashblock 0. */
+const slices = 10
 /** time from flashblock 0 of a block until its parent is canonical */
 const sealLagMs = 30
-const warmUpBlocks = 10
+
+/** Stream of a run. */
+export type Stream = {
+  readonly blocks: number
+  /** blocks at the begin that are not measured */
+  readonly warmUpBlocks: number
+  /** transactions of each flashblock, except flashblock 0 */
+  readonly transfers: number
+  /** from one flashblock to the next */
+  readonly intervalMs: number
+}
+
+/** Half of the builders' interval, so that the run takes half as long. */
+const usual: Stream = { blocks: 40, warmUpBlocks: 10, transfers: 50, intervalMs: 100 }
 
 type Told = { readonly payload: Payload; readonly flashblocks: readonly Flashblock[] }
-type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[] }
+type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[]; readonly stream: Stream }
 
 /** Block 1 as a sequencer builds it, then blocks of transfers. */
-async function makeChain(): Promise<Chain> {
+export async function makeChain(stream: Stream): Promise<Chain> {
+  const { blocks, transfers } = stream
   await using kv = createMemoryKv()
   const chain = emptyChain(kv)
   await extendChain(chain, 1)
@@ -56,7 +69,7 @@ async function makeChain(): Promise<Chain> {
     told.push({ payload: built.payload, flashblocks: flashblocksOf(execution, built.payload, cuts) })
     parent = built.payload
   }
-  return { config, first, told }
+  return { config, first, told, stream }
 }
 
 function transferOf({ l2ChainId }: RollupConfig, nonce: bigint): Uint8Array {
@@ -79,10 +92,13 @@ const attributesOn = (parent: Payload, transactions: readonly Uint8Array[]): Pay
   minBaseFee: 0n,
 })
 
-type NodeProcess = AsyncDisposable & { readonly urls: Readonly<Record<'http' | 'ws' | 'engine', string>> }
+export type NodeProcess = AsyncDisposable & { readonly urls: Readonly<Record<'http' | 'ws' | 'engine', string>> }
+
+/** Additional flags of a node process, and variables of its environment. */
+export type NodeStart = { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> }
 
 /** @returns once the node answers */
-async function startNode(config: RollupConfig, feed: string, folder: string): Promise<NodeProcess> {
+async function startNode(config: RollupConfig, feed: string, folder: string, { flags, env }: NodeStart): Promise<NodeProcess> {
   const files = chainFlags(
     { name: 'frames', rollupJson: toRollupJson(config), genesisJson: genesisNote() } as Parameters<typeof chainFlags>[0],
     folder,
@@ -90,7 +106,10 @@ async function startNode(config: RollupConfig, feed: string, folder: string): Pr
   const ports = ['http', 'ws', 'engine'].flatMap((name) => [`--${name}.port`, '0'])
   const args = ['bin/basalt.js', 'node', '--mode', 'execution', ...files, ...ports, '--metrics.port', 'off', '--log.format', 'json']
   const more = ['--datadir', join(folder, 'data'), '--flashblocks.url', feed, '--jwt.secret', Buffer.from(jwtSecret).toString('hex')]
-  const child: ChildProcess = spawn(process.execPath, [...args, ...more], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child: ChildProcess = spawn(process.execPath, [...args, ...more, ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   if (child.stderr === null) throw new Error('no output')
   for await (const line of createInterface({ input: child.stderr })) {
     const { msg, rpc, ws, engine } = JSON.parse(line) as Record<string, string>
@@ -107,10 +126,10 @@ async function startNode(config: RollupConfig, feed: string, folder: string): Pr
   throw new Error('the node ended before it answered')
 }
 
-type Watch = { readonly of: (blockNumber: number, count: number) => number | undefined; close(): void }
+export type Watch = { readonly of: (blockNumber: number, count: number) => number | undefined; close(): void }
 
 /** Times at which the sender's nonce in `pending` first reached each number of transfers. */
-function poll(url: string, sender: string): Watch {
+function poll(url: string, sender: string, transfers: number): Watch {
   const seen: number[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const stop = new AbortController()
@@ -150,7 +169,7 @@ function nonceInPending(agent: Agent, url: string, sender: string): Promise<numb
 }
 
 /** Times at which newFlashblocks first had a block with each number of transactions. */
-async function listen(url: string): Promise<Watch> {
+export async function listen(url: string): Promise<Watch> {
   const heard = new Map<string, number>()
   const socket = new WebSocket(url)
   await once(socket, 'open')
@@ -169,7 +188,7 @@ async function seal(engine: Engine, config: RollupConfig, payload: Payload): Pro
   await engine.setHeads({ ...(await engine.heads()), unsafe: l2RefOf(config, payload) })
 }
 
-function rowOf(name: string, times: readonly number[], lost: number): Row {
+export function rowOf(name: string, times: readonly number[], lost: number): Row {
   const sorted = [...times].sort((a, b) => a - b)
   const part = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   return {
@@ -184,12 +203,17 @@ function rowOf(name: string, times: readonly number[], lost: number): Row {
 type Sent = { readonly blockNumber: number; readonly count: number; readonly ms: number }
 
 /** Times of all flashblocks except those of the first blocks; NaN: never observed. */
-async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProcess['urls']) => Watch | Promise<Watch>): Promise<number[]> {
+export async function measure(
+  { config, first, told, stream }: Chain,
+  watchOn: (urls: NodeProcess['urls']) => Watch | Promise<Watch>,
+  start: NodeStart = { flags: [], env: {} },
+): Promise<number[]> {
+  const { warmUpBlocks, intervalMs } = stream
   const folder = mkdtempSync(join(tmpdir(), 'basalt-frames-'))
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   try {
-    await using node = await startNode(config, `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, folder)
+    await using node = await startNode(config, `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, folder, start)
     const engine = engineClient(node.urls.engine, config)
     await seal(engine, config, first)
     while (server.clients.size === 0) await sleep(20)
@@ -221,10 +245,11 @@ async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProce
 }
 
 export async function run(): Promise<readonly Row[]> {
-  const chain = await makeChain()
+  const { transfers } = usual
+  const chain = await makeChain(usual)
   const rows: Row[] = []
   const ways = [
-    ['nonce in pending', ({ http }: NodeProcess['urls']) => poll(http, addressOf('user'))],
+    ['nonce in pending', ({ http }: NodeProcess['urls']) => poll(http, addressOf('user'), transfers)],
     ['newFlashblocks at a subscriber', ({ ws }: NodeProcess['urls']) => listen(ws)],
   ] as const
   for (const [what, watchOn] of ways) {

@@ -10,6 +10,7 @@ type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   batcher: () => import('./batcher.ts'),
+  commitTiming: () => import('./commitTiming.ts'),
   deposits: () => import('./deposits.ts'),
   derive: () => import('./derive.ts'),
   devnet: () => import('./devnet/all.ts'),

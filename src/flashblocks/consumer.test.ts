@@ -19,8 +19,8 @@ type World = {
   isSynced: boolean
   /** records that the next calls of `shown` return though execution has moved on */
   lateRecords: PlacedOn[]
-  /** Feeds frames of upstream 0, one after another. */
-  hear(...frames: FeedMessage[]): Promise<void>
+  /** Feeds flashblocks of upstream 0, one after another. */
+  hear(...flashblocks: FeedMessage[]): Promise<void>
   head(...at: Parameters<PendingModel['setHead']>): Promise<void>
   placed(place: string): Promise<number>
   heldBytes(): Promise<number>
@@ -43,8 +43,8 @@ function world(maxHeldBytes = 2 ** 20): World {
   )
   const self: World = {
     ...{ clock, model, consumer, verdicts, isSynced: true, lateRecords: [] },
-    async hear(...frames) {
-      for (const frame of frames) consumer.take(frame, 0)
+    async hear(...flashblocks) {
+      for (const flashblock of flashblocks) consumer.take(flashblock, 0)
       await settle()
     },
     async head(...at) {

@@ -36,7 +36,7 @@ type Due = { readonly flashblock: BufferedFlashblock; readonly at: PlacedOn; rea
 
 /** Places the flashblocks of all upstreams and executes those that fit, one at a time, in the execution thread. */
 export interface Consumer extends Disposable {
-  take(frame: FeedMessage, from: number): void
+  take(flashblock: FeedMessage, from: number): void
   /** Called after each new record of heads. */
   headsChanged(): void
   /** Drops the pending blocks until the next fitting flashblock arrives. */
@@ -75,15 +75,15 @@ class FeedConsumer implements Consumer {
     this.#expect(maxAgeMs)
   }
 
-  take(frame: FeedMessage, from: number): void {
+  take(flashblock: FeedMessage, from: number): void {
     if (this.#isClosed) return
     const { metrics, judge } = this.#deps
-    const blockNumber = frame.blockNumber ?? this.#held.numberOf(frame.payloadId)
-    const firstFrom = this.#held.senderOf(frame.payloadId, frame.index)
-    if (blockNumber === undefined) metrics.frames.inc({ place: 'unnumbered' })
-    else if (firstFrom === undefined) this.#place({ ...frame, blockNumber }, from)
+    const blockNumber = flashblock.blockNumber ?? this.#held.numberOf(flashblock.payloadId)
+    const firstFrom = this.#held.senderOf(flashblock.payloadId, flashblock.index)
+    if (blockNumber === undefined) metrics.received.inc({ place: 'unnumbered' })
+    else if (firstFrom === undefined) this.#place({ ...flashblock, blockNumber }, from)
     else {
-      metrics.frames.inc({ place: 'duplicate' })
+      metrics.received.inc({ place: 'duplicate' })
       if (firstFrom !== from) judge(from, { kind: 'good' })
     }
   }
@@ -97,7 +97,7 @@ class FeedConsumer implements Consumer {
     const placement = placeFlashblock({ head, tip: this.#held.reach(head, executed).tip }, flashblock)
     const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
     const isKept = !isOver && this.#held.add({ flashblock, from, arrivedMs }, executed)
-    metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
+    metrics.received.inc({ place: isOver || isKept ? placement : 'full' })
     const location = `block ${blockNumber}, flashblock ${index}: ${placement} at head ${head.number}`
     if (isOver || isHeld(placement)) this.#why = `the last was ${location}`
     if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, location)
@@ -153,9 +153,8 @@ class FeedConsumer implements Consumer {
     if (this.#isClosed || !isSynced()) return undefined
     const at = shown()
     const { head, executed } = at
-    const flashblock = this.#held.next(head, executed)
+    const { next: flashblock, newestMs } = this.#held.reach(head, executed)
     if (flashblock === undefined) return undefined
-    const { newestMs } = this.#held.reach(head, executed)
     const leftMs = this.#maxAgeMs - (clock.elapsedMs() - newestMs)
     return leftMs > 0 && newestMs > this.#distrustedMs ? { flashblock, at, leftMs } : undefined
   }

@@ -36,13 +36,13 @@ const later: Fields = { ...withoutBase, index: 3 }
 
 const bytesOf = (json: unknown): Uint8Array => Buffer.from(JSON.stringify(json))
 const decode = (json: unknown): DecodedMessage => decodeMessage(bytesOf(json))
-function frameOf(decoded: DecodedMessage): FeedMessage {
+function flashblockOf(decoded: DecodedMessage): FeedMessage {
   if (decoded.kind === 'bad') throw new Error(decoded.text)
-  return decoded.frame
+  return decoded.flashblock
 }
 
 it('flashblocks/decode: decodes flashblock 0 with all its fields', () => {
-  expect(frameOf(decode(first))).toEqual({
+  expect(flashblockOf(decode(first))).toEqual({
     payloadId: '0x033e389bc258967d',
     index: 0,
     blockNumber: 11,
@@ -69,9 +69,9 @@ it('flashblocks/decode: decodes flashblock 0 with all its fields', () => {
 })
 
 it('flashblocks/decode: decodes a brotli stream like its content, and ignores white space before the object', () => {
-  const plain = frameOf(decode(first))
-  expect(frameOf(decodeMessage(brotliCompressSync(bytesOf(first))))).toEqual(plain)
-  expect(frameOf(decodeMessage(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
+  const plain = flashblockOf(decode(first))
+  expect(flashblockOf(decodeMessage(brotliCompressSync(bytesOf(first))))).toEqual(plain)
+  expect(flashblockOf(decodeMessage(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
 })
 
 it.each([
@@ -86,11 +86,11 @@ it.each([
   ['v0.8.0: the number alone', { block_number: 11 }],
   ['receipts of an unknown form', { block_number: 11, receipts: 7 }],
 ])('flashblocks/decode: accepts metadata of any form: %s', (_case, metadata) => {
-  expect(frameOf(decode({ ...later, metadata })).blockNumber).toBe(11)
+  expect(flashblockOf(decode({ ...later, metadata })).blockNumber).toBe(11)
 })
 
 it('flashblocks/decode: takes the number from the base without metadata; a later flashblock has none', () => {
-  const numberOf = (json: Fields): number | undefined => frameOf(decode({ ...json, metadata: undefined })).blockNumber
+  const numberOf = (json: Fields): number | undefined => flashblockOf(decode({ ...json, metadata: undefined })).blockNumber
   expect([first, later].map(numberOf)).toEqual([11, undefined])
 })
 
@@ -143,7 +143,7 @@ const nested = (levels: number): Buffer => {
   return Buffer.from(JSON.stringify({ ...later, metadata }).replace('"#"', lists))
 }
 it('flashblocks/decode: rejects JSON that nests deeper than 32 levels, plain and as brotli, and names the limit', () => {
-  expect(frameOf(decodeMessage(nested(32))).index).toBe(3)
+  expect(flashblockOf(decodeMessage(nested(32))).index).toBe(3)
   for (const message of [nested(33), brotliCompressSync(nested(33))]) {
     expect(decodeMessage(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels or 500000 values' })
   }
@@ -171,7 +171,7 @@ it('flashblocks/decode: names the field and quotes no value when it refuses a me
   expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is not a quantity' })
 })
 
-it('flashblocks/decode: returns a frame or a refusal for any bytes', () => {
+it('flashblocks/decode: returns a flashblock or a refusal for any bytes', () => {
   const whole = bytesOf(first)
   const changed = fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })).map(([at, byte]) => {
     const bytes = Uint8Array.from(whole)
@@ -188,7 +188,7 @@ it('flashblocks/decode: returns a frame or a refusal for any bytes', () => {
       (bytes) => {
         const decoded = decodeMessage(bytes)
         if (decoded.kind === 'bad') expect(badMessageReasons).toContain(decoded.reason)
-        else expect(toHex(decoded.frame.transactions[0] ?? new Uint8Array())).toMatch(/^0x/)
+        else expect(toHex(decoded.flashblock.transactions[0] ?? new Uint8Array())).toMatch(/^0x/)
       },
     ),
     { numRuns: 300 },

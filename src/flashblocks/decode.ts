@@ -16,14 +16,14 @@ import {
   ShapeError,
 } from '#types/jsonShape'
 
-/** A decoded message. Older formats give the block number in the base only; their later flashblocks are matched by payload id. */
+/** A flashblock as published. Older formats give the block number in the base only; their later flashblocks are matched by payload id. */
 export type FeedMessage = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
 
 /** Why a message is rejected. */
 export const badMessageReasons = ['size', 'encoding', 'json', 'shape'] as const
 export type BadMessageReason = (typeof badMessageReasons)[number]
 export type DecodedMessage =
-  | { readonly kind: 'frame'; readonly frame: FeedMessage }
+  | { readonly kind: 'flashblock'; readonly flashblock: FeedMessage }
   | { readonly kind: 'bad'; readonly reason: BadMessageReason; readonly text: string }
 
 /** Maximum size in bytes of a message, and of its decompressed content. */
@@ -58,7 +58,7 @@ export function decodeMessage(message: Uint8Array): DecodedMessage {
     return { kind: 'bad', reason: 'json', text: `${plain.length} bytes that are not JSON` }
   }
   try {
-    return { kind: 'frame', frame: frameOf(objectOf(json, 'the message')) }
+    return { kind: 'flashblock', flashblock: flashblockOf(objectOf(json, 'the message')) }
   } catch (error) {
     if (error instanceof ShapeError) return { kind: 'bad', reason: 'shape', text: error.message }
     throw error
@@ -80,7 +80,7 @@ function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedMessage,
   }
 }
 
-function frameOf(json: Json): FeedMessage {
+function flashblockOf(json: Json): FeedMessage {
   const payloadId = bytesField(json, 'payload_id')
   if (payloadId.length !== 8) throw new ShapeError('payload_id must have 8 bytes')
   const index = integerField(json, 'index')

@@ -6,7 +6,7 @@ import type { DecodedMessage, FeedMessage } from './decode.ts'
 
 /** A decoded message in the form in which it crosses threads. */
 export type PackedDecoded =
-  | { readonly kind: 'frame'; readonly frame: Packed<FeedMessage> }
+  | { readonly kind: 'flashblock'; readonly flashblock: Packed<FeedMessage> }
   | Extract<DecodedMessage, { readonly kind: 'bad' }>
 
 /** Calls that the decoding thread answers. */
@@ -36,7 +36,7 @@ export class DecodeThread implements Disposable {
     this.#running ??= this.#start()
     // posting a view would copy the socket's whole buffer
     const decoded = await this.#running.link.ask('decode', new Uint8Array(message))
-    return decoded.kind === 'bad' ? decoded : { kind: 'frame', frame: unpack<FeedMessage>(decoded.frame) }
+    return decoded.kind === 'bad' ? decoded : { kind: 'flashblock', flashblock: unpack<FeedMessage>(decoded.flashblock) }
   }
 
   [Symbol.dispose](): void {

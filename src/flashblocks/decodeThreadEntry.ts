@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { packBytes } from '#executionThread/wire/packedBlocks'
+import { packFlashblock } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
 import { decodeMessage } from './decode.ts'
 import type { OfDecodeThread, PackedDecoded } from './decodeThread.ts'
@@ -7,7 +7,7 @@ import type { OfDecodeThread, PackedDecoded } from './decodeThread.ts'
 function decode(message: Uint8Array): PackedDecoded {
   const decoded = decodeMessage(message)
   if (decoded.kind === 'bad') return decoded
-  return { kind: 'frame', frame: { ...decoded.frame, transactions: packBytes(decoded.frame.transactions) } }
+  return { kind: 'flashblock', flashblock: packFlashblock(decoded.flashblock) }
 }
 
 const link = new ThreadLink<object, OfDecodeThread>({

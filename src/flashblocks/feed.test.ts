@@ -134,7 +134,7 @@ it('flashblocks/feed: does not hold up the main thread when messages are expensi
   expect(turns.longestMs()).toBeLessThan(100)
 })
 
-it('flashblocks/feed: ends the connection at a frame of 100 MB, and takes messages of the next connection', async () => {
+it('flashblocks/feed: ends the connection at a message of 100 MB, and takes messages of the next connection', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)

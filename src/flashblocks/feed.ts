@@ -4,7 +4,6 @@ import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
 import type { PendingPort, PlacedOn } from '#pending/pendingPort'
 import { createConsumer, defaultHeldBytes } from './consumer.ts'
-import type { DecodedMessage } from './decode.ts'
 import { DecodeThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
@@ -74,8 +73,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
   const { endpoints, maxAgeMs } = options
   const upstreams: Upstream[] = []
-  const thread = new DecodeThread()
-  const decode = (message: Uint8Array): Promise<DecodedMessage> => thread.decode(message)
+  const decoder = new DecodeThread()
   let wasTrusted = true
   const consumer = createConsumer(
     {
@@ -100,7 +98,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   for (const [from, endpoint] of endpoints.entries()) {
     upstreams.push(
       createUpstream(
-        { ...deps, decode, onMessage: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
+        { ...deps, decoder, onFlashblock: (flashblock) => consumer.take(flashblock, from), onChange: upstreamChanged },
         { ...options, endpoint, idleMs: Math.max(leastIdleMs, 2 * maxAgeMs) },
       ),
     )
@@ -125,7 +123,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
     [Symbol.dispose](): void {
       consumer[Symbol.dispose]()
       for (const upstream of upstreams) upstream[Symbol.dispose]()
-      thread[Symbol.dispose]()
+      decoder[Symbol.dispose]()
     },
   }
 }

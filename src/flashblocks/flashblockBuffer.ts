@@ -12,6 +12,8 @@ export type BufferedFlashblock = {
 }
 
 export type Reach = {
+  /** the next flashblock to execute */
+  readonly next: BufferedFlashblock | undefined
   readonly tip: Tip | undefined
   /** arrival of the newest flashblock that leads to the tip, monotonic; minus infinity: no flashblock leads there */
   readonly newestMs: number
@@ -114,7 +116,7 @@ export class FlashblockBuffer {
   }
 
   /** Returns the tip, torn when a later flashblock of its build is held. */
-  tipOf(executed: FlashblockLocation | undefined): Tip | undefined {
+  #tipOf(executed: FlashblockLocation | undefined): Tip | undefined {
     if (executed === undefined) return undefined
     const lastIndex = this.#builds.get(executed.payloadId)?.lastIndex ?? -1
     const { number, payloadId, index } = executed
@@ -125,8 +127,8 @@ export class FlashblockBuffer {
    * Returns the next flashblock to execute, of the newest build first. A build never replaces a newer one.
    * @param executed undefined: there is no pending block
    */
-  next(head: BlockId, executed: FlashblockLocation | undefined): BufferedFlashblock | undefined {
-    const tip = this.tipOf(executed)
+  #next(head: BlockId, executed: FlashblockLocation | undefined): BufferedFlashblock | undefined {
+    const tip = this.#tipOf(executed)
     const here = placeOf(head, executed)
     let isOlder = false
     for (const [payloadId, build] of [...this.#builds].reverse()) {
@@ -140,15 +142,16 @@ export class FlashblockBuffer {
     return undefined
   }
 
-  /** Returns the tip after all fitting flashblocks are executed. */
+  /** Returns the next flashblock to execute, and the tip after all fitting flashblocks are executed. */
   reach(head: BlockId, executed: FlashblockLocation | undefined): Reach {
+    const next = this.#next(head, executed)
     let at = executed
     let newestMs = Number.NEGATIVE_INFINITY
-    for (let next = this.next(head, at); next; next = this.next(head, at)) {
-      const { blockNumber: number, payloadId, index } = next.flashblock
+    for (let step = next; step; step = this.#next(head, at)) {
+      const { blockNumber: number, payloadId, index } = step.flashblock
       at = { number, payloadId, index }
-      newestMs = Math.max(newestMs, next.arrivedMs)
+      newestMs = Math.max(newestMs, step.arrivedMs)
     }
-    return { tip: this.tipOf(at), newestMs }
+    return { next, tip: this.#tipOf(at), newestMs }
   }
 }

@@ -18,7 +18,7 @@ function open(count: number) {
           calls.push({ name: `${number}:${message[0]}`, answer })
           return answer.promise
         },
-        onDecoded: (decoded) => results.push(decoded.kind === 'bad' ? decoded.text : 'frame'),
+        onDecoded: (decoded) => results.push(decoded.kind === 'bad' ? decoded.text : 'flashblock'),
         onFailure: (error) => results.push(`failed ${(error as Error).message}`),
       }),
   )

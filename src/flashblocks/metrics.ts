@@ -10,10 +10,10 @@ export const disconnectReasons = ['unreachable', 'closed', 'no-pong', 'silent', 
 export type DisconnectReason = (typeof disconnectReasons)[number]
 
 export const flashblocksMetrics = defineMetrics({
-  frames: counter('basalt_flashblocks_frames_total', 'Received flashblocks by placement; full: dropped because the buffer is full', {
+  received: counter('basalt_flashblocks_frames_total', 'Received flashblocks by placement; full: dropped because the buffer is full', {
     place: [...placements, 'unnumbered', 'full'],
   }),
-  badFrames: counter('basalt_flashblocks_bad_frames_total', 'Rejected messages of publishers by reason', { reason: badMessageReasons }),
+  badMessages: counter('basalt_flashblocks_bad_frames_total', 'Rejected messages of publishers by reason', { reason: badMessageReasons }),
   refused: counter('basalt_flashblocks_refused_total', 'Flashblocks that execution refused by reason', { reason: refusals }),
   disconnects: counter('basalt_flashblocks_disconnects_total', 'Ended connections to publishers by reason', {
     reason: disconnectReasons,

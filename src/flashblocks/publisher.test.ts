@@ -75,7 +75,7 @@ const indexes = (messages: readonly unknown[]) => messages.map((message) => (mes
 
 it('flashblocks/encode: writes a message that decodes to the same flashblock', () => {
   const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = flashblock(0)
-  expect(decodeMessage(Buffer.from(encodeMessage(flashblock(0))))).toEqual({ kind: 'frame', frame: plain })
+  expect(decodeMessage(Buffer.from(encodeMessage(flashblock(0))))).toEqual({ kind: 'flashblock', flashblock: plain })
 })
 
 it('flashblocks/encode: writes receipts and balances into the metadata as publishers of Base do', () => {

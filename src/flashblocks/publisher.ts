@@ -35,16 +35,16 @@ const maxMessageBytes = 1_024
 /** The messages of the newest block, for subscribers that connect in the middle of it. */
 class Replay {
   #payloadId = ''
-  #frames: Buffer[] = []
+  #messages: Buffer[] = []
 
-  add({ payloadId, index }: BuiltFlashblock, frame: Buffer): void {
-    if (index === 0 || payloadId !== this.#payloadId) this.#frames = []
+  add({ payloadId, index }: BuiltFlashblock, message: Buffer): void {
+    if (index === 0 || payloadId !== this.#payloadId) this.#messages = []
     this.#payloadId = payloadId
-    this.#frames.push(frame)
+    this.#messages.push(message)
   }
 
-  get frames(): readonly Buffer[] {
-    return this.#frames
+  get messages(): readonly Buffer[] {
+    return this.#messages
   }
 }
 
@@ -67,8 +67,8 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
   const subscribers = new Subscribers(deps, maxClients)
   const replay = new Replay()
 
-  function send(socket: WebSocket, frame: Buffer): void {
-    socket.send(frame, { binary: false })
+  function send(socket: WebSocket, message: Buffer): void {
+    socket.send(message, { binary: false })
     if (socket.bufferedAmount <= maxUnreadBytes) return
     metrics.dropped.inc({ reason: 'slow' })
     log.warn('subscriber disconnected, reads flashblocks too slowly', { unreadBytes: socket.bufferedAmount })
@@ -79,17 +79,17 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
   http.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (client) => {
       if (!subscribers.admit(client, request.socket)) return
-      for (const frame of replay.frames) send(client, frame)
+      for (const message of replay.messages) send(client, message)
     })
   })
   return {
     url: `ws://${hostInUrl(address.address)}:${address.port}`,
     publish(flashblock): void {
-      const frame = Buffer.from(encodeMessage(flashblock))
-      replay.add(flashblock, frame)
+      const message = Buffer.from(encodeMessage(flashblock))
+      replay.add(flashblock, message)
       metrics.published.inc({})
-      metrics.bytes.inc({}, frame.length)
-      for (const client of subscribers) if (client.readyState === client.OPEN) send(client, frame)
+      metrics.bytes.inc({}, message.length)
+      for (const client of subscribers) if (client.readyState === client.OPEN) send(client, message)
     },
     async [Symbol.asyncDispose](): Promise<void> {
       subscribers[Symbol.dispose]()

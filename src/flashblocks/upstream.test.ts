@@ -16,13 +16,13 @@ const backoff = { baseMs: 1_000, maxMs: 10_000, jitter: 0 }
 it('flashblocks/upstream: stops reading a publisher that sends faster than the decoder, and loses no message', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const frames: FeedMessage[] = []
+  const flashblocks: FeedMessage[] = []
   const stuck = Promise.withResolvers<void>()
   using _upstream = createUpstream(
     {
       ...{ clock: createManualClock(), random: () => 0, log: silentLog, metrics: flashblocksMetrics.register(new Registry()) },
-      decode: async (message) => stuck.promise.then(() => decodeMessage(message)),
-      onMessage: (frame) => void frames.push(frame),
+      decoder: { decode: async (message) => stuck.promise.then(() => decodeMessage(message)) },
+      onFlashblock: (flashblock) => void flashblocks.push(flashblock),
       onChange() {},
     },
     {
@@ -47,8 +47,8 @@ it('flashblocks/upstream: stops reading a publisher that sends faster than the d
     // the rest is in the buffers of two sockets
     expect(leftBytes).toBeGreaterThan(count * 1_000_000 - maxMessageBytes - 20_000_000)
     stuck.resolve()
-    await vi.waitFor(() => expect(frames).toHaveLength(count), { timeout: 20_000, interval: 20 })
-    expect(frames.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i + 1))
+    await vi.waitFor(() => expect(flashblocks).toHaveLength(count), { timeout: 20_000, interval: 20 })
+    expect(flashblocks.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i + 1))
   } finally {
     for (const client of server.clients) client.terminate()
     server.close()

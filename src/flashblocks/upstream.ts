@@ -4,6 +4,7 @@ import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import { type DecodedMessage, type FeedMessage, maxMessageBytes } from './decode.ts'
+import type { DecodeThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
 import { MessageQueue } from './messageQueue.ts'
 import type { DisconnectReason, FlashblocksMetrics } from './metrics.ts'
@@ -12,10 +13,9 @@ export type UpstreamDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly metrics: Pick<FlashblocksMetrics, 'badFrames' | 'disconnects'>
-  /** Decodes a message in another thread. */
-  readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
-  readonly onMessage: (frame: FeedMessage) => void
+  readonly metrics: Pick<FlashblocksMetrics, 'badMessages' | 'disconnects'>
+  readonly decoder: Pick<DecodeThread, 'decode'>
+  readonly onFlashblock: (flashblock: FeedMessage) => void
   /** Called after each change of `isUp` and `isHealthy`. */
   readonly onChange: () => void
 }
@@ -80,7 +80,7 @@ class SocketUpstream implements Upstream {
     const { headers } = options.endpoint
     this.#clientOptions = { headers, maxPayload: maxMessageBytes, perMessageDeflate: false, followRedirects: false }
     this.#undecoded = new MessageQueue({
-      decode: deps.decode,
+      decode: (message): Promise<DecodedMessage> => deps.decoder.decode(message),
       onDecoded: (decoded): void => this.#decoded(decoded),
       onFailure: (error): void => {
         if (!this.#isClosed) deps.log.error('flashblock not decoded, dropped', { upstream: this.name, error })
@@ -162,7 +162,7 @@ class SocketUpstream implements Upstream {
     this.#openedMs = this.#deps.clock.elapsedMs()
     this.#deps.log.info('publisher connected', { upstream: this.name })
     this.#deps.onChange()
-    this.#expectFrame()
+    this.#expectFlashblock()
     this.#isAlive = true
     this.#ping()
   }
@@ -183,7 +183,7 @@ class SocketUpstream implements Upstream {
     this.#pinging = this.#deps.clock.after(pingMs, () => this.#ping())
   }
 
-  #expectFrame(): void {
+  #expectFlashblock(): void {
     const { idleMs } = this.#options
     this.#setTimer(idleMs, () => this.#disconnect('silent', `no flashblock within ${idleMs / 1_000} s`))
   }
@@ -198,22 +198,22 @@ class SocketUpstream implements Upstream {
   /** Handles flashblocks even if their connection has ended. */
   #decoded(decoded: DecodedMessage): void {
     if (this.#isClosed) return
-    const { metrics, onMessage } = this.#deps
+    const { metrics, onFlashblock } = this.#deps
     if (this.#socket?.isPaused && !this.#undecoded.isFull) this.#socket.resume()
     this.#alive()
     if (decoded.kind === 'bad') {
-      metrics.badFrames.inc({ reason: decoded.reason })
+      metrics.badMessages.inc({ reason: decoded.reason })
       this.accuse(`${decoded.reason}: ${decoded.text}`)
     } else {
-      if (this.#isUp) this.#expectFrame()
-      onMessage(decoded.frame)
+      if (this.#isUp) this.#expectFlashblock()
+      onFlashblock(decoded.flashblock)
     }
   }
 
   #failed(reason: string): void {
     const isTooLarge = reason === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
     if (isTooLarge) {
-      this.#deps.metrics.badFrames.inc({ reason: 'size' })
+      this.#deps.metrics.badMessages.inc({ reason: 'size' })
       this.accuse(`a message of more than ${maxMessageBytes} bytes`)
     }
     this.#disconnect(isTooLarge ? 'too-large' : this.#isUp ? 'closed' : 'unreachable', reason)

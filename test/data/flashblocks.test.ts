@@ -7,14 +7,14 @@ import {
   type Happening,
   type RecordedAnswer,
   type Replay,
-  readFrames,
+  readFlashblocks,
   readPolls,
   readTold,
 } from '#test/harness/flashblocks/replay'
 import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { zeroHash } from '#types/ids'
 
-const frames = readFrames()
+const frames = readFlashblocks()
 const told = readTold()
 const heads = told.flatMap(({ t, kind, result }): Happening[] =>
   kind === 1 ? [{ t, kind: 'head', number: Number((result as { number: string }).number) }] : [],

@@ -9,7 +9,6 @@ import { inputOfAttributes } from '#block/validation/blockRules'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { decodeMessage } from '#flashblocks/decode'
 import { encodeMessage } from '#flashblocks/encode'
 import { equalBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
@@ -19,9 +18,10 @@ import { candidateOf } from '#test/harness/chain/buildPool'
 import { contracts, randomTransactions } from '#test/harness/chain/randomTransactions'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
+import { flashblockOf } from '#test/harness/flashblocks/replay'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import type { Flashblock, FlashblockOutcome } from '#types/flashblock'
+import type { FlashblockOutcome } from '#types/flashblock'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { StateDiff } from '#types/stateDiff'
 
@@ -74,12 +74,6 @@ function scratch(on: ParentBlock, attributes: PayloadAttributes, transactions: r
   using block = opened.kind === 'open' ? opened.block : expect.fail(opened.reason)
   expect(block.takeAll()).toBeUndefined()
   return block.session.diff()
-}
-
-function flashblockOf(message: string): Flashblock {
-  const decoded = decodeMessage(Buffer.from(message))
-  if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
-  return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
 }
 
 it(`flashblocks: publisher and consumer, ${blocks} blocks: each flashblock gives the state of its prefix, each sealed block is the union of its flashblocks`, async () => {

@@ -6,20 +6,18 @@ import { agreeWithGenesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { decodeMessage } from '#flashblocks/decode'
 import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
+import { readFlashblocks } from '#test/harness/flashblocks/replay'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
-import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { readSharedJson } from '#test/harness/sharedData'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { decodeBlock } from '#types/block'
-import type { Flashblock } from '#types/flashblock'
 import { hashHeader } from '#types/header'
 import { encodeReceipt } from '#types/receipt'
 
 type Recorded = { readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[] }
-type FrameLine = { readonly t: number; readonly text: string }
 
 const recorded = readSharedJson<Recorded>('flashblocks/l2.json.zst')
 const { genesis } = parseBaseGenesisNote(recorded)
@@ -27,16 +25,7 @@ const config = agreeWithGenesis(parseRollupConfig(readSharedJson('flashblocks/ro
 const payloads = recorded.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
 const last = payloads.length - 1
 
-const flashblocks = readShared('flashblocks/frames.jsonl.zst')
-  .toString()
-  .trim()
-  .split('\n')
-  .map((line): Flashblock => {
-    const { text } = JSON.parse(line) as FrameLine
-    const decoded = decodeMessage(Buffer.from(text))
-    if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
-    return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
-  })
+const flashblocks = readFlashblocks().map(({ flashblock }) => flashblock)
 
 async function openAt(number: number) {
   const execution = createExecution({

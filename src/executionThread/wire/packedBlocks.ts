@@ -3,6 +3,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { fromHex, hexAt } from '#lib/hex'
 import type { Block } from '#types/block'
 import type { ExecutedTransaction } from '#types/executedTransaction'
+import type { Flashblock } from '#types/flashblock'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -87,6 +88,13 @@ export const packPayload = (payload: Payload): Packed<Payload> => ({
 export const packAttributes = (attributes: PayloadAttributes): Packed<PayloadAttributes> => ({
   ...aloneIn(attributes),
   transactions: packBytes(attributes.transactions),
+})
+/** @param flashblock with or without its block number */
+export const packFlashblock = <F extends Omit<Flashblock, 'blockNumber'>>(flashblock: F): Packed<F> => ({
+  ...flashblock,
+  ...(flashblock.base && { base: aloneIn(flashblock.base) }),
+  outcome: aloneIn(flashblock.outcome),
+  transactions: packBytes(flashblock.transactions),
 })
 export function unpack<T extends { readonly transactions: readonly Uint8Array[] }>(packed: Packed<T>): T {
   return { ...packed, transactions: unpackBytes(packed.transactions) } as unknown as T

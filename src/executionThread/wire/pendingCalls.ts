@@ -2,7 +2,7 @@ import { SharedSenders } from '#block/execution/sharedSenders'
 import type { PendingOutcome, PendingPort, PlacedOn } from '#pending/pendingPort'
 import type { Flashblock } from '#types/flashblock'
 import type { WorkerCalls } from '../calls.ts'
-import { aloneIn, type Packed, packBytes, unpack } from './packedBlocks.ts'
+import { packFlashblock, unpack } from './packedBlocks.ts'
 import type { PendingAnswers, PendingCall } from './protocol.ts'
 
 /** Execution of flashblocks whose senders another thread helps to recover. */
@@ -17,13 +17,6 @@ export async function answerPending(pending: ServedPending, call: PendingCall): 
   await pending.drop(call.reason)
   return undefined
 }
-
-const packFlashblock = ({ base, outcome, transactions, ...place }: Flashblock): Packed<Flashblock> => ({
-  ...place,
-  ...(base && { base: aloneIn(base) }),
-  outcome: aloneIn(outcome),
-  transactions: packBytes(transactions),
-})
 
 /** Leaves out the rest of the head and of the pending block. */
 const packPlacedOn = ({ head, executed }: PlacedOn): PlacedOn => ({

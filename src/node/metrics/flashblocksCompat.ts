@@ -25,11 +25,11 @@ export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics):
   })
   return {
     ...metrics,
-    frames: alsoCounting(metrics.frames, (by, { place }) => {
+    received: alsoCounting(metrics.received, (by, { place }) => {
       messages.inc(by)
       if (!expected.has(place)) unexpected.inc(by)
     }),
-    badFrames: alsoCounting(metrics.badFrames, (by) => {
+    badMessages: alsoCounting(metrics.badMessages, (by) => {
       messages.inc(by)
       errors.inc(by)
     }),

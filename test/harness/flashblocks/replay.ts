@@ -43,13 +43,14 @@ const linesOf = <T>(path: string): readonly T[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as T)
 
-function flashblockOf(text: string): Flashblock {
+/** Decodes a publisher's message. @throws Error when it has no flashblock with a block number */
+export function flashblockOf(text: string): Flashblock {
   const decoded = decodeMessage(Buffer.from(text))
-  if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
-  return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
+  if (decoded.kind === 'bad' || decoded.flashblock.blockNumber === undefined) throw new Error('no flashblock')
+  return { ...decoded.flashblock, blockNumber: decoded.flashblock.blockNumber }
 }
 
-export const readFrames = (): readonly { readonly t: number; readonly flashblock: Flashblock }[] =>
+export const readFlashblocks = (): readonly { readonly t: number; readonly flashblock: Flashblock }[] =>
   linesOf<{ t: number; text: string }>('flashblocks/frames.jsonl.zst').map(({ t, text }) => ({ t, flashblock: flashblockOf(text) }))
 
 export const readPolls = (): readonly RecordedPoll[] => linesOf('flashblocks/pending.jsonl.zst')
