@@ -79,6 +79,35 @@ function importCycles(imports: ReadonlyMap<string, readonly string[]>): string[]
   return found
 }
 
+/** The paths that ARCHITECTURE.md traces in a table, with the most files of each. */
+const paths = [
+  ['A call, by file', 6],
+  ['A flashblock, by file', 7],
+] as const
+
+/** A file of a path, and the file that joins it to the one above; undefined: one of the two imports the other. */
+type Step = { readonly file: string; readonly joint: string | undefined }
+
+function stepsOf(document: string, title: string): Step[] {
+  const section = document.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+  return Array.from(section.matchAll(/^\| `(\S+)` \| (?:import|`(\S+)`)? ?\|/gm), ([, file, joint]) => ({
+    file: `src/${file}`,
+    joint: joint && `src/${joint}`,
+  }))
+}
+
+/** Returns the steps that are not joined to the one above. @param imports returns the files that a file imports */
+function gapsIn(steps: readonly Step[], imports: (file: string) => readonly string[]): string[] {
+  const isLinked = (a: string, b: string): boolean => imports(a).includes(b) || imports(b).includes(a)
+  const uses = (file: string, joint: string): boolean =>
+    isLinked(file, joint) || imports(file).some((next) => imports(next).includes(joint))
+  return steps.slice(1).flatMap(({ file, joint }, at) => {
+    const above = steps[at]?.file ?? ''
+    const isJoined = joint === undefined ? isLinked(above, file) : uses(above, joint) && uses(file, joint)
+    return isJoined ? [] : [`${above} → ${file}`]
+  })
+}
+
 const files = sourceFiles('src')
 
 describe('architecture', () => {
@@ -143,6 +172,23 @@ describe('architecture', () => {
     const imported = new Set(files.flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).imports))
     const listed = Object.entries(modules).flatMap(([name, { public: names }]) => names.map((path) => `#${name}/${path}`))
     expect(listed.filter((specifier) => !imported.has(specifier))).toEqual([])
+  })
+
+  it.each(paths)('traces "%s" in ARCHITECTURE.md by at most %i files, each joined to the one above', (title, most) => {
+    const steps = stepsOf(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'), title)
+    const importsOf = (file: string): string[] =>
+      scan(readFileSync(join(root, file), 'utf8')).imports.flatMap((specifier) => importedFile(file, specifier) ?? [])
+    expect(steps.length).toBeGreaterThan(1)
+    expect(steps.length).toBeLessThanOrEqual(most)
+    expect(gapsIn(steps, importsOf)).toEqual([])
+  })
+
+  it('finds a step of a path that nothing joins to the one above', () => {
+    const rows = ['`a.ts` | ', '`b.ts` | import ', '`c.ts` | `p.ts` ', '`d.ts` | import '].map((row) => `| ${row}| x |\n`)
+    const steps = stepsOf(`## P\n${rows.join('')}\n## Q\n| \`e.ts\` | | x |\n`, 'P')
+    expect(steps.map(({ file }) => file)).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts'])
+    const imports: Readonly<Record<string, readonly string[]>> = { 'src/b.ts': ['src/a.ts', 'src/p.ts'], 'src/c.ts': ['src/p.ts'] }
+    expect(gapsIn(steps, (file) => imports[file] ?? [])).toEqual(['src/c.ts → src/d.ts'])
   })
 
   it(`has at most ${maxFilesPerFolder} source files directly in a folder`, () => {
