@@ -8,7 +8,6 @@ import type { AccessList, Authorization, SignedTransaction } from '#types/transa
 export type CallRequest = {
   readonly from?: Address | undefined
   readonly to?: Address | undefined
-  /** gas */
   readonly gas?: bigint | undefined
   /** wei per gas */
   readonly gasPrice?: bigint | undefined
@@ -53,7 +52,6 @@ export type BlockOverrides = {
   readonly timestamp?: number | undefined
   readonly beneficiary?: Address | undefined
   readonly prevRandao?: Hash | undefined
-  /** gas */
   readonly gasLimit?: bigint | undefined
   /** wei per gas */
   readonly baseFee?: bigint | undefined

@@ -1,10 +1,8 @@
 import type { Hash } from './ids.ts'
 
-/** An account of the state. */
+/** An account of the state: u64 nonce, balance in wei. */
 export type Account = {
-  /** u64. */
   readonly nonce: bigint
-  /** Wei. */
   readonly balance: bigint
   readonly codeHash: Hash
   /** Storage root in the view; stale while a block runs. The empty root means that the account has no slots, and none is read (EIP-7610). */

@@ -2,13 +2,14 @@ import { decodeRlp, decodeRlpPrefix, encodeRlp, encodeRlpList, RlpError, type Rl
 import { encodeHeader, type Header, headerFromRlp } from './header.ts'
 import { encodeWithdrawal, type Withdrawal, withdrawalFromRlp } from './withdrawal.ts'
 
-/** A block: its header and EIP-2718 transactions. OP-Stack blocks have no ommers, and an empty list of withdrawals from Canyon on. */
+/**
+ * A block: its header and EIP-2718 transactions. OP-Stack blocks have no ommers, and an empty list of withdrawals from Canyon on. An
+ * Ethereum block has both lists; absent means none.
+ */
 export type Block = {
   readonly header: Header
   readonly transactions: readonly Uint8Array[]
-  /** Set for an Ethereum block only; absent means none. */
   readonly ommers?: readonly Header[]
-  /** Set for an Ethereum block only; absent means none. */
   readonly withdrawals?: readonly Withdrawal[]
 }
 

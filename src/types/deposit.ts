@@ -3,18 +3,18 @@ import { fromHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
-/** A deposit: a transaction that L1 or the protocol puts into a block, without signature. @see specs protocol/deposits.md */
+/**
+ * A deposit: a transaction that L1 or the protocol puts into a block, without signature. Amounts in wei, u64 gas; `to` null creates a contract.
+ * @see specs protocol/deposits.md
+ */
 export type Deposit = {
   readonly type: 0x7e
   readonly sourceHash: Hash
   readonly from: Address
-  /** null creates a contract. */
   readonly to: Address | null
   /** Wei minted on L2 for `from`; kept when the transaction fails. */
   readonly mint: bigint
-  /** Wei. */
   readonly value: bigint
-  /** Gas; u64. */
   readonly gasLimit: bigint
   /** Before Regolith: excluded from the block's gas. */
   readonly isSystemTransaction: boolean

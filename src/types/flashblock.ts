@@ -1,18 +1,15 @@
 import type { Address, Hash } from './ids.ts'
 import type { Receipt } from './receipt.ts'
 
-/** Fields of a block that are fixed before its transactions; the first flashblock carries them. */
+/** Fields of a block that are fixed before its transactions; the first flashblock carries them. Base fee in wei per gas, time in seconds. */
 export type FlashblockBase = {
   readonly parentHash: Hash
   readonly parentBeaconBlockRoot: Hash
   readonly feeRecipient: Address
   readonly prevRandao: Hash
-  /** Gas. */
   readonly gasLimit: bigint
-  /** Seconds. */
   readonly timestamp: number
   readonly extraData: Uint8Array
-  /** Wei per gas. */
   readonly baseFee: bigint
 }
 

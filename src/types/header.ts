@@ -4,8 +4,8 @@ import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpNu
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
 /**
- * A block header of L1 or L2. Fields of later forks are absent before the fork. `extra` holds header fields after `requestsHash` that this version
- * does not know, so that newer L1 headers still hash correctly.
+ * A block header of L1 or L2, with u64 gas. Fields of later forks are absent before the fork. `extra` holds header fields after `requestsHash` that
+ * this version does not know, so that newer L1 headers still hash correctly.
  */
 export type Header = {
   readonly parentHash: Hash
@@ -17,9 +17,7 @@ export type Header = {
   readonly logsBloom: Uint8Array
   readonly difficulty: bigint
   readonly number: number
-  /** Gas; u64. */
   readonly gasLimit: bigint
-  /** Gas; u64. */
   readonly gasUsed: bigint
   /** Seconds since 1970. */
   readonly timestamp: number

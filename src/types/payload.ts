@@ -1,8 +1,7 @@
 import type { Address, Hash } from './ids.ts'
 
-/** Payload attributes of the Engine API with the OP fields. */
+/** Payload attributes of the Engine API with the OP fields. Times in seconds, here and in payloads. */
 export type PayloadAttributes = {
-  /** Seconds. */
   readonly timestamp: number
   readonly prevRandao: Hash
   readonly suggestedFeeRecipient: Address
@@ -13,7 +12,6 @@ export type PayloadAttributes = {
   /** EIP-2718 bytes in order: L1 attributes, user deposits, upgrade transactions, transactions of the batch. */
   readonly transactions: readonly Uint8Array[]
   readonly noTxPool: boolean
-  /** Gas. */
   readonly gasLimit: bigint
   /** From Holocene: 8 bytes, denominator u32 ‖ elasticity u32; zero in both selects the chain's configured values. */
   readonly eip1559Params?: Uint8Array
@@ -32,7 +30,6 @@ export type Payload = {
   readonly blockNumber: number
   readonly gasLimit: bigint
   readonly gasUsed: bigint
-  /** Seconds. */
   readonly timestamp: number
   readonly extraData: Uint8Array
   readonly baseFeePerGas: bigint

@@ -37,7 +37,6 @@ export type PoolOutcome =
   | { readonly kind: 'known'; readonly hash: Hash }
   | { readonly kind: 'refused'; readonly refusal: PoolRefusal }
 
-/** A transaction in the pool. */
 export type PooledTransaction = {
   readonly hash: Hash
   readonly sender: Address

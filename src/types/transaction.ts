@@ -9,25 +9,21 @@ export const depositType = 0x7e
 
 export type AccessList = readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
 
-/** EIP-7702 authorization of an account to run another account's code. */
+/** EIP-7702 authorization of an account to run another account's code; u64 nonce. */
 export type Authorization = {
   /** 0 means any chain; u256. */
   readonly chainId: bigint
   readonly address: Address
-  /** u64. */
   readonly nonce: bigint
   readonly yParity: number
   readonly r: bigint
   readonly s: bigint
 }
 
-/** Fields of all signed transactions. Amounts in wei, prices in wei per gas. */
+/** Fields of all signed transactions. Amounts in wei, prices in wei per gas, u64 nonce and gas; `to` null creates a contract. */
 type Signed = {
-  /** u64. */
   readonly nonce: bigint
-  /** Gas; u64. */
   readonly gasLimit: bigint
-  /** null creates a contract. */
   readonly to: Address | null
   readonly value: bigint
   readonly data: Uint8Array
@@ -188,7 +184,6 @@ export function legacyV(tx: LegacyTransaction): bigint {
   return BigInt(tx.yParity) + (tx.chainId === undefined ? 27n : tx.chainId * 2n + 35n)
 }
 
-/** Encodes a transaction per EIP-2718. */
 export function encodeTransaction(tx: Transaction): Uint8Array {
   if (tx.type === depositType) return encodeDeposit(tx)
   const parity = tx.type === 0 ? legacyV(tx) : BigInt(tx.yParity)

@@ -2,14 +2,11 @@ import { fromHex } from '#lib/hex'
 import { encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes } from './ids.ts'
 
-/** A withdrawal from the beacon chain in an Ethereum block. @see EIP-4895 */
+/** A withdrawal from the beacon chain in an Ethereum block; its numbers are u64. @see EIP-4895 */
 export type Withdrawal = {
-  /** u64. */
   readonly index: bigint
-  /** u64. */
   readonly validatorIndex: bigint
   readonly address: Address
-  /** u64. */
   readonly amountGwei: bigint
 }
 

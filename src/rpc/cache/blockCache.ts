@@ -108,12 +108,13 @@ export class DecodedBlock {
     return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
   }
 
-  logs(): LocatedLog[] {
-    return this.receipts.flatMap((_receipt, index) => this.logsOf(index))
+  /** Matching logs, in order. @param only ascending indexes of the transactions to read; absent: all */
+  logs(matcher?: Pick<LogMatcher, 'matches'>, only: Iterable<number> = this.receipts.keys()): LocatedLog[] {
+    return Array.from(only, (index) => this.#logsOf(index, matcher)).flat()
   }
 
   /** Matching logs of one transaction; empty beyond the end. */
-  logsOf(transactionIndex: number, matcher?: Pick<LogMatcher, 'matches'>): LocatedLog[] {
+  #logsOf(transactionIndex: number, matcher: Pick<LogMatcher, 'matches'> | undefined): LocatedLog[] {
     const placed = this.receipts[transactionIndex]
     if (placed === undefined) return []
     const { receipt, firstLogIndex } = placed

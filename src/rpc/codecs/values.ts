@@ -1,7 +1,7 @@
 import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import type { Json } from '../json.ts'
-import { type JsonSchema, refTo } from '../reference/schemas.ts'
+import { type JsonSchema, nullable, refTo } from '../reference/schemas.ts'
 import type { ParamCodec, ResultCodec } from '../registry.ts'
 import { ParamError, within } from './paramError.ts'
 
@@ -86,17 +86,14 @@ export const quantity: ParamCodec<bigint> & ResultCodec<bigint | number> = {
   encode: toQuantity,
 }
 
-export const gasQuantity: ParamCodec<bigint> = {
-  doc: 'quantity of at most 64 bits',
+const quantityOf = (bits: number): ParamCodec<bigint> => ({
+  doc: `quantity of at most ${bits} bits`,
   schema: refTo('Quantity'),
-  parse: (value) => unsigned(value, 64),
-}
+  parse: (value) => unsigned(value, bits),
+})
 
-export const byteQuantity: ParamCodec<bigint> = {
-  doc: 'quantity of at most 8 bits',
-  schema: refTo('Quantity'),
-  parse: (value) => unsigned(value, 8),
-}
+export const gasQuantity: ParamCodec<bigint> = quantityOf(64)
+export const byteQuantity: ParamCodec<bigint> = quantityOf(8)
 
 /** Parses a block number. Numbers above 2^53 become 2^53 − 1, where no block exists either. */
 export function blockNumber(value: unknown): number {
@@ -159,13 +156,18 @@ export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly
   }
 }
 
+/** Description of a result that may be absent. */
+export const describedOrNull = ({
+  doc,
+  schema = {},
+}: Omit<ResultCodec<never>, 'encode'>): { readonly doc: string; readonly schema: JsonSchema } => ({
+  doc: `${doc}; null when there is none`,
+  schema: nullable(schema),
+})
+
 /** Result codec of a value that may be absent. */
 export function orNull<T>(codec: ResultCodec<T>): ResultCodec<T | undefined> {
-  return {
-    doc: `${codec.doc}; null when there is none`,
-    ...(codec.schema && { schema: { anyOf: [codec.schema, { type: 'null' }] } }),
-    encode: (value) => (value === undefined ? null : codec.encode(value)),
-  }
+  return { ...describedOrNull(codec), encode: (value) => (value === undefined ? null : codec.encode(value)) }
 }
 
 export function resultList<T>(codec: ResultCodec<T>): ResultCodec<readonly T[]> {

@@ -18,13 +18,10 @@ export type RateLimitOptions = {
   readonly trustedProxies: readonly string[]
 }
 
-/** Identifying properties of a request's client. */
+/** Identifying properties of a request's client: the remote address of its connection, and the headers X-Forwarded-For and X-Api-Key. */
 export type ClientIdentity = {
-  /** remote address of the connection */
   readonly address: string
-  /** X-Forwarded-For */
   readonly forwardedFor?: string | undefined
-  /** X-Api-Key */
   readonly apiKey?: string | undefined
   /** path of the request: `/KEY` also names a key */
   readonly target?: string | undefined

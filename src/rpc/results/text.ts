@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { describedOrNull } from '../codecs/values.ts'
 import type { Json } from '../json.ts'
 import type { JsonSchema } from '../reference/schemas.ts'
 import type { BytesCodec, ResultCodec, TextCodec } from '../registry.ts'
@@ -11,16 +12,9 @@ export function written<T>(doc: string, schema: JsonSchema, text: (value: T) => 
   return { doc, schema, text, encode: (value) => JSON.parse(text(value)) as Json }
 }
 
-type Described = { readonly doc: string; readonly schema: JsonSchema }
-
-const orNull = ({ doc, schema = {} }: { readonly doc: string; readonly schema?: JsonSchema }): Described => ({
-  doc: `${doc}; null when there is none`,
-  schema: { anyOf: [schema, { type: 'null' }] },
-})
-
 /** Codec of a written result that may be absent. */
 export function writtenOrNull<T>(codec: WrittenCodec<T>): WrittenCodec<T | undefined> {
-  const { doc, schema } = orNull(codec)
+  const { doc, schema } = describedOrNull(codec)
   return written(doc, schema, (value) => (value === undefined ? 'null' : codec.text(value)))
 }
 
@@ -33,7 +27,7 @@ export function asBytes<T>({ doc, schema = {} }: WrittenCodec<T>): BytesCodec<By
 
 /** Like `writtenOrNull`, for a result assembled from kept bytes. */
 export function bytesOrNull<T>(codec: WrittenCodec<T>): BytesCodec<ByteList | undefined> {
-  return { ...orNull(codec), bytes: (list) => list ?? nullBytes }
+  return { ...describedOrNull(codec), bytes: (list) => list ?? nullBytes }
 }
 
 /** Codec of a result that is JSON text already. */
@@ -43,7 +37,7 @@ export function asText<T>({ doc, schema = {} }: WrittenCodec<T>): TextCodec<stri
 
 /** Like `writtenOrNull`, for a result that is JSON text already. */
 export function textOrNull<T>(codec: WrittenCodec<T>): TextCodec<string | undefined> {
-  return { ...orNull(codec), text: (text) => text ?? 'null' }
+  return { ...describedOrNull(codec), text: (text) => text ?? 'null' }
 }
 
 export function writtenList<T>(codec: WrittenCodec<T>): WrittenCodec<readonly T[]> {

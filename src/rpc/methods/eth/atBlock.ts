@@ -1,11 +1,13 @@
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
 import { type Hash, zeroHash } from '#types/ids'
+import type { LogMatcher } from '#types/logMatcher'
 import type { WorldReads } from '#types/worldReads'
 import type { DecodedBlock } from '../../cache/blockCache.ts'
 import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, isPruned, prunedHistory } from '../../errors.ts'
+import type { LocatedLog } from '../../results/log.ts'
 
 function byNumber(view: ChainView, number: number): BlockId | undefined {
   if (number > view.heads.latest.number) return undefined
@@ -50,6 +52,13 @@ export function readBlock(context: EthContext, at: BlockParam): DecodedBlock | u
   using view = context.chain.view()
   const id = findBlock(context, view, at)
   return id && context.blocks.read(view, id.hash)
+}
+
+/** Matching logs of a block, in order. @param matcher absent: all @throws RpcError 4444 when its receipts are not retained */
+export function logsOfBlock({ blocks }: EthContext, view: ChainView, hash: Hash, matcher?: LogMatcher): readonly LocatedLog[] {
+  const block = blocks.read(view, hash)
+  if (block === undefined) throw prunedHistory()
+  return block.logs(matcher)
 }
 
 /** Maximum number of restarts of one query. */

@@ -1,6 +1,6 @@
 import type { ChainView } from '#types/chainView'
 import type { Hash } from '#types/ids'
-import { LogMatcher } from '#types/logMatcher'
+import type { LogMatcher } from '#types/logMatcher'
 import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
 import { flag, text } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
@@ -12,7 +12,7 @@ import { type Method, param } from '../../../registry.ts'
 import { type LocatedLog, logResult, logText } from '../../../results/log.ts'
 import { asBytes, type WrittenCodec, written, writtenList } from '../../../results/text.ts'
 import { ethMethod } from '../../define.ts'
-import { logsOfBlock } from '../logs/blockLogs.ts'
+import { logsOfBlock } from '../atBlock.ts'
 import { searchLogs } from '../logs/getLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
 
@@ -78,8 +78,6 @@ function isInRange(range: LogFilter['range'], number: number, hash: Hash): boole
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
 }
 
-const anyLog = new LogMatcher({ addresses: [], topics: [] })
-
 type Matched = { readonly hash: Hash; readonly items: readonly LocatedLog[] }
 
 /** Matches of each shared matcher in the newest block. */
@@ -90,7 +88,7 @@ const nothing: readonly LocatedLog[] = []
 function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
   const bloom = view.header(hash)?.logsBloom
   if (bloom === undefined || !matcher.mayBeIn(bloom)) return nothing
-  const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
+  const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash))
   return all.filter(({ log }) => matcher.matches(log))
 }
 

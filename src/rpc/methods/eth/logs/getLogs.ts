@@ -13,8 +13,7 @@ import type { ByteList } from '../../../results/byteList.ts'
 import { type LocatedLog, logResult } from '../../../results/log.ts'
 import { asBytes, writtenList } from '../../../results/text.ts'
 import { ethMethod } from '../../define.ts'
-import { findBlock, ofHash, onSteadyChain, requireBlock } from '../atBlock.ts'
-import { logsIn, logsOfBlock } from './blockLogs.ts'
+import { findBlock, logsOfBlock, ofHash, onSteadyChain, requireBlock } from '../atBlock.ts'
 import { FoundLogs } from './foundLogs.ts'
 
 /** Cost of a slice between two turns of the event loop, and cost of a block's receipts. A header costs 1, some microseconds. */
@@ -140,7 +139,7 @@ function readBlock(
     slice.cost += 1 + places.length / perKept
   } else {
     slice.cost += only?.length ?? receiptsCost
-    into.add(logsIn(block, matcher, only))
+    into.add(block.logs(matcher, only))
   }
 }
 

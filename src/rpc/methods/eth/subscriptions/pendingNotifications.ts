@@ -1,4 +1,3 @@
-import { LogMatcher } from '#types/logMatcher'
 import { chainBlockOf, type PendingBlock } from '#types/pendingBlock'
 import { DecodedBlock } from '../../../cache/blockCache.ts'
 import type { PendingFeed, PendingNews } from '../../../pendingPorts.ts'
@@ -6,11 +5,8 @@ import { type LocatedLog, logText } from '../../../results/log.ts'
 import { listText } from '../../../results/text.ts'
 import { transactionText } from '../../../results/transaction.ts'
 import { type Notification, notificationOf, notificationOfText } from '../../../subscriptions/notification.ts'
-import { logsIn } from '../logs/blockLogs.ts'
 
 type NotifiedLog = { readonly placed: LocatedLog; readonly notification: Notification }
-
-const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 /** Notifications of one change of pending blocks. Each form is encoded once, on first use. */
 class PendingNotifications {
@@ -43,14 +39,14 @@ class PendingNotifications {
   /** Transactions with their logs. */
   get whole(): readonly Notification[] {
     this.#whole ??= this.#indexes().map((index) => {
-      const logs = listText(logsIn(this.#decoded, anyLog, [index]), logText)
+      const logs = listText(this.#decoded.logs(undefined, [index]), logText)
       return notificationOfText(`${textAt(this.#decoded, index).slice(0, -1)},"logs":${logs}}`)
     })
     return this.#whole
   }
 
   get logs(): readonly NotifiedLog[] {
-    this.#logs ??= logsIn(this.#decoded, anyLog, this.#indexes()).map((found) => {
+    this.#logs ??= this.#decoded.logs(undefined, this.#indexes()).map((found) => {
       const placed = this.#isRemoved ? { ...found, isRemoved: true } : found
       return { placed, notification: notificationOfText(logText(placed)) }
     })
