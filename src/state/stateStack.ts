@@ -4,129 +4,167 @@ import { toHex } from '#lib/hex'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import type { BlockId } from '#types/blockRef'
-import { emptyRoot, type Hash } from '#types/ids'
+import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
-import { type Layer, type LayerBlock, mergedLayer, singleLayer } from './stateLayer.ts'
+import { createLayer, type Layer, type LayerParts, mergedLayer } from './stateLayer.ts'
 import type { WorldState } from './worldState.ts'
 
-/** Number of layers of one size that are merged into one. A read checks at most `fanOut` × log(blocks) layers. */
+/** Number of layers of one size that are merged into one. A read checks at most `fanOut` × log(steps) layers. */
 const fanOut = 8
 
 /**
- * Immutable changes of consecutive blocks, oldest first. Layers of a long stack are merged by powers of `fanOut`; stacks that continue the same stack
- * share its layers. A read costs O(log blocks); a push costs amortized O(changes × log blocks).
+ * Immutable changes of consecutive steps, oldest first: blocks, transactions, overrides. Layers of a long stack are merged by powers of `fanOut`;
+ * stacks that continue the same stack share its layers. A read costs O(log steps); a push costs amortized O(changes × log steps).
  */
-export type StateStack = { readonly layers: readonly Layer[] }
+export type StateStack = readonly Layer[]
 
-export const emptyStack: StateStack = { layers: [] }
-
-export function pushBlock(stack: StateStack, block: LayerBlock): StateStack {
-  let layers: readonly Layer[] = [...stack.layers, singleLayer(block)]
+export function push(stack: StateStack, parts: LayerParts): StateStack {
+  let layers: StateStack = [...stack, createLayer(parts)]
   for (;;) {
     const last = layers.slice(-fanOut)
     const isFull = last.length === fanOut && last.every(({ tier }) => tier === last[0]?.tier)
-    if (!isFull) return { layers }
+    if (!isFull) return layers
     layers = [...layers.slice(0, -fanOut), mergedLayer(last)]
   }
 }
 
-/** Returns the number of the lowest block in the stack; undefined for an empty stack. */
-export const firstOf = (stack: StateStack): number | undefined => stack.layers[0]?.first
-
 /** Removes the layers that lie wholly at or below a block, for a base state that includes them. The rest may begin below the block. */
 export function trimStack(stack: StateStack, upTo: number): StateStack {
-  const from = stack.layers.findIndex(({ first, hashes }) => first + hashes.length - 1 > upTo)
+  const from = stack.findIndex(({ last }) => last > upTo)
   if (from === 0) return stack
-  return { layers: from < 0 ? [] : stack.layers.slice(from) }
+  return from < 0 ? [] : stack.slice(from)
 }
 
-const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
+/** Root of a storage that may have slots, above a layer without a trie. Callers of such a state only compare it with the empty root. */
+const someStorage: Hash = zeroHash
 
-class StackView implements StateView {
-  readonly #below: StateView
+function isZero(value: Uint8Array): boolean {
+  for (let i = value.length - 1; i >= 0; i--) if (value[i] !== 0) return false
+  return true
+}
+
+/** The one view of changes in memory: layers above a view of another kind. */
+class LayeredView implements StateView {
+  readonly #base: StateView
   /** Youngest first. */
   readonly #layers: readonly Layer[]
 
-  constructor(below: StateView, layers: readonly Layer[]) {
-    this.#below = below
+  constructor(base: StateView, layers: readonly Layer[]) {
+    this.#base = base
     this.#layers = layers
   }
 
+  /** Returns a view with more layers. @param layers youngest first */
+  under(layers: readonly Layer[]): LayeredView {
+    return new LayeredView(this.#base, [...layers, ...this.#layers])
+  }
+
   account(addressKey: Uint8Array): Account | undefined {
-    const name = toHex(addressKey)
     let storageRoot: Hash | undefined
-    for (const layer of this.#layers) {
-      const change: AccountChange | null | undefined = layer.account(addressKey, name)
+    let isRooted = true
+    let name: string | undefined
+    for (const { diff, trie } of this.#layers) {
+      const change: AccountChange | null | undefined = diff.account(addressKey)
       if (change === null) return undefined
-      storageRoot ??= layer.storageRoot(name)
-      if (change !== undefined) return { ...change, storageRoot: storageRoot ?? emptyRoot }
+      if (trie === undefined) isRooted &&= storageRoot !== undefined
+      else if (isRooted && storageRoot === undefined) {
+        name ??= toHex(addressKey)
+        storageRoot = trie.storageRoots.get(name)
+      }
+      if (change !== undefined) return this.#with(change, isRooted ? (storageRoot ?? emptyRoot) : undefined, addressKey)
     }
-    const account = this.#below.account(addressKey)
-    return account && storageRoot ? { ...account, storageRoot } : account
+    const account = this.#base.account(addressKey)
+    if (account === undefined || (isRooted && storageRoot === undefined)) return account
+    return this.#with(account, storageRoot, addressKey)
+  }
+
+  /** @param storageRoot undefined: a layer without a trie is above the account's last change, so that the root is not known */
+  #with({ nonce, balance, codeHash }: AccountChange, storageRoot: Hash | undefined, addressKey: Uint8Array): Account {
+    if (storageRoot !== undefined) return { nonce, balance, codeHash, storageRoot }
+    const isUsed = nonce > 0n || codeHash !== emptyCodeHash
+    return { nonce, balance, codeHash, storageRoot: isUsed ? someStorage : this.#plainStorage(addressKey) }
+  }
+
+  /** Returns the storage root of an account without nonce and code, which only overrides and genesis give slots. */
+  #plainStorage(addressKey: Uint8Array): Hash {
+    const name = toHex(addressKey)
+    for (const { diff, trie } of this.#layers) {
+      const root = trie ? trie.storageRoots.get(name) : diff.setsSlots(addressKey) ? someStorage : undefined
+      if (root !== undefined) return root
+      if (diff.isWiped(addressKey)) return emptyRoot
+    }
+    return this.#base.account(addressKey)?.storageRoot ?? emptyRoot
   }
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
-    const [owner, name] = [latin1(addressKey), latin1(slotKey)]
-    for (const layer of this.#layers) {
-      const value = layer.slot(addressKey, slotKey, owner, name)
+    for (const { diff } of this.#layers) {
+      const value = diff.slot(addressKey, slotKey)
       if (value !== undefined) return isZero(value) ? undefined : value
-      if (layer.isWiped(addressKey, owner)) return undefined
+      if (diff.isWiped(addressKey)) return undefined
     }
-    return this.#below.slot(addressKey, slotKey)
+    return this.#base.slot(addressKey, slotKey)
   }
 
   code(codeHash: Hash): Uint8Array {
-    for (const layer of this.#layers) {
-      const code = layer.code(codeHash)
+    for (const { diff } of this.#layers) {
+      const code = diff.code(codeHash)
       if (code !== undefined) return code
     }
-    return this.#below.code(codeHash)
+    return this.#base.code(codeHash)
   }
 
   blockHash(number: number): Hash | undefined {
-    for (const { first, hashes } of this.#layers) {
-      const hash = hashes[number - first]
+    for (const { hashes } of this.#layers) {
+      const hash = hashes.get(number)
       if (hash !== undefined) return hash
     }
-    return this.#below.blockHash(number)
+    return this.#base.blockHash(number)
   }
 }
 
-class StackNodes implements NodeSource {
-  readonly #below: NodeSource
+class LayeredNodes implements NodeSource {
+  readonly #base: NodeSource
+  /** Youngest first. */
   readonly #layers: readonly Layer[]
 
-  constructor(below: NodeSource, layers: readonly Layer[]) {
-    this.#below = below
+  constructor(base: NodeSource, layers: readonly Layer[]) {
+    this.#base = base
     this.#layers = layers
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
     const [of, name] = [owner ? latin1(owner) : '', latin1(path)]
-    for (const layer of this.#layers) {
-      const node = layer.node(of, name)
+    for (const { diff, trie } of this.#layers) {
+      if (trie === undefined) throw new RangeError('the state has a layer without a trie')
+      const node = trie.nodes().get(of)?.get(name)
       if (node !== undefined) return node ?? undefined
-      if (owner && layer.isWiped(owner, of)) return undefined
+      if (owner && diff.isWiped(owner)) return undefined
     }
-    return this.#below.get(owner, path, hash, key)
+    return this.#base.get(owner, path, hash, key)
   }
 }
 
-/**
- * Returns the state after the blocks of a stack.
- * @param below the state after the block under the stack, or after any of its blocks
- */
-export function stackedState(below: WorldState, stack: StateStack): WorldState {
-  if (stack.layers.length === 0) return below
-  const layers = stack.layers.toReversed()
-  return { view: new StackView(below.view, layers), nodes: new StackNodes(below.nodes, layers) }
+/** Returns a state with the changes of a stack. @param below may itself have layers: they are read without another step */
+export function viewAbove(below: StateView, stack: StateStack): StateView {
+  if (stack.length === 0) return below
+  const layers = stack.toReversed()
+  return below instanceof LayeredView ? below.under(layers) : new LayeredView(below, layers)
 }
 
 /**
- * Returns the state after one more block, in memory on top of another state. For many consecutive blocks use `pushBlock`.
+ * Returns the state after the steps of a stack. Its trie can be read only when all its layers have one.
+ * @param below the state before the first step; for blocks it may also be the state after any of them
+ */
+export function stackedState(below: WorldState, stack: StateStack): WorldState {
+  if (stack.length === 0) return below
+  return { view: viewAbove(below.view, stack), nodes: new LayeredNodes(below.nodes, stack.toReversed()) }
+}
+
+/**
+ * Returns the state after one more block, in memory on top of another state. For many consecutive blocks use `push`.
  * @param result of `computeStateRoot` for the diff on the state below
  * @param block the block itself, for BLOCKHASH of its descendants
  */
-export function overlay(below: WorldState, diff: StateDiff, result: LayerBlock['result'], block?: BlockId): WorldState {
-  return stackedState(below, pushBlock(emptyStack, { diff, result, block }))
+export function overlay(below: WorldState, diff: StateDiff, result: LayerParts['result'], block?: BlockId): WorldState {
+  return stackedState(below, [createLayer({ diff, ...(result && { result }), block })])
 }

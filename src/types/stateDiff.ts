@@ -13,6 +13,10 @@ export interface StateDiff {
   /** undefined: unchanged; null: deleted. */
   account(addressKey: Uint8Array): AccountChange | null | undefined
   isWiped(addressKey: Uint8Array): boolean
+  /** Whether the diff wipes any account. */
+  readonly hasWipes: boolean
+  /** Whether the diff sets a slot of the account to a value other than zero. O(log slots + slots of the account). */
+  setsSlots(addressKey: Uint8Array): boolean
   /** 32 bytes, also for zero. undefined: unchanged; check `isWiped` before reading the state below. */
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined
   code(codeHash: Hash): Uint8Array | undefined

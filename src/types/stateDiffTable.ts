@@ -2,82 +2,28 @@ import { bigintFromBytes, bytesFromBigint, compareBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import type { Hash } from './ids.ts'
 import type { AccountChange, StateDiff, StateDiffParts } from './stateDiff.ts'
-
-/*
- * Layout, integers little-endian:
- *   header    16 u32: magic, version, total bytes, then number of rows and of table entries for accounts, slots, codes; bytes of code; zeros
- *   rows      accounts (112 bytes: key, flags, nonce, balance, code hash), slots (96: address key, slot key, value),
- *             codes (40: hash, from, length), each ascending by key
- *   tables    accounts, slots, codes: u32 row number + 1, 0 for a free entry; open addressing by the key's first bytes
- *   code      code bytes in the order of their rows
- */
-const magic = 0x46445342
-const version = 1
-const headerBytes = 64
-const [accountBytes, slotBytes, codeBytes] = [112, 96, 40]
-const isGoneFlag = 1
-const isWipedFlag = 2
+import {
+  accountBytes,
+  beginDiff,
+  codeBytes,
+  compareAt,
+  endDiff,
+  isGoneFlag,
+  isWipedFlag,
+  type Layout,
+  mixed,
+  type NewDiff,
+  readLayout,
+  rowHash,
+  rowsOf,
+  type Section,
+  slotBytes,
+  word,
+} from './stateDiffLayout.ts'
 
 type AccountEntry = StateDiffParts['accounts'][number]
 type SlotEntry = StateDiffParts['slots'][number]
 type CodeEntry = StateDiffParts['codes'][number]
-
-type Section = {
-  readonly rows: number
-  readonly entries: number
-  readonly rowsAt: number
-  readonly tableAt: number
-  readonly rowBytes: number
-}
-type Layout = {
-  readonly accounts: Section
-  readonly slots: Section
-  readonly codes: Section
-  readonly codeAt: number
-  readonly total: number
-}
-
-/** Returns the number of table entries: a power of two, at most half of them used. */
-function tableEntries(rows: number): number {
-  return rows === 0 ? 0 : 2 ** Math.ceil(Math.log2(rows * 2))
-}
-
-function layoutOf(rows: readonly [number, number, number], codeLength: number): Layout {
-  const sizes = [accountBytes, slotBytes, codeBytes] as const
-  let at = headerBytes
-  const rowsAt = sizes.map((size, i) => {
-    const from = at
-    at += size * (rows[i] ?? 0)
-    return from
-  })
-  const section = (i: 0 | 1 | 2): Section => {
-    const tableAt = at
-    const entries = tableEntries(rows[i])
-    at += entries * 4
-    return { rows: rows[i], entries, rowsAt: rowsAt[i] ?? 0, tableAt, rowBytes: sizes[i] }
-  }
-  const [accounts, slots, codes] = [section(0), section(1), section(2)]
-  return { accounts, slots, codes, codeAt: at, total: at + codeLength }
-}
-
-const word = (key: Uint8Array, at: number): number =>
-  ((key[at] ?? 0) | ((key[at + 1] ?? 0) << 8) | ((key[at + 2] ?? 0) << 16) | ((key[at + 3] ?? 0) << 24)) >>> 0
-
-const mixed = (address: number, slot: number): number => (Math.imul(address, 0x9e3779b1) ^ slot) >>> 0
-
-/** Returns the hash that locates a row: the first bytes of its key, which is a keccak digest already. */
-const rowHash = (bytes: Uint8Array, section: Section, row: number): number => {
-  const at = section.rowsAt + row * section.rowBytes
-  return section.rowBytes === slotBytes ? mixed(word(bytes, at), word(bytes, at + 32)) : word(bytes, at)
-}
-
-function fillTable(bytes: Uint8Array, view: DataView, section: Section): void {
-  for (let row = 0; row < section.rows; row++) {
-    let entry = rowHash(bytes, section, row) & (section.entries - 1)
-    while (view.getUint32(section.tableAt + entry * 4, true) !== 0) entry = (entry + 1) & (section.entries - 1)
-    view.setUint32(section.tableAt + entry * 4, row + 1, true)
-  }
-}
 
 function sortedUnique<T>(entries: readonly T[], compare: (a: T, b: T) => number, what: string): T[] {
   const sorted = [...entries].sort(compare)
@@ -122,36 +68,16 @@ function encodeStateDiff(parts: StateDiffParts): SharedArrayBuffer {
   const slots = sortedUnique(parts.slots, compareSlots, 'a slot')
   const codes = sortedUnique(parts.codes, (a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0), 'a code')
   const codeLength = codes.reduce((sum, { code }) => sum + code.length, 0)
-  const layout = layoutOf([accounts.length, slots.length, codes.length], codeLength)
-  const buffer = new SharedArrayBuffer(layout.total)
-  const bytes = new Uint8Array(buffer)
-  const view = new DataView(buffer)
-  writeHeader(view, layout, codeLength)
+  const made = beginDiff([accounts.length, slots.length, codes.length], codeLength)
+  const { bytes, view, layout } = made
   for (const [i, entry] of accounts.entries()) writeAccount(bytes, view, layout.accounts.rowsAt + i * accountBytes, entry)
   for (const [i, entry] of slots.entries()) writeSlot(bytes, layout.slots.rowsAt + i * slotBytes, entry)
-  writeCodes(bytes, view, layout, codes)
-  for (const section of [layout.accounts, layout.slots, layout.codes]) fillTable(bytes, view, section)
-  return buffer
+  writeCodes(made, codes)
+  return endDiff(made)
 }
 
-function writeHeader(view: DataView, layout: Layout, codeLength: number): void {
-  const { accounts, slots, codes } = layout
-  const words = [
-    magic,
-    version,
-    layout.total,
-    accounts.rows,
-    accounts.entries,
-    slots.rows,
-    slots.entries,
-    codes.rows,
-    codes.entries,
-    codeLength,
-  ]
-  for (const [i, value] of words.entries()) view.setUint32(i * 4, value, true)
-}
-
-function writeCodes(bytes: Uint8Array, view: DataView, layout: Layout, codes: readonly CodeEntry[]): void {
+/** Writes codes, ascending by hash. */
+export function writeCodes({ bytes, view, layout }: NewDiff, codes: readonly CodeEntry[]): void {
   let from = 0
   for (const [i, { hash, code }] of codes.entries()) {
     const at = layout.codes.rowsAt + i * codeBytes
@@ -163,25 +89,13 @@ function writeCodes(bytes: Uint8Array, view: DataView, layout: Layout, codes: re
   }
 }
 
-/** Reads the layout from the header and checks it against the buffer's size; throws RangeError when they disagree. */
-function readLayout(view: DataView): Layout {
-  if (view.byteLength < headerBytes) throw new RangeError('state diff: shorter than its header')
-  const at = (i: number): number => view.getUint32(i * 4, true)
-  if (at(0) !== magic) throw new RangeError('state diff: not one')
-  if (at(1) !== version) throw new RangeError(`state diff: version ${at(1)}, this program reads ${version}`)
-  const layout = layoutOf([at(3), at(5), at(7)], at(9))
-  const { accounts, slots, codes, total } = layout
-  const announced = at(2) === total && at(4) === accounts.entries && at(6) === slots.entries && at(8) === codes.entries
-  if (!announced || total !== view.byteLength) throw new RangeError('state diff: sizes do not agree')
-  return layout
-}
-
 /** A diff over bytes that this program wrote. */
 export class StateDiffTable implements StateDiff {
   readonly bytes: SharedArrayBuffer
   readonly #bytes: Uint8Array
   readonly #view: DataView
   readonly #layout: Layout
+  #hasWipes: boolean | undefined
 
   /** Throws RangeError unless the header matches the size. */
   constructor(bytes: SharedArrayBuffer) {
@@ -196,7 +110,13 @@ export class StateDiffTable implements StateDiff {
     return at === undefined ? undefined : this.#changeAt(at)
   }
 
+  get hasWipes(): boolean {
+    this.#hasWipes ??= rowsOf(this.#layout.accounts).some((at) => ((this.#bytes[at + 32] ?? 0) & isWipedFlag) !== 0)
+    return this.#hasWipes
+  }
+
   isWiped(addressKey: Uint8Array): boolean {
+    if (!this.hasWipes) return false
     const at = this.#find(this.#layout.accounts, word(addressKey, 0), addressKey)
     return at !== undefined && (this.#view.getUint8(at + 32) & isWipedFlag) !== 0
   }
@@ -206,7 +126,23 @@ export class StateDiffTable implements StateDiff {
     return at === undefined ? undefined : this.#bytes.slice(at + 64, at + 96)
   }
 
+  setsSlots(addressKey: Uint8Array): boolean {
+    const { rows, rowsAt } = this.#layout.slots
+    const bytes = this.#bytes
+    let row = 0
+    for (let end = rows; row < end; ) {
+      const middle = (row + end) >>> 1
+      if (compareAt(bytes, rowsAt + middle * slotBytes, addressKey, 0, 32) < 0) row = middle + 1
+      else end = middle
+    }
+    for (let at = rowsAt + row * slotBytes; row < rows && this.#holds(at, addressKey); row++, at += slotBytes) {
+      for (let i = at + 64; i < at + slotBytes; i++) if (bytes[i] !== 0) return true
+    }
+    return false
+  }
+
   code(codeHash: Hash): Uint8Array | undefined {
+    if (this.#layout.codes.rows === 0) return undefined
     const key = fromHex(codeHash)
     const at = this.#find(this.#layout.codes, word(key, 0), key)
     return at === undefined ? undefined : this.#codeAt(at)
@@ -261,10 +197,6 @@ export class StateDiffTable implements StateDiff {
     for (let i = 0; i < key.length; i++) if (this.#bytes[at + i] !== key[i]) return false
     return true
   }
-}
-
-function rowsOf(section: Section): number[] {
-  return Array.from({ length: section.rows }, (_, row) => section.rowsAt + row * section.rowBytes)
 }
 
 /** Builds a diff. Throws RangeError on a duplicate key, a wrong length, a slot of a deleted account, or a number that does not fit. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stateAt, writeGenesis, writeState } from '#state/chainState'
 import { computeStateRoot, noNodes, noState } from '#state/stateRoot'
-import { emptyStack, pushBlock, type StateStack, stackedState, trimStack } from '#state/stateStack'
+import { push, type StateStack, stackedState, trimStack } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import type { Kv, KvReader } from '#store/ports'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
@@ -23,7 +23,7 @@ function next(below: WorldState, tip: Tip, block: readonly Touch[], branch: numb
   const root = rootOf(after)
   expect(result.root).toBe(root)
   const number = tip.number + 1
-  const stack = pushBlock(tip.stack, { diff, result, block: { number, hash: hashAt(branch, number) } })
+  const stack = push(tip.stack, { diff, result, block: { number, hash: hashAt(branch, number) } })
   return { tip: { model: after, root, stack, number }, write: (kv) => kv.write((tx) => writeState(tx, number, diff, result)) }
 }
 
@@ -36,7 +36,7 @@ function begin(kv: Kv, block: readonly Touch[]): Tip {
   const { diff, after: model } = play(new Map(), block)
   const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
   kv.write((tx) => writeGenesis(tx, diff, result))
-  return { model, root: result.root, stack: emptyStack, number: 0 }
+  return { model, root: result.root, stack: [], number: 0 }
 }
 
 const anyTree = fc.record({
@@ -63,7 +63,7 @@ function commitAll(kv: Kv, { genesis, committed }: Tree): Tip[] {
     const last = chain.at(-1) as Tip
     const { tip, write } = withState(kv, last.number, (state) => next(state, last, block, 0))
     write(kv)
-    chain.push({ ...tip, stack: emptyStack })
+    chain.push({ ...tip, stack: [] })
   }
   return chain
 }
@@ -123,7 +123,7 @@ export function stateStackContract(adapter: string, open: () => Kv, numRuns: num
         tip = withState(kv, 0, (state) => next(state, tip, longBlock(n), 1).tip)
         tips.push(tip)
       }
-      expect(tip.stack.layers.length).toBeLessThan(24)
+      expect(tip.stack.length).toBeLessThan(24)
       withState(kv, 0, (state) => {
         for (const n of [1, 7, 8, 9, 63, 64, 65, 128, 199, 200]) {
           const at = tips[n] as Tip
@@ -134,9 +134,9 @@ export function stateStackContract(adapter: string, open: () => Kv, numRuns: num
         }
       })
       expect(trimStack(tip.stack, 0)).toBe(tip.stack)
-      expect(trimStack(tip.stack, 200).layers).toEqual([])
-      expect(trimStack(tip.stack, 63).layers[0]?.first).toBe(1)
-      expect(trimStack(tip.stack, 64).layers[0]?.first).toBe(65)
+      expect(trimStack(tip.stack, 200)).toEqual([])
+      expect(trimStack(tip.stack, 63)[0]?.first).toBe(1)
+      expect(trimStack(tip.stack, 64)[0]?.first).toBe(65)
     })
   })
 }

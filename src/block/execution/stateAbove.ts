@@ -1,4 +1,4 @@
-import { emptyStack, firstOf, pushBlock, type StateStack, stackedState, trimStack } from '#state/stateStack'
+import { push, type StateStack, stackedState, trimStack } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import type { BlockId } from '#types/blockRef'
 import type { ExecutedBlock } from './executedBlock.ts'
@@ -9,10 +9,10 @@ const stacks = new WeakMap<ExecutedBlock, StateStack>()
 /** Returns the stack of consecutive blocks above an ancestor. It may also hold some blocks at and below the ancestor. */
 function stackOf(ancestor: BlockId, blocks: readonly ExecutedBlock[]): StateStack {
   let next = blocks.length
-  let stack = emptyStack
+  let stack: StateStack = []
   while (next > 0) {
     const known = stacks.get(blocks[next - 1] as ExecutedBlock)
-    if (known && (firstOf(known) ?? 0) <= ancestor.number + 1) {
+    if (known && (known[0]?.first ?? 0) <= ancestor.number + 1) {
       stack = trimStack(known, ancestor.number)
       break
     }
@@ -20,7 +20,7 @@ function stackOf(ancestor: BlockId, blocks: readonly ExecutedBlock[]): StateStac
   }
   for (const block of blocks.slice(next)) {
     const { diff, trie: result, hash, header } = block
-    stack = pushBlock(stack, { diff, result, block: { number: header.number, hash } })
+    stack = push(stack, { diff, result, block: { number: header.number, hash } })
     stacks.set(block, stack)
   }
   return stack

@@ -8,7 +8,7 @@ import type { CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, R
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { createCallTimer } from './callTimer.ts'
 import { overriddenRules } from './overriddenPrecompiles.ts'
-import { overriddenEnv, overriddenView, withBlockHashes } from './overriddenView.ts'
+import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { measureMessage, notRun } from './runMessage.ts'
 
 export type CallDeps = {
@@ -58,7 +58,7 @@ export function callContext(config: RollupConfig, { header, state }: ParentBlock
   if (overridden.kind === 'refused') return { kind: 'refused', refusal: { kind: 'override', reason: overridden.reason } }
   return {
     kind: 'place',
-    view: withBlockHashes(accounts === undefined ? state.view : overriddenView(state.view, accounts), block.blockHashes),
+    view: overriddenView(state.view, accounts, block.blockHashes),
     env: overriddenEnv(blockEnvOf(config, header), block),
     rules: overridden.rules,
   }

@@ -1,8 +1,9 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { EvmSession } from '#evm/ports'
 import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
+import { push, type StateStack, viewAbove } from '#state/stateStack'
 import { type CallDeps, callContext } from './callExecutor.ts'
-import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
+import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { type MessageContext, measureMessage } from './runMessage.ts'
 
 /** Ends a message's transaction and returns its unused gas. No account receives the gas fee. */
@@ -35,15 +36,15 @@ export function callMany(
   const first = callContext(deps.config, at, { state })
   if (first.kind === 'refused') return bundles.map(({ messages }) => messages.map(() => first))
   const { rules } = first
-  let { view } = first
+  let stack: StateStack = []
   for (const { messages, block } of bundles) {
     const env = overriddenEnv(first.env, block)
-    const seen = withBlockHashes(view, block.blockHashes)
-    using session = deps.evm.open(seen, env, rules)
+    const view = overriddenView(viewAbove(first.view, stack), undefined, block.blockHashes)
+    using session = deps.evm.open(view, env, rules)
     const outcomes = runAll({ session, env, rules }, messages, deps.timer)
     all.push(outcomes)
     if (outcomes.at(-1)?.kind === 'timeout') break
-    view = viewAbove(view, session.diff())
+    stack = push(stack, { diff: session.diff() })
   }
   return all
 }

@@ -1,16 +1,13 @@
 import type { BlockEnv, StateView } from '#evm/ports'
 import { bytesFromBigint } from '#lib/bytes'
-import { fromHex, toHex } from '#lib/hex'
+import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { AccountOverride, BlockOverrides, SlotValues, StateOverrides } from '#rpc/callPorts'
-import { noNodes } from '#state/stateRoot'
-import { overlay } from '#state/stateStack'
-import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes, parseHash } from '#types/ids'
+import { createLayer } from '#state/stateLayer'
+import { viewAbove } from '#state/stateStack'
+import { type Address, emptyCodeHash, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
-
-/** Placeholder for the root of a non-empty storage without a trie. Callers only compare it with the empty root. */
-const someStorage: Hash = parseHash(`0x${'5a'.repeat(32)}`)
 
 type Entry = StateDiffParts['accounts'][number] & { readonly code: Uint8Array | undefined; readonly slots: SlotValues }
 
@@ -43,37 +40,11 @@ export function overrideDiff(view: StateView, overrides: StateOverrides): StateD
   return diffOf(entriesOf(view, overrides))
 }
 
-/**
- * Returns a state with changes on top, for running messages. Its storage roots only show whether an account has storage. An account that has lost
- * its last slot still counts as having storage.
- */
-export function viewAbove(view: StateView, diff: StateDiff): StateView {
-  const storageRoots = new Map<string, Hash>()
-  for (const { key, change, wiped } of diff.accounts()) {
-    const before = change === null || wiped ? emptyRoot : (view.account(key)?.storageRoot ?? emptyRoot)
-    if (before !== emptyRoot) storageRoots.set(toHex(key), before)
-  }
-  for (const { addressKey, value } of diff.slots()) {
-    if (value.some((byte) => byte !== 0)) storageRoots.set(toHex(addressKey), someStorage)
-  }
-  return overlay({ view, nodes: noNodes }, diff, { nodes: [], storageRoots }).view
-}
-
-/** Returns a state with overrides on top, by `viewAbove`. */
-export function overriddenView(view: StateView, overrides: StateOverrides): StateView {
-  const entries = entriesOf(view, overrides)
-  return entries.length === 0 ? view : viewAbove(view, diffOf(entries))
-}
-
-/** Returns a state whose block hashes are replaced for some numbers. */
-export function withBlockHashes(view: StateView, hashes: ReadonlyMap<number, Hash> | undefined): StateView {
-  if (hashes === undefined || hashes.size === 0) return view
-  return {
-    account: (addressKey) => view.account(addressKey),
-    slot: (addressKey, slotKey) => view.slot(addressKey, slotKey),
-    code: (codeHash) => view.code(codeHash),
-    blockHash: (number) => hashes.get(number) ?? view.blockHash(number),
-  }
+/** Returns a state with overridden accounts and block hashes on top; the same state when nothing is overridden. */
+export function overriddenView(view: StateView, accounts: StateOverrides | undefined, hashes?: ReadonlyMap<number, Hash>): StateView {
+  const entries = accounts === undefined ? [] : entriesOf(view, accounts)
+  if (entries.length === 0 && (hashes === undefined || hashes.size === 0)) return view
+  return viewAbove(view, [createLayer({ ...(entries.length > 0 && { diff: diffOf(entries) }), hashes })])
 }
 
 /** Returns a block environment with overrides. */

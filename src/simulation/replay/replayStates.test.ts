@@ -4,7 +4,7 @@ import type { StateView } from '#evm/ports'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyState } from '#state/genesisState'
-import { emptyStack, pushBlock, type StateStack, stackedState } from '#state/stateStack'
+import { push, type StateStack, stackedState } from '#state/stateStack'
 import { emptyCodeHash, emptyRoot, zeroHash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -80,7 +80,7 @@ it('simulation/replay/replayStates: returns the stacked state after any number o
   fc.assert(
     fc.property(fc.tuple(step, fc.array(step, { maxLength: 8 })), ([first, steps]) => {
       const states = new ReplayStates()
-      let stack: StateStack = pushBlock(emptyStack, {
+      let stack: StateStack = push([], {
         ...{ diff: diffOf(first), result: { nodes: [], storageRoots: rootsOf(first) }, block: { number: 0, hash: emptyRoot } },
       })
       const below = readOnce(stackedState(emptyState, stack).view)
@@ -88,7 +88,7 @@ it('simulation/replay/replayStates: returns the stacked state after any number o
       for (const [number, touches] of steps.entries()) {
         const diff = diffOf(touches)
         states.add(diff)
-        stack = pushBlock(stack, { diff, result: { nodes: [], storageRoots: new Map() }, block: { number: number + 1, hash: emptyRoot } })
+        stack = push(stack, { diff, result: { nodes: [], storageRoots: new Map() }, block: { number: number + 1, hash: emptyRoot } })
         expected.push(read(stackedState(emptyState, stack).view))
       }
       const found = expected.map((_, count) => read(states.after(count, below)))

@@ -24,9 +24,10 @@ import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
 import { OutOfTime } from '../call/callTimer.ts'
 import { isBeyondCompiled, overriddenRules } from '../call/overriddenPrecompiles.ts'
-import { overriddenEnv, overrideDiff, withBlockHashes } from '../call/overriddenView.ts'
+import { overriddenEnv, overriddenView, overrideDiff } from '../call/overriddenView.ts'
 import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
-import type { SimulatedRules, SimulatedStates } from './simulatedRules.ts'
+import type { SimulatedRules } from './simulatedRules.ts'
+import { SimulatedStates } from './simulatedStates.ts'
 import { planBlocks, type SimulatedPlan } from './simulatePlan.ts'
 import { isTransferLog, TransferLogs } from './transferLogs.ts'
 
@@ -91,7 +92,7 @@ class Simulation {
   constructor(deps: SimulateDeps, at: ParentBlock, request: SimulationRequest, gasCap: bigint) {
     this.#deps = deps
     this.#request = request
-    this.#states = deps.rules.createStates(at)
+    this.#states = new SimulatedStates(at, deps.rules.hasStateRoots)
     this.#parent = at
     this.#gasLeft = gasCap
   }
@@ -138,7 +139,7 @@ class Simulation {
 
   #open(env: BlockEnv, rules: EvmRules, transfers: TransferLogs | undefined): EvmSession {
     const { evm, traced, transferring } = this.#deps
-    const view: StateView = withBlockHashes(this.#states.view, this.#hashes)
+    const view: StateView = overriddenView(this.#states.view, undefined, new Map(this.#hashes))
     if (transfers) return traced.open(view, env, rules, transfers)
     return (this.#request.traceTransfers ? transferring() : evm).open(view, env, rules)
   }

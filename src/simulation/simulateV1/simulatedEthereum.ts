@@ -1,45 +1,19 @@
 import { beginEthereumBlock, endEthereumBlock } from '#block/execution/ethereumBlock'
-import type { ParentBlock } from '#block/execution/executeBlock'
 import { createEthereumFees } from '#block/fees/ethereumFees'
 import { ethereumBaseFee } from '#block/validation/ethereumRules'
 import { childExcessBlobGas } from '#chainspec/ethereumBlobs'
 import { type EthereumSchedule, followsEthereum } from '#chainspec/ethereumSchedule'
-import type { EvmSession, StateView } from '#evm/ports'
-import { computeStateRoot } from '#state/stateRoot'
-import { overlay } from '#state/stateStack'
-import type { WorldState } from '#state/worldState'
+import type { EvmSession } from '#evm/ports'
 import type { Header } from '#types/header'
-import { emptyRoot, type Hash, zeroHash } from '#types/ids'
-import type { StateDiff } from '#types/stateDiff'
-import { openHeader, type SimulatedRules, type SimulatedRun, type SimulatedStates } from './simulatedRules.ts'
-
-/** States with computed roots. */
-class RootedStates implements SimulatedStates {
-  #state: WorldState
-  root: Hash
-
-  constructor({ state, header }: ParentBlock) {
-    this.#state = state
-    this.root = header.stateRoot
-  }
-
-  get view(): StateView {
-    return this.#state.view
-  }
-
-  add(diff: StateDiff): void {
-    const result = computeStateRoot(this.#state.nodes, this.root, this.#state.view, diff)
-    this.#state = overlay(this.#state, diff, result)
-    this.root = result.root
-  }
-}
+import { emptyRoot, zeroHash } from '#types/ids'
+import { openHeader, type SimulatedRules, type SimulatedRun } from './simulatedRules.ts'
 
 /** Rules for blocks of Ethereum's own chain, as go-ethereum simulates them. */
 export function ethereumSimulatedRules(schedule: EthereumSchedule): SimulatedRules {
   return {
     style: 'go-ethereum',
     transferLogs: 'beside logs',
-    createStates: (at) => new RootedStates(at),
+    hasStateRoots: true,
     defaultGas: (gasLeft) => gasLeft,
     childBaseFee: (parent, timestamp) => ethereumBaseFee(schedule, parent, timestamp),
     open(parent, parentHash, plan, baseFee): Header {

@@ -1,28 +1,17 @@
 import type { FeeRules } from '#block/execution/applyTransaction'
-import type { ParentBlock } from '#block/execution/executeBlock'
 import { applySystemCalls } from '#block/execution/systemCalls'
 import { childBaseFee } from '#block/fees/baseFee'
 import { createOpFees } from '#block/fees/opFees'
 import { isActive } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { constantFields } from '#engine/payloadHeader'
-import type { EvmSession, StateView } from '#evm/ports'
+import type { EvmSession } from '#evm/ports'
 import type { CallRequest } from '#rpc/callPorts'
 import type { Header } from '#types/header'
 import { emptyRequestsHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import { bloomBytes } from '#types/log'
 import type { Receipt } from '#types/receipt'
-import type { StateDiff } from '#types/stateDiff'
-import { viewAbove } from '../call/overriddenView.ts'
 import type { SimulatedPlan } from './simulatePlan.ts'
-
-/** States stacked on each other. */
-export interface SimulatedStates {
-  readonly view: StateView
-  add(diff: StateDiff): void
-  /** state root for the block header */
-  readonly root: Hash
-}
 
 /** Executed transactions of a simulated block. */
 export type SimulatedRun = { readonly raws: readonly Uint8Array[]; readonly receipts: readonly Receipt[] }
@@ -32,7 +21,8 @@ export type SimulatedRules = {
   readonly style: 'base' | 'go-ethereum'
   /** Whether receipts contain ether transfer logs. `beside logs`: only the call results do, and their indices include reverted logs. */
   readonly transferLogs: 'as logs' | 'beside logs'
-  createStates(at: ParentBlock): SimulatedStates
+  /** Whether the headers have computed state roots. */
+  readonly hasStateRoots: boolean
   /** Gas of a call without a gas field. @param gasLeft gas left in the block @param calls all calls of the block */
   defaultGas(gasLeft: bigint, gasLimit: bigint, calls: readonly CallRequest[]): bigint
   /** Creates the header that the block begins with. @param baseFee wei per gas */
@@ -67,20 +57,6 @@ export function openHeader(parent: Header, parentHash: Hash, { block, number, ti
   }
 }
 
-/** States without computed roots. */
-class PlainStates implements SimulatedStates {
-  view: StateView
-  readonly root = zeroHash
-
-  constructor(view: StateView) {
-    this.view = view
-  }
-
-  add(diff: StateDiff): void {
-    this.view = viewAbove(this.view, diff)
-  }
-}
-
 /** Returns an equal share of the gas that the calls with a gas field leave to those without one. */
 function equalShare(gasLimit: bigint, calls: readonly CallRequest[]): bigint {
   const named = calls.flatMap(({ gas }) => (gas === undefined ? [] : [gas]))
@@ -94,7 +70,7 @@ export function opSimulatedRules(config: RollupConfig): SimulatedRules {
   return {
     style: 'base',
     transferLogs: 'as logs',
-    createStates: (at) => new PlainStates(at.state.view),
+    hasStateRoots: false,
     defaultGas: (_gasLeft, gasLimit, calls) => equalShare(gasLimit, calls),
     childBaseFee: (parent, timestamp) => childBaseFee(config, parent, timestamp),
     open(parent, parentHash, plan, baseFee): Header {

@@ -15,7 +15,7 @@ import { fromHex, type Hex } from '#lib/hex'
 import type { CallMessage, MeasuredCall } from '#rpc/callPorts'
 import { runCall } from '#simulation/call/callExecutor'
 import { emptyState } from '#state/genesisState'
-import { emptyStack, pushBlock, type StateStack, stackedState } from '#state/stateStack'
+import { push, type StateStack, stackedState } from '#state/stateStack'
 import { decodeBlock } from '#types/block'
 import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
@@ -108,7 +108,7 @@ export class TracedChain {
   /** By block number. */
   readonly #parents: ParentBlock[] = []
   readonly #traced: TracedEvm | undefined
-  #stack: StateStack = emptyStack
+  #stack: StateStack = []
 
   /** @param traced interpreter that runs and traces; without it another project's interpreter does */
   constructor(folder: string, traced?: TracedEvm) {
@@ -131,7 +131,7 @@ export class TracedChain {
 
   #push(block: ExecutedBlock): ParentBlock {
     const { header, hash, diff, trie } = block
-    this.#stack = pushBlock(this.#stack, { diff, result: trie, block: { hash, number: header.number } })
+    this.#stack = push(this.#stack, { diff, result: trie, block: { hash, number: header.number } })
     const parent = { header, hash, state: stackedState(emptyState, this.#stack) }
     this.#parents.push(parent)
     return parent
