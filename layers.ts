@@ -142,6 +142,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
     public: [
       'account',
+      'accountsDiff',
       'chainState',
       'currentState',
       'faults',
@@ -345,7 +346,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
-    imports: ['node', 'batcher', 'rpc', 'block', 'evm', 'trie', 'derive', 'chainspec', 'types', 'lib'],
+    imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'trie', 'derive', 'chainspec', 'types', 'lib'],
     public: [
       'accounts',
       'agreement',

@@ -11,7 +11,7 @@ import { decodeDeposit } from '#types/deposit'
 import { type Address, parseAddress, zeroAddress, zeroHash } from '#types/ids'
 import type { Log } from '#types/log'
 import { createReceipt } from '#types/receipt'
-import { MemoryState } from './l1/memoryState.ts'
+import { genesisView } from './l1/memoryState.ts'
 import { portalAddress, systemConfigAddress } from './l1Contracts.ts'
 import { type RecordedChainName, readRecordedChain, recordedChains } from './recordedChain.ts'
 
@@ -21,12 +21,8 @@ type Call = { caller: Address; origin?: Address; to?: Address; value?: bigint; d
 function openContracts(code?: { address: Address; code: Uint8Array }) {
   const { accounts, contracts } = devnetL1Options
   const extra = code ? [{ ...code, storage: new Map() }] : []
-  const state = new MemoryState(accounts, [...contracts, ...extra])
-  const session = createWasmEvm().open(
-    state.viewAt(0, () => undefined),
-    testBlock,
-    prague,
-  )
+  const state = genesisView(accounts, [...contracts, ...extra])
+  const session = createWasmEvm().open(state, testBlock, prague)
   return ({ caller, origin = caller, to = portalAddress, value = 0n, data = '0x', gas = 20_000_000n }: Call): Outcome => {
     session.beginTransaction({ origin, gasPrice: 0n, blobHashes: [], warm: [] })
     session.addBalance(caller, value)

@@ -3,10 +3,10 @@ import { lazy } from '#lib/lazy'
 import { createLayer } from '#state/stateLayer'
 import { computeStateRoot, type StateRoot } from '#state/stateRoot'
 import { overlay, stackedState } from '#state/stateStack'
-import { createWorldReads } from '#state/worldReads'
+import { createValueReads, createWorldReads } from '#state/worldReads'
 import type { WorldState } from '#state/worldState'
 import type { Account } from '#types/account'
-import { emptyRoot, type Hash, zeroHash } from '#types/ids'
+import { emptyRoot, type Hash } from '#types/ids'
 import type { PendingBlock } from '#types/pendingBlock'
 import type { WorldReads } from '#types/worldReads'
 
@@ -49,7 +49,7 @@ function rootedAbove({ state, header }: ParentBlock, blocks: readonly PendingBlo
  * @param blocks oldest first
  */
 export function readsAbove(on: ParentBlock, blocks: readonly PendingBlock[]): WorldReads {
-  const values = createWorldReads(parentAbove(on, blocks, undefined).state, zeroHash)
+  const values = createValueReads(parentAbove(on, blocks, undefined).state.view)
   const proven = lazy(() => {
     const { state, root } = rootedAbove(on, blocks)
     return createWorldReads(state, root)

@@ -81,12 +81,12 @@ class LayeredView implements StateView {
   /** @param storageRoot undefined: a layer without a trie is above the account's last change, so that the root is not known */
   #with({ nonce, balance, codeHash }: AccountChange, storageRoot: Hash | undefined, addressKey: Uint8Array): Account {
     if (storageRoot !== undefined) return { nonce, balance, codeHash, storageRoot }
-    const isUsed = nonce > 0n || codeHash !== emptyCodeHash
-    return { nonce, balance, codeHash, storageRoot: isUsed ? someStorage : this.#plainStorage(addressKey) }
+    const mayHaveSlots = (nonce > 0n || codeHash !== emptyCodeHash) && !this.#layers.some(({ diff }) => diff.isWiped(addressKey))
+    return { nonce, balance, codeHash, storageRoot: mayHaveSlots ? someStorage : this.#newestStorage(addressKey) }
   }
 
-  /** Returns the storage root of an account without nonce and code, which only overrides and genesis give slots. */
-  #plainStorage(addressKey: Uint8Array): Hash {
+  /** Returns the storage root that the youngest layer with changes of the storage gives the account. */
+  #newestStorage(addressKey: Uint8Array): Hash {
     const name = toHex(addressKey)
     for (const { diff, trie } of this.#layers) {
       const root = trie ? trie.storageRoots.get(name) : diff.setsSlots(addressKey) ? someStorage : undefined

@@ -5,6 +5,7 @@ import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyCodeHash, hashFromBytes } from './ids.ts'
 import type { StateDiffParts } from './stateDiff.ts'
+import { mergeStateDiffs } from './stateDiffMerge.ts'
 import { createStateDiff, StateDiffTable } from './stateDiffTable.ts'
 
 const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n >> 8, n & 255))
@@ -60,6 +61,13 @@ describe('types/stateDiff', () => {
           }
           for (const entry of expected.slots) expect(diff.slot(entry.addressKey, entry.slotKey)).toEqual(entry.value)
           for (const entry of expected.codes) expect(diff.code(entry.hash)).toEqual(entry.code)
+          for (let n = 1000; n <= 1022; n++) {
+            const isSet = expected.slots.some(
+              ({ addressKey, value }) => compareBytes(addressKey, key(n)) === 0 && value.some((byte) => byte > 0),
+            )
+            expect(diff.setsSlots(key(n))).toBe(isSet)
+          }
+          expect(diff.hasWipes).toBe(expected.accounts.some(({ wiped }) => wiped))
           expect(diff.account(key(9999))).toBeUndefined()
           expect(diff.isWiped(key(9999))).toBe(false)
           expect(diff.slot(key(1000), key(9999))).toBeUndefined()
@@ -96,6 +104,51 @@ describe('types/stateDiff', () => {
     ],
   ])('types/stateDiff: rejects %s (RangeError)', (_what, parts) => {
     expect(() => createStateDiff(parts)).toThrow(RangeError)
+  })
+
+  it('types/stateDiff: merged diffs have the newest entry of each key, and keep wipes', () => {
+    fc.assert(
+      fc.property(fc.array(anyParts, { minLength: 1, maxLength: 8 }), (all) => {
+        const merged = mergeStateDiffs(all.map(createStateDiff))
+        const wiped = new Set(
+          all.flatMap((parts) =>
+            normal(parts)
+              .accounts.filter((entry) => entry.wiped)
+              .map((entry) => toHex(entry.key)),
+          ),
+        )
+        const accounts = uniqueBy(
+          all.flatMap((parts) => parts.accounts),
+          (entry) => toHex(entry.key),
+        )
+        const expected = createStateDiff({
+          accounts: accounts.map((entry) => ({ ...entry, wiped: wiped.has(toHex(entry.key)) })),
+          slots: uniqueBy(
+            all.flatMap((parts) => parts.slots),
+            (entry) => toHex(entry.addressKey) + toHex(entry.slotKey),
+          ),
+          codes: uniqueBy(
+            all.flatMap((parts) => parts.codes),
+            (entry) => entry.hash,
+          ),
+        })
+        expect(new Uint8Array(merged.bytes)).toEqual(new Uint8Array(expected.bytes))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('types/stateDiff: merged diffs lose the slots that a later diff wipes', () => {
+    const slot = (n: number, value: number) => ({ addressKey: key(1), slotKey: key(n), value: new Uint8Array(32).fill(value) })
+    const wipe = { accounts: [{ ...(one.accounts[0] as StateDiffParts['accounts'][number]), wiped: true }], codes: [] }
+    const steps = [
+      { ...one, slots: [slot(2, 1), slot(3, 1)] },
+      { ...wipe, slots: [slot(3, 2)] },
+      { ...one, slots: [slot(4, 3)] },
+    ]
+    const merged = mergeStateDiffs(steps.map(createStateDiff))
+    expect([...merged.slots()]).toEqual(normal({ ...one, slots: [slot(3, 2), slot(4, 3)] }).slots)
+    expect(merged.isWiped(key(1))).toBe(true)
   })
 
   it('types/stateDiff: rejects bytes whose header does not fit their size (RangeError)', () => {

@@ -8,6 +8,7 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { versionedHashOfCommitment } from '#lib/kzg'
 import { RlpError } from '#lib/rlp'
+import { push, type StateStack, viewAbove } from '#state/stateStack'
 import { type Address, type Hash, hashFromBytes } from '#types/ids'
 import { type BlobSidecar, unwrapBlobTransaction } from '#types/signing'
 import { decodeTransaction, hashTransaction, type SignedTransaction } from '#types/transaction'
@@ -25,7 +26,7 @@ import {
   nextHeader,
 } from './memoryBlock.ts'
 import { MemoryPool, type Waiting } from './memoryPool.ts'
-import { accountOf, type Funded, MemoryState } from './memoryState.ts'
+import { accountOf, type Funded, genesisView } from './memoryState.ts'
 
 export type MemoryChainOptions = {
   readonly chainId: number
@@ -70,7 +71,9 @@ export class MemoryChain {
   readonly pool = new MemoryPool()
   readonly evm: Evm = createWasmEvm()
   readonly #senders = createSenders({ maxBytes: 1_048_576 })
-  readonly #state: MemoryState
+  readonly #genesis: StateView
+  /** changes above the genesis, by block number; without tries */
+  readonly #stacks: StateStack[]
   readonly #blocks: [MemoryBlock, ...MemoryBlock[]]
   readonly #byHash = new Map<Hash, MemoryBlock>()
   readonly #places = new Map<Hash, Place>()
@@ -80,8 +83,9 @@ export class MemoryChain {
 
   constructor(options: MemoryChainOptions) {
     this.options = options
-    this.#state = new MemoryState(options.accounts, options.contracts)
     const genesis = memoryGenesis(options.genesisTimeSec)
+    this.#genesis = genesisView(options.accounts, options.contracts)
+    this.#stacks = [push([], { block: { number: 0, hash: genesis.hash } })]
     this.#blocks = [genesis]
     this.#byHash.set(genesis.hash, genesis)
   }
@@ -103,9 +107,13 @@ export class MemoryChain {
     return this.#blobs.get(hash)
   }
 
+  get #newest(): StateStack {
+    return this.#stacks.at(-1) ?? []
+  }
+
   /** Returns the state after a canonical block. */
   view(number: number): StateView {
-    return this.#state.viewAt(number, (wanted) => this.#blocks[wanted]?.hash)
+    return viewAbove(this.#genesis, this.#stacks[number] ?? this.#newest)
   }
 
   /** Returns the nonce of an account: after included transactions, or also after pending ones. */
@@ -139,7 +147,7 @@ export class MemoryChain {
     const parent = this.head
     const view = this.view(parent.header.number)
     const { block, diff, carrying } = buildMemoryBlock({ evm, pool, view, chainId: this.options.chainId }, parent, this.#plan())
-    this.#state.apply(diff)
+    this.#stacks.push(push(this.#newest, { diff, block: { number: block.header.number, hash: block.hash } }))
     this.#blocks.push(block)
     this.#byHash.set(block.hash, block)
     for (const [index, mined] of block.mined.entries()) this.#places.set(mined.hash, { block, index, mined })
@@ -153,7 +161,7 @@ export class MemoryChain {
     if (!Number.isSafeInteger(depth) || depth < 1 || depth > most) throw devnetFault('DEVNET_L1_DEPTH', { depth, most })
     for (let i = 0; i < depth; i++) {
       const gone = this.#blocks.pop()
-      this.#state.revert()
+      this.#stacks.pop()
       if (!gone) continue
       this.#byHash.delete(gone.hash)
       for (const { hash } of gone.mined) this.#places.delete(hash)

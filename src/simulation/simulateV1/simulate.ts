@@ -101,7 +101,7 @@ class Simulation {
     const { config, rules } = this.#deps
     const parent = this.#parent
     const open = rules.open(parent.header, parent.hash, plan, this.#baseFee(plan))
-    if (plan.state !== undefined) this.#states.add(overrideDiff(this.#states.view, plan.state))
+    this.#states.add(overrideDiff(this.#states.view, plan.state))
     const env = overriddenEnv(blockEnvOf(config, open), { blobBaseFee: plan.block.blobBaseFee })
     const run = new BlockRun()
     const evmRules = this.#rulesOf(plan, open)

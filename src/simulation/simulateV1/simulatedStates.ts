@@ -27,7 +27,8 @@ export class SimulatedStates {
     return this.#state.view
   }
 
-  add(diff: StateDiff): void {
+  add(diff: StateDiff | undefined): void {
+    if (diff === undefined) return
     const { view, nodes } = this.#state
     const result = this.#hasRoots ? computeStateRoot(nodes, this.root, view, diff) : undefined
     this.#stack = push(this.#stack, { diff, ...(result && { result }) })

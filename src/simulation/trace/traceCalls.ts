@@ -3,12 +3,13 @@ import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
 import type { CallMessage, CallOverrides, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
+import { push, type StateStack, viewAbove } from '#state/stateStack'
 import type { Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
 import { callContext, runCall } from '../call/callExecutor.ts'
 import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
-import { ReplayStates } from '../replay/replayStates.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { runTraced } from './tracedRun.ts'
 
@@ -27,7 +28,7 @@ class ReplayCalls implements CallTracing {
   readonly #place: CallContext
   readonly #replayOf: ReplayOf
   /** changes of the earlier calls */
-  readonly #states = new ReplayStates()
+  #stack: StateStack = []
   #calls = 0
 
   constructor(deps: SimulationDeps, place: CallContext, replayOf: ReplayOf) {
@@ -47,7 +48,7 @@ class ReplayCalls implements CallTracing {
     using view = this.#deps.execution.view()
     const below = this.#base(view)
     if (below === undefined) return 'pruned'
-    if (overrides.state !== undefined) this.#states.add(overrideDiff(this.#now(below), overrides.state))
+    this.#add(overrideDiff(this.#now(below), overrides.state))
     const before = this.#now(below)
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
@@ -65,7 +66,7 @@ class ReplayCalls implements CallTracing {
       },
       after: (session) => {
         session.endTransaction()
-        this.#states.add(session.diff())
+        this.#add(session.diff())
       },
     })
   }
@@ -77,7 +78,11 @@ class ReplayCalls implements CallTracing {
   }
 
   #now({ state }: ParentBlock): StateView {
-    return this.#states.after(this.#states.steps, state.view)
+    return viewAbove(state.view, this.#stack)
+  }
+
+  #add(diff: StateDiff | undefined): void {
+    if (diff) this.#stack = push(this.#stack, { diff })
   }
 
   /** Returns the block, with the state that the first call begins on. */

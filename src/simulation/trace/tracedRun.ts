@@ -1,32 +1,14 @@
 import type { Evm, EvmSession, InterruptCheck, StateView } from '#evm/ports'
 import { createTraceableEvm } from '#evm/traceableEvm'
-import type { StateReader, TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
+import type { TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
 import { createTracer } from '#evm/tracing'
 import type { TracedEvm } from '#evm/wasmEvm'
-import { bigintFromBytes, emptyBytes } from '#lib/bytes'
 import { Fault } from '#lib/fault'
-import { fromHex } from '#lib/hex'
-import { keccak256 } from '#lib/keccak'
 import type { RunTimer } from '#rpc/callPorts'
 import type { Json } from '#rpc/json'
 import type { TraceOutcome, TraceRequest } from '#rpc/tracePorts'
-import { emptyCodeHash } from '#types/ids'
+import { createValueReads } from '#state/worldReads'
 import { OutOfTime } from '../call/callTimer.ts'
-
-/** Returns a reader of a state by address and slot number. */
-export function readerOf(view: StateView): StateReader {
-  return {
-    account: (address) => view.account(keccak256(fromHex(address))),
-    slot(address, slot): bigint {
-      const value = view.slot(keccak256(fromHex(address)), keccak256(fromHex(slot)))
-      return value === undefined ? 0n : bigintFromBytes(value)
-    },
-    code(address): Uint8Array {
-      const codeHash = view.account(keccak256(fromHex(address)))?.codeHash ?? emptyCodeHash
-      return codeHash === emptyCodeHash ? emptyBytes : view.code(codeHash)
-    },
-  }
-}
 
 /** Wraps an interpreter: messages run with an interrupt check, and sessions stay open when they are disposed. `opened` receives each session. */
 function kept(evm: Evm, interruptCheck: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
@@ -104,7 +86,7 @@ function traceWith(tracer: Tracer, traced: TracedEvm, timer: RunTimer, work: Tra
   if ('refused' in end) return end.refused
   const session = sessions.at(-1)
   if (session === undefined) throw new RangeError('no session was opened')
-  tracer.end(end, readerOf(work.before), session)
+  tracer.end(end, createValueReads(work.before), session)
   work.after?.(session)
   return { kind: 'traced', result: tracer.result() as Json }
 }

@@ -15,7 +15,7 @@ import { createStateDiff } from '#types/stateDiffTable'
 /** Hashed key of a small number. */
 export const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n))
 export const accountKeys = Array.from({ length: 12 }, (_, i) => key(i))
-const slotKeys = Array.from({ length: 20 }, (_, i) => key(100 + i))
+export const slotKeys = Array.from({ length: 20 }, (_, i) => key(100 + i))
 const codeOf = (n: number): Uint8Array => Uint8Array.of(0x60, n)
 
 type ModelAccount = { nonce: bigint; balance: bigint; codeHash: Hash; slots: Map<Hex, bigint> }
