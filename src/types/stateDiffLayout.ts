@@ -66,7 +66,7 @@ export function compareAt(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number
 }
 
 /** Returns the hash that locates a row: the first bytes of its key, which is a keccak digest already. */
-export const rowHash = (bytes: Uint8Array, section: Section, row: number): number => {
+const rowHash = (bytes: Uint8Array, section: Section, row: number): number => {
   const at = section.rowsAt + row * section.rowBytes
   return section.rowBytes === slotBytes ? mixed(word(bytes, at), word(bytes, at + 32)) : word(bytes, at)
 }

@@ -14,7 +14,6 @@ import {
   mixed,
   type NewDiff,
   readLayout,
-  rowHash,
   rowsOf,
   type Section,
   slotBytes,
