@@ -1,15 +1,16 @@
-// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check: does the same as wrk.lua, for machines without wrk.
+// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check [HEADER]: does the same as wrk.lua, for machines without wrk.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Load } from './load.ts'
 
-const [url = '', file = '', connections = '1', seconds = '1', way = 'measure'] = process.argv.slice(2)
+const [url = '', file = '', connections = '1', seconds = '1', way = 'measure', header = ''] = process.argv.slice(2)
 const { hostname, port } = new URL(url)
+const added = header === '' ? '' : `${header}: 1\r\n`
 const requests = readFileSync(file, 'utf8')
   .split('\n')
   .map((body) =>
     Buffer.from(
-      `POST / HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `POST / HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n${added}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     ),
   )
 const times: number[] = []

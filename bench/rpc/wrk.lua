@@ -1,4 +1,4 @@
--- wrk -s wrk.lua URL -- FILE [check]: draws requests at random from a file of JSON bodies, one a line; tells the result as one line of JSON.
+-- wrk -s wrk.lua URL -- FILE measure|check [HEADER]: draws requests at random from a file of JSON bodies, one a line; tells the result as one line of JSON.
 -- With `check` each answer is looked at: the load is smaller, and errors are counted.
 local requests = {}
 
@@ -11,6 +11,9 @@ end
 function init(args)
   math.randomseed(os.time())
   local headers = { ["content-type"] = "application/json", ["accept"] = "*/*" }
+  if args[3] and args[3] ~= "" then
+    headers[args[3]] = "1"
+  end
   for line in io.lines(args[1]) do
     requests[#requests + 1] = wrk.format("POST", nil, headers, line)
   end

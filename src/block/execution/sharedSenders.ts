@@ -12,7 +12,7 @@ const maxHelped = 64
 
 /**
  * Senders of a flashblock's transactions, recovered by two threads in parallel. The execution thread works from the front, as it executes them, and
- * the helping thread from the back, until they meet. Neither thread waits for the other.
+ * the helping thread from the back, until they meet. Neither thread waits for the other (ADR 0026).
  */
 export class SharedSenders {
   readonly #states: Int32Array
