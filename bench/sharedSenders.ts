@@ -16,10 +16,10 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { rpcThreadsMetrics } from '#node/metrics'
 import { startRpcThreads } from '#node/threads/rpcThreads'
-import { createFilters } from '#rpc/filters'
-import { createMemoryKv } from '#store/memoryKv'
+import { createFilters } from '#rpc/filters/filters'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { median, type Row } from './format.ts'
@@ -81,8 +81,10 @@ async function follow({ execution }: Node, flashblocks: readonly Flashblock[], w
   choose(way)
   const times: number[] = []
   for (const flashblock of flashblocks) {
+    const { heads, pending } = execution.published
+    const on = { head: heads.unsafe, executed: pending?.blocks.at(-1) }
     const startMs = performance.now()
-    const outcome = await execution.pending.take(flashblock, Number.MAX_SAFE_INTEGER)
+    const outcome = await execution.pending.take(flashblock, on, Number.MAX_SAFE_INTEGER)
     times.push(performance.now() - startMs)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }

@@ -81,6 +81,8 @@ function importCycles(imports: ReadonlyMap<string, readonly string[]>): string[]
 
 /** The paths that ARCHITECTURE.md traces in a table, with the most files of each. */
 const paths = [
+  ['A transaction, by file', 9],
+  ['A forwarded transaction, by file', 9],
   ['A call, by file', 6],
   ['A flashblock, by file', 7],
 ] as const
