@@ -51,3 +51,17 @@ export function cpuSec(root: number): number {
     }
   }, 0)
 }
+
+const tasks = '/proc/self/task'
+/** maximum length of a thread's name */
+const nameLength = 15
+
+/** Returns the threads of this process with a name, as `new Worker` set it. Linux only. */
+export function threadsNamed(name: string): readonly number[] {
+  return readdirSync(tasks)
+    .map(Number)
+    .filter((tid) => readFileSync(`${tasks}/${tid}/comm`, 'utf8').trimEnd() === name.slice(0, nameLength))
+}
+
+/** CPU time of a thread of this process in milliseconds, to the microsecond. */
+export const threadCpuMs = (tid: number): number => Number(readFileSync(`${tasks}/${tid}/schedstat`, 'utf8').split(' ')[0]) / 1e6

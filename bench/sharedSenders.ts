@@ -23,10 +23,12 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { median, type Row } from './format.ts'
+import { threadCpuMs, threadsNamed } from './processTree.ts'
 import { generator, runLoad } from './rpc/load.ts'
 import { type GenesisNote, inFolder, rollupOf } from './rpc/servers.ts'
 
 const genesisFile = 'bench/mixed-42-blocks.genesis.json'
+const threadName = 'basalt execution'
 const fewestTransactions = 500
 /** large blocks of each pass: the first ones only warm up */
 const [warmBlocks, largeBlocks] = [6, 26]
@@ -35,8 +37,14 @@ const loadBodies = ['0x1', '0x2', '0x3', '0x4'].map((block, id) =>
 )
 
 type Chain = { readonly config: RollupConfig; readonly genesis: Genesis; readonly maker: Execution; readonly payloads: readonly Payload[] }
-type Node = AsyncDisposable & { readonly execution: ExecutionWorker; readonly url: string }
+type Node = AsyncDisposable & {
+  readonly execution: ExecutionWorker
+  readonly url: string /** of the execution thread */
+  readonly tid: number
+}
 type Way = 'helped' | 'alone'
+/** of one block: milliseconds from each flashblock to its outcome, and of the execution thread's CPU for each on average */
+type Times = { readonly each: readonly number[]; readonly cpuMs: number }
 
 /** The recorded blocks, executed once in memory. */
 async function readChain(): Promise<Chain> {
@@ -56,6 +64,7 @@ async function startNode({ config, genesis }: Chain, folder: string): Promise<No
   await using parts = new AsyncDisposableStack()
   const deps = { clock: systemClock, log: silentLog }
   const dir = mkdtempSync(join(folder, 'chain-'))
+  const before = threadsNamed(threadName)
   const execution = parts.use(await startExecutionWorker({ ...deps, genesis: () => genesis }, { dir, config, minFreeBytes: 0 }))
   const threads = parts.use(
     await startRpcThreads(
@@ -66,8 +75,9 @@ async function startNode({ config, genesis }: Chain, folder: string): Promise<No
       { count: 1, config, version: 'bench', listen: { http: { host: '127.0.0.1', port: 0, flag: 'http.port' } }, hasPending: true },
     ),
   )
+  const tid = threadsNamed(threadName).find((each) => !before.includes(each)) ?? 0
   const kept = parts.move()
-  return { execution, url: threads.urls.http ?? '', [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { execution, tid, url: threads.urls.http ?? '', [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 const own = SharedSenders.prototype.help
@@ -76,10 +86,10 @@ function choose(way: Way): void {
   SharedSenders.prototype.help = way === 'helped' ? own : () => {}
 }
 
-/** @returns milliseconds from each flashblock to its outcome */
-async function follow({ execution }: Node, flashblocks: readonly Flashblock[], way: Way): Promise<readonly number[]> {
+async function follow({ execution, tid }: Node, flashblocks: readonly Flashblock[], way: Way): Promise<Times> {
   choose(way)
   const times: number[] = []
+  const cpuMs = threadCpuMs(tid)
   for (const flashblock of flashblocks) {
     const { heads, pending } = execution.published
     const on = { head: heads.unsafe, executed: pending?.blocks.at(-1) }
@@ -88,7 +98,8 @@ async function follow({ execution }: Node, flashblocks: readonly Flashblock[], w
     times.push(performance.now() - startMs)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }
-  return times
+  const each = times.slice(1) // the first flashblock holds the deposit only
+  return { each, cpuMs: (threadCpuMs(tid) - cpuMs) / each.length }
 }
 
 async function insert({ config }: Chain, { execution }: Node, payload: Payload): Promise<void> {
@@ -125,7 +136,7 @@ async function measure(chain: Chain, folder: string, pass: Pass): Promise<Row> {
   await using one = await startNode(chain, folder)
   await using other = await startNode(chain, folder)
   await using _load = rpc === 'busy' ? startLoad(folder, one.url) : undefined
-  const times: Record<Way, number[][]> = { helped: [], alone: [] }
+  const times: Record<Way, Times[]> = { helped: [], alone: [] }
   let each = 0
   let measured = 0
   for (const payload of chain.payloads) {
@@ -133,8 +144,7 @@ async function measure(chain: Chain, folder: string, pass: Pass): Promise<Row> {
     if (length >= fewestTransactions) {
       const all = flashblocksOf(chain.maker, payload, cutsOf(length, flashblocks))
       for (const [way, node] of turnOf(measured, one, other)) {
-        const took = await follow(node, all, way)
-        times[way].push(took.slice(1)) // the first flashblock holds the deposit only
+        times[way].push(await follow(node, all, way))
       }
       each = Math.round((length - 1) / (flashblocks - 1))
       if (++measured === largeBlocks) break
@@ -152,18 +162,20 @@ function turnOf(block: number, one: Node, other: Node): readonly (readonly [Way,
   return block & 1 ? both : both.reverse()
 }
 
-function rowOf(name: string, times: Readonly<Record<Way, readonly (readonly number[])[]>>): Row {
-  const sums = (way: Way): readonly number[] => times[way].map((block) => block.reduce((sum, ms) => sum + ms, 0) / block.length)
+function rowOf(name: string, times: Readonly<Record<Way, readonly Times[]>>): Row {
+  const sums = (way: Way): readonly number[] => times[way].map(({ each }) => each.reduce((sum, ms) => sum + ms, 0) / each.length)
   const at = (way: Way, part: number): number => {
-    const sorted = times[way].flat().sort((a, b) => a - b)
+    const sorted = times[way].flatMap(({ each }) => each).sort((a, b) => a - b)
     return Number((sorted[Math.floor(part * sorted.length)] ?? 0).toFixed(3))
   }
+  const cpu = (way: Way): number => Number(median(times[way].map(({ cpuMs }) => cpuMs)).toFixed(3))
   const ratios = sums('alone').map((ms, i) => ms / (sums('helped')[i] ?? ms))
   const row: Row = {
     ...{ name, value: median(sums('helped')), unit: 'ms, less is better', runs: sums('helped') },
     against: { name: 'execution thread alone', value: median(sums('alone')), runs: sums('alone') },
     facts: {
       ...{ ratio: Number(median(ratios).toFixed(3)), blocks: ratios.length, generator },
+      ...{ threadCpuMs: cpu('helped'), threadCpuMsAlone: cpu('alone') },
       ...{ p10Ms: at('helped', 0.1), p10MsAlone: at('alone', 0.1) },
       ...{ p50Ms: at('helped', 0.5), p50MsAlone: at('alone', 0.5), p99Ms: at('helped', 0.99), p99MsAlone: at('alone', 0.99) },
     },
