@@ -125,7 +125,7 @@ describe('architecture', () => {
     expect(refusal('src/evm/a.ts', '#state/account')).toBe('evm may not import #state/account')
     expect(refusal('src/state/a.ts', '#evm/wasmEvm')).toBe('state may not import #evm/wasmEvm')
     expect(refusal('src/state/a.ts', '#evm/ports')).toBeUndefined()
-    expect(refusal('src/node/a.ts', '#evm/reference/frame')).toMatch('private file')
+    expect(refusal('src/node/a.ts', '#evm/wasm/session')).toMatch('private file')
     expect(refusal('src/evm/a.ts', '../lib/hex.ts')).toMatch('relative path')
   })
 

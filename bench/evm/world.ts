@@ -1,10 +1,10 @@
 // Our side of the comparison of interpreters: the bench's contracts in memory, and one call to them.
 import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { type Address, emptyRoot, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'

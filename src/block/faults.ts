@@ -16,11 +16,6 @@ export const executionFault = defineFaults({
     says: (d: { line: number; reason: string }) => `line ${d.line} of the payload file: ${d.reason}`,
     fix: 'give a file with one {"p": payload, "root": parent beacon block root} per line',
   },
-  BAD_BLOCK: {
-    severity: 'fatal',
-    says: (d: { block: number; reason: string }) => `block ${d.block} of the RLP file: ${d.reason}`,
-    fix: 'give a file of RLP-encoded Ethereum blocks, one after another',
-  },
   GENESIS_MISMATCH: {
     severity: 'fatal',
     says: (d: { stored: string; configured: string }) =>

@@ -1,5 +1,4 @@
 import { messagePasser } from '#chainspec/addresses'
-import { ethereumGenesisHeader } from '#chainspec/ethereumGenesis'
 import type { ForkSchedule } from '#chainspec/forks'
 import { type Genesis, genesisHeader } from '#chainspec/genesis'
 import { fromHex, toHex } from '#lib/hex'
@@ -13,8 +12,6 @@ import type { ExecutedBlock } from './execution/executedBlock.ts'
 export function genesisBlock(genesis: Genesis, schedule: ForkSchedule): ExecutedBlock {
   const { diff, result } = genesisState(genesis.accounts)
   const messagePasserStorageRoot = result.storageRoots.get(toHex(keccak256(fromHex(messagePasser)))) ?? emptyRoot
-  const header = schedule.ethereum
-    ? ethereumGenesisHeader(schedule.ethereum, genesis, result.root)
-    : genesisHeader(genesis, schedule, { stateRoot: result.root, messagePasserStorageRoot })
+  const header = genesisHeader(genesis, schedule, { stateRoot: result.root, messagePasserStorageRoot })
   return { header, hash: hashHeader(header), transactions: [], executed: [], diff, trie: result }
 }

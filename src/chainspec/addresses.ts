@@ -19,9 +19,5 @@ export const depositorAccount: Address = parseAddress('0xdeaddeaddeaddeaddeaddea
 export const beaconRootsContract: Address = parseAddress('0x000f3df6d732807ef1319fb7b8bb8522d0beac02')
 /** Block hash history contract, EIP-2935. */
 export const historyStorageContract: Address = parseAddress('0x0000f90827f1c53a10cb7a02335b175320002935')
-/** EIP-7002; on Ethereum only. */
-export const withdrawalRequestsContract: Address = parseAddress('0x00000961ef480eb55e80d19ad83579a64c007002')
-/** EIP-7251; on Ethereum only. */
-export const consolidationRequestsContract: Address = parseAddress('0x0000bbddc7ce488642fb579f8b00f3a590007251')
 /** Caller of system calls; EIP-4788, EIP-2935. */
 export const systemCaller: Address = parseAddress('0xfffffffffffffffffffffffffffffffffffffffe')

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { headerOf } from '#test/harness/chain/headers'
 import type { Header } from '#types/header'
 import { emptyRequestsHash, zeroHash } from '#types/ids'
-import { type BlobFeeRules, blobBaseFee, verifyBlobGas } from './blobFee.ts'
+import { type BlobFeeRules, blobBaseFee, exponential, verifyBlobGas } from './blobFee.ts'
 
 const cancun = 3_338_477
 const prague = 5_007_716
@@ -129,4 +129,19 @@ it('chainspec/blobFee: prices blobs by the schedule of the operator', () => {
   expect(blobBaseFee(rules, headerOf({ timestamp: bpo3.fromSec, excessBlobGas }))).toBe(
     BigInt(Math.floor(Math.exp(60_000_000 / 20_609_697))),
   )
+})
+
+it.each([
+  [0n, 1n, 1n],
+  [2n, 1n, 6n],
+  [4n, 2n, 6n],
+  [3n, 1n, 16n],
+  [6n, 2n, 18n],
+  [4n, 1n, 49n],
+  [8n, 2n, 50n],
+  [5n, 1n, 136n],
+  [5n, 2n, 11n],
+  [50_000_000n, 2_225_652n, 5_709_098_764n],
+])('chainspec/blobFee: e^(%s/%s) is %s, as in other clients', (numerator, denominator, value) => {
+  expect(exponential(numerator, denominator)).toBe(value)
 })

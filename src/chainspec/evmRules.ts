@@ -1,23 +1,8 @@
 import type { Address } from '#types/ids'
 
-/** Ethereum's execution rules; each fork includes the earlier ones. OP chains start at Paris; only test chains use earlier rules. */
+/** Ethereum's execution rules; each fork includes the earlier ones. OP chains start at Paris. */
 export const evmForks = ['paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
 export type EvmFork = (typeof evmForks)[number]
-
-/** Ethereum's rules before Paris; each fork includes the earlier ones. Only the reference interpreter implements them, for Ethereum's own test chains. */
-export const oldEvmForks = [
-  'frontier',
-  'homestead',
-  'tangerineWhistle',
-  'spuriousDragon',
-  'byzantium',
-  'constantinople',
-  'petersburg',
-  'istanbul',
-  'berlin',
-  'london',
-] as const
-export type OldEvmFork = (typeof oldEvmForks)[number]
 
 /** Input size limits that OP forks add to precompiles, in bytes. An input above the limit fails the call and consumes all its gas. */
 export type PrecompileLimits = {
@@ -30,8 +15,6 @@ export type PrecompileLimits = {
 /** All rules that differ between blocks for the interpreter. Created once per fork; compared by identity. */
 export type EvmRules = {
   readonly fork: EvmFork
-  /** Set for rules before Paris: `fork`'s rules without the later changes. Never set on OP chains. */
-  readonly old?: OldEvmFork
   readonly precompileLimits: PrecompileLimits
   /** Gas of P256VERIFY at 0x100; absent: the precompile does not exist. */
   readonly p256VerifyGas?: number
@@ -40,21 +23,13 @@ export type EvmRules = {
    * (EIP-7610). 'allow': it proceeds over the old slots, as in go-ethereum since 1.17, which instead rejects a list of mainnet addresses.
    */
   readonly creationOverStorage?: 'allow'
-  /**
-   * Set only in calls whose overrides move precompiles: maps an address to the address of the precompile to run there, or to none. The compiled
-   * interpreter supports precompiles below 0x400 only.
-   */
+  /** Set only in calls whose overrides move precompiles: maps an address to the address of the precompile to run there, or to none. */
   readonly precompilesAt?: ReadonlyMap<Address, Address | undefined>
 }
 
 /** Returns whether blocks under these rules follow a fork of Ethereum. */
 export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
   return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
-}
-
-/** Returns whether blocks under these rules follow a fork before Paris, as all OP chains do. */
-export function hasOldFork(rules: EvmRules, fork: OldEvmFork): boolean {
-  return rules.old === undefined || oldEvmForks.indexOf(rules.old) >= oldEvmForks.indexOf(fork)
 }
 
 /** Gas; EIP-7825. */

@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib'
 import { u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex } from '#lib/hex'
 import type { Hash } from '#types/ids'
-import { ethereumTimeForks } from './ethereumSchedule.ts'
 import { type Fork, type ForkSchedule, forks } from './forks.ts'
 import type { RollupConfig } from './rollupConfig.ts'
 
@@ -17,7 +16,7 @@ const uncounted: readonly Fork[] = ['bedrock', 'delta']
 
 /**
  * Computes the CRC-32 of the genesis hash and of each activation after it, 4 bytes in hex.
- * @param activations block numbers, then times in seconds; ascending, unique
+ * @param activations times in seconds; on Ethereum block numbers before them; ascending, unique
  * @see EIP-2124, "Fork identifier"; EIP-6122
  */
 export function forkHash(genesis: Hash, activations: readonly number[]): Hex {
@@ -28,19 +27,16 @@ export function forkHash(genesis: Hash, activations: readonly number[]): Hex {
 
 /** Returns the times (seconds) after genesis at which execution rules change; ascending, unique. Includes scheduled forks without rules here. */
 export function forkActivations({ schedule, genesis }: ForkIdChain): readonly number[] {
-  const { ethereum } = schedule
-  const times = ethereum
-    ? ethereumTimeForks.flatMap((fork) => ethereum.times[fork] ?? [])
-    : forks.filter((fork) => !uncounted.includes(fork)).flatMap((fork) => schedule[fork] ?? [])
+  const times = forks.filter((fork) => !uncounted.includes(fork)).flatMap((fork) => schedule[fork] ?? [])
   return [...new Set(times)].filter((time) => time > genesis.l2TimeSec).sort((a, b) => a - b)
 }
 
-/** Returns the fork id at a head time in seconds. On Ethereum's own chains the head must be after the merge. */
+/** Returns the fork id at a head time in seconds. */
 export function forkIdAt(chain: ForkIdChain, timestamp: number): ForkId {
   const activations = forkActivations(chain)
   const passed = activations.filter((time) => time <= timestamp)
   return {
-    hash: forkHash(chain.genesis.l2.hash, [...(chain.schedule.ethereum?.forkIdBlocks ?? []), ...passed]),
+    hash: forkHash(chain.genesis.l2.hash, passed),
     next: activations[passed.length] ?? 0,
   }
 }

@@ -1,5 +1,3 @@
-import type { EthereumSchedule } from './ethereumSchedule.ts'
-
 /** The forks of Base in order of activation. Delta concerns derivation only. @see specs protocol/, "superchain upgrades" */
 export const forks = [
   'bedrock',
@@ -25,11 +23,8 @@ export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies
 /** The first fork whose rules this version lacks. A block at or after its activation is rejected (UNSUPPORTED_FORK). */
 export const firstUnsupportedFork: Fork = 'beryl'
 
-/**
- * Activation times in seconds; a fork without a time is not scheduled. `ethereum` is set only on Ethereum's own test chains, which follow none of
- * Base's forks.
- */
-export type ForkSchedule = Readonly<Partial<Record<Fork, number>>> & { readonly ethereum?: EthereumSchedule }
+/** Activation times in seconds; a fork without a time is not scheduled. */
+export type ForkSchedule = Readonly<Partial<Record<Fork, number>>>
 
 /** Returns whether a block at a time (seconds) follows the fork's rules. No other code compares a time with an activation. */
 export function isActive(schedule: ForkSchedule, fork: Fork, timestamp: number): boolean {

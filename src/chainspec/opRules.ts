@@ -1,4 +1,3 @@
-import { ethereumRulesAt } from './ethereumSchedule.ts'
 import type { EvmRules } from './evmRules.ts'
 import { type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
 import { refuseUnsupportedFork } from './unsupportedFork.ts'
@@ -29,17 +28,15 @@ const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
 
 /**
  * Returns the interpreter rules of a block at a time (seconds): the same object for all blocks between two changes.
- * @param number of the block; needed only on Ethereum's own test chains before Paris
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
-export function evmRulesAt(schedule: ForkSchedule, timestamp: number, number?: number): EvmRules {
+export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules {
   refuseUnsupportedFork(schedule, timestamp)
-  return plannedEvmRules(schedule, timestamp, number)
+  return plannedEvmRules(schedule, timestamp)
 }
 
 /** Returns the rules like `evmRulesAt`, but ignores unsupported forks, so it also works for later times. */
-export function plannedEvmRules(schedule: ForkSchedule, timestamp: number, number = Number.MAX_SAFE_INTEGER): EvmRules {
-  if (schedule.ethereum) return ethereumRulesAt(schedule.ethereum, { number, timestamp })
+export function plannedEvmRules(schedule: ForkSchedule, timestamp: number): EvmRules {
   return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
 }
 

@@ -10,7 +10,7 @@ const maxOutputBytes = 2 ** 31 - 1
  * Reads a whole file; a file named .zst is decompressed.
  * @throws Fault UNREADABLE_FILE, BAD_FILE (fatal)
  */
-export function readFileBytes(path: string): Uint8Array {
+function readFileBytes(path: string): Uint8Array {
   let bytes: Uint8Array
   try {
     bytes = readFileSync(path)

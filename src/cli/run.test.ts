@@ -156,21 +156,6 @@ it('cli/run: ends an interrupted import with 130', async () => {
   expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
 })
 
-it('cli/run: imports blocks of Ethereum with the genesis of their chain, and not twice', async () => {
-  const vector = JSON.parse(readFileSync(new URL('../../test/vectors/ethereumChain.json', import.meta.url), 'utf8')) as Record<
-    string,
-    unknown
-  >
-  const blocks = join(dir, 'chain.rlp')
-  writeFileSync(blocks, Buffer.from(String(vector['blocks']).slice(2), 'hex'))
-  const args = ['import', blocks, '--genesis', file('ethereum.json', JSON.stringify(vector['genesis'])), '--datadir', join(dir, 'ethereum')]
-  const hash = '0x80e911b62f552f563a2544dfef5eb39ec8863d9082c998ca6b657f76e19de38e'
-  for (const imported of [1, 0]) {
-    const { code, out } = await run([...args, '--json'])
-    expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ imported, alreadyThere: 1 - imported, head: 1, hash })])
-  }
-})
-
 /** A config with Beryl as the only fork after Regolith: the recorded chain fits it up to Beryl. */
 function berylAt(json: object, base: { readonly beryl: number }): object {
   return {

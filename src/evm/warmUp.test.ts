@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import type { Evm, Outcome } from './ports.ts'
-import { createReferenceEvm } from './referenceEvm.ts'
 import { warmUp } from './warmUp.ts'
 import { createWasmEvm } from './wasmEvm.ts'
 

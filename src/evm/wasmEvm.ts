@@ -1,5 +1,6 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
+import { precompileAt } from './precompiles/precompileAt.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
 import { compileBuild, createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
 import { endOf, logsFrom } from './wasm/outcome.ts'
@@ -30,7 +31,7 @@ function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOp
 }
 
 /**
- * Creates the production interpreter: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. An open session owns an instance;
+ * Creates the interpreter: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. An open session owns an instance;
  * dispose of the session, or the next one creates another instance. The module is compiled here, once per thread.
  */
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
@@ -49,11 +50,11 @@ export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
   const place = createPool('traced', options)
   return {
     open(view, block, rules, listener): WasmSession {
-      const watch: SessionContext['watch'] = (world, { precompiles }) =>
+      const watch: SessionContext['watch'] = (world) =>
         new TraceHost(
           {
             memory: world.instance.memory,
-            isPrecompile: (address) => precompiles.has(Number(address)),
+            isPrecompile: (address) => precompileAt(rules, address) !== undefined,
             endOf,
             logsFrom: (from) => logsFrom(world, from),
           },

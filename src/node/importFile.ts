@@ -1,11 +1,8 @@
 import { join } from 'node:path'
 import { configOfGenesis } from '#block/executionConfig'
-import { openEthereumChain } from '#blockchain/ethereumChain'
 import { createExecution } from '#blockchain/execution'
 import { type ImportResult, importPayloads } from '#blockchain/importPayloads'
-import { importRlp } from '#blockchain/importRlp'
 import type { Genesis } from '#chainspec/genesis'
-import { createEthereumEvm } from '#evm/ethereumEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { journalDir } from '#executionThread/wire/protocol'
 import type { Clock } from '#lib/clock'
@@ -14,8 +11,7 @@ import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
-import type { Block } from '#types/block'
-import type { BlockId, L2Ref } from '#types/blockRef'
+import type { L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
 
 export type ImportDeps = {
@@ -48,28 +44,4 @@ export async function importFile(
   )
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }
-}
-
-/**
- * Imports Ethereum blocks into the chain of a data directory, and writes the genesis block first when the directory is empty. Such a chain serves
- * comparisons with other clients; no node opens it.
- * @param genesis of a chain that follows Ethereum's own forks
- * @param onBlock called with each committed block
- * @returns counts of the import, and the head at the end
- * @throws Fault of the store, GENESIS_MISMATCH, and those of `importRlp`
- */
-export async function importRlpFile(options: {
-  readonly genesis: Genesis
-  readonly datadir: string
-  readonly bytes: Uint8Array
-  readonly onBlock?: (block: Block) => void
-  readonly signal?: AbortSignal
-}): Promise<ImportResult & { readonly head: BlockId }> {
-  const { genesis, datadir, bytes, onBlock, signal } = options
-  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
-  agreeOnSchema(kv, chainSchema)
-  const config = configOfGenesis(genesis)
-  const chain = openEthereumChain({ kv, evm: createEthereumEvm(createWasmEvm()), config, genesis: () => genesis })
-  const result = importRlp(chain, bytes, onBlock, signal)
-  return { ...result, head: chain.head }
 }

@@ -1,3 +1,4 @@
+import type { ForkConfigs } from '#chainspec/forkConfigs'
 import type { ForkIdChain } from '#chainspec/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
@@ -66,6 +67,7 @@ export type EthContext = CallContext & {
   readonly chainId: number
   /** fork schedule and genesis of the chain */
   readonly forks: ForkIdChain
+  readonly forkConfigs: ForkConfigs
   /** name/version/platform/runtime */
   readonly clientVersion: string
   readonly limits: EthLimits

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
-import { decodeBlock, decodeWholeBlock, encodeBlock, encodedBlockSize } from './block.ts'
+import { decodeWholeBlock } from '#test/ethereum/wholeBlock'
+import { decodeBlock, encodeBlock, encodedBlockSize } from './block.ts'
 import { hashHeader } from './header.ts'
 import { zeroAddress } from './ids.ts'
 

@@ -1,6 +1,6 @@
-import { decodeRlp, decodeRlpPrefix, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpList } from '#lib/rlp'
+import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpList } from '#lib/rlp'
 import { encodeHeader, type Header, headerFromRlp } from './header.ts'
-import { encodeWithdrawal, type Withdrawal, withdrawalFromRlp } from './withdrawal.ts'
+import { encodeWithdrawal, type Withdrawal } from './withdrawal.ts'
 
 /**
  * A block: its header and EIP-2718 transactions. OP-Stack blocks have no ommers, and an empty list of withdrawals from Canyon on. An
@@ -67,18 +67,4 @@ export function decodeBlock(bytes: Uint8Array): Block {
   if (rest.length !== (header.withdrawalsRoot === undefined ? 0 : 1)) throw new RlpError(`block of ${rest.length + 3} fields`)
   if (rest.length > 0) requireEmpty(rest[0], 'withdrawals')
   return { header, transactions: rlpList(transactions, 'transactions').map(transactionFromItem) }
-}
-
-/** Decodes an Ethereum block like `decodeBlock`, with ommers and withdrawals. @returns also the offset after the block, for a stream of blocks */
-export function decodeWholeBlock(bytes: Uint8Array, at: number): { readonly block: Block; readonly next: number } {
-  const { item, next } = decodeRlpPrefix(bytes, at)
-  const [first, transactions, ommers, withdrawals, ...rest] = rlpList(item, 'block')
-  if (first === undefined || rest.length > 0) throw new RlpError('block of too few or too many fields')
-  const block = {
-    header: headerFromRlp(first),
-    transactions: rlpList(transactions, 'transactions').map(transactionFromItem),
-    ommers: rlpList(ommers, 'ommers').map(headerFromRlp),
-    ...(withdrawals !== undefined && { withdrawals: rlpList(withdrawals, 'withdrawals').map(withdrawalFromRlp) }),
-  }
-  return { block, next }
 }

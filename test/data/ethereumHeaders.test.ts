@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ethereumBaseFee } from '#block/validation/ethereumRules'
-import { childExcessBlobGas } from '#chainspec/ethereumBlobs'
-import type { EthereumSchedule } from '#chainspec/ethereumSchedule'
+import { childExcessBlobGas } from '#test/ethereum/blobs'
+import { ethereumBaseFee } from '#test/ethereum/headerRules'
+import type { EthereumSchedule } from '#test/ethereum/schedule'
 import { readSharedJson } from '#test/harness/sharedData'
 import { headerFromJson } from '#types/headerJson'
 import { zeroAddress } from '#types/ids'
@@ -16,7 +16,7 @@ const common = { blocks, forkIdBlocks: [], depositContract: zeroAddress }
 it.each<[string, EthereumSchedule]>([
   ['op-bedrock-to-holocene', { ...common, times: { shanghai: 0, cancun: 0 }, blobs: { cancun } }],
   ['op-ecotone-to-jovian', { ...common, times: { shanghai: 0, cancun: 0, prague: 0, osaka: 0 }, blobs: { cancun, prague } }],
-])('chainspec/ethereumBlobs, block/validation/ethereumRules: computes the L1 headers of %s from their parents', (name, schedule) => {
+])('ethereum/blobs, ethereum/headerRules: computes the L1 headers of %s from their parents', (name, schedule) => {
   const { blocks: recorded } = readSharedJson<{ blocks: { block: Json }[] }>(`chains/${name}/l1.json.zst`)
   const headers = recorded.map(({ block }) => headerFromJson(block))
   const differences = headers.slice(1).flatMap((header, at) => {

@@ -38,11 +38,11 @@ beforeAll(async () => {
   )
 })
 
-it("blockchain/ethereumChain: imports the conformance suite's chain, from Homestead to its second BPO fork, to the given head", () => {
+it("ethereum/chain: imports the conformance suite's chain, from Homestead to its second BPO fork, to the given head", () => {
   expect(made.chain.head).toEqual({ number: 54, hash: compatHead() })
 })
 
-it('types/block: reads the imported blocks, with ommers and withdrawals, from the store byte for byte', () => {
+it('ethereum/chain: reads the imported blocks, with ommers and withdrawals, from the store byte for byte', () => {
   using view = made.chain.view()
   const encoded = numbers.map((number) => {
     const hash = view.canonicalHash(number)

@@ -3,7 +3,6 @@ import { inputOfBlock } from '#block/execution/blockInput'
 import { executeBlock } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { fromHex, type Hex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { witnessState } from '#state/witnessState'
@@ -13,6 +12,7 @@ import { callRpc } from '#test/harness/rpc/exchanges'
 import type { Json } from '#test/harness/rpc/json'
 import { type ServedChain, serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { readSharedJson } from '#test/harness/sharedData'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { decodeBlock } from '#types/block'
 import { decodeHeader, hashHeader } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
@@ -112,7 +112,7 @@ describe.each(recordedChains)('rpc/methods/debug: %s', (name) => {
       const hashes = new Map([[header.number, hashHeader(header)]])
       const parent = { header, hash: hashHeader(header), state: witnessState(preimages, header.stateRoot, (of) => hashes.get(of)) }
       const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 0 }) }
-      const result = executeBlock(deps, parent, inputOfBlock(config.schedule, block))
+      const result = executeBlock(deps, parent, inputOfBlock(block))
       expect(result.kind === 'executed' ? result.block.hash : result, `block ${number}`).toBe(hashHeader(block.header))
     }
   })

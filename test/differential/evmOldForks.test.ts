@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { oldEvmForks } from '#chainspec/evmRules'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { type CaseAccount, type CaseMessage, type EvmCase, runCase } from '#test/harness/evm/case'
 import { addressOf } from '#test/harness/evm/host'
+import { oldEvmForks } from '#test/reference/oldForks'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { type Address, parseAddress } from '#types/ids'
 import { Assembler } from '../fuzz/evm/assembler.ts'
 import { differenceFromOracle } from '../fuzz/evm/compare.ts'
@@ -118,7 +118,7 @@ for (const opcode of opcodes) {
 }
 for (const [what, { code, gas: limit, storage }] of Object.entries(programs)) add(what, codeOf(code), limit, storage)
 
-it.each(oldEvmForks)('evm/reference: %s: runs opcodes, prices, creations, calls and removals as @ethereumjs/evm does', async (old) => {
+it.each(oldEvmForks)('reference: %s: runs opcodes, prices, creations, calls and removals as @ethereumjs/evm does', async (old) => {
   const given: EvmCase = { fork: 'paris', old, accounts: contracts, messages: messages.map(({ message }) => message) }
   const run = runCase(createReferenceEvm(), given)
   const difference = await differenceFromOracle(given, run)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { addressOf, prague, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { createWorld } from '#test/vectors/stateTestWorld'
 
 const sender = addressOf(0x11)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { toHex } from '#lib/hex'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { type BenchAnvil, startBenchAnvil } from '../../bench/evm/anvil.ts'
 import { callData, meter, type Workload, workloads } from '../../bench/evm/workloads.ts'
 import { benchView, callOnce } from '../../bench/evm/world.ts'

@@ -2,7 +2,7 @@ import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, Outcome, TransactionEnv } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
-import { gasAfterRefund, gasBounds, refundQuotient } from '../validation/intrinsicGas.ts'
+import { gasAfterRefund, gasBounds } from '../validation/intrinsicGas.ts'
 import { blobGasOf, refuseTransaction, tipPerGas } from '../validation/transactionValidity.ts'
 import { applyAuthorizations, type SignedAuthorization, signedAuthorizations } from './authorizations.ts'
 
@@ -82,7 +82,7 @@ export function applyTransaction(
   const earlierRefund = applyAuthorizations(session, authorizations)
 
   const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - bounds.intrinsic })
-  const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund, refundQuotient(rules))
+  const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund)
   session.addBalance(sender, (gasLimit - gasUsed) * gasPrice)
   fees.settle(session, { sender, gasLimit, gasUsed, baseFee, tipPerGas: tip, beneficiary, raw })
   session.endTransaction()

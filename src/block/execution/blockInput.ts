@@ -1,9 +1,8 @@
-import type { ForkSchedule } from '#chainspec/forks'
 import type { Block } from '#types/block'
 import type { BlockInput } from './executedBlock.ts'
 
 /** Returns the input of a known block, to execute it again. */
-export function inputOfBlock(schedule: ForkSchedule, block: Block): BlockInput {
+export function inputOfBlock(block: Block): BlockInput {
   const { header, transactions } = block
   const { parentBeaconBlockRoot } = header
   return {
@@ -14,6 +13,5 @@ export function inputOfBlock(schedule: ForkSchedule, block: Block): BlockInput {
     extraData: header.extraData,
     ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
     transactions,
-    ...(schedule.ethereum && { ethereum: block }),
   }
 }

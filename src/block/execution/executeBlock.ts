@@ -1,6 +1,5 @@
 import { messagePasser } from '#chainspec/addresses'
-import { type EthereumSchedule, ethereumRulesAt } from '#chainspec/ethereumSchedule'
-import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import { type Fork, isActive } from '#chainspec/forks'
 import { evmRulesAt } from '#chainspec/opRules'
 import { constantFields } from '#engine/payloadHeader'
@@ -17,13 +16,10 @@ import type { ExecutionConfig } from '../executionConfig.ts'
 import { childBaseFee } from '../fees/baseFee.ts'
 import { baseTimeOutcomeRefusal, baseTimeRefusal } from '../validation/baseTimeRules.ts'
 import { inputRefusal } from '../validation/blockRules.ts'
-import { ethereumBaseFee, ethereumRefusal } from '../validation/ethereumRules.ts'
-import { blockEnvOf } from './blockEnv.ts'
-import { beginEthereumBlock, type EthereumEnd, endEthereumBlock } from './ethereumBlock.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
-import { recoverFrontierSender, type Senders } from './senders.ts'
+import type { Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** Dependencies of block execution. */
@@ -53,7 +49,6 @@ export class BlockExecutor implements Disposable {
   readonly #run: BlockRun
   readonly #parent: ParentBlock
   readonly #transactions: Uint8Array[] = []
-  #end: EthereumEnd | undefined
 
   constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
     this.run = new TransactionRun(run)
@@ -108,18 +103,6 @@ export class BlockExecutor implements Disposable {
     return refusal === undefined ? undefined : { kind: 'invalid', reason: refusal }
   }
 
-  /** Applies the changes after the last transaction; only Ethereum's own blocks have some. @returns why the block is invalid */
-  finish(): InvalidBlock | undefined {
-    const { ethereum: block } = this.input
-    const { ethereum: schedule } = this.#run.config.schedule
-    if (schedule === undefined || block === undefined) return undefined
-    const receipts = this.run.executed.map(({ receipt }) => receipt)
-    const ended = endEthereumBlock(this.#run.session, schedule, this.#parent.header, block, receipts)
-    if (ended.kind === 'invalid') return ended
-    this.#end = ended.end
-    return undefined
-  }
-
   /**
    * Computes state root, header and hash. The block takes no transactions afterwards.
    * @param parent the parent with its present state; its values are those at the begin of the block
@@ -130,41 +113,18 @@ export class BlockExecutor implements Disposable {
     const { schedule } = config
     const { timestamp, parentBeaconBlockRoot } = this.input
     const { executed, gasUsed, footprint } = this.run
-    const { ethereum } = this.input
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
     const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
-    const outcome = {
+    const header: Header = {
+      ...constantFields,
       parentHash: this.#parent.hash,
       stateRoot: trie.root,
       transactionsRoot: orderedRoot(transactions),
       receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
       logsBloom: unionOfBlooms(receipts),
       gasUsed,
-    }
-    if (ethereum) {
-      const { header: claimed, ommers, withdrawals } = ethereum
-      const header: Header = {
-        ...claimed,
-        ...outcome,
-        ...(claimed.baseFeePerGas !== undefined && { baseFeePerGas: env.baseFee }),
-        ...this.#end,
-      }
-      return {
-        header,
-        hash: hashHeader(header),
-        transactions,
-        executed,
-        diff,
-        trie,
-        ...(ommers && { ommers }),
-        ...(withdrawals && { withdrawals }),
-      }
-    }
-    const header: Header = {
-      ...constantFields,
-      ...outcome,
       beneficiary: env.beneficiary,
       number: env.number,
       gasLimit: env.gasLimit,
@@ -219,7 +179,6 @@ export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input:
 function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
   const { config, senders, interruptCheck } = deps
   const { schedule } = config
-  if (schedule.ethereum) return beginBlockOfEthereum(deps, schedule.ethereum, parent, input)
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
   if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
@@ -244,27 +203,6 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
   return { kind: 'begun', block, callSystem }
 }
 
-/** `beginBlock` for Ethereum's own chain. */
-function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Begun {
-  const { config, senders } = deps
-  const { ethereum: whole } = input
-  const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'the input is not a whole block of Ethereum'
-  if (whole === undefined || refusal !== undefined) return { kind: 'invalid', reason: refusal ?? '' }
-  const { header } = whole
-  const env = { ...blockEnvOf(config, header), baseFee: ethereumBaseFee(schedule, parent.header, header.timestamp) ?? 0n }
-  const rules = ethereumRulesAt(schedule, header)
-  const { state } = parent
-  const session = deps.evm.open(state.view, env, rules)
-  const postState = (): Uint8Array => fromHex(computeStateRoot(state.nodes, parent.header.stateRoot, state.view, session.diff()).root)
-  const hasStatus = hasOldFork(rules, 'byzantium')
-  const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
-  const block = new BlockExecutor({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
-  const callSystem = (): undefined => {
-    beginEthereumBlock(session, schedule, whole)
-  }
-  return { kind: 'begun', block, callSystem }
-}
-
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's state is incomplete
@@ -274,5 +212,5 @@ export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockI
   const opened = createBlockExecutor(deps, parent, input)
   if (opened.kind === 'invalid') return opened
   using block = opened.block
-  return block.takeAll() ?? block.finish() ?? { kind: 'executed', block: block.seal() }
+  return block.takeAll() ?? { kind: 'executed', block: block.seal() }
 }

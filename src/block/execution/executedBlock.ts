@@ -17,8 +17,6 @@ export type BlockInput = {
   readonly parentBeaconBlockRoot?: Hash
   /** EIP-2718 bytes */
   readonly transactions: readonly Uint8Array[]
-  /** on Ethereum's own chain: the whole block, which determines more of its header */
-  readonly ethereum?: Block
 }
 
 /** A block with all results of its execution. Immutable, so that readers in any thread may hold it. */

@@ -8,7 +8,6 @@ import type { Address, Hash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
 import { decodeTransaction, depositType, hashTransaction, type SignedTransaction, type Transaction } from '#types/transaction'
 import type { ExecutionConfig } from '../executionConfig.ts'
-import { createEthereumFees } from '../fees/ethereumFees.ts'
 import { createOpFees, type OpFees } from '../fees/opFees.ts'
 import { applyTransaction } from './applyTransaction.ts'
 import { applyDeposit } from './deposits.ts'
@@ -23,8 +22,6 @@ export type BlockRun = {
   readonly senders: Senders
   /** Called before each transaction; the session calls it while messages run. An error that it throws ends the execution. */
   readonly interruptCheck?: InterruptCheck
-  /** on Ethereum's own chain before Byzantium: returns the present state root, for receipts */
-  readonly postState?: () => Uint8Array
 }
 
 /** A decoded signed transaction with its hash and sender. */
@@ -93,7 +90,7 @@ export class TransactionRun {
     this.#run.interruptCheck?.(0)
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
-    if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'a deposit in a block of Ethereum' : this.#takeDeposit(tx, raw)
+    if (tx.type === depositType) return this.#takeDeposit(tx, raw)
     const hash = hashTransaction(raw)
     const sender = signer ?? this.#run.senders.of(tx, hash)
     return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
@@ -101,7 +98,7 @@ export class TransactionRun {
 
   /** `take` for a decoded transaction with a known sender. */
   takeSigned({ tx, raw, hash, sender }: ReadTransaction): string | undefined {
-    const { session, env, rules, postState } = this.#run
+    const { session, env, rules } = this.#run
     const fees = this.#feesNow()
     const footprint = fees.footprint(raw)
     if (footprint > this.footprintLeft) return 'the DA footprint exceeds the gas limit of the block'
@@ -112,8 +109,7 @@ export class TransactionRun {
     const logs = succeeded ? outcome.logs : []
     this.#gasUsed += gasUsed
     this.#footprint += footprint
-    const fields = { type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs }
-    const receipt = createReceipt(postState ? { ...fields, postState: postState() } : fields)
+    const receipt = createReceipt({ type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs })
     this.#executed.push({ hash, sender, receipt, gasUsed })
     return undefined
   }
@@ -139,9 +135,7 @@ export class TransactionRun {
   /** Fee rules at the prices that the block's first transaction has set. */
   #feesNow(): OpFees {
     const { config, env, session } = this.#run
-    this.#fees ??= config.schedule.ethereum
-      ? createEthereumFees(config.schedule.ethereum, env.timestamp)
-      : createOpFees(config.schedule, env.timestamp, session)
+    this.#fees ??= createOpFees(config.schedule, env.timestamp, session)
     return this.#fees
   }
 }

@@ -8,12 +8,7 @@ import { type SignedTransaction, signatureBytes, signingDigest } from '#types/tr
  * @returns undefined when no key fits, or when s is in the upper half of its range, which EIP-2 forbids
  */
 export function recoverSender(tx: SignedTransaction): Address | undefined {
-  return tx.s > secp256k1HalfOrder ? undefined : recoverFrontierSender(tx)
-}
-
-/** `recoverSender` for a transaction from before EIP-2: s may be in either half. */
-export function recoverFrontierSender(tx: SignedTransaction): Address | undefined {
-  const signature = signatureBytes(tx)
+  const signature = tx.s > secp256k1HalfOrder ? undefined : signatureBytes(tx)
   const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
   return address && addressFromBytes(address)
 }

@@ -1,4 +1,4 @@
-import { type EvmRules, hasFork, hasOldFork } from '#chainspec/evmRules'
+import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { Outcome } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { AccessList } from '#types/transaction'
@@ -9,8 +9,6 @@ const price = {
   creation: 32_000,
   zeroByte: 4,
   otherByte: 16,
-  /** before EIP-2028 */
-  oldOtherByte: 68,
   initcodeWord: 2,
   listedAddress: 2_400,
   listedSlot: 1_900,
@@ -22,10 +20,6 @@ const price = {
 const maxInitcodeSize = 49_152
 /** Divisor of the maximum refund; EIP-3529 */
 const maxRefundQuotient = 5n
-const oldMaxRefundQuotient = 2n
-
-/** Returns the divisor that gives the maximum refund from the gas that the message used. */
-export const refundQuotient = (rules: EvmRules): bigint => (hasOldFork(rules, 'london') ? maxRefundQuotient : oldMaxRefundQuotient)
 
 /** Fields of a transaction or deposit that determine its intrinsic gas. */
 export type Priced = {
@@ -62,9 +56,8 @@ export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
 }
 
 function intrinsicOf(rules: EvmRules, tx: Priced, zeros: number): bigint {
-  const otherByte = hasOldFork(rules, 'istanbul') ? price.otherByte : price.oldOtherByte
-  let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * otherByte
-  if (tx.to === null && hasOldFork(rules, 'homestead')) sum += price.creation
+  let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * price.otherByte
+  if (tx.to === null) sum += price.creation
   if (tx.to === null && hasFork(rules, 'shanghai')) sum += Math.ceil(tx.data.length / 32) * price.initcodeWord
   for (const { slots } of tx.accessList ?? []) sum += price.listedAddress + slots.length * price.listedSlot
   sum += (tx.authorizationList?.length ?? 0) * price.authorization
@@ -91,17 +84,10 @@ export function initcodeRefusal(rules: EvmRules, tx: Priced): string | undefined
  * Returns the gas that the sender pays for: the gas used less the refund (at most a fifth, EIP-3529), and at least the floor (EIP-7623).
  * @param floor the transaction's floor, in gas
  * @param earlierRefund gas that the refund counter held before the message ran (EIP-7702)
- * @param quotient result of `refundQuotient`
  */
-export function gasAfterRefund(
-  gasLimit: bigint,
-  floor: bigint,
-  outcome: Outcome,
-  earlierRefund = 0n,
-  quotient: bigint = maxRefundQuotient,
-): bigint {
+export function gasAfterRefund(gasLimit: bigint, floor: bigint, outcome: Outcome, earlierRefund = 0n): bigint {
   const ran = gasLimit - outcome.gasLeft
-  const most = ran / quotient
+  const most = ran / maxRefundQuotient
   const refund = outcome.gasRefund + earlierRefund
   const used = ran - (refund < most ? refund : most)
   return used > floor ? used : floor

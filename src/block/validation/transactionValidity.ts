@@ -1,4 +1,4 @@
-import { type EvmRules, hasFork, hasOldFork, transactionGasCap } from '#chainspec/evmRules'
+import { type EvmRules, hasFork, transactionGasCap } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession } from '#evm/ports'
 import { maxNonce } from '#types/account'
 import { type Address, emptyCodeHash } from '#types/ids'
@@ -54,17 +54,9 @@ function refuseBlobs(tx: BlobTransaction, block: BlockEnv, maxBlobs: number): st
   return undefined
 }
 
-/** Returns why a transaction's type is not yet known to rules before Paris, or undefined. */
-function refuseLater(tx: SignedTransaction, rules: EvmRules): string | undefined {
-  if (tx.type === 1 && !hasOldFork(rules, 'berlin')) return 'transaction type not supported: 1'
-  if (tx.type === 2 && !hasOldFork(rules, 'london')) return 'transaction type not supported: 2'
-  return tx.type === 0 && tx.chainId !== undefined && !hasOldFork(rules, 'spuriousDragon') ? 'replay-protected before EIP-155' : undefined
-}
-
 function refuseKind({ tx, block, rules, maxBlobs }: Pick<Candidate, 'tx' | 'block' | 'rules' | 'maxBlobs'>): string | undefined {
   if (tx.type === 3 && (maxBlobs === undefined || !hasFork(rules, 'cancun'))) return 'transaction type not supported: 3'
   if (tx.type === 4 && !hasFork(rules, 'prague')) return 'transaction type not supported: 4'
-  if (rules.old !== undefined && refuseLater(tx, rules)) return refuseLater(tx, rules)
   if (tx.chainId !== undefined && tx.chainId !== block.chainId) return `chain id ${tx.chainId}, not ${block.chainId}`
   if (tx.type === 4 && tx.authorizationList.length === 0) return 'EIP-7702 transaction with empty authorization list'
   return tx.type === 3 && maxBlobs !== undefined ? refuseBlobs(tx, block, maxBlobs) : undefined

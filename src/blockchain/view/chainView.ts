@@ -126,9 +126,8 @@ class SnapshotView implements ExecutionView {
       const executed = this.known.executed(hash)
       if (executed === undefined) return this.#pendingBlock(hash)
       // a caller that keeps the block must not keep the results of its execution alive
-      const { header, transactions, ommers, withdrawals } = executed
-      const block = { header, transactions, ...(ommers && { ommers }), ...(withdrawals && { withdrawals }) }
-      return { hash, block, senders: executed.executed.map(({ sender }) => sender) }
+      const { header, transactions } = executed
+      return { hash, block: { header, transactions }, senders: executed.executed.map(({ sender }) => sender) }
     }
     const header = store.readHeader(this.#reader, id)
     const transactions = store.readTransactions(this.#reader, id)

@@ -1,36 +1,31 @@
-import { parseEthereumGenesis } from '#chainspec/ethereumGenesis'
 import type { ParsedGenesis } from '#chainspec/genesisJson'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import { importFile, importRlpFile } from '#node/importFile'
+import { importFile } from '#node/importFile'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
-import { readFileBytes, readFileText, readJsonFile } from '../files.ts'
+import { readFileText } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
 import { createLiveLine, openLog, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 
 const names = ['genesis', 'datadir', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
 
-/** Blocks of Ethereum; every other file has payloads. */
-const isRlp = (path: string): boolean => /\.rlp(?:\.zst)?$/.test(path)
-
 export const importBlocks: Command = {
   name: 'import',
   doc: 'execute payloads out of a file, one a line, on top of a data directory',
   argument: {
     name: 'FILE',
-    doc: 'JSON lines (or JSON lines in zstd) of {"p": execution payload, "root": parent beacon block root}; FILE.rlp: blocks of a test chain that follows Ethereum’s own forks, with its genesis.json',
+    doc: 'JSON lines (or JSON lines in zstd) of {"p": execution payload, "root": parent beacon block root}',
   },
   flags: names,
   async run(io, raw, path): Promise<number> {
     const given = readFlags(names, raw, io.env)
     if (given.genesis === undefined)
       throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
-    const parsed = isRlp(path) ? parseEthereumGenesis(readJsonFile(given.genesis)) : readGenesisFile(given.genesis)
-    const { genesis, warnings } = parsed
+    const { genesis, warnings } = readGenesisFile(given.genesis)
     const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
@@ -39,7 +34,7 @@ export const importBlocks: Command = {
     const startMs = io.clock.nowMs()
     const show = (text: string): void => line.show(text)
     const to = { clock: io.clock, log, startMs, show, genesis, datadir, signal: io.signal }
-    const { imported, skipped, gas, head } = isRlp(path) ? await importBlocksFrom(path, to) : await importPayloadsFrom(path, to)
+    const { imported, skipped, gas, head } = await importPayloadsFrom(path, to)
     line.end()
     const seconds = secondsSince(io.clock, startMs)
     printResult(io, given.json, {
@@ -80,11 +75,6 @@ function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof im
     to.show(`block ${payload.blockNumber}  ${blocks}/${total}  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
   }
   return importFile({ clock, log, onBlock }, { genesis, datadir, lines: untilAborted(lines, to.signal) })
-}
-
-function importBlocksFrom(path: string, to: Destination): ReturnType<typeof importRlpFile> {
-  const { genesis, datadir, signal } = to
-  return importRlpFile({ genesis, datadir, bytes: readFileBytes(path), signal, onBlock: ({ header }) => to.show(`block ${header.number}`) })
 }
 
 function* untilAborted(lines: readonly string[], signal: AbortSignal): Iterable<string> {

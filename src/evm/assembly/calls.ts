@@ -29,6 +29,7 @@ import {
 } from './internal'
 import {
   accountBalance,
+  accountPrecompile,
   ctxExitEntry,
   ctxExitFrom,
   ctxExitId,
@@ -59,11 +60,10 @@ export function exitFor(exit: i32, entry: usize): i32 {
   return exit
 }
 
-/** Returns the number of the precompile at a word's address; 0 when there is none. */
-function precompileAt(word: usize): u32 {
-  if ((load<u64>(word, 8) | <u64>load<u32>(word, 16)) !== 0) return 0
-  const low = load<u64>(word)
-  if (low >= 0x400) return 0
+/** Returns the number of the precompile at an account's address; 0 when there is none. */
+function precompileAt(account: usize): u32 {
+  const low = load<u64>(account)
+  if ((load<u64>(account, 8) | <u64>load<u32>(account, 16)) !== 0 || low >= 0x400) return load<u32>(account, accountPrecompile)
   return load<u8>(<usize>ctxPrecompiles + <usize>(low >> 3)) & (1 << <u8>(low & 7)) ? <u32>low : 0
 }
 

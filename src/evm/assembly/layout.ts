@@ -145,6 +145,8 @@ export const accountSlots = 152
 export const accountNumber = 156
 /** u32, the account changed before this one, 0 at the end; only with `accountDirtyFlag`. */
 export const accountNextDirty = 160
+/** u32, number of the precompile that runs at an address from 0x400 on; 0: none. The host writes it. */
+export const accountPrecompile = 164
 export const accountBytes = 176
 
 /** The entry holds the account of the view. */
@@ -194,7 +196,7 @@ export const exitAccount = 1
 export const exitSlot = 2
 /** `ctxExitEntry`: an account entry whose code the arena needs. */
 export const exitCode = 3
-/** `ctxExitId`: address of the precompile; `ctxExitFrom`, `ctxExitSize`: its input; gas: `ctxGas` + `ctxReserve` of the call. */
+/** `ctxExitId`: number of the precompile, which is its address below 0x400; `ctxExitFrom`, `ctxExitSize`: its input; gas: `ctxGas` + `ctxReserve` of the call. */
 export const exitPrecompile = 4
 /** `ctxExitId`: number of a block within the last 256. */
 export const exitBlockHash = 5

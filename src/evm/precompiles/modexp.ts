@@ -1,5 +1,5 @@
 import { emptyBytes } from '#lib/bytes'
-import { type Lengths, modexpGasBerlin, modexpGasByzantium, modexpGasOsaka, modexpHeadBytes, modexpLengths } from './modexpGas.ts'
+import { type Lengths, modexpGasBerlin, modexpGasOsaka, modexpHeadBytes, modexpLengths } from './modexpGas.ts'
 import { power } from './modexpPower.ts'
 import { type Precompile, readPadded } from './precompile.ts'
 
@@ -15,9 +15,6 @@ const maxBytes = 2n ** 24n
  * @see EIP-198, EIP-2565
  */
 export const modexp: Precompile = { gas: modexpGasBerlin, run: (input) => run(input, modexpLengths(input)) }
-
-/** Precompile 0x05 before Berlin. @see EIP-198 */
-export const modexpByzantium: Precompile = { ...modexp, gas: modexpGasByzantium }
 
 /** Precompile 0x05 from Osaka on: higher gas, and failure for numbers of more than 1,024 bytes. @see EIP-7823, EIP-7883 */
 export const modexpOsaka: Precompile = {

@@ -11,20 +11,6 @@ export function modexpLengths(input: Uint8Array): Lengths {
   return { base, exponent, modulus }
 }
 
-/** Returns the gas before Berlin: `multiplicationCost` times the number of squarings, divided by 20. @see EIP-198 */
-export function modexpGasByzantium(input: Uint8Array): bigint {
-  const lengths = modexpLengths(input)
-  const size = lengths.base > lengths.modulus ? lengths.base : lengths.modulus
-  return (multiplicationCost(size) * squarings(input, lengths, 8n)) / 20n
-}
-
-/** Returns the cost of multiplying numbers of a size in bytes. @see EIP-198, mult_complexity */
-function multiplicationCost(size: bigint): bigint {
-  if (size <= 64n) return size * size
-  if (size <= 1_024n) return (size * size) / 4n + 96n * size - 3_072n
-  return (size * size) / 16n + 480n * size - 199_680n
-}
-
 /** Returns the gas from Berlin on: size in words squared, times the number of squarings, divided by three; at least 200. @see EIP-2565 */
 export function modexpGasBerlin(input: Uint8Array): bigint {
   const lengths = modexpLengths(input)
@@ -46,7 +32,7 @@ function sizeWords({ base, modulus }: Lengths): bigint {
 }
 
 /** Returns the number of squarings that the gas counts. Only the first 32 bytes of the exponent are read; each later byte counts `perByte`. */
-function squarings(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
+export function squarings(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
   const headLength = exponent < 32n ? Number(exponent) : 32
   const at = BigInt(modexpHeadBytes) + base
   const head = at >= BigInt(input.length) ? 0n : bigintFromBytes(readPadded(input, Number(at), headLength))

@@ -1,12 +1,12 @@
-import { type EvmRules, evmForks, hasOldFork } from '#chainspec/evmRules'
+import { type EvmRules, evmForks } from '#chainspec/evmRules'
 import { bytesFromBigint } from '#lib/bytes'
 import { type Address, addressFromBytes } from '#types/ids'
 import { blake2f } from './blake2f.ts'
 import { blsG1Add, blsG1Msm, blsG2Add, blsG2Msm, blsMapFp2ToG2, blsMapFpToG1, blsPairing } from './bls12381.ts'
-import { bn254Add, bn254Mul, bn254Pairing, pairCount } from './bn254.ts'
+import { bn254Add, bn254Mul, bn254Pairing } from './bn254.ts'
 import { ecrecover } from './ecrecover.ts'
 import { identity, ripemd160, sha256 } from './hashes.ts'
-import { modexp, modexpByzantium, modexpOsaka } from './modexp.ts'
+import { modexp, modexpOsaka } from './modexp.ts'
 import { p256Verify } from './p256Verify.ts'
 import { pointEvaluation } from './pointEvaluation.ts'
 import { limited, type Precompile } from './precompile.ts'
@@ -40,28 +40,8 @@ function tableOf(rules: EvmRules): Table {
   return table
 }
 
-/** Returns the precompiles before Istanbul: bn254 at its gas before EIP-1108, MODEXP at the gas of EIP-198. */
-function oldPrecompiles(rules: EvmRules): [bigint, Precompile][] {
-  const list: [bigint, Precompile][] = [
-    [0x01n, ecrecover],
-    [0x02n, sha256],
-    [0x03n, ripemd160],
-    [0x04n, identity],
-  ]
-  if (!hasOldFork(rules, 'byzantium')) return list
-  const isIstanbul = hasOldFork(rules, 'istanbul')
-  return [
-    ...list,
-    [0x05n, hasOldFork(rules, 'berlin') ? modexp : modexpByzantium],
-    [0x06n, isIstanbul ? bn254Add : { ...bn254Add, gas: () => 500n }],
-    [0x07n, isIstanbul ? bn254Mul : { ...bn254Mul, gas: () => 40_000n }],
-    [0x08n, isIstanbul ? bn254Pairing : { ...bn254Pairing, gas: (input) => 100_000n + 80_000n * pairCount(input) }],
-    ...(isIstanbul ? [[0x09n, blake2f] satisfies [bigint, Precompile]] : []),
-  ]
-}
-
 function precompilesUnder(rules: EvmRules): [bigint, Precompile][] {
-  const fork = rules.old === undefined ? forkPrecompiles(rules) : oldPrecompiles(rules)
+  const fork = forkPrecompiles(rules)
   if (rules.precompilesAt === undefined) return fork
   const list = new Map(fork)
   for (const address of rules.precompilesAt.keys()) list.delete(BigInt(address))

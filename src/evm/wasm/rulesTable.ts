@@ -1,4 +1,5 @@
 import { type EvmRules, evmForks } from '#chainspec/evmRules'
+import type { Address } from '#types/ids'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAddresses, precompileAt } from '../precompiles/precompileAt.ts'
 
@@ -9,27 +10,37 @@ export type RulesTable = {
   readonly creationOverStorage: 0 | 1
   /** One bit for each address below 0x400. */
   readonly precompileBits: Uint8Array
+  /** Precompiles at other addresses, with their numbers. */
+  readonly placed: readonly (readonly [address: Address, number: number])[]
+  /** Precompiles by number: the address below 0x400, from 0x400 on the numbers in `placed`. */
   readonly precompiles: ReadonlyMap<number, Precompile>
 }
+
+/** Bits of `precompileBits`. */
+const bitmapSize = 0x400
 
 const tables = new WeakMap<EvmRules, RulesTable>()
 
 export function rulesTable(rules: EvmRules): RulesTable {
   const known = tables.get(rules)
   if (known) return known
-  const precompileBits = new Uint8Array(0x80)
+  const precompileBits = new Uint8Array(bitmapSize / 8)
+  const placed: [Address, number][] = []
   const precompiles = new Map<number, Precompile>()
   for (const address of precompileAddresses(rules)) {
-    const number = Number(address)
     const precompile = precompileAt(rules, address)
-    if (!precompile || number >= 0x400) throw new RangeError(`a precompile at ${address}`)
+    if (!precompile) throw new RangeError(`no precompile at ${address}`)
+    const isInBitmap = BigInt(address) < bitmapSize
+    const number = isInBitmap ? Number(address) : bitmapSize + placed.length
     precompiles.set(number, precompile)
-    precompileBits[number >> 3] = (precompileBits[number >> 3] ?? 0) | (1 << (number & 7))
+    if (isInBitmap) precompileBits[number >> 3] = (precompileBits[number >> 3] ?? 0) | (1 << (number & 7))
+    else placed.push([address, number])
   }
   const table: RulesTable = {
     fork: evmForks.indexOf(rules.fork),
     creationOverStorage: rules.creationOverStorage === 'allow' ? 1 : 0,
     precompileBits,
+    placed,
     precompiles,
   }
   tables.set(rules, table)

@@ -5,6 +5,7 @@ import type { Address, Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import {
   accountAddress,
+  accountPrecompile,
   ctxBaseFee,
   ctxBeneficiary,
   ctxBlobBaseFee,
@@ -109,7 +110,7 @@ export type SessionContext = {
   readonly instance: EvmInstance
   giveBack(instance: EvmInstance): void
   /** Set for an instance of the traced build. */
-  readonly watch?: (world: World, table: RulesTable) => ExitWatch
+  readonly watch?: (world: World) => ExitWatch
 }
 
 /** State of one block while it runs, on an instance that it owns until disposal. */
@@ -134,13 +135,15 @@ export class WasmSession implements EvmSession {
     this.#table = rulesTable(rules)
     this.#place = place
     this.#usualPace = interruptCheck
-    this.#watch = place.watch?.(this.#world, this.#table)
+    this.#watch = place.watch?.(this.#world)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
     writeBlock(instance, block)
     exports.openSession(known === undefined ? 0 : 1)
-    if (known === undefined) exports.openCodes() // otherwise opcode table, codes and block hash of the last session remain valid
+    if (known !== undefined) return // opcode table, codes, block hash and placed precompiles of the last session remain valid
+    exports.openCodes()
+    for (const [address, number] of this.#table.placed) memory.setNumber(this.#world.entryOf(address) + accountPrecompile, number)
   }
 
   account(address: Address): Account | undefined {

@@ -1,6 +1,7 @@
 import { childBaseFee } from '#block/fees/baseFee'
 import type { Execution } from '#blockchain/execution'
 import { timestampOf } from '#chainspec/blockTime'
+import { forkConfigsOf } from '#chainspec/forkConfigs'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Evm } from '#evm/ports'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
@@ -15,7 +16,6 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import { pendingRounds } from '#rpc/subscriptions/pendingRounds'
 import { createCallExecutor } from '#simulation/call/callExecutor'
 import { createCallRuns } from '#simulation/call/callRuns'
-import { createOverridableEvm } from '#simulation/call/overriddenPrecompiles'
 import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
 import type { TransactionPool } from '#types/transactionPool'
@@ -70,11 +70,10 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     callTimeoutMs = defaultCallTimeoutMs,
   } = deps
   const traced = createTracedWasmEvm()
-  const overridable = createOverridableEvm(evm)
   return {
     chain: { view: () => execution.view(), sync },
-    executor: createCallExecutor({ execution, evm: overridable, config, clock }, callTimeoutMs),
-    calls: createCallRuns({ execution, evm: overridable, traced, config }),
+    executor: createCallExecutor({ execution, evm, config, clock }, callTimeoutMs),
+    calls: createCallRuns({ execution, evm, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
     metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, timestampOf(config, parent.number + 1)) },
@@ -87,7 +86,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     blocks: createBlockCache(blockCacheBytes * cacheShare),
     filters: createFilters({ clock, newId: deps.newFilterId }),
     chainId: config.l2ChainId,
-    forks: { schedule: config.schedule, genesis: config.genesis },
+    forks: config,
+    forkConfigs: forkConfigsOf(config),
     clientVersion: `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`,
     limits: defaultEthLimits,
   }

@@ -9,13 +9,11 @@ import type { CallMessage, CallOverrides, ListedCall, MeasuredCall } from '#rpc/
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
 import { type CallDeps, callContext, runCall } from './callExecutor.ts'
-import { isBeyondCompiled } from './overriddenPrecompiles.ts'
 import { measureMessage, notRun } from './runMessage.ts'
 
 const slotOps: readonly number[] = [0x54, 0x55] // SLOAD, SSTORE
 const callOps: readonly number[] = [0xf1, 0xf2, 0xf4, 0xfa] // CALL, CALLCODE, DELEGATECALL, STATICCALL
 const accountOps: readonly number[] = [0x31, 0x3b, 0x3c, 0x3f, 0xff] // BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT
-const untraceable = { kind: 'override', reason: 'a precompile at an address above 0x3ff is not traced' } as const
 const addressMask = (1n << 160n) - 1n
 
 /** Collects the accounts and slots that a message accesses. An account that is always warm is listed only if it has slots. */
@@ -83,7 +81,6 @@ export function listCall(
   const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return { accessList: message.accessList, measured: notRun(place.refusal) }
   const { view, env, rules } = place
-  if (isBeyondCompiled(rules)) return { accessList: message.accessList, measured: notRun(untraceable) }
   const reached = new Reached(message, rules)
   const first = ((): MeasuredCall => {
     using session = deps.traced.open(view, env, rules, reached)

@@ -53,7 +53,7 @@ export type CallContext =
 /** Returns the environment of messages at a block. The rules are those of the block's own time, even when the time is overridden. */
 export function callContext(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallContext {
   const { state: accounts, block = {} } = overrides
-  const plain = evmRulesAt(config.schedule, header.timestamp, header.number)
+  const plain = evmRulesAt(config.schedule, header.timestamp)
   const overridden = accounts === undefined ? ({ kind: 'rules', rules: plain } as const) : overriddenRules(plain, accounts)
   if (overridden.kind === 'refused') return { kind: 'refused', refusal: { kind: 'override', reason: overridden.reason } }
   return {

@@ -1,20 +1,14 @@
-import { createReferenceEvm } from '#evm/referenceEvm'
-import { lazy } from '#lib/lazy'
 import type { CallOutcome, CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
 import { zeroHash } from '#types/ids'
 import { simulate } from '../simulateV1/simulate.ts'
-import { ethereumSimulatedRules } from '../simulateV1/simulatedEthereum.ts'
 import { opSimulatedRules } from '../simulateV1/simulatedRules.ts'
-import { transferLog } from '../simulateV1/transferLogs.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { listCall } from './accessList.ts'
 import { callMany } from './callMany.ts'
 
 /** Creates the runner of requests with more than one message, over views of the chain. */
 export function createCallRuns({ execution, evm, traced, config }: Omit<SimulationDeps, 'clock'>): CallRuns {
-  const { ethereum } = config.schedule
-  const transferring = lazy(() => createReferenceEvm({ logOfTransfer: transferLog }))
-  const simulatedRules = ethereum ? ethereumSimulatedRules(ethereum) : opSimulatedRules(config)
+  const rules = opSimulatedRules(config)
   return {
     list(at, message, timer, overrides): ListedCall | undefined {
       using view = execution.view()
@@ -32,7 +26,7 @@ export function createCallRuns({ execution, evm, traced, config }: Omit<Simulati
       if (parent === undefined) return undefined
       const isSealed = view.known.executed(at.hash) !== undefined || view.known.committed(at.hash) !== undefined
       const on = isSealed ? parent : { ...parent, hash: zeroHash } // the id of a pending block is valid in views only
-      return simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, on, request, gasCap)
+      return simulate({ evm, traced, config, rules, timer }, on, request, gasCap)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ParentBlock } from '#block/execution/executeBlock'
-import { createWasmEvm } from '#evm/wasmEvm'
+import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { fromHex, toHex } from '#lib/hex'
 import { sha256 } from '#lib/sha256'
 import type { CallMessage, CallOutcome, MeasuredCall, StateOverrides } from '#rpc/callPorts'
@@ -8,9 +8,11 @@ import { genesisState } from '#state/genesisState'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { type Address, parseAddress } from '#types/ids'
+import { listCall } from './accessList.ts'
 import { type CallDeps, runCall } from './callExecutor.ts'
-import { createOverridableEvm, isBeyondCompiled, overriddenRules } from './overriddenPrecompiles.ts'
+import { overriddenRules } from './overriddenPrecompiles.ts'
 
 const at0x = (number: number): Address => parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
 const sha = at0x(2)
@@ -20,24 +22,29 @@ const sizes = testAddress(0xc1)
 
 // returns the difference of GAS before and after EXTCODESIZE(sha)
 const account = testAccount(sizes, { code: `0x5a73${sha.slice(2)}3b505a900360005260206000f3` })
+const callers = testAddress(0xc2)
+// calls `far` with its calldata; returns the gas that the call used, whether it succeeded, and its output
+const caller = testAccount(callers, { code: `0x3660006000375a6020604036600073${far.slice(2)}5afa6020525a900360005260606000f3` })
 const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as CallDeps['config']
 const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n })
-const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState([account]).state }
-const deps = { evm: createOverridableEvm(createWasmEvm()), config }
+const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState([account, caller]).state }
+const deps = { evm: createWasmEvm(), config }
 
 const data = Uint8Array.of(1, 2, 3)
-function run(to: Address, state: StateOverrides): MeasuredCall {
+const messageTo = (to: Address): CallMessage => {
   const fees = { gasLimit: 1_000_000n, gasPrice: 0n }
-  const message: CallMessage = { from: testAddress(0xa1), to, value: 0n, data, ...fees, accessList: [], authorizationList: [] }
-  return runCall(deps, at, message, { state })
+  return { from: testAddress(0xa1), to, value: 0n, data, ...fees, accessList: [], authorizationList: [] }
+}
+function run(to: Address, state: StateOverrides, on: CallDeps = deps): MeasuredCall {
+  return runCall(on, at, messageTo(to), { state })
 }
 const outputOf = (outcome: CallOutcome): string => ('output' in outcome ? toHex(outcome.output) : JSON.stringify(outcome))
 const digest = toHex(sha256(data))
 
 it.each([
-  ['within the range of the compiled interpreter', near],
-  ['beyond the range of the compiled interpreter', far],
+  ['below 0x400', near],
+  ['from 0x400 on', far],
 ])('simulation/call/overriddenPrecompiles: runs a moved precompile only at its new address, %s', (_where, to) => {
   const moved: StateOverrides = new Map([[sha, { movePrecompileTo: to }]])
   const plain = run(sha, new Map())
@@ -59,11 +66,27 @@ it('simulation/call/overriddenPrecompiles: disables a precompile by any override
   expect(outputOf(run(sha, new Map([[near, { balance: 1n }]])).outcome)).toBe(digest)
 })
 
-it('simulation/call/overriddenPrecompiles: keeps the rules without a precompile in the overrides, and is beyond the compiled range only at far addresses', () => {
-  const { rules } = rulesOf(new Map())
-  expect(rulesOf(new Map([[far, { balance: 1n }]])).rules).toBe(rules)
-  expect(isBeyondCompiled(rulesOf(new Map([[sha, { movePrecompileTo: near }]])).rules)).toBe(false)
-  expect(isBeyondCompiled(rulesOf(new Map([[sha, { movePrecompileTo: far }]])).rules)).toBe(true)
+it('simulation/call/overriddenPrecompiles: a contract calls a moved precompile as in the reference interpreter, twice the same', () => {
+  const moved: StateOverrides = new Map([[sha, { movePrecompileTo: far }]])
+  const { config } = deps
+  const expected = run(callers, moved, { evm: createReferenceEvm(), config })
+  const words = outputOf(expected.outcome).slice(2)
+  expect(BigInt(`0x${words.slice(0, 64)}`)).toBeGreaterThan(2_600n)
+  expect(words.slice(64)).toBe(`${'1'.padStart(64, '0')}${digest.slice(2)}`)
+  expect([run(callers, moved), run(callers, moved)]).toEqual([expected, expected])
+  expect(run(callers, new Map()).outcome).toEqual(run(callers, new Map(), { evm: createReferenceEvm(), config }).outcome)
+})
+
+it('simulation/call/overriddenPrecompiles: traces a call of a precompile that was moved to any address', () => {
+  for (const to of [near, far]) {
+    const state: StateOverrides = new Map([[sha, { movePrecompileTo: to }]])
+    const listed = listCall({ ...deps, traced: createTracedWasmEvm() }, at, messageTo(to), { state })
+    expect(listed).toEqual({ accessList: [], measured: run(to, state) })
+  }
+})
+
+it('simulation/call/overriddenPrecompiles: keeps the rules when no precompile is overridden', () => {
+  expect(rulesOf(new Map([[far, { balance: 1n }]])).rules).toBe(rulesOf(new Map()).rules)
 })
 
 const plainRules = { fork: 'prague', precompileLimits: {} } as const

@@ -1,13 +1,8 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import { precompileNames } from '#chainspec/precompileNames'
-import type { Evm, EvmSession, TransactionEnv } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
-import { lazy } from '#lib/lazy'
+import type { TransactionEnv } from '#evm/ports'
 import type { StateOverrides } from '#rpc/callPorts'
 import type { Address } from '#types/ids'
-
-/** The compiled interpreter has precompiles only below this address. */
-const precompileLimit = 0x400n
 
 /** EVM rules, or why the overrides contradict them. */
 export type OverriddenRules = { readonly kind: 'rules'; readonly rules: EvmRules } | { readonly kind: 'refused'; readonly reason: string }
@@ -26,18 +21,6 @@ export function overriddenRules(rules: EvmRules, overrides: StateOverrides | und
     if (to !== undefined) precompilesAt.set(to, address)
   }
   return { kind: 'rules', rules: precompilesAt.size === 0 ? rules : { ...rules, precompilesAt } }
-}
-
-/** Whether a precompile was moved to an address that the compiled interpreter does not support. */
-export function isBeyondCompiled({ precompilesAt }: EvmRules): boolean {
-  if (precompilesAt === undefined) return false
-  return [...precompilesAt].some(([address, from]) => from !== undefined && BigInt(address) >= precompileLimit)
-}
-
-/** Returns an interpreter that falls back to the slower reference interpreter for precompiles at unsupported addresses. */
-export function createOverridableEvm(evm: Evm): Evm {
-  const reference = lazy(createReferenceEvm)
-  return { open: (view, env, rules): EvmSession => (isBeyondCompiled(rules) ? reference() : evm).open(view, env, rules) }
 }
 
 /** Returns disabled precompiles as warm addresses: the fork's whole precompile set is warm. */

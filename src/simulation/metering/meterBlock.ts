@@ -27,7 +27,7 @@ export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlo
   const known = new Map<Hash, Address>()
   const recoveryUs = yield* recovered(clock, block.transactions, known)
   const senders = { of: (_tx: unknown, hash: Hash): Address | undefined => known.get(hash) }
-  const [opened, openUs] = timed(clock, () => createBlockExecutor({ evm, config, senders }, parent, inputOfBlock(config.schedule, block)))
+  const [opened, openUs] = timed(clock, () => createBlockExecutor({ evm, config, senders }, parent, inputOfBlock(block)))
   if (opened.kind === 'invalid') return { kind: 'refused', reason: opened.reason }
   using open = opened.block
   let totalUs = openUs
@@ -40,8 +40,6 @@ export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlo
     transactions.push({ hash: executed.hash, gasUsed: executed.gasUsed, executionUs })
     yield
   }
-  const ended = open.finish()
-  if (ended) return { kind: 'refused', reason: ended.reason }
   const [, stateRootUs] = timed(clock, () => open.seal())
   return { kind: 'measured', value: { recoveryUs, executionUs: totalUs, stateRootUs, transactions } }
 }

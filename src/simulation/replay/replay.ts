@@ -44,7 +44,7 @@ export class BlockReplay {
     this.of = of
     this.#deps = { ...deps, senders: { of: (tx, hash): Address | undefined => of.senders?.[this.#running] ?? deps.senders.of(tx, hash) } }
     this.#blockBytes = of.block.transactions.reduce((sum, raw) => sum + raw.length + transactionBytes, 1_000)
-    this.#input = inputOfBlock(deps.config.schedule, of.block)
+    this.#input = inputOfBlock(of.block)
   }
 
   /** Hashes of the transactions, in order. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import type { ParentBlock } from '#block/execution/executeBlock'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes } from '#lib/bytes'
 import type { CallOutcome, CallRequest, SimulatedBlockRequest, SimulationOutcome, SimulationRequest } from '#rpc/callPorts'
@@ -38,7 +37,6 @@ const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(
 const deps = {
   evm: createWasmEvm(),
   traced: createTracedWasmEvm(),
-  transferring: createReferenceEvm,
   config,
   rules: opSimulatedRules(config),
   timer: () => () => {},

@@ -23,7 +23,7 @@ import type { Log } from '#types/log'
 import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
 import { OutOfTime } from '../call/callTimer.ts'
-import { isBeyondCompiled, overriddenRules } from '../call/overriddenPrecompiles.ts'
+import { overriddenRules } from '../call/overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, overrideDiff } from '../call/overriddenView.ts'
 import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
 import type { SimulatedRules } from './simulatedRules.ts'
@@ -34,8 +34,6 @@ import { isTransferLog, TransferLogs } from './transferLogs.ts'
 export type SimulateDeps = {
   readonly evm: Evm
   readonly traced: TracedEvm
-  /** interpreter that emits a log for each ether transfer, for rules that `traced` does not support */
-  readonly transferring: () => Evm
   readonly config: RollupConfig
   readonly rules: SimulatedRules
   readonly timer: RunTimer
@@ -104,9 +102,8 @@ class Simulation {
     this.#states.add(overrideDiff(this.#states.view, plan.state))
     const env = overriddenEnv(blockEnvOf(config, open), { blobBaseFee: plan.block.blobBaseFee })
     const run = new BlockRun()
-    const evmRules = this.#rulesOf(plan, open)
-    const isTraced = this.#request.traceTransfers && !isBeyondCompiled(evmRules)
-    const transfers = isTraced ? new TransferLogs() : undefined
+    const evmRules = this.#rulesOf(plan)
+    const transfers = this.#request.traceTransfers ? new TransferLogs() : undefined
     using session = this.#open(env, evmRules, transfers)
     rules.begin(session, open, parent.header)
     transfers?.take()
@@ -131,17 +128,16 @@ class Simulation {
   }
 
   /** Returns the rules of a block. Moved or overridden precompiles apply to that block only. */
-  #rulesOf({ state }: SimulatedPlan, { timestamp, number }: Header): EvmRules {
-    const overridden = overriddenRules(evmRulesAt(this.#deps.config.schedule, timestamp, number), state)
+  #rulesOf({ state, timestamp }: SimulatedPlan): EvmRules {
+    const overridden = overriddenRules(evmRulesAt(this.#deps.config.schedule, timestamp), state)
     if (overridden.kind === 'refused') throw new Refused({ kind: 'override', reason: overridden.reason })
     return overridden.rules
   }
 
   #open(env: BlockEnv, rules: EvmRules, transfers: TransferLogs | undefined): EvmSession {
-    const { evm, traced, transferring } = this.#deps
+    const { evm, traced } = this.#deps
     const view: StateView = overriddenView(this.#states.view, undefined, new Map(this.#hashes))
-    if (transfers) return traced.open(view, env, rules, transfers)
-    return (this.#request.traceTransfers ? transferring() : evm).open(view, env, rules)
+    return transfers ? traced.open(view, env, rules, transfers) : evm.open(view, env, rules)
   }
 
   #call(

@@ -6,8 +6,7 @@ import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest
 import { push, type StateStack, viewAbove } from '#state/stateStack'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
-import { callContext, runCall } from '../call/callExecutor.ts'
-import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
+import { runCall } from '../call/callExecutor.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
@@ -52,9 +51,6 @@ class ReplayCalls implements CallTracing {
     const before = this.#now(below)
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
-    const found = callContext(this.#deps.config, at, overrides)
-    if (found.kind === 'place' && isBeyondCompiled(found.rules))
-      return { kind: 'refused', reason: 'a precompile at an address above 0x3ff is not traced' }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
     return runTraced(this.#deps.traced, request, timer, {

@@ -171,7 +171,7 @@ export function createTracing(given: SimulationDeps, cacheShare: number): Tracin
       const of = replays.get(hash)?.of ?? readBlock(deps, hash)
       if (of === undefined) return undefined
       const { block, senders } = of
-      const input = inputOfBlock(deps.config.schedule, block)
+      const input = inputOfBlock(block)
       return createWitness(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
     },
     payloadWitness(parentHash, attributes): SlicedWork<WitnessOutcome> | { readonly refused: string } {

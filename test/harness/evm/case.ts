@@ -1,8 +1,9 @@
-import type { EvmFork, EvmRules, OldEvmFork } from '#chainspec/evmRules'
+import type { EvmFork, EvmRules } from '#chainspec/evmRules'
 import { type Evm, type EvmSession, type Message, MissingState, type Outcome, type StateView, type WantedState } from '#evm/ports'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { keccak256, keccak256Text } from '#lib/keccak'
+import type { EthereumRules, OldEvmFork } from '#test/reference/oldForks'
 import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -56,7 +57,7 @@ const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, pr
 /** Ethereum's rules, without the limits of OP chains. */
 export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
 
-const rulesFor = ({ fork, old }: EvmCase): EvmRules => (old === undefined ? rulesOf(fork) : { ...paris, old })
+const rulesFor = ({ fork, old }: EvmCase): EthereumRules => (old === undefined ? rulesOf(fork) : { ...paris, old })
 
 const keys = new Map<Address, Hex>()
 

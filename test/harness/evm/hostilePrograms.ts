@@ -1,10 +1,10 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import type { Evm, Message, Outcome } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex, toHex } from '#lib/hex'
 import { genesisState } from '#state/genesisState'
 import { push, testBlock, testTransaction } from '#test/harness/evm/host'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { type Address, parseAddress } from '#types/ids'
 import { testAccount, testAddress } from './sessions.ts'
 

@@ -1,6 +1,6 @@
 import type { Evm } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { createReferenceEvm } from '#test/reference/referenceEvm'
 
 /** Interpreter that must give the same results as others in public tests, the fuzzer and the tables of halts. */
 export type Interpreter = { readonly name: string; readonly create: () => Evm }

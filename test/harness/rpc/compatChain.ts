@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
-import { configOfGenesis } from '#block/executionConfig'
-import { type EthereumChain, openEthereumChain } from '#blockchain/ethereumChain'
-import { importRlp } from '#blockchain/importRlp'
-import { parseEthereumGenesis } from '#chainspec/ethereumGenesis'
 import { networkOf } from '#chainspec/networks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createEthereumEvm } from '#evm/ethereumEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { createEthContext } from '#node/serving/ethContext'
+import type { CancellationToken } from '#rpc/context'
 import { ethRegistry } from '#rpc/methods'
 import { createRpcServer, type RpcServer } from '#rpc/server/httpServer'
+import { type EthereumChain, openEthereumChain } from '#test/ethereum/chain'
+import { createEthereumContext } from '#test/ethereum/context'
+import { type EthereumChainSpec, parseEthereumGenesis } from '#test/ethereum/genesis'
+import { importRlp } from '#test/ethereum/importRlp'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { poolPort } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { createEthereumEvm } from '#test/reference/ethereumEvm'
 import { createTxPool } from '#txpool/txPool'
 
 /** Folder of the conformance suite of the execution-apis. */
@@ -30,31 +30,34 @@ export function compatHead(): string {
 }
 
 /** Rollup config for functions that require one. They use only the facts that the genesis file has too. */
-function compatConfig(genesis: Parameters<typeof configOfGenesis>[0]): RollupConfig {
+function compatConfig({ config, genesis }: EthereumChainSpec): RollupConfig {
   const { config: other } = networkOf('base')
-  const config = configOfGenesis(genesis)
   return { ...other, ...config, blockTimeSec: 10, genesis: { ...other.genesis, ...config.genesis, l2TimeSec: genesis.header.timestamp } }
 }
 
 /** Imports the suite's chain into a store in memory. */
-export function importCompatChain(): { readonly chain: EthereumChain; readonly config: RollupConfig } {
-  const { genesis } = parseEthereumGenesis(JSON.parse(readFileSync(resolve(compatDir, 'genesis.json'), 'utf8')))
-  const config = compatConfig(genesis)
-  const chain = openEthereumChain({ kv: createMemoryKv(), evm: createEthereumEvm(createWasmEvm()), config, genesis: () => genesis })
+export function importCompatChain(): { readonly chain: EthereumChain; readonly spec: EthereumChainSpec } {
+  const spec = parseEthereumGenesis(JSON.parse(readFileSync(resolve(compatDir, 'genesis.json'), 'utf8')))
+  const chain = openEthereumChain({ kv: createMemoryKv(), evm: createEthereumEvm(createWasmEvm()), spec })
   importRlp(chain, readFileSync(resolve(compatDir, 'chain.rlp')))
   chain.label(chain.head)
-  return { chain, config }
+  return { chain, spec }
 }
 
 /** Serves the methods of a node on that chain, with a pool. */
-export async function serveCompatChain({ chain, config }: ReturnType<typeof importCompatChain>): Promise<RpcServer> {
-  const shared = { evm: createEthereumEvm(createWasmEvm()), config, clock: systemClock, log: silentLog }
-  const pool = createTxPool({ ...shared, view: () => chain.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
+export async function serveCompatChain({ chain, spec }: ReturnType<typeof importCompatChain>): Promise<RpcServer> {
+  const config = compatConfig(spec)
+  const shared = { evm: createWasmEvm(), clock: systemClock, log: silentLog }
+  const senders = createSenders({ maxBytes: senderCacheBytes })
+  const pool = createTxPool({ ...shared, config, view: () => chain.view(), senders })
   pool.onPublished(chain.published)
-  const context = createEthContext({
-    ...{ ...shared, execution: chain, heads: scriptedFeed(), pool: poolPort(pool), version: '0.0.0', sync: () => undefined },
-  })
-  const deps = { pages: new Map(), ...shared }
-  const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }
-  return createRpcServer({ ...deps, registry: ethRegistry, contextOf: (cancellation) => ({ ...context, cancellation }) }, options)
+  const deps = { ...shared, heads: scriptedFeed(), pool: poolPort(pool), version: '0.0.0', sync: () => undefined }
+  const context = createEthereumContext(chain, spec, config, deps)
+  const server = {
+    pages: new Map(),
+    ...shared,
+    registry: ethRegistry,
+    contextOf: (cancellation: CancellationToken) => ({ ...context, cancellation }),
+  }
+  return createRpcServer(server, { host: '127.0.0.1', port: 0, flag: 'http.port' })
 }

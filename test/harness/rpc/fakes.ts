@@ -1,3 +1,4 @@
+import { forkConfigsOf } from '#chainspec/forkConfigs'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
@@ -229,6 +230,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     },
   }
   const limits = { ...defaultEthLimits }
+  const forks = { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } }
   return {
     chain,
     executor,
@@ -246,7 +248,8 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     filters: createFilters({ clock: createManualClock() }),
     pendingFallback: 'latest',
     chainId: 8453,
-    forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },
+    forks,
+    forkConfigs: forkConfigsOf(forks),
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
     limits,
     cancellation: { isCancelled: false },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { forkConfigsOf } from '#chainspec/forkConfigs'
 import type { ForkIdChain } from '#chainspec/forkId'
 import { networkOf } from '#chainspec/networks'
 import { scheduleTo } from '#test/harness/chain/blocks'
@@ -23,7 +24,7 @@ async function configAt(timestamp: number, forks: ForkIdChain): Promise<Answer> 
     const one = plain.chain.view()
     return { ...one, header: (hash: Parameters<typeof one.header>[0]) => ({ ...(one.header(hash) ?? expect.fail()), timestamp }) }
   }
-  const context = { ...plain, chain: { ...plain.chain, view }, forks }
+  const context = { ...plain, chain: { ...plain.chain, view }, forks, forkConfigs: forkConfigsOf(forks) }
   return (await ethRegistry.get('eth_config')?.call(context, [])) as Answer
 }
 

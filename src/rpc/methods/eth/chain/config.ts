@@ -1,43 +1,9 @@
-import {
-  beaconRootsContract,
-  consolidationRequestsContract,
-  historyStorageContract,
-  withdrawalRequestsContract,
-} from '#chainspec/addresses'
-import { blobParamsAt, type EthereumSchedule, followsEthereum } from '#chainspec/ethereumSchedule'
-import { type ForkIdChain, forkActivations, forkIdAt } from '#chainspec/forkId'
-import { type ForkSchedule, isActive } from '#chainspec/forks'
-import { plannedEvmRules } from '#chainspec/opRules'
-import { precompileNames } from '#chainspec/precompileNames'
+import type { ForkConfigs } from '#chainspec/forkConfigs'
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../../../json.ts'
 import { nullable, object, refTo } from '../../../reference/schemas.ts'
 import type { ResultCodec } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
-
-/** Blob schedule of a chain without blob transactions. */
-const noBlobs = { baseFeeUpdateFraction: 0, max: 0, target: 0 }
-
-function blobSchedule(ethereum: EthereumSchedule | undefined, time: number): Json {
-  const params = ethereum && blobParamsAt(ethereum, time)
-  return params ? { target: params.target, max: params.max, baseFeeUpdateFraction: Number(params.updateFraction) } : noBlobs
-}
-
-/** System contracts of the protocol, by name. */
-function systemContracts(schedule: ForkSchedule, time: number): Json {
-  const { ethereum } = schedule
-  const follows = (fork: 'cancun' | 'prague'): boolean =>
-    ethereum !== undefined && followsEthereum(ethereum, fork, { number: Number.MAX_SAFE_INTEGER, timestamp: time })
-  return {
-    ...((isActive(schedule, 'ecotone', time) || follows('cancun')) && { BEACON_ROOTS_ADDRESS: beaconRootsContract }),
-    ...((isActive(schedule, 'isthmus', time) || follows('prague')) && { HISTORY_STORAGE_ADDRESS: historyStorageContract }),
-    ...(follows('prague') && {
-      CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS: consolidationRequestsContract,
-      DEPOSIT_CONTRACT_ADDRESS: ethereum?.depositContract ?? null,
-      WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS: withdrawalRequestsContract,
-    }),
-  }
-}
 
 const forkSchema = object('fork config', {
   ...{ activationTime: { type: 'integer' }, blobSchedule: { type: 'object' }, chainId: refTo('Quantity'), forkId: refTo('Bytes') },
@@ -50,18 +16,16 @@ const configResult: ResultCodec<Json> = {
   encode: (value) => value,
 }
 
-/** Config from an activation on. @param activation seconds; 0: genesis */
-function configAt(forks: ForkIdChain, chainId: number, activation: number): Json {
-  const { schedule, genesis } = forks
-  const time = activation === 0 ? genesis.l2TimeSec : activation
-  const precompiles = [...precompileNames(plannedEvmRules(schedule, time))].sort(([a], [b]) => (a < b ? -1 : 1))
+/** Encodes the config from an activation on. @param activation seconds; 0: genesis */
+function configAt(configs: ForkConfigs, chainId: number, activation: number, genesisSec: number): Json {
+  const { forkId, blobs, precompiles, systemContracts } = configs.at(activation === 0 ? genesisSec : activation)
   return {
     activationTime: activation,
-    blobSchedule: blobSchedule(schedule.ethereum, time),
+    blobSchedule: { baseFeeUpdateFraction: Number(blobs.updateFraction), max: blobs.max, target: blobs.target },
     chainId: toQuantity(chainId),
-    forkId: forkIdAt(forks, time).hash,
-    precompiles: Object.fromEntries(precompiles),
-    systemContracts: systemContracts(schedule, time),
+    forkId,
+    precompiles: Object.fromEntries([...precompiles].sort(([a], [b]) => (a < b ? -1 : 1))),
+    systemContracts,
   }
 }
 
@@ -73,17 +37,19 @@ export const config = ethMethod({
   result: configResult,
   cost: 'point-read',
   example: { params: [] },
-  run({ chain, forks, chainId }): Json {
+  run({ chain, forks, forkConfigs, chainId }): Json {
     using view = chain.view()
-    const now = view.header(view.heads.latest.hash)?.timestamp ?? forks.genesis.l2TimeSec
-    const activations = forkActivations(forks)
+    const genesisSec = forks.genesis.l2TimeSec
+    const now = view.header(view.heads.latest.hash)?.timestamp ?? genesisSec
+    const { activations } = forkConfigs
     const passed = activations.filter((time) => time <= now)
     const [next, last] = [activations[passed.length], activations.at(-1)]
     const ahead = next !== undefined && last !== undefined
+    const configFrom = (activation: number): Json => configAt(forkConfigs, chainId, activation, genesisSec)
     return {
-      current: configAt(forks, chainId, passed.at(-1) ?? 0),
-      next: ahead ? configAt(forks, chainId, next) : null,
-      last: ahead ? configAt(forks, chainId, last) : null,
+      current: configFrom(passed.at(-1) ?? 0),
+      next: ahead ? configFrom(next) : null,
+      last: ahead ? configFrom(last) : null,
     }
   },
 })
