@@ -9,31 +9,21 @@ export class EngineApiError extends Error {
   }
 }
 
-/** Error codes of the Engine API, for server and client. */
-export const engineApiCodes = {
-  invalidParams: -32_602,
-  server: -32_000,
+/** Errors of the Engine API with the texts of the specification, for server and client. */
+export const engineApiErrors = {
+  invalidParams: { code: -32_602, text: 'Invalid params' },
+  server: { code: -32_000, text: 'Server error' },
   /** not of the specification: the payload takes too long here, it may be valid */
-  notExecuted: -32_050,
-  unknownPayload: -38_001,
-  invalidForkchoice: -38_002,
-  invalidAttributes: -38_003,
-  tooLarge: -38_004,
-  unsupportedFork: -38_005,
+  notExecuted: { code: -32_050, text: 'Payload not executed' },
+  unknownPayload: { code: -38_001, text: 'Unknown payload' },
+  invalidForkchoice: { code: -38_002, text: 'Invalid forkchoice state' },
+  invalidAttributes: { code: -38_003, text: 'Invalid payload attributes' },
+  tooLarge: { code: -38_004, text: 'Too large request' },
+  unsupportedFork: { code: -38_005, text: 'Unsupported fork' },
 } as const
 
-const texts: Readonly<Record<keyof typeof engineApiCodes, string>> = {
-  invalidParams: 'Invalid params',
-  server: 'Server error',
-  notExecuted: 'Payload not executed',
-  unknownPayload: 'Unknown payload',
-  invalidForkchoice: 'Invalid forkchoice state',
-  invalidAttributes: 'Invalid payload attributes',
-  tooLarge: 'Too large request',
-  unsupportedFork: 'Unsupported fork',
-}
-
 /** Creates the error of a kind. Its text is the specification's, followed by the reason. */
-export function engineApiError(kind: keyof typeof engineApiCodes, reason?: string, cause?: unknown): EngineApiError {
-  return new EngineApiError(engineApiCodes[kind], reason === undefined ? texts[kind] : `${texts[kind]}: ${reason}`, cause)
+export function engineApiError(kind: keyof typeof engineApiErrors, reason?: string, cause?: unknown): EngineApiError {
+  const { code, text } = engineApiErrors[kind]
+  return new EngineApiError(code, reason === undefined ? text : `${text}: ${reason}`, cause)
 }

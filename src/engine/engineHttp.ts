@@ -8,7 +8,7 @@ import { hashHeader } from '#types/header'
 import { type Address, type Hash, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { EngineConfig } from './engineApi.ts'
-import { engineApiCodes } from './engineApiError.ts'
+import { engineApiErrors } from './engineApiError.ts'
 import { createEngineReads, type EngineReads } from './engineReads.ts'
 import { createEngineRpc, type EngineRpc, type EngineRpcDeps, type EngineRpcOptions, type RpcOutcome } from './engineRpc.ts'
 import { engineFault } from './faults.ts'
@@ -56,7 +56,7 @@ class RemoteEngine implements EngineHttp {
     const beside = version >= 3 ? [[], payload.parentBeaconBlockRoot] : []
     const method = `engine_newPayloadV${version}`
     const answer = await this.#rpc.call(method, [encodePayload(payload), ...beside, ...(version >= 4 ? [[]] : [])])
-    const abandoned = errorWith(answer, engineApiCodes.notExecuted)
+    const abandoned = errorOf(answer, 'notExecuted')
     if (abandoned)
       throw engineFault('BLOCK_NOT_EXECUTED', { number: payload.blockNumber, reason: 'the execution half gave up; its log has the reason' })
     const { status, reason } = this.#statusOf(method, this.#resultOf(method, answer))
@@ -91,7 +91,7 @@ class RemoteEngine implements EngineHttp {
     if (seal) await aborted(seal)
     const method = `engine_getPayloadV${methodVersionsAt(this.#config.schedule, attributes.timestamp).getPayload}`
     const answer = await this.#rpc.call(method, [began])
-    if (answer.kind === 'error' && answer.code === engineApiCodes.unknownPayload) return undefined
+    if (errorOf(answer, 'unknownPayload')) return undefined
     const payload = this.#payloadIn(method, this.#resultOf(method, answer), attributes)
     if (payload.parentHash !== parent.hash || payload.timestamp !== attributes.timestamp) {
       throw this.#badAnswer(method, 'the payload is not the requested one')
@@ -111,10 +111,10 @@ class RemoteEngine implements EngineHttp {
       return known && known.number <= parent.number ? known.hash : zeroHash
     })
     // the parent is on a branch without the known labels; the request then names none, and the next forkchoice update sets them
-    if (errorWith(answer, engineApiCodes.invalidForkchoice)) answer = await begin(() => zeroHash)
-    const invalid = errorWith(answer, engineApiCodes.invalidAttributes)
+    if (errorOf(answer, 'invalidForkchoice')) answer = await begin(() => zeroHash)
+    const invalid = errorOf(answer, 'invalidAttributes')
     if (invalid) return { kind: 'invalid', reason: `the execution half refuses the attributes with error ${invalid.code}` }
-    const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
+    const refused = errorOf(answer, 'invalidForkchoice')
     if (refused) throw forkchoiceFault(parent.hash, refusedHeads(refused))
     const { payloadStatus, payloadId } = this.#resultOf(method, answer) as { payloadStatus?: unknown; payloadId?: unknown }
     const { status, reason } = this.#statusOf(method, payloadStatus)
@@ -135,7 +135,7 @@ class RemoteEngine implements EngineHttp {
     const { unsafe, safe, finalized } = heads
     const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, unsafe.timestamp).forkchoiceUpdated}`
     const answer = await this.#rpc.call(method, [forkchoiceOf(unsafe.hash, safe.hash, finalized.hash), null])
-    const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
+    const refused = errorOf(answer, 'invalidForkchoice')
     if (refused) throw forkchoiceFault(unsafe.hash, refusedHeads(refused))
     const { payloadStatus } = this.#resultOf(method, answer) as { payloadStatus?: unknown }
     const { status, reason } = this.#statusOf(method, payloadStatus)
@@ -202,8 +202,8 @@ class RemoteEngine implements EngineHttp {
 
 type RpcError = Extract<RpcOutcome, { kind: 'error' }>
 const refusedHeads = ({ code }: RpcError): string => `the execution half refuses it with error ${code}`
-const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>
-  answer.kind === 'error' && answer.code === code ? answer : undefined
+const errorOf = (answer: RpcOutcome, kind: keyof typeof engineApiErrors): RpcError | undefined =>
+  answer.kind === 'error' && answer.code === engineApiErrors[kind].code ? answer : undefined
 
 const forkchoiceOf = (head: Hash, safe: Hash, finalized: Hash): Readonly<Record<string, Hash>> => ({
   headBlockHash: head,

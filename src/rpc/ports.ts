@@ -23,7 +23,6 @@ export interface FeeMarket {
 export type SyncProgress = { readonly starting: number; readonly current: number; readonly highest: number }
 
 export interface ChainReader {
-  /** The current chain. */
   view(): ChainView
   /** undefined: not syncing */
   sync(): SyncProgress | undefined

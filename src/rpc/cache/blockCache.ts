@@ -60,12 +60,10 @@ export class DecodedBlock {
     this.text = new BlockText(this, () => onGrown?.(this), before && isGrown(before, this) ? before.text : undefined)
   }
 
-  /** Number of transactions. */
   get count(): number {
     return this.of.block.transactions.length
   }
 
-  /** Approximate memory, in bytes. */
   get sizeBytes(): number {
     return this.#ownBytes + this.text.sizeBytes
   }
@@ -152,8 +150,6 @@ const maxUnsealed = 4
 export interface BlockCache {
   /** Reads a block with its receipts and keeps it. Undefined: unknown block. @throws RpcError 4444 when its receipts are pruned */
   read(view: ChainView, hash: Hash): DecodedBlock | undefined
-  /** Returns a block that the cache holds; reads nothing. */
-  kept(hash: Hash): DecodedBlock | undefined
   /** Like `read`, without adding the block to the cache: for methods that read many blocks. */
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined
 }
@@ -178,7 +174,6 @@ export function createBlockCache(maxBytes: number): BlockCache {
       } else if (block) kept.set(hash, block, block.sizeBytes)
       return block
     },
-    kept: (hash) => kept.get(hash),
     pass: (view, hash) => find(hash) ?? readBlock(view, hash),
   }
 }

@@ -52,7 +52,6 @@ export class BlockText {
     this.#begun = before && (before.#transactions ?? before.#begun)
   }
 
-  /** approximate memory, in bytes */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
@@ -63,7 +62,6 @@ export class BlockText {
     return new ByteList([this.#head, transactions === 'full' ? this.#allTransactions().bytes : this.#allHashes(), closing])
   }
 
-  /** JSON of all receipts. */
   receipts(): ByteList {
     return new ByteList([this.#allReceipts().bytes])
   }
@@ -73,7 +71,6 @@ export class BlockText {
     return this.#logs !== undefined
   }
 
-  /** All logs. */
   logs(): KeptLogs {
     if (this.#logs === undefined) {
       this.#logs = new KeptLogs(this.#of.logs())

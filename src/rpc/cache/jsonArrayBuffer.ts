@@ -11,35 +11,29 @@ export class JsonArrayBuffer {
     this.#starts = starts
   }
 
-  /** number of items */
   get count(): number {
     return this.#starts.length - 1
   }
 
-  /** memory, in bytes */
   get sizeBytes(): number {
     return this.bytes.length + this.#starts.byteLength
   }
 
   /** Offset of an item. @throws RangeError beyond the end */
   start(index: number): number {
-    return this.#startOf(index)
+    const start = this.#starts[index]
+    if (start === undefined) throw new RangeError(`item ${index} of ${this.count}`)
+    return start
   }
 
   /** Offset after an item, where a comma or the closing bracket follows. @throws RangeError beyond the end */
   end(index: number): number {
-    return this.#startOf(index + 1) - 1
+    return this.start(index + 1) - 1
   }
 
   /** One item. @throws RangeError beyond the end */
   text(index: number): string {
     return this.bytes.toString('latin1', this.start(index), this.end(index))
-  }
-
-  #startOf(index: number): number {
-    const start = this.#starts[index]
-    if (start === undefined) throw new RangeError(`item ${index} of ${this.#starts.length - 1}`)
-    return start
   }
 }
 

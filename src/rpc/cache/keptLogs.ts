@@ -44,7 +44,6 @@ export class KeptLogs {
     this.#text = keptList([...this.#indexAt].flatMap((index) => logs[index] ?? []).map(logText))
   }
 
-  /** memory, in bytes */
   get sizeBytes(): number {
     return this.#text.sizeBytes + 2 * this.#indexAt.byteLength + addressBytes * this.#runs.size
   }

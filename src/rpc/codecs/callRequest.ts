@@ -9,8 +9,6 @@ import { member, objectOf, required } from './members.ts'
 import { ParamError } from './paramError.ts'
 import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity } from './values.ts'
 
-export type { CallRequest } from '../callPorts.ts'
-
 const maxAccessListEntries = 4_096
 const storageKeys = listOf(hash, maxAccessListEntries)
 

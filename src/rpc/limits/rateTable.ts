@@ -11,7 +11,6 @@ export type Rate = {
 /** Refusal of a call: the rate per second, the units left, and the time until enough units are available. */
 export type RateRefusal = { readonly limit: number; readonly remaining: number; readonly retryAfterMs: number }
 
-/** The bucket of one client. */
 export interface Bucket {
   /** @returns undefined when the units were taken; otherwise none were */
   take(units: number): RateRefusal | undefined

@@ -40,7 +40,6 @@ export class ByteWriter {
   #to = 0
   #length = 0
 
-  /** bytes written so far */
   get length(): number {
     return this.#length
   }
@@ -53,7 +52,6 @@ export class ByteWriter {
     this.#length += text.length
   }
 
-  /** Writes one ASCII character. */
   byte(code: number): void {
     this.#reserve(1)
     this.#block[this.#to++] = code

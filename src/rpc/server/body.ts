@@ -32,7 +32,6 @@ export class ByteBudget {
     return true
   }
 
-  /** Called by a hold. */
   giveBack(bytes: number): void {
     this.#left += bytes
   }

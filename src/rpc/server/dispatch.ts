@@ -45,7 +45,6 @@ export type Dispatcher<By extends Caller = Caller> = {
 /** Bytes of a body that cost one compute unit, in addition to its calls. */
 const bytesPerUnit = 65_536
 
-/** The limit that an error reports. */
 function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | undefined {
   if (code === overRateLimitCode) return 'rate'
   const limit = isJsonObject(data) ? data['limit'] : undefined

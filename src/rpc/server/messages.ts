@@ -21,7 +21,6 @@ export function answerWith(id: RequestId, result: Result): Answer {
   return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
 }
 
-/** Joins the answers to a batch. */
 export function listOf(answers: readonly Answer[]): Answer {
   if (answers.every((one) => typeof one === 'string')) return `[${answers.join(',')}]`
   const pieces = answers.flatMap((one, at) => [

@@ -1,7 +1,6 @@
 import { emptyBytes } from '#lib/bytes'
 import { zeroAddress } from '#types/ids'
-import type { CallMessage } from '../../../callPorts.ts'
-import type { CallRequest } from '../../../codecs/callRequest.ts'
+import type { CallMessage, CallRequest } from '../../../callPorts.ts'
 import { invalidInput, invalidParams, transactionRejected } from '../../../errors.ts'
 
 /** Inputs of a plan besides the request, in wei. */

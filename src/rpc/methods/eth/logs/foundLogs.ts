@@ -17,7 +17,6 @@ export class FoundLogs {
     return this.#count
   }
 
-  /** size of the JSON so far */
   get sizeBytes(): number {
     return this.#writer.length
   }
