@@ -6,8 +6,8 @@ import { type Row, row } from './format.ts'
 import { listen, makeChain, measure, type NodeStart, type Stream } from './frames.ts'
 
 const rounds = 3
-/** The builders' interval, and as many transactions per block as a heavy block of Base. */
-const stream: Stream = { blocks: 10, warmUpBlocks: 2, transfers: 80, intervalMs: 200 }
+/** The builders' interval, as many transactions per block as a heavy block of Base, and commits at any moment between two flashblocks. */
+const stream: Stream = { blocks: 12, warmUpBlocks: 2, transfers: 80, intervalMs: 200, sealLagsMs: [10, 50, 90, 130, 170] }
 const flags = ['--rpc.workers', '1']
 
 const ways: readonly { readonly name: string; readonly start: NodeStart }[] = [

@@ -27,8 +27,6 @@ import type { Row } from './format.ts'
 
 /** Flashblocks of a block after flashblock 0. */
 const slices = 10
-/** time from flashblock 0 of a block until its parent is canonical */
-const sealLagMs = 30
 
 /** Stream of a run. */
 export type Stream = {
@@ -39,10 +37,12 @@ export type Stream = {
   readonly transfers: number
   /** from one flashblock to the next */
   readonly intervalMs: number
+  /** from flashblock 0 of a block until its parent is canonical, for one block after another, repeated */
+  readonly sealLagsMs: readonly number[]
 }
 
 /** Half of the builders' interval, so that the run takes half as long. */
-const usual: Stream = { blocks: 40, warmUpBlocks: 10, transfers: 50, intervalMs: 100 }
+const usual: Stream = { blocks: 40, warmUpBlocks: 10, transfers: 50, intervalMs: 100, sealLagsMs: [30] }
 
 type Told = { readonly payload: Payload; readonly flashblocks: readonly Flashblock[] }
 type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[]; readonly stream: Stream }
@@ -208,7 +208,7 @@ export async function measure(
   watchOn: (urls: NodeProcess['urls']) => Watch | Promise<Watch>,
   start: NodeStart = { flags: [], env: {} },
 ): Promise<number[]> {
-  const { warmUpBlocks, intervalMs } = stream
+  const { warmUpBlocks, intervalMs, sealLagsMs } = stream
   const folder = mkdtempSync(join(tmpdir(), 'basalt-frames-'))
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
@@ -230,7 +230,7 @@ export async function measure(
         // flashblock 0 has no transfers
         if (at >= warmUpBlocks && flashblock.index > 0) sent.push({ blockNumber: flashblock.blockNumber, count, ms })
         const below = flashblock.index === 0 ? told[at - 1]?.payload : undefined
-        if (below) sealed.push(sleep(sealLagMs).then(() => seal(engine, config, below)))
+        if (below) sealed.push(sleep(sealLagsMs[at % sealLagsMs.length] ?? 0).then(() => seal(engine, config, below)))
         await sleep(intervalMs)
       }
     }
