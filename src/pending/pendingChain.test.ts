@@ -256,7 +256,6 @@ it.each([
 
 const beginAt = { number: 1, payloadId: begin?.payloadId ?? '', index: 0 }
 it.each<[string, PlacedOn]>([
-  ['another head', { head: { number: 0, hash: first.blockHash }, executed: beginAt }],
   ['no pending block', { head: genesisId, executed: undefined }],
   ['another build', { head: genesisId, executed: { ...beginAt, payloadId: '0x0102030405060708' } }],
   ['another flashblock', { head: genesisId, executed: { ...beginAt, index: 1 } }],
@@ -267,6 +266,29 @@ it.each<[string, PlacedOn]>([
   expect(await execution.pending.take(next as Flashblock, on, clock.nowMs() + 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
   expect(shown(execution)).toEqual(before)
   expect(await take(next)).toMatchObject({ kind: 'taken' })
+})
+
+/** Place of a flashblock on the genesis block and the flashblock before it. */
+const after = ({ blockNumber: number, payloadId, index }: Flashblock): PlacedOn => ({
+  head: genesisId,
+  executed: { number, payloadId, index },
+})
+
+it('pending/pendingChain: takes a flashblock of a pending block that was placed before the block below became canonical', async () => {
+  const { execution, take, seal } = open()
+  const [base, later] = (told[1] ?? []) as [Flashblock, Flashblock]
+  for (const flashblock of [...(told[0] ?? []), base]) await take(flashblock)
+  await seal(first)
+  expect(await execution.pending.take(later, after(base), Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+})
+
+it('pending/pendingChain: takes flashblock 0 that was placed on a pending block when that block became canonical', async () => {
+  const { execution, take, seal } = open()
+  for (const flashblock of told[0] ?? []) await take(flashblock)
+  await seal(first)
+  const on = after(told[0]?.at(-1) as Flashblock)
+  expect(await execution.pending.take(told[1]?.[0] as Flashblock, on, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+  expect(shown(execution)).toMatchObject({ latest: 1, pending: 2 })
 })
 
 const badTransaction = signedBy('alice', { nonce: 7n })

@@ -149,16 +149,18 @@ export class PendingChain implements PendingPort, Disposable {
     return taken.index === this.#usuallyLast
   }
 
-  /** Refuses a flashblock that was placed on an earlier record, or that would exceed the bound of pending blocks. */
-  #outdated({ blockNumber, index }: Flashblock, { head, executed }: PlacedOn): RefusedFlashblock | undefined {
-    const now = this.#deps.head()
+  /**
+   * Refuses a flashblock that was placed on other pending blocks than the present ones, unless it begins a block on the unsafe head, or that would
+   * exceed the bound of pending blocks.
+   */
+  #outdated({ blockNumber, index, base }: Flashblock, { executed }: PlacedOn): RefusedFlashblock | undefined {
+    const { number, hash } = this.#deps.head()
     const location = `flashblock ${index} of block ${blockNumber}`
-    if (now.hash !== head.hash || !isSameFlashblock(executed, this.#entries.at(-1)?.shown))
-      return refused(
-        'order',
-        `${location} was placed on head ${head.number} ${head.hash}, flashblock ${executed?.index} of ${executed?.payloadId}`,
-      )
-    return blockNumber - now.number > maxPendingBlocks ? refused('depth', `${location}, the head is ${now.number}`) : undefined
+    const isOnHead = blockNumber === number + 1 && base?.parentHash === hash
+    const isNext = executed !== undefined && isSameFlashblock(executed, this.#entries.at(-1)?.shown)
+    if (!isOnHead && !isNext)
+      return refused('order', `${location} was placed on flashblock ${executed?.index} of ${executed?.payloadId}, the head is ${number}`)
+    return blockNumber - number > maxPendingBlocks ? refused('depth', `${location}, the head is ${number}`) : undefined
   }
 
   /** Seals the newest block while the thread is idle: the next block and the payload both need its seal. */

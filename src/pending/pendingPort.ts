@@ -8,7 +8,7 @@ export const maxPendingBlocks = 3
 /**
  * Why a flashblock was refused. The first three leave the pending blocks as they are; the others drop its block and the blocks above it.
  * - `parent`: the pending block below, once sealed, does not have the hash that the flashblock names as parent
- * - `order`: the unsafe head or the newest pending block has changed since the flashblock was placed
+ * - `order`: the newest pending block, or the unsafe head below its block, has changed since the flashblock was placed
  * - `depth`: there would be more than `maxPendingBlocks`
  * - `rules`: the block is invalid there (time, base fee, first transaction …), or too large
  * - `transaction`: one of its transactions is not valid in the block
@@ -35,7 +35,7 @@ export interface PendingPort {
    * Executes the new transactions of a flashblock and shows the result. Index 0 begins a block on the unsafe head or on a pending block, and replaces
    * the pending blocks that were there. The caller has placed it: it is the next flashblock of the newest pending block, or flashblock 0 of a block on
    * the head or on a pending block.
-   * @param on refused when it is not the present record any more; the caller places the flashblock again
+   * @param on when it is outdated, the flashblock may be refused; the caller places it again
    * @param freshUntilMs wall clock; the pending blocks expire then, unless another flashblock is taken
    */
   take(flashblock: Flashblock, on: PlacedOn, freshUntilMs: number): Promise<PendingOutcome>

@@ -97,8 +97,8 @@ export function modelPending(start: BlockId): PendingModel {
   function refusalAt(flashblock: Flashblock, on: PlacedOn): PendingRefusal | undefined {
     const refusal = refusalOf(flashblock)
     if (refusal !== undefined) return refusal
-    if (on.head.hash !== head.hash || !isSameFlashblock(on.executed, blocks.at(-1))) return 'order'
     if (fits(flashblock)) return undefined
+    if (on.head.hash !== head.hash || !isSameFlashblock(on.executed, blocks.at(-1))) return 'order'
     throw new Error(`flashblock ${flashblock.index} of block ${flashblock.blockNumber} was placed wrongly`)
   }
 
