@@ -40,7 +40,7 @@ function slotLeaf(value: Uint8Array): Uint8Array | null {
 }
 
 /** Iterates over the accounts of the diff and the accounts with slots in it, ascending by key. */
-function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
+export function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
   const slots = diff.slots()[Symbol.iterator]()
   let slot = slots.next()
   const slotsOf = (key: Uint8Array): TrieChange[] => {

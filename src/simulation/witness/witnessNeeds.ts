@@ -6,13 +6,12 @@ import { isActive } from '#chainspec/forks'
 import { createTouchedListener, type TouchedState } from '#evm/touchedListener'
 import { createTraceableEvm } from '#evm/traceableEvm'
 import type { TracedEvm } from '#evm/wasmEvm'
-import { emptyBytes, trimLeft } from '#lib/bytes'
-import { fromHex, toHex } from '#lib/hex'
+import { emptyBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { encodeRlp } from '#lib/rlp'
-import { computeStateRoot } from '#state/stateRoot'
+import { computeStateRoot, touchedAccounts } from '#state/stateRoot'
 import type { NodeSource } from '#trie/ports'
-import { type TrieChange, updateTrie } from '#trie/updateTrie'
+import { updateTrie } from '#trie/updateTrie'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import type { Pieces } from '../slicedRun.ts'
@@ -99,19 +98,11 @@ function* runBlock(deps: Deps, parent: ParentBlock, { input, senders }: WitnessB
 
 /** Reads the siblings of nodes that the block deletes: a branch with one remaining child merges with it. */
 function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource): Pieces<void> {
-  const byOwner = new Map<string, { readonly key: Uint8Array; readonly changes: TrieChange[]; removes: boolean }>()
-  for (const { addressKey, slotKey, value } of diff.slots()) {
-    const name = toHex(addressKey)
-    const own = byOwner.get(name) ?? { key: addressKey, changes: [], removes: false }
-    const scalar = trimLeft(value)
-    own.changes.push({ key: slotKey, value: scalar.length === 0 ? null : encodeRlp(scalar) })
-    own.removes ||= scalar.length === 0
-    byOwner.set(name, own)
-  }
-  for (const { key, changes, removes } of byOwner.values()) {
+  for (const { key, slots } of touchedAccounts(diff)) {
+    if (slots.length === 0) continue
     const root = reads.account(key)?.storageRoot ?? emptyRoot
-    if (!removes || diff.isWiped(key) || root === emptyRoot) continue
-    updateTrie(nodes, key, root, changes)
+    if (slots.every(({ value }) => value !== null) || diff.isWiped(key) || root === emptyRoot) continue
+    updateTrie(nodes, key, root, slots)
     yield
   }
   const isGone = [...diff.accounts()].some(({ key, change }) => change === null && reads.account(key) !== undefined)
