@@ -55,6 +55,8 @@ async function startPublisher() {
   }
 }
 
+const firstNumber = (JSON.parse(lines[0]?.text ?? '') as Message).metadata.block_number
+
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 1 })
 
 it('flashblocks: shows every flashblock of two publishers that each lose every third one, and seals blocks without executing them again', async () => {
@@ -71,7 +73,8 @@ it('flashblocks: shows every flashblock of two publishers that each lose every t
     expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   }
-  for (let number = 1; number <= 10; number++) await seal(number)
+  const before = firstNumber - 1
+  for (let number = 1; number <= before; number++) await seal(number)
   const registry = new Registry()
   using opened = openFlashblocks(
     { clock, registry, execution, random: () => 0, log: silentLog, sync: () => undefined },
@@ -92,7 +95,7 @@ it('flashblocks: shows every flashblock of two publishers that each lose every t
       metadata: { block_number: number },
     } = JSON.parse(text) as Message
     // a block becomes canonical when the second flashblock of the next one arrives
-    if (index === 1 && number > 11) await seal(number - 1)
+    if (index === 1 && number > firstNumber) await seal(number - 1)
     if (at % 3 !== 0) plain.send(text)
     if (at % 3 !== 1) packed.send(brotliCompressSync(Buffer.from(text)))
     sent = index === 0 ? diff.transactions : [...sent, ...diff.transactions]
@@ -104,7 +107,8 @@ it('flashblocks: shows every flashblock of two publishers that each lose every t
     expect(shown?.transactions.map((raw) => Buffer.from(raw).toString('hex'))).toEqual(sent.map((raw) => raw.slice(2)))
     expect(part.problems()).toEqual([])
   }
-  expect(execution.sizes().reused).toBe(35)
+  // every recorded block above the first ones
+  expect(execution.sizes().reused).toBe(payloads.length - 1 - before)
   expect(await reverted()).toBe(0)
   await clock.advanceMs(2_000 * config.blockTimeSec)
   expect(await reverted()).toBe(sent.length)

@@ -38,10 +38,8 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (chain) 
   it('trie/proof: verifies every recorded proof with the recorded values', () => {
     const exchanges = answered(`chains/${chain}/rpc/eth_getProof.io.zst`)
     const roots = new Map(blocks.map(({ number, stateRoot }) => [number, stateRoot]))
-    let proofs = 0
     for (const { params, result } of exchanges) {
-      const root = roots.get(Number(params[2]))
-      if (root === undefined) continue
+      const root = roots.get(Number(params[2])) ?? expect.fail(`block ${params[2]} not found`)
       const account = verifyProof(root, keccak256(fromHex(result.address)), result.accountProof.map(fromHex))
       expect(account.kind).not.toBe('invalid')
       expect(fieldOf(account, 1)).toBe(BigInt(result.balance))
@@ -51,9 +49,8 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (chain) 
         expect(slot.kind).not.toBe('invalid')
         expect(fieldOf(slot)).toBe(BigInt(value))
       }
-      proofs++
     }
-    expect(proofs).toBeGreaterThan(10)
+    expect(exchanges.length).toBeGreaterThan(30)
   })
 
   it('trie/orderedRoot: computes the transactions root of every recorded block', () => {

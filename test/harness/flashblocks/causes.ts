@@ -7,13 +7,20 @@ type LogShape = Shape & { readonly blockHash: string; readonly blockNumber: stri
 /** Topic of the event with which a contract of the recording logs its environment: (number, hash of the parent). */
 const environmentEvent = '0xefa72a30c038f3977671735a8e224ac308ccc94eb80508699d75b208aebdf6ba'
 
+/** Values of the sealed chain, in the place of wrong recorded ones. */
+export type SealedChain = {
+  /** Returns the hash of a block. */
+  readonly blockHash: (number: number) => string
+  /** Returns the bloom of a transaction's receipt; undefined when its block was not recorded. */
+  readonly receiptBloom: (transactionHash: string) => string | undefined
+  /** Returns the L1 fees of a block by transaction hash. */
+  readonly l1Fees: (number: number) => ReadonlyMap<string, string>
+}
+
 export type Known = {
-  /** This node's result at the same time. */
-  readonly ours: unknown
-  /** Number of this node's newest sealed block at that time. */
+  readonly sealed: SealedChain
+  /** Number of the newest sealed block at that time. */
   readonly latest: number
-  /** Values of `l1Fee` in this node's pending block at that time. */
-  readonly l1Fees: readonly string[]
 }
 
 export type Cause = { readonly name: string; readonly right: (theirs: unknown, known: Known) => unknown }
@@ -33,18 +40,20 @@ function withLogs(value: unknown, logs: readonly unknown[]): unknown {
 /** `peers.md` 2.7 and the README: BLOCKHASH(parent) is 0 while the parent is itself pending. The bloom contains the wrong topic too. */
 const blockHashOfPending: Cause = {
   name: 'BLOCKHASH of a pending parent is 0',
-  right(theirs, { ours }) {
-    const [wrong, right] = [logsOf(theirs), logsOf(ours)]
-    if (wrong === undefined || right === undefined) return theirs
+  right(theirs, { sealed }) {
+    const wrong = logsOf(theirs)
+    if (wrong === undefined) return theirs
     let isWrong = false
-    const logs = wrong.map((log, index) => {
-      const other = right[index]
-      if (!isLog(log) || !isLog(other) || log.topics[0] !== environmentEvent || log.topics[2] !== zeroHash) return log
-      isWrong ||= other.topics[2] !== zeroHash
-      return { ...log, topics: log.topics.map((topic, at) => (at === 2 ? other.topics[2] : topic)) }
+    const logs = wrong.map((log) => {
+      if (!isLog(log) || log.topics[0] !== environmentEvent || log.topics[2] !== zeroHash) return log
+      if (Number(log.topics[1]) !== Number(log.blockNumber)) return log // another event of the contract
+      isWrong = true
+      const parentHash = sealed.blockHash(Number(log.topics[1]) - 1)
+      return { ...log, topics: log.topics.map((topic, at) => (at === 2 ? parentHash : topic)) }
     })
-    const put = withLogs(theirs, logs)
-    return isWrong && 'logsBloom' in (put as Shape) ? { ...(put as Shape), logsBloom: (ours as Shape)['logsBloom'] } : put
+    const put = withLogs(theirs, logs) as Shape
+    const bloom = isWrong && 'logsBloom' in put ? sealed.receiptBloom(String(put['transactionHash'])) : undefined
+    return bloom === undefined ? put : { ...put, logsBloom: bloom }
   },
 }
 
@@ -57,12 +66,15 @@ const sealedStay: Cause = {
       : theirs,
 }
 
-/** `rpc.md` 5.1: the client keeps the L1 cost from one transaction to the next. The fee vaults of the sealed blocks confirm this node's value. */
+/** `rpc.md` 5.1: the client keeps the L1 cost from one transaction to the next. */
 const feeOfAnother: Cause = {
   name: 'l1Fee of another transaction of the block',
-  right(theirs, { ours, l1Fees }) {
-    if (typeof theirs !== 'object' || theirs === null || !('l1Fee' in theirs) || !l1Fees.includes(String(theirs.l1Fee))) return theirs
-    return { ...theirs, l1Fee: (ours as Shape | null)?.['l1Fee'] }
+  right(theirs, { sealed }) {
+    if (typeof theirs !== 'object' || theirs === null || !('l1Fee' in theirs && 'blockNumber' in theirs && 'transactionHash' in theirs))
+      return theirs
+    const fees = sealed.l1Fees(Number(theirs.blockNumber))
+    const isOfBlock = [...fees.values()].includes(String(theirs.l1Fee))
+    return isOfBlock ? { ...theirs, l1Fee: fees.get(String(theirs.transactionHash)) } : theirs
   },
 }
 

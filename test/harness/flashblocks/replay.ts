@@ -2,6 +2,7 @@
 
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createExecution } from '#blockchain/execution'
+import { l1FeeVault } from '#chainspec/addresses'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { agreeWithGenesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -9,7 +10,8 @@ import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { decodeMessage } from '#flashblocks/decode'
 import { isExecutable, placeFlashblock } from '#flashblocks/placeFlashblock'
-import { fromHex, type Hex } from '#lib/hex'
+import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
 import { createPendingFeed } from '#node/serving/pendingFeed'
@@ -24,6 +26,8 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { decodeBlock } from '#types/block'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
+import { decodeReceipt } from '#types/receipt'
+import type { SealedChain } from './causes.ts'
 
 type Told = {
   readonly id?: number
@@ -35,6 +39,9 @@ type Told = {
 export type RecordedTold = { readonly t: number; readonly kind: number; readonly result: unknown }
 export type RecordedAnswer = { readonly m: string; readonly p: readonly unknown[]; readonly r?: unknown; readonly e?: unknown }
 export type RecordedPoll = { readonly t: number; readonly end: number; readonly a: readonly RecordedAnswer[] }
+
+type Recorded = { readonly blocks: readonly { readonly hash: string; readonly raw: Hex; readonly rawReceipts: readonly Hex[] }[] }
+const readChain = (): Recorded => readSharedJson('flashblocks/l2.json.zst')
 
 const linesOf = <T>(path: string): readonly T[] =>
   readShared(path)
@@ -84,7 +91,7 @@ export type Replay = {
 
 /** @param freshMs time after which a flashblock is no longer shown, in ms */
 export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
-  const recorded = readSharedJson<{ blocks: readonly { readonly raw: Hex }[] }>('flashblocks/l2.json.zst')
+  const recorded = readChain()
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson('flashblocks/rollup.json')), genesis)
   const payloads = recorded.blocks.map(({ raw }): Payload => payloadOfBlock(decodeBlock(fromHex(raw))))
@@ -146,5 +153,39 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
       await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, cancellation: { isCancelled: false } }, params)
       return results
     },
+  }
+}
+
+/**
+ * Reads the sealed chain. Hashes and blooms are the recorded ones. The L1 fees are those of a node that executed the chain to the recorded state
+ * roots; those of a block add up to what the state gives the fee vault. The last block of the stream was not sealed: its pending state counts.
+ */
+export async function readSealedChain(): Promise<SealedChain> {
+  const { blocks } = readChain()
+  const node = createReplay()
+  const blooms = new Map<string, string>()
+  const fees = new Map<number, ReadonlyMap<string, string>>()
+  const vaultAt = async (at: string): Promise<bigint> => BigInt(String(await node.ask('eth_getBalance', [l1FeeVault, at])))
+  async function addFees(number: number, at: string): Promise<void> {
+    const receipts = (await node.ask('eth_getBlockReceipts', [at])) as readonly { transactionHash: string; l1Fee: string }[]
+    const sum = receipts.reduce((total, { l1Fee }) => total + BigInt(l1Fee), 0n)
+    const income = (await vaultAt(at)) - (await vaultAt(toQuantity(number - 1)))
+    if (sum !== income) throw new Error(`L1 fees of block ${number} are ${sum}, the vault's income is ${income}`)
+    fees.set(number, new Map(receipts.map(({ transactionHash, l1Fee }) => [transactionHash, l1Fee])))
+  }
+  for (const [number, { raw, rawReceipts }] of blocks.entries()) {
+    for (const [i, transaction] of decodeBlock(fromHex(raw)).transactions.entries())
+      blooms.set(toHex(keccak256(transaction)), toHex(decodeReceipt(fromHex(rawReceipts[i] ?? '0x')).logsBloom))
+    if (number === 0) continue
+    await node.happen({ t: 0, kind: 'head', number })
+    await addFees(number, toQuantity(number))
+  }
+  for (const { flashblock } of readFlashblocks())
+    if (flashblock.blockNumber === blocks.length) await node.happen({ t: 0, kind: 'flashblock', flashblock })
+  await addFees(blocks.length, 'pending')
+  return {
+    blockHash: (number) => blocks[number]?.hash ?? '',
+    receiptBloom: (hash) => blooms.get(hash),
+    l1Fees: (number) => fees.get(number) ?? new Map(),
   }
 }
