@@ -10,6 +10,7 @@ import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { L2Ref } from '#types/blockRef'
 import { createExecution } from './execution.ts'
@@ -76,6 +77,6 @@ it('blockchain/execution: has after any reorgs the store of a node that saw the 
       fresh.commit()
       expect(contents(kv)).toEqual(contents(freshKv))
     }),
-    { numRuns: 25 },
+    { numRuns: sampleOf(10, 25) },
   )
 })

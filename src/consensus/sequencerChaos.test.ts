@@ -5,6 +5,7 @@ import { configUpdate, depositLog, receiptOf } from '#test/harness/derive/l1'
 import { configContract, DeriveWorld, forksTo, genesisTimeSec, portal, userTransaction } from '#test/harness/derive/world'
 import { dice } from '#test/harness/dice'
 import { busyFault } from '#test/harness/engine/engine'
+import { sampleOf } from '#test/harness/sample'
 import type { Receipt } from '#types/receipt'
 import { depositType } from '#types/transaction'
 
@@ -94,7 +95,7 @@ function createChaos(seed: number) {
   }
 }
 
-it.each(Array.from({ length: 16 }, (_, seed) => seed))(
+it.each(Array.from({ length: sampleOf(6, 16) }, (_, seed) => seed))(
   'consensus/sequencer: after random events, another node derives the sequenced and posted blocks; seed %i',
   async (seed) => {
     const { world, host, run, act, end } = createChaos(seed)

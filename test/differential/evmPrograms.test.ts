@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { evmForks } from '#chainspec/evmRules'
 import { runCase } from '#test/harness/evm/case'
 import { interpreters } from '#test/harness/evm/interpreters'
+import { sampleOf } from '#test/harness/sample'
 import { differenceFromOracle, differenceOfRuns } from '../fuzz/evm/compare.ts'
 import { readCorpus } from '../fuzz/evm/corpus.ts'
 import { createCoverage } from '../fuzz/evm/coverage.ts'
@@ -9,7 +10,7 @@ import { caseOf, isEdgeCase } from '../fuzz/evm/world.ts'
 
 /** Fixed seed, for the same programs in every run; `npm run fuzz:evm` generates new ones. */
 const seed = 20_261_122
-const worldsOfFork = 40
+const worldsOfFork = sampleOf(20, 40)
 
 const corpus = readCorpus('committed')
 const evms = interpreters.map(({ name, create }) => ({ name, evm: create() }))

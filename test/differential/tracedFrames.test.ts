@@ -10,13 +10,14 @@ import { testBlock } from '#test/harness/evm/host'
 import { traceWithOracle } from '#test/harness/evm/traceOracle'
 import { stateOf, transaction } from '#test/harness/evm/traceScript'
 import type { Json } from '#test/harness/rpc/json'
+import { sampleOf } from '#test/harness/sample'
 import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { readCorpus } from '../fuzz/evm/corpus.ts'
 import { caseOf, isEdgeCase } from '../fuzz/evm/world.ts'
 
 const seed = 20_261_122
-const casesOfFork = 60
+const casesOfFork = sampleOf(30, 60)
 const corpus = readCorpus('committed')
 const traced = createTracedWasmEvm()
 

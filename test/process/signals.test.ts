@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { sampleOf } from '#test/harness/sample'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Parent folder of the demo's data directory, used by this test only. */
@@ -13,12 +14,14 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** Node of the machine. When it is too old for the sources, the launcher starts a child process. */
 const ownNode = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
 
-it.each<[string, NodeJS.Signals, 'group' | 'launcher']>([
+const signals: readonly (readonly [string, NodeJS.Signals, 'group' | 'launcher'])[] = [
   ['Ctrl-C in a terminal', 'SIGINT', 'group'],
+  ['SIGTERM to the launcher alone', 'SIGTERM', 'launcher'],
   ['SIGTERM to the process group', 'SIGTERM', 'group'],
   ['SIGINT to the launcher alone', 'SIGINT', 'launcher'],
-  ['SIGTERM to the launcher alone', 'SIGTERM', 'launcher'],
-])(
+]
+
+it.each(sampleOf(signals.slice(0, 2), signals))(
   'bin: stops the demo cleanly on %s and leaves no process or file',
   async (_what, signal, to) => {
     const child = spawn(ownNode, ['bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'], {

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/** The tests of which `npm test` runs a sample (`test/harness/sample.ts`), with all their cases. */
+const sampled = [
+  'src/batcher/batcherProperties.test.ts',
+  'src/blockchain/reorg.test.ts',
+  'src/consensus/sequencerChaos.test.ts',
+  'test/differential/{evmPrograms,tracedFrames}.test.ts',
+  'test/follow/recorded.test.ts',
+  'test/process/{executionDeath,signals}.test.ts',
+]
+
+export default defineConfig({
+  test: { include: sampled, env: { BASALT_TEST_SLOW: '1' }, maxWorkers: 2, testTimeout: 300_000, passWithNoTests: false },
+})
