@@ -17,7 +17,7 @@ import { readCorpus } from '../fuzz/evm/corpus.ts'
 import { caseOf, isEdgeCase } from '../fuzz/evm/world.ts'
 
 const seed = 20_261_122
-const casesOfFork = sampleOf(30, 60)
+const casesOfFork = sampleOf(20, 60)
 const corpus = readCorpus('committed')
 const traced = createTracedWasmEvm()
 
@@ -79,11 +79,12 @@ async function tellThere(given: EvmCase, events: TraceEvents): Promise<void> {
 const count = ({ calls = [] }: Call): number => 1 + calls.reduce((sum, call) => sum + count(call), 0)
 
 describe('evm/tracing: traces the frames of random programs like another interpreter', () => {
+  const kinds = new Set<string>()
+
   it.each(evmForks)(
     '%s',
     async (fork) => {
       let frames = 0
-      const kinds = new Set<string>()
       for (const { index, given } of cases.filter(({ given }) => given.fork === fork).slice(0, casesOfFork)) {
         const ours = await callsOf(given, (tracer) => tellHere(given, tracer))
         const theirs = await callsOf(given, (tracer) => tellThere(given, tracer))
@@ -92,8 +93,11 @@ describe('evm/tracing: traces the frames of random programs like another interpr
         for (const [, kind] of JSON.stringify(ours).matchAll(/"type":"(\w+)"/g)) kinds.add(kind ?? '')
       }
       expect(frames).toBeGreaterThan(2 * casesOfFork)
-      expect([...kinds].sort()).toEqual(['CALL', 'CALLCODE', 'CREATE', 'CREATE2', 'DELEGATECALL', 'SELFDESTRUCT', 'STATICCALL'])
     },
     60_000,
   )
+
+  it('with frames of every kind', () => {
+    expect([...kinds].sort()).toEqual(['CALL', 'CALLCODE', 'CREATE', 'CREATE2', 'DELEGATECALL', 'SELFDESTRUCT', 'STATICCALL'])
+  })
 })
