@@ -260,7 +260,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
   flashblocks: {
     imports: ['executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
-    public: ['faults', 'feed', 'metrics', 'publisher'],
+    public: ['consumer', 'faults', 'feed', 'metrics', 'publisher'],
   },
   rpc: {
     imports: ['engine', 'chainspec', 'types', 'lib'],

@@ -84,7 +84,7 @@ async function follow({ execution, payload, told, deps }: Heavy): Promise<{ read
   })
   const startMs = spentMs()
   for (const flashblock of told) {
-    const outcome = await chain.take(flashblock, { head, executed: chain.blocks?.blocks.at(-1) }, Number.MAX_SAFE_INTEGER)
+    const outcome = await chain.take(flashblock, chain.blocks?.blocks.at(-1), Number.MAX_SAFE_INTEGER)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }
   const takenMs = spentMs() - startMs

@@ -91,10 +91,9 @@ async function follow({ execution, tid }: Node, flashblocks: readonly Flashblock
   const times: number[] = []
   const cpuMs = threadCpuMs(tid)
   for (const flashblock of flashblocks) {
-    const { heads, pending } = execution.published
-    const on = { head: heads.unsafe, executed: pending?.blocks.at(-1) }
+    const after = execution.published.pending?.blocks.at(-1)
     const startMs = performance.now()
-    const outcome = await execution.pending.take(flashblock, on, Number.MAX_SAFE_INTEGER)
+    const outcome = await execution.pending.take(flashblock, after, Number.MAX_SAFE_INTEGER)
     times.push(performance.now() - startMs)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }

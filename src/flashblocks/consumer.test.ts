@@ -1,11 +1,10 @@
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
-import type { PlacedOn } from '#pending/pendingPort'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
 import { blockAt, flashblockAt, modelPending, type PendingModel } from '#test/harness/flashblocks/messages'
 import type { Flashblock } from '#types/flashblock'
-import { type Consumer, createConsumer } from './consumer.ts'
+import { type Consumer, createConsumer, type Shown } from './consumer.ts'
 import type { FeedMessage } from './decode.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
@@ -18,7 +17,7 @@ type World = {
   readonly verdicts: string[]
   isSynced: boolean
   /** records that the next calls of `shown` return though execution has moved on */
-  lateRecords: PlacedOn[]
+  lateRecords: Shown[]
   /** Feeds flashblocks of upstream 0, one after another. */
   hear(...flashblocks: FeedMessage[]): Promise<void>
   head(...at: Parameters<PendingModel['setHead']>): Promise<void>

@@ -1,22 +1,26 @@
 import type { Clock } from '#lib/clock'
 import type { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import type { PendingOutcome, PendingPort, PlacedOn } from '#pending/pendingPort'
+import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
+import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
-import { isSameFlashblock } from '#types/pendingBlock'
+import { type FlashblockLocation, isSameFlashblock } from '#types/pendingBlock'
 import type { FeedMessage } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
 import { type BufferedFlashblock, FlashblockBuffer } from './flashblockBuffer.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
 import { isHeld, placeFlashblock } from './placeFlashblock.ts'
 
+/** Head and last executed flashblock, both of one record. */
+export type Shown = { readonly head: BlockId; readonly executed: FlashblockLocation | undefined }
+
 export type ConsumerDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
-  /** Returns head and last executed flashblock of the published record. */
-  readonly shown: () => PlacedOn
+  /** Returns those of the published record. */
+  readonly shown: () => Shown
   /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
   /** Called with the verdict on a flashblock: executed, or wrong regardless of head and tip. */
@@ -32,7 +36,7 @@ export type ConsumerOptions = {
 export const defaultHeldBytes = 64 * 2 ** 20
 
 /** A flashblock to execute, the record it was placed against, and how long it stays fresh. */
-type Due = { readonly flashblock: BufferedFlashblock; readonly at: PlacedOn; readonly leftMs: number }
+type Due = { readonly flashblock: BufferedFlashblock; readonly at: Shown; readonly leftMs: number }
 
 /** Places the flashblocks of all upstreams and executes those that fit, one at a time, in the execution thread. */
 export interface Consumer extends Disposable {
@@ -161,7 +165,7 @@ class FeedConsumer implements Consumer {
 
   async #execute({ flashblock, at, leftMs }: Due): Promise<void> {
     const { clock, pending, metrics, judge } = this.#deps
-    const outcome = await pending.take(flashblock.flashblock, at, clock.nowMs() + leftMs)
+    const outcome = await pending.take(flashblock.flashblock, at.executed, clock.nowMs() + leftMs)
     if (outcome.kind === 'refused') {
       this.#refused(flashblock, at, outcome)
     } else {
@@ -184,7 +188,7 @@ class FeedConsumer implements Consumer {
   /** Drops a flashblock that is wrong itself. Holds one that does not fit, and retries it when head or tip have changed. */
   #refused(
     flashblock: BufferedFlashblock,
-    { head, executed }: PlacedOn,
+    { head, executed }: Shown,
     { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>,
   ): void {
     const { metrics, log, shown } = this.#deps

@@ -2,8 +2,8 @@ import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
-import type { PendingPort, PlacedOn } from '#pending/pendingPort'
-import { createConsumer, defaultHeldBytes } from './consumer.ts'
+import type { PendingPort } from '#pending/pendingPort'
+import { createConsumer, defaultHeldBytes, type Shown } from './consumer.ts'
 import { DecodeThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
@@ -16,7 +16,7 @@ export type FeedDeps = {
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
   /** Returns head and last executed flashblock of the published record. */
-  readonly shown: () => PlacedOn
+  readonly shown: () => Shown
   /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
 }

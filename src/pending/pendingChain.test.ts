@@ -17,9 +17,10 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
+import type { FlashblockLocation } from '#types/pendingBlock'
 import { hashTransaction } from '#types/transaction'
 import { PendingChain } from './pendingChain.ts'
-import { maxPendingBlocks, type PlacedOn } from './pendingPort.ts'
+import { maxPendingBlocks } from './pendingPort.ts'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
 const { genesis, config } = smallChain(schedule)
@@ -213,8 +214,7 @@ it('pending/pendingChain: replaces a block at the first flashblock of another bu
   expect(await take(again)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ pending: 1, blocks: [1], balance: 0n })
   const missing = { number: 1, payloadId: (rest as Flashblock).payloadId, index: 1 }
-  const on = { head: genesisId, executed: missing }
-  expect(await execution.pending.take(rest as Flashblock, on, 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
+  expect(await execution.pending.take(rest as Flashblock, missing, 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
 it('pending/pendingChain: hides stale pending blocks, and shows them again with the next flashblock', async () => {
@@ -255,39 +255,35 @@ it.each([
 })
 
 const beginAt = { number: 1, payloadId: begin?.payloadId ?? '', index: 0 }
-it.each<[string, PlacedOn]>([
-  ['no pending block', { head: genesisId, executed: undefined }],
-  ['another build', { head: genesisId, executed: { ...beginAt, payloadId: '0x0102030405060708' } }],
-  ['another flashblock', { head: genesisId, executed: { ...beginAt, index: 1 } }],
-])('pending/pendingChain: refuses a flashblock that was placed on %s (order), and keeps the pending blocks', async (_what, on) => {
+it.each<[string, FlashblockLocation | undefined]>([
+  ['no pending block', undefined],
+  ['another build', { ...beginAt, payloadId: '0x0102030405060708' }],
+  ['another flashblock', { ...beginAt, index: 1 }],
+])('pending/pendingChain: refuses a flashblock that was placed on %s (order), and keeps the pending blocks', async (_what, after) => {
   const { execution, take, clock } = open()
   await take(begin)
   const before = shown(execution)
-  expect(await execution.pending.take(next as Flashblock, on, clock.nowMs() + 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
+  expect(await execution.pending.take(next as Flashblock, after, clock.nowMs() + 4_000)).toMatchObject({ kind: 'refused', reason: 'order' })
   expect(shown(execution)).toEqual(before)
   expect(await take(next)).toMatchObject({ kind: 'taken' })
 })
 
-/** Place of a flashblock on the genesis block and the flashblock before it. */
-const after = ({ blockNumber: number, payloadId, index }: Flashblock): PlacedOn => ({
-  head: genesisId,
-  executed: { number, payloadId, index },
-})
+const locationOf = ({ blockNumber: number, payloadId, index }: Flashblock): FlashblockLocation => ({ number, payloadId, index })
 
 it('pending/pendingChain: takes a flashblock of a pending block that was placed before the block below became canonical', async () => {
   const { execution, take, seal } = open()
   const [base, later] = (told[1] ?? []) as [Flashblock, Flashblock]
   for (const flashblock of [...(told[0] ?? []), base]) await take(flashblock)
   await seal(first)
-  expect(await execution.pending.take(later, after(base), Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+  expect(await execution.pending.take(later, locationOf(base), Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
 })
 
 it('pending/pendingChain: takes flashblock 0 that was placed on a pending block when that block became canonical', async () => {
   const { execution, take, seal } = open()
   for (const flashblock of told[0] ?? []) await take(flashblock)
   await seal(first)
-  const on = after(told[0]?.at(-1) as Flashblock)
-  expect(await execution.pending.take(told[1]?.[0] as Flashblock, on, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+  const last = locationOf(told[0]?.at(-1) as Flashblock)
+  expect(await execution.pending.take(told[1]?.[0] as Flashblock, last, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ latest: 1, pending: 2 })
 })
 
@@ -362,7 +358,7 @@ it('pending/pendingChain: seals a block ahead when it has as many flashblocks as
   })
   const counts: number[] = []
   for (const flashblock of all.flat()) {
-    await chain.take(flashblock, { head: genesisId, executed: chain.blocks?.blocks.at(-1) }, 0)
+    await chain.take(flashblock, chain.blocks?.blocks.at(-1), 0)
     await settle()
     counts.push(asked)
   }

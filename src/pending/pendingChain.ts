@@ -19,7 +19,7 @@ import type { Payload } from '#types/payload'
 import { type FlashblockLocation, isSameFlashblock, type PendingBlock, type PendingBlocks } from '#types/pendingBlock'
 import { inputOfBase } from './blockInput.ts'
 import { type ExecutedFlashblock, ExecutedFlashblocks } from './executedFlashblocks.ts'
-import { maxPendingBlocks, type PendingOutcome, type PendingPort, type PendingRefusal, type PlacedOn } from './pendingPort.ts'
+import { maxPendingBlocks, type PendingOutcome, type PendingPort, type PendingRefusal } from './pendingPort.ts'
 
 /** Largest block that is followed. A gas limit allows far less, except for a block full of failing deposits. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, flashblocks: 10_000 }
@@ -97,10 +97,15 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /** @param senders of its transactions, recovered by another thread if present */
-  async take(flashblock: Flashblock, placedOn: PlacedOn, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
+  async take(
+    flashblock: Flashblock,
+    after: FlashblockLocation | undefined,
+    freshUntilMs: number,
+    senders?: SharedSenders,
+  ): Promise<PendingOutcome> {
     const { onHead, log } = this.#deps
     const { blockNumber: number, payloadId, index } = flashblock
-    const outcome = this.#outdated(flashblock, placedOn) ?? onHead((on) => this.#takeOn(on, { ...flashblock, senders }, freshUntilMs))
+    const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, { ...flashblock, senders }, freshUntilMs))
     if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
     else {
       this.rhythm.came(this.#deps.clock.elapsedMs())
@@ -153,13 +158,13 @@ export class PendingChain implements PendingPort, Disposable {
    * Refuses a flashblock that was placed on other pending blocks than the present ones, unless it begins a block on the unsafe head, or that would
    * exceed the bound of pending blocks.
    */
-  #outdated({ blockNumber, index, base }: Flashblock, { executed }: PlacedOn): RefusedFlashblock | undefined {
+  #outdated({ blockNumber, index, base }: Flashblock, after: FlashblockLocation | undefined): RefusedFlashblock | undefined {
     const { number, hash } = this.#deps.head()
     const location = `flashblock ${index} of block ${blockNumber}`
     const isOnHead = blockNumber === number + 1 && base?.parentHash === hash
-    const isNext = executed !== undefined && isSameFlashblock(executed, this.#entries.at(-1)?.shown)
+    const isNext = after !== undefined && isSameFlashblock(after, this.#entries.at(-1)?.shown)
     if (!isOnHead && !isNext)
-      return refused('order', `${location} was placed on flashblock ${executed?.index} of ${executed?.payloadId}, the head is ${number}`)
+      return refused('order', `${location} was placed on flashblock ${after?.index} of ${after?.payloadId}, the head is ${number}`)
     return blockNumber - number > maxPendingBlocks ? refused('depth', `${location}, the head is ${number}`) : undefined
   }
 

@@ -1,4 +1,3 @@
-import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import type { FlashblockLocation } from '#types/pendingBlock'
 
@@ -23,9 +22,6 @@ export type PendingOutcome =
   /** text for the log */
   | { readonly kind: 'refused'; readonly reason: PendingRefusal; readonly text: string }
 
-/** Unsafe head and last executed flashblock, both of one record, that a flashblock was placed on. */
-export type PlacedOn = { readonly head: BlockId; readonly executed: FlashblockLocation | undefined }
-
 /**
  * Execution of flashblocks. A change is readable when the call returns, and is published with the next record of heads. Pending blocks are lost when
  * the process ends.
@@ -35,10 +31,10 @@ export interface PendingPort {
    * Executes the new transactions of a flashblock and shows the result. Index 0 begins a block on the unsafe head or on a pending block, and replaces
    * the pending blocks that were there. The caller has placed it: it is the next flashblock of the newest pending block, or flashblock 0 of a block on
    * the head or on a pending block.
-   * @param on when it is outdated, the flashblock may be refused; the caller places it again
+   * @param after the last executed flashblock when it was placed; refused when that has changed, unless it begins a block on the head
    * @param freshUntilMs wall clock; the pending blocks expire then, unless another flashblock is taken
    */
-  take(flashblock: Flashblock, on: PlacedOn, freshUntilMs: number): Promise<PendingOutcome>
+  take(flashblock: Flashblock, after: FlashblockLocation | undefined, freshUntilMs: number): Promise<PendingOutcome>
   /** Drops all pending blocks. @param reason for the log */
   drop(reason: string): Promise<void>
 }

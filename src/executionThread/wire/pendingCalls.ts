@@ -1,39 +1,37 @@
 import { SharedSenders } from '#block/execution/sharedSenders'
-import type { PendingOutcome, PendingPort, PlacedOn } from '#pending/pendingPort'
+import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
 import type { Flashblock } from '#types/flashblock'
+import type { FlashblockLocation } from '#types/pendingBlock'
 import type { WorkerCalls } from '../calls.ts'
 import { packFlashblock, unpack } from './packedBlocks.ts'
 import type { PendingAnswers, PendingCall } from './protocol.ts'
 
 /** Execution of flashblocks whose senders another thread helps to recover. */
 export type ServedPending = Omit<PendingPort, 'take'> & {
-  take(flashblock: Flashblock, on: PlacedOn, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
+  take(flashblock: Flashblock, after: FlashblockLocation | undefined, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
 }
 
 /** Answers one call of a client's `pending`. */
 export async function answerPending(pending: ServedPending, call: PendingCall): Promise<PendingAnswers[keyof PendingAnswers]> {
   if (call.method === 'pendingTake')
-    return pending.take(unpack(call.flashblock), call.on, call.freshUntilMs, new SharedSenders(call.senders))
+    return pending.take(unpack(call.flashblock), call.after, call.freshUntilMs, new SharedSenders(call.senders))
   await pending.drop(call.reason)
   return undefined
 }
 
-/** Leaves out the rest of the head and of the pending block. */
-const packPlacedOn = ({ head, executed }: PlacedOn): PlacedOn => ({
-  head: { number: head.number, hash: head.hash },
-  executed: executed && { number: executed.number, payloadId: executed.payloadId, index: executed.index },
-})
+/** Leaves out the rest of a pending block. */
+const locationOf = ({ number, payloadId, index }: FlashblockLocation): FlashblockLocation => ({ number, payloadId, index })
 
 /** Creates a client for the pending blocks of another thread. */
 export function createPendingClient(calls: Pick<WorkerCalls, 'call'>): PendingPort {
   return {
-    take(flashblock, on, freshUntilMs): Promise<PendingOutcome> {
+    take(flashblock, after, freshUntilMs): Promise<PendingOutcome> {
       const { transactions } = flashblock
       const senders = SharedSenders.create(transactions.length)
       const answer = calls.call({
         method: 'pendingTake',
         flashblock: packFlashblock(flashblock),
-        on: packPlacedOn(on),
+        after: after && locationOf(after),
         freshUntilMs,
         senders,
       })

@@ -8,12 +8,13 @@ import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
-import type { PendingOutcome, PlacedOn } from '#pending/pendingPort'
+import type { PendingOutcome } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { FlashblockLocation } from '#types/pendingBlock'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
 import type { Packed, PackedBlock, PackedBytes } from './packedBlocks.ts'
@@ -104,7 +105,7 @@ export type PendingCall =
   | {
       readonly method: 'pendingTake'
       readonly flashblock: Packed<Flashblock>
-      readonly on: PlacedOn
+      readonly after: FlashblockLocation | undefined
       readonly freshUntilMs: number
       /** `SharedSenders`: the calling thread recovers senders too */
       readonly senders: SharedArrayBuffer

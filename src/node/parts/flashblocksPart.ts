@@ -1,8 +1,8 @@
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { ExecutionWorker } from '#executionThread/executionThread'
+import type { Shown } from '#flashblocks/consumer'
 import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
 import { type FlashblocksMetrics, flashblocksMetrics } from '#flashblocks/metrics'
-import type { PlacedOn } from '#pending/pendingPort'
 import type { SyncProgress } from '#rpc/ports'
 import { withPeersNames } from '../metrics/flashblocksCompat.ts'
 import type { PartDeps } from '../nodeDeps.ts'
@@ -74,7 +74,7 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
     return clock.elapsedMs() - syncedMs < syncedForMs
   }
 
-  function shown(): PlacedOn {
+  function shown(): Shown {
     const { heads, pending } = execution.published
     return { head: heads.unsafe, executed: pending?.blocks.at(-1) }
   }

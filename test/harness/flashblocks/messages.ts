@@ -1,4 +1,4 @@
-import type { PendingOutcome, PendingPort, PendingRefusal, PlacedOn } from '#pending/pendingPort'
+import type { PendingOutcome, PendingPort, PendingRefusal } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
@@ -94,11 +94,11 @@ export function modelPending(start: BlockId): PendingModel {
     return blockNumber <= head.number + 3 && blocks.some(({ number }) => number === blockNumber - 1)
   }
 
-  function refusalAt(flashblock: Flashblock, on: PlacedOn): PendingRefusal | undefined {
+  function refusalAt(flashblock: Flashblock, after: FlashblockLocation | undefined): PendingRefusal | undefined {
     const refusal = refusalOf(flashblock)
     if (refusal !== undefined) return refusal
     if (fits(flashblock)) return undefined
-    if (on.head.hash !== head.hash || !isSameFlashblock(on.executed, blocks.at(-1))) return 'order'
+    if (!isSameFlashblock(after, blocks.at(-1))) return 'order'
     throw new Error(`flashblock ${flashblock.index} of block ${flashblock.blockNumber} was placed wrongly`)
   }
 
@@ -117,9 +117,9 @@ export function modelPending(start: BlockId): PendingModel {
     get freshUntilMs() {
       return freshUntilMs
     },
-    async take(flashblock, on, untilMs): Promise<PendingOutcome> {
+    async take(flashblock, after, untilMs): Promise<PendingOutcome> {
       const { blockNumber: number, payloadId, index } = flashblock
-      const reason = refusalAt(flashblock, on)
+      const reason = refusalAt(flashblock, after)
       if (reason !== undefined) {
         const isAtFault = ['rules', 'transaction', 'outcome', 'time'].includes(reason)
         if (isAtFault) blocks = blocks.filter((block) => block.number < number)

@@ -8,5 +8,5 @@ export function takeNext(
   flashblock: Flashblock,
   freshUntilMs = Number.MAX_SAFE_INTEGER,
 ): Promise<PendingOutcome> {
-  return pending.take(flashblock, { head: published.heads.unsafe, executed: published.pending?.blocks.at(-1) }, freshUntilMs)
+  return pending.take(flashblock, published.pending?.blocks.at(-1), freshUntilMs)
 }
