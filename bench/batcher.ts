@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Registry } from 'prom-client'
-import { createBatcher } from '#batcher/batcher'
+import { Batcher } from '#batcher/batcher'
 import { batcherMetrics } from '#batcher/metrics'
 import type { BatcherSettings } from '#batcher/options'
 import type { BatcherL1, BatcherL2 } from '#batcher/ports'
@@ -63,7 +63,7 @@ async function post(world: DeriveWorld, kzg: KzgThread, settings: Partial<Batche
     waiting.resolve()
     await clock.delay(ms, signal)
   }
-  const batcher = createBatcher(
+  const batcher = new Batcher(
     {
       l1,
       l2,

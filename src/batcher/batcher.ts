@@ -45,21 +45,6 @@ export type BatcherStatus = {
   readonly throttle: DataThrottle | undefined
 }
 
-/** Posts the blocks of an L2 chain to L1, and posts them again until they are safe. */
-export interface Batcher {
-  /**
-   * Runs until the signal is aborted.
-   * @throws Fault (fatal)
-   */
-  run(signal: AbortSignal): Promise<void>
-  status(): BatcherStatus
-  /** Stops sending until `start`, or for this time. */
-  stop(forMs?: number): void
-  start(): void
-  /** Changes one byte in the first frame of the next channel. */
-  corruptNext(): void
-}
-
 /** State of L1 and L2 in one round. The nonces are read first. */
 type View = {
   readonly nonces: AccountNonces
@@ -81,16 +66,8 @@ const maxPatience = 5
  */
 const refusedBlobsL1Blocks = 50
 
-/**
- * Creates a batcher.
- * @throws Fault NO_BLOB_PROVER (fatal)
- */
-export function createBatcher(deps: BatcherDeps, options: BatcherOptions): Batcher {
-  if (options.carrier === 'blobs' && deps.prover === undefined) throw batcherFault('NO_BLOB_PROVER', {})
-  return new ChannelBatcher(deps, { ...defaultBatcherSettings, ...options })
-}
-
-class ChannelBatcher implements Batcher {
+/** Posts the blocks of an L2 chain to L1, and posts them again until they are safe. */
+export class Batcher {
   readonly #deps: BatcherDeps
   readonly #options: BatcherSettings & BatcherOptions
   readonly #account: BatcherAccount
@@ -109,7 +86,10 @@ class ChannelBatcher implements Batcher {
   /** `auto` uses calldata until this L1 block, because L1 refused blobs */
   #noBlobsUntilL1 = 0
 
-  constructor(deps: BatcherDeps, options: BatcherSettings & BatcherOptions) {
+  /** @throws Fault NO_BLOB_PROVER (fatal) */
+  constructor(deps: BatcherDeps, given: BatcherOptions) {
+    if (given.carrier === 'blobs' && deps.prover === undefined) throw batcherFault('NO_BLOB_PROVER', {})
+    const options = { ...defaultBatcherSettings, ...given }
     const { config } = options
     this.#deps = deps
     this.#options = options
@@ -118,6 +98,10 @@ class ChannelBatcher implements Batcher {
     this.#settling = new Settling(options.resubmitMs)
   }
 
+  /**
+   * Runs until the signal is aborted.
+   * @throws Fault (fatal)
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, log, metrics } = this.#deps
     metrics.restarts.inc({ reason: 'start' })
@@ -152,6 +136,7 @@ class ChannelBatcher implements Batcher {
     }
   }
 
+  /** Stops sending until `start`, or for this time. */
   stop(forMs?: number): void {
     this.start()
     this.#isStopped = true
@@ -164,6 +149,7 @@ class ChannelBatcher implements Batcher {
     this.#isStopped = false
   }
 
+  /** Changes one byte in the first frame of the next channel. */
   corruptNext(): void {
     this.#isNextCorrupt = true
   }

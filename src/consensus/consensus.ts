@@ -1,7 +1,7 @@
 import type { Pipeline, StartPoint } from '#derive/ports'
 import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { createDriver, type DriverDeps, type DriverOptions } from './driver.ts'
+import { Driver, type DriverDeps, type DriverOptions } from './driver.ts'
 import { checkEveryMs, EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
 import type { SequencerDeps } from './sequencer.ts'
@@ -43,7 +43,7 @@ export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Co
   if (l1 === undefined && createFeed === undefined) throw new RangeError('neither L1 nor a source to follow is configured')
   if (l1 === undefined && createSequencer) throw new RangeError('a sequencer requires L1')
   const driverDeps: DriverDeps | undefined = l1 && { ...deps, ...l1, l1: l1.source }
-  const driver = driverDeps && createDriver(driverDeps, options)
+  const driver = driverDeps && new Driver(driverDeps, options)
   const part = driver ?? createUnderived(deps, options)
   const feeds: Feed[] = []
   if (createFeed) feeds.push(createFeed(part))

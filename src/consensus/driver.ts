@@ -55,25 +55,6 @@ export const defaultDriverOptions: Omit<DriverOptions, 'config'> = {
   backoff: defaultBackoff,
 }
 
-/** Derives the safe chain from L1 and moves the execution half's heads to it. */
-export interface Driver {
-  /**
-   * Runs until the signal is aborted; may be called once.
-   * @throws the fatal Fault that stopped it (UNSUPPORTED_FORK, L1_CHAIN_MISMATCH, DEPOSITS_INVALID, those of the ports); `status` keeps it
-   */
-  run(signal: AbortSignal): Promise<void>
-  status(): DriverStatus
-  /** inbox for blocks that L1 does not confirm yet */
-  readonly inbox: UnsafeInbox
-  /** chain on which a sequencer builds */
-  readonly sequenced: SequencedChain
-  readonly waits: Waits
-}
-
-export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
-  return new DerivationDriver(deps, options)
-}
-
 type Running = { readonly chain: SafeChain; readonly start: Start; readonly pipeline: Pipeline }
 /** Operation on L1 that is retried. */
 type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
@@ -81,9 +62,12 @@ type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
 /** Maximum time before other tasks of the thread run. */
 const breathMs = 20
 
-class DerivationDriver implements Driver {
+/** Derives the safe chain from L1 and moves the execution half's heads to it. */
+export class Driver {
   readonly waits: Waits
+  /** inbox for blocks that L1 does not confirm yet */
   readonly inbox: UnsafeInbox
+  /** chain on which a sequencer builds */
   readonly sequenced: SequencedChain
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
@@ -124,6 +108,10 @@ class DerivationDriver implements Driver {
     })
   }
 
+  /**
+   * Runs until the signal is aborted; may be called once.
+   * @throws the fatal Fault that stopped it (UNSUPPORTED_FORK, L1_CHAIN_MISMATCH, DEPOSITS_INVALID, those of the ports); `status` keeps it
+   */
   async run(signal: AbortSignal): Promise<void> {
     const run = async (): Promise<void> => {
       for (;;) await this.#turn(signal)

@@ -71,20 +71,6 @@ export type FollowStatus = {
   readonly fault: Fault | undefined
 }
 
-/** Follows another node and executes every block of it. */
-export interface Follower {
-  /**
-   * Runs until the signal is aborted; may be called once.
-   * @throws the fatal Fault that stopped it (SOURCE_WRONG_CHAIN, PROOFS_NOT_RECORDED); `status` keeps it
-   */
-  run(signal: AbortSignal): Promise<void>
-  status(): FollowStatus
-}
-
-export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
-  return new SourceFollower(deps, options)
-}
-
 type Doing = 'source-head' | 'source-block' | 'source-proofs'
 
 type NotInserted = Exclude<UnsafeOutcome, { kind: 'inserted' }>
@@ -98,7 +84,8 @@ const [stoppedBlocks, stoppedMs] = [5, 10_000]
 /** minimum interval between progress log lines */
 const logEveryMs = 10_000
 
-class SourceFollower implements Follower {
+/** Follows another node and executes every block of it. */
+export class Follower {
   readonly #deps: FollowDeps
   readonly #options: FollowOptions
   #phase: FollowStatus['phase'] = 'starting'
@@ -124,6 +111,10 @@ class SourceFollower implements Follower {
     return Object.freeze({ phase, source, labels: this.#options.labels, limit, refusal, fault })
   }
 
+  /**
+   * Runs until the signal is aborted; may be called once.
+   * @throws the fatal Fault that stopped it (SOURCE_WRONG_CHAIN, PROOFS_NOT_RECORDED); `status` keeps it
+   */
   async run(signal: AbortSignal): Promise<void> {
     const run = async (): Promise<void> => {
       await this.#readLimit(signal)

@@ -72,18 +72,6 @@ export interface SequencerControl {
   status(): SequencerStatus
 }
 
-export interface Sequencer extends SequencerControl {
-  /**
-   * Runs until the signal is aborted; may be called once.
-   * @throws Fault DEPOSITS_INVALID, UNSUPPORTED_FORK, and those of L1 and the engine (fatal)
-   */
-  run(signal: AbortSignal): Promise<void>
-}
-
-export function createSequencer(deps: SequencerDeps, options: SequencerOptions): Sequencer {
-  return new BlockSequencer(deps, options)
-}
-
 /** Maximum sleep, because the wall clock may be set while the sequencer waits for a time. */
 const longestSleepMs = 1_000
 /** Pause before L1 is queried again when no block can be built without it. */
@@ -96,7 +84,7 @@ type Plan = { readonly attributes: PayloadAttributes; readonly origin: L1Ref } |
 /** `sealAtMs`: time at which its seal was due, in elapsed time; undefined: the block was late and did not wait for more transactions */
 type Built = { readonly payload: Payload; readonly sealAtMs: number | undefined }
 
-class BlockSequencer implements Sequencer {
+export class Sequencer implements SequencerControl {
   readonly #deps: SequencerDeps
   readonly #options: SequencerOptions
   readonly #margin = new SealMargin()
@@ -157,6 +145,10 @@ class BlockSequencer implements Sequencer {
     this.#ring()
   }
 
+  /**
+   * Runs until the signal is aborted; may be called once.
+   * @throws Fault DEPOSITS_INVALID, UNSUPPORTED_FORK, and those of L1 and the engine (fatal)
+   */
   async run(signal: AbortSignal): Promise<void> {
     const run = async (): Promise<void> => {
       for (;;) await this.#turn(signal)

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { type Batcher, createBatcher } from '#batcher/batcher'
+import { Batcher } from '#batcher/batcher'
 import { batcherMetrics } from '#batcher/metrics'
 import type { BatcherL2 } from '#batcher/ports'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
@@ -67,7 +67,7 @@ export function createBatcherPart(
   const { l1, clock, random, kzg } = deps
   const slotMs = l1.slotSec * 1_000
   const privateKey = fromHex(account.privateKey)
-  return createBatcher(
+  return new Batcher(
     {
       l1: createL1Client({ fetch: deps.fetch, clock }, { url: l1.rpcUrl, account: parseAddress(account.address) }),
       l2: batcherL2(deps, config),

@@ -9,7 +9,7 @@ import { recordedBlockOf } from '#test/harness/l1/json'
 import { hashTransaction } from '#types/transaction'
 import { createL1Blocks } from './blocks.ts'
 import { endpointsOf } from './endpoint.ts'
-import { createFailover } from './failover.ts'
+import { Failover } from './failover.ts'
 import { l1Fault } from './faults.ts'
 import { l1Metrics } from './metrics.ts'
 import type { RpcCall } from './rpc.ts'
@@ -21,7 +21,7 @@ const endpoint = 'l1.example'
 /** Result of one endpoint for each call. */
 function blocksOf(answer: (call: RpcCall) => unknown) {
   const deps = { clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()), hasBudget: () => true }
-  const failover = createFailover(deps, 'rpc', endpointsOf([`http://${endpoint}`]))
+  const failover = new Failover(deps, 'rpc', endpointsOf([`http://${endpoint}`]))
   const rpc = {
     call: async (_endpoint: unknown, calls: readonly RpcCall[]) => calls.map(answer),
   }

@@ -14,7 +14,7 @@ import { hasBlobs } from './verifyBlock.ts'
 export type CachedL1Deps = {
   readonly blocks: Pick<L1Blocks, 'ref' | 'block'>
   readonly beacon: Pick<Beacon, 'blobs'>
-  readonly heads: L1HeadView
+  readonly heads: Pick<L1HeadView, 'head' | 'latest'>
   readonly kept: Kept
   readonly metrics: Pick<L1Metrics, 'readAhead'>
 }

@@ -4,7 +4,7 @@ import type { Endpoint } from '#lib/endpoint'
 import { createLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import { endpointsOf } from './endpoint.ts'
-import { type Ask, createFailover } from './failover.ts'
+import { type Ask, Failover } from './failover.ts'
 import { l1Fault } from './faults.ts'
 import { l1Metrics } from './metrics.ts'
 
@@ -18,7 +18,7 @@ function endpointsWith(plans: Record<string, Plan>, hasBudget: (endpoint: Endpoi
   const log = createLog('info', { write: (line) => void lines.push(line) })
   const registry = new Registry()
   const endpoints = endpointsOf(Object.keys(plans).map((name) => `http://${name}`))
-  const failover = createFailover({ clock, random: () => 0, log, metrics: l1Metrics.register(registry), hasBudget }, 'rpc', endpoints)
+  const failover = new Failover({ clock, random: () => 0, log, metrics: l1Metrics.register(registry), hasBudget }, 'rpc', endpoints)
   const asked: string[] = []
   const stopped: string[] = []
   const ask: Ask<string | undefined> = async ({ name }, stop) => {

@@ -11,31 +11,6 @@ export type Ask<T> = (endpoint: Endpoint, signal: AbortSignal) => Promise<T>
 /** Kind of a request, as far as response times depend on it. */
 export type QuestionKind = 'head' | 'block' | 'blobs'
 
-/** Set of endpoints that serve the same data, in order of preference. */
-export interface Failover {
-  /** number of endpoints */
-  readonly size: number
-  /**
-   * Queries endpoints in turn until one responds. An endpoint that failed is skipped for a while. While an endpoint is slow, a second one is queried
-   * as well, within a budget.
-   * @throws the Fault of the endpoint that is usable again first, when all have failed (its data has `retryAfterMs`); the Fault of an excluded
-   *   endpoint, when all are excluded; any other error at once
-   */
-  run<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T>): Promise<T>
-  /**
-   * Same as `run`, but queries the next endpoint when one returns undefined.
-   * @returns undefined only when every endpoint returned undefined
-   */
-  find<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T | undefined>): Promise<T | undefined>
-  /**
-   * Queries all endpoints at once. Their failures count as in `run`.
-   * @throws the Fault of an excluded endpoint, when all are excluded
-   */
-  each(signal: AbortSignal, ask: Ask<void>): Promise<void>
-  /** Queries the endpoint after all others for a while, because it responds but is behind them. */
-  demote(endpoint: Endpoint): void
-}
-
 /** Pause of an endpoint after its first, second, … failure in a row. */
 const rest: Backoff = { baseMs: 500, maxMs: 10_000, jitter: 0.5 }
 /** Number of hedged requests in a row that an endpoint may lose before it is demoted. */
@@ -85,11 +60,8 @@ function withWait(fault: Fault, retryAfterMs: number): Fault {
   return new Fault(fault.code, fault.severity, fault.message, fault.fix, { ...fault.data, retryAfterMs }, fault.cause)
 }
 
-export function createFailover(deps: FailoverDeps, api: Api, endpoints: readonly Endpoint[]): Failover {
-  return new Endpoints(deps, api, endpoints)
-}
-
-class Endpoints implements Failover {
+/** Set of endpoints that serve the same data, in order of preference. */
+export class Failover {
   readonly #deps: FailoverDeps
   readonly #api: Api
   readonly #all: readonly Health[]
@@ -102,16 +74,27 @@ class Endpoints implements Failover {
     this.#showUsable()
   }
 
+  /** number of endpoints */
   get size(): number {
     return this.#all.length
   }
 
+  /**
+   * Queries endpoints in turn until one responds. An endpoint that failed is skipped for a while. While an endpoint is slow, a second one is queried
+   * as well, within a budget.
+   * @throws the Fault of the endpoint that is usable again first, when all have failed (its data has `retryAfterMs`); the Fault of an excluded
+   *   endpoint, when all are excluded; any other error at once
+   */
   async run<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T>): Promise<T> {
     const won = await this.#race(kind, signal, async (endpoint, stop) => ({ answer: await ask(endpoint, stop) }))
     if (won === undefined) throw this.#allFailed()
     return won.answer
   }
 
+  /**
+   * Same as `run`, but queries the next endpoint when one returns undefined.
+   * @returns undefined only when every endpoint returned undefined
+   */
   async find<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T | undefined>): Promise<T | undefined> {
     const lacking = new Set<Endpoint>()
     const found = await this.#race(kind, signal, async (endpoint, stop) => {
@@ -124,12 +107,17 @@ class Endpoints implements Failover {
     return found
   }
 
+  /**
+   * Queries all endpoints at once. Their failures count as in `run`.
+   * @throws the Fault of an excluded endpoint, when all are excluded
+   */
   async each(signal: AbortSignal, ask: Ask<void>): Promise<void> {
     await Promise.all(this.#all.map((health) => this.#one(health, 'head', signal, ask)))
     signal.throwIfAborted()
     if (this.#all.length > 0 && this.#all.every(({ leftOut }) => leftOut !== undefined)) throw this.#allFailed()
   }
 
+  /** Queries the endpoint after all others for a while, because it responds but is behind them. */
   demote(endpoint: Endpoint): void {
     const health = this.#all.find((one) => one.endpoint === endpoint)
     if (health === undefined) return

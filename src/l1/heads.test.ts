@@ -4,7 +4,7 @@ import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import type { L1Ref } from '#types/blockRef'
 import { parseHash } from '#types/ids'
-import { createHeads, type HeadsOptions, placeHead } from './heads.ts'
+import { type HeadsOptions, L1HeadView, placeHead } from './heads.ts'
 
 const { signal } = new AbortController()
 const hash = (number: number, branch = 0) =>
@@ -36,7 +36,7 @@ function watched(options: HeadsOptions = {}) {
     },
   }
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const heads = createHeads({ blocks, clock, log, usage: { moved: () => {} } }, options)
+  const heads = new L1HeadView({ blocks, clock, log, usage: { moved: () => {} } }, options)
   return {
     clock,
     lines,

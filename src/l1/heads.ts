@@ -6,17 +6,6 @@ import type { Hash } from '#types/ids'
 import type { L1Blocks } from './blocks.ts'
 import type { Usage } from './usage.ts'
 
-/** Heads of L1, requested only when they can have changed. */
-export interface L1HeadView {
-  /**
-   * Returns the head. While L1 keeps pace with the clock, this is the last head until the next block is expected. A head below the last one is
-   * ignored for as long as the endpoint may just be behind.
-   */
-  head(label: L1Label, signal: AbortSignal): Promise<L1Ref | undefined>
-  /** Last head; undefined before the first one. */
-  readonly latest: L1Ref | undefined
-}
-
 type SlowLabel = Exclude<L1Label, 'latest'>
 const slowLabels: readonly SlowLabel[] = ['safe', 'finalized']
 
@@ -49,28 +38,24 @@ export function placeHead(
   return known === seen.hash ? 'behind' : 'new'
 }
 
+export type HeadsDeps = {
+  readonly blocks: Pick<L1Blocks, 'heads' | 'newerHead'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly usage: Pick<Usage, 'moved'>
+}
+
 export type HeadsOptions = {
   /** interval between requests for `safe` and `finalized`, for chains where each block moves them */
   readonly labelEveryMs?: number
 }
 
-export function createHeads(
-  deps: {
-    readonly blocks: Pick<L1Blocks, 'heads' | 'newerHead'>
-    readonly clock: Clock
-    readonly log: Log
-    readonly usage: Pick<Usage, 'moved'>
-  },
-  { labelEveryMs = defaultLabelEveryMs }: HeadsOptions = {},
-): L1HeadView {
-  return new Heads(deps.blocks, deps.clock, deps.log, deps.usage, labelEveryMs)
-}
-
-class Heads implements L1HeadView {
-  readonly #blocks: Pick<L1Blocks, 'heads' | 'newerHead'>
+/** Heads of L1, requested only when they can have changed. */
+export class L1HeadView {
+  readonly #blocks: HeadsDeps['blocks']
   readonly #clock: Clock
   readonly #log: Log
-  readonly #usage: Pick<Usage, 'moved'>
+  readonly #usage: HeadsDeps['usage']
   readonly #labelEveryMs: number
   readonly #hashes = new Map<number, Hash>()
   #best: L1Ref | undefined
@@ -89,7 +74,7 @@ class Heads implements L1HeadView {
   #unread = new Set<SlowLabel>()
   #labelsAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(blocks: Pick<L1Blocks, 'heads' | 'newerHead'>, clock: Clock, log: Log, usage: Pick<Usage, 'moved'>, labelEveryMs: number) {
+  constructor({ blocks, clock, log, usage }: HeadsDeps, { labelEveryMs = defaultLabelEveryMs }: HeadsOptions = {}) {
     this.#blocks = blocks
     this.#clock = clock
     this.#log = log
@@ -97,10 +82,15 @@ class Heads implements L1HeadView {
     this.#labelEveryMs = labelEveryMs
   }
 
+  /** Last head; undefined before the first one. */
   get latest(): L1Ref | undefined {
     return this.#best
   }
 
+  /**
+   * Returns the head. While L1 keeps pace with the clock, this is the last head until the next block is expected. A head below the last one is
+   * ignored for as long as the endpoint may just be behind.
+   */
   head(label: L1Label, signal: AbortSignal): Promise<L1Ref | undefined> {
     return label === 'latest' ? this.#askLatest(signal) : this.#askLabel(label, signal)
   }

@@ -14,8 +14,8 @@ import { type Budget, createBudget } from './budget.ts'
 import type { L1Cache } from './cache.ts'
 import { createCachedL1 } from './cachedL1.ts'
 import { endpointsOf } from './endpoint.ts'
-import { createFailover, type Failover } from './failover.ts'
-import { createHeads } from './heads.ts'
+import { Failover } from './failover.ts'
+import { L1HeadView } from './heads.ts'
 import type { L1Metrics } from './metrics.ts'
 import { createRpc } from './rpc.ts'
 import { createKept } from './storedL1.ts'
@@ -98,7 +98,7 @@ function createEndpoints(
   return {
     all: endpoints,
     budgetOf,
-    failover: createFailover({ ...deps, hasBudget: (endpoint) => budgetOf(endpoint).has(1) }, api, endpoints),
+    failover: new Failover({ ...deps, hasBudget: (endpoint) => budgetOf(endpoint).has(1) }, api, endpoints),
   }
 }
 
@@ -118,7 +118,7 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
   // a configured slot time means a devnet, where every block moves the labels
   const { slotSec } = options
-  const heads = createHeads({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
+  const heads = new L1HeadView({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })
   const source = createCachedL1({ blocks, beacon, heads, kept, metrics: deps.metrics }, options)
   return {

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, it, vi } from 'vitest'
 import type { Execution } from '#blockchain/execution'
-import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
+import { Driver, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
@@ -17,7 +17,7 @@ const untilMs = { timeout: 60_000, interval: 20 }
 /** Driver on the recorded L1 whose execution half is behind the Engine API. */
 function overHttp(nodes: RecordedNodes, url: string): Driver {
   const { config, l1 } = nodes
-  return createDriver(
+  return new Driver(
     {
       engine: engineClient(url, config),
       createPipeline: (point) => createPipeline(config, point, silentLog),

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
+import { Driver, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
@@ -66,7 +66,7 @@ function run(server: FaultyL1): Run {
   )
   const engine = createEngine()
   const store = createSafeHeadStore(createMemoryTable())
-  const driver = createDriver(
+  const driver = new Driver(
     {
       ...deps,
       engine,

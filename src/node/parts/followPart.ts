@@ -1,5 +1,5 @@
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
-import { createFollower, defaultFollowOptions, type Follower, type FollowStatus } from '#consensus/follow'
+import { defaultFollowOptions, Follower, type FollowStatus } from '#consensus/follow'
 import { followMetrics } from '#consensus/metrics'
 import { httpUrlOf } from '#engine/engineHttp'
 import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
@@ -44,7 +44,7 @@ export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
   let follower: Follower | undefined
   return {
     createFeed({ inbox, waits }): Feed {
-      follower = createFollower(
+      follower = new Follower(
         { ...deps, inbox, waits, source: node, log, metrics, ...(proofs && { proofs }) },
         { ...defaultFollowOptions, config, labels: l1 ? 'l1' : 'source', maxAheadSec },
       )

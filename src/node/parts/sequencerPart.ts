@@ -1,6 +1,6 @@
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { sequencerMetrics } from '#consensus/metrics'
-import { createSequencer, type Sequencer, type SequencerControl, type SequencerOptions } from '#consensus/sequencer'
+import { Sequencer, type SequencerControl, type SequencerOptions } from '#consensus/sequencer'
 import { isFault } from '#lib/fault'
 import type { AdminNode, AdminOutcome } from '#rpc/ports'
 import type { PartDeps } from '../nodeDeps.ts'
@@ -20,7 +20,7 @@ export function openSequencer(
   let sequencer: Sequencer | undefined
   return {
     create(parts): Feed {
-      sequencer = createSequencer({ ...parts, clock, log: log.child('sequencer'), metrics }, options)
+      sequencer = new Sequencer({ ...parts, clock, log: log.child('sequencer'), metrics }, options)
       return sequencer
     },
     control: () => sequencer,

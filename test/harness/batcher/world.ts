@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { type Batcher, createBatcher } from '#batcher/batcher'
+import { Batcher } from '#batcher/batcher'
 import { batcherMetrics } from '#batcher/metrics'
 import type { BatcherOptions } from '#batcher/options'
 import type { BatcherL2, BlobProver, DataThrottle } from '#batcher/ports'
@@ -80,7 +80,7 @@ export class BatcherWorld {
       },
     }
     const warn = (message: string): void => void this.warnings.push(message)
-    const batcher = createBatcher(
+    const batcher = new Batcher(
       {
         l1: this.l1,
         l2: this.#l2(),

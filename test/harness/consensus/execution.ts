@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import type { ForkSchedule } from '#chainspec/forks'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createDriver, type Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
+import { Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { L1Source, OrderedTable, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
@@ -116,7 +116,7 @@ export function createHost({ l1, config, genesis, execute, createPipeline, log =
       last = engine
       const store = createSafeHeadStore(createMemoryTable(effect, rows))
       const registry = new Registry()
-      const driver = createDriver(
+      const driver = new Driver(
         { engine, createPipeline, l1, store, clock, random: () => 0, log, metrics: consensusMetrics.register(registry) },
         { ...defaultDriverOptions, config, ...options },
       )

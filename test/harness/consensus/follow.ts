@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { EngineQueue } from '#consensus/engineQueue'
-import { createFollower, defaultFollowOptions, type Follower, type FollowOptions } from '#consensus/follow'
+import { defaultFollowOptions, Follower, type FollowOptions } from '#consensus/follow'
 import type { ProofsStatus } from '#consensus/followProofs'
 import { consensusMetrics, followMetrics } from '#consensus/metrics'
 import type { L2Source } from '#consensus/ports'
@@ -177,7 +177,7 @@ export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}
   const queue = new EngineQueue({ ...deps, engine, metrics }, followOptions)
   const control = new AbortController()
   await queue.load(control.signal)
-  const follower = createFollower(
+  const follower = new Follower(
     { ...deps, source, inbox: queue, metrics: followMetrics.register(registry), ...(proofs && { proofs }) },
     followOptions,
   )

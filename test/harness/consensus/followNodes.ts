@@ -5,7 +5,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { type Consensus, createConsensus } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
-import { createFollower, defaultFollowOptions, type Follower } from '#consensus/follow'
+import { defaultFollowOptions, Follower } from '#consensus/follow'
 import { consensusMetrics, followMetrics } from '#consensus/metrics'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { createL2Source, defaultL2SourceOptions, type SourceNode } from '#l2/l2Source'
@@ -119,7 +119,7 @@ export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?
       engine: execution,
       metrics: consensusMetrics.register(registry),
       createFeed({ inbox, waits }) {
-        follower = createFollower(
+        follower = new Follower(
           { ...common, source, inbox, waits, metrics: followMetrics.register(registry) },
           { ...defaultFollowOptions, config, labels: 'source', maxAheadSec: 1_024 },
         )

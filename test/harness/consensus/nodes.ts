@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { createExecution, type Execution } from '#blockchain/execution'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
+import { Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { L1Source, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
@@ -84,7 +84,7 @@ export function createRecordedNodes(name: RecordedChainName): RecordedNodes {
       const { engine, executed } = open(effect)
       const registry = new Registry()
       const store = createSafeHeadStore(createMemoryTable(effect, rows))
-      const driver = createDriver(
+      const driver = new Driver(
         {
           engine,
           createPipeline: (point) => alter(createPipeline(config, point, silentLog)),

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
-import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
+import { Driver, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics, sequencerMetrics } from '#consensus/metrics'
 import type { L1Label, L1Source } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
-import { createSequencer, type Sequencer, type SequencerOptions } from '#consensus/sequencer'
+import { Sequencer, type SequencerOptions } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
 import { createLog, silentLog } from '#lib/log'
@@ -112,7 +112,7 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
     }
     const registry = new Registry()
     const store = createSafeHeadStore(createMemoryTable(undefined, rows))
-    const driver = createDriver(
+    const driver = new Driver(
       {
         ...{ engine: port, l1, store, clock, random: () => 0, log, metrics: consensusMetrics.register(registry) },
         createPipeline: (point) => createPipeline(config, point, silentLog),
@@ -120,7 +120,7 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
       { ...defaultDriverOptions, headPollMs: 1_000, labelPollMs: 4_000, config },
     )
     const { sequenced: chain, waits } = driver
-    const sequencer = createSequencer(
+    const sequencer = new Sequencer(
       { chain, waits, l1, l1Head: () => driver.status().l1.latest, clock, log, metrics: sequencerMetrics.register(registry) },
       { config, l1ConfirmationBlocks: 0, isStopped: false, ...options },
     )
