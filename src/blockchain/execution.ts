@@ -30,26 +30,9 @@ import { OfferedPayloads } from './offeredPayloads.ts'
 import { unwoundBlocks } from './unwoundBlocks.ts'
 import { createChainView, type ExecutionView } from './view/chainView.ts'
 
-/** The execution half: the engine, import of payloads, and views for readers. Disposing calls `close`. */
-export interface Execution extends Engine, AsyncDisposable {
-  /** Does the same as `insert`, synchronously. */
-  insertPayload(payload: Payload): InsertResult
-  /** The newest published heads: frozen, replaced as a whole. */
-  readonly published: HeadRecord
-  /** Execution of flashblocks. */
-  readonly pending: PendingPort
-  /** Returns the chain at this instant. */
-  view(): ExecutionView
-  /** Commits all published blocks now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
-  commit(): void
-  /** Sets limits of later blocks that are built with transactions of the pool. */
-  limitBlocks(change: BlockLimits): void
-  sizes(): HeldSizes
-  /** Commits all published blocks and refuses further calls. Blocks that cannot be committed stay in the journal for the next start. */
-  close(): Promise<void>
-}
-
 /**
+ * The execution half: the engine, import of payloads, and views for readers. Disposing calls `close`.
+ *
  * Effects of a new block, in order: 1 it is executed, 2 appended to the journal, 3 added to the tree; then the caller has its answer. Of new heads:
  * 1 they are appended to the journal, 2 published; then the caller has its answer. Later (`CommitBehind`): 3 blocks that an unwind removes from the
  * store are appended to the journal, 4 a transaction commits blocks, 5 a record without these blocks is published; 4 and 5 repeat up to these heads,
@@ -58,7 +41,7 @@ export interface Execution extends Engine, AsyncDisposable {
  * journalled blocks that the store lacks: those under the last heads at once, others when a caller needs them. After a kill between 3 and 8 it
  * ignores records of stored blocks; after a kill between two transactions it continues from stored blocks whose heads' sequence is not stored.
  */
-class LocalExecution implements Execution {
+export class Execution implements Engine, AsyncDisposable {
   readonly #deps: ExecutionDeps
   readonly #block: BlockDeps
   readonly #tree: BlockTree
@@ -66,7 +49,7 @@ class LocalExecution implements Execution {
   readonly #commits: CommitBehind
   readonly #guard: ExecutionGuard
   readonly #offered: OfferedPayloads
-  readonly pending: PendingChain
+  readonly #pending: PendingChain
   #published: HeadRecord
   /** sequence of the published heads */
   #sequence: number
@@ -92,7 +75,7 @@ class LocalExecution implements Execution {
     this.#sequence = sequence
     this.#commits = new CommitBehind(this.#commitDeps(), sequence, { minFreeBytes, maxPendingBytes: maxTreeBytes / 2, sliceMs })
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
-    this.pending = new PendingChain({
+    this.#pending = new PendingChain({
       ...{ block: this.#block, clock, log, guard, watch, maxMs },
       head: (): BlockId => this.#published.heads.unsafe,
       onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
@@ -104,7 +87,7 @@ class LocalExecution implements Execution {
   #commitDeps(): CommitDeps {
     return {
       ...this.#deps,
-      waitMs: (): number => this.pending.rhythm.waitMs(this.#deps.clock.elapsedMs()),
+      waitMs: (): number => this.#pending.rhythm.waitMs(this.#deps.clock.elapsedMs()),
       published: (): Published => ({ record: this.#published, sequence: this.#sequence, load: this.#load }),
       sizeOf: (block): number => this.#tree.loadOf(block.hash)?.sizeBytes ?? sizeOfBlock(block),
       onCommitting: (): void => this.#journalUnwound(),
@@ -112,10 +95,17 @@ class LocalExecution implements Execution {
     }
   }
 
+  /** The newest published heads: frozen, replaced as a whole. */
   get published(): HeadRecord {
     return this.#published
   }
 
+  /** Execution of flashblocks. */
+  get pending(): PendingPort {
+    return this.#pending
+  }
+
+  /** Returns the chain at this instant. */
   view(): ExecutionView {
     const { kv, config, clock } = this.#deps
     const reader = kv.snapshot()
@@ -129,6 +119,7 @@ class LocalExecution implements Execution {
     return this.insertPayload(payload)
   }
 
+  /** Does the same as `insert`, synchronously. */
   insertPayload(payload: Payload): InsertResult {
     this.#requireOpen()
     const claim = claimedHeader(this.#deps.config.schedule, payload)
@@ -137,7 +128,7 @@ class LocalExecution implements Execution {
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
     const execute = (on: ParentBlock): BlockResult =>
-      this.pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header)
+      this.#pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header)
     const result = this.#executed(parent, (on) => this.#offered.execute(payload, () => execute(on)))
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
@@ -202,24 +193,27 @@ class LocalExecution implements Execution {
     return state && (state.account(account)?.storageRoot ?? emptyRoot)
   }
 
+  /** Commits all published blocks now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void {
     this.#commits.run()
   }
 
+  /** Sets limits of later blocks that are built with transactions of the pool. */
   limitBlocks(change: BlockLimits): void {
     this.#limits = { ...this.#limits, ...change }
   }
 
   sizes(): HeldSizes {
     const { sizeBytes: journalBytes } = this.#journal
-    const { reused } = this.pending
+    const { reused } = this.#pending
     return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length, reused }
   }
 
+  /** Commits all published blocks and refuses further calls. Blocks that cannot be committed stay in the journal for the next start. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.pending[Symbol.dispose]()
+    this.#pending[Symbol.dispose]()
     try {
       this.#commits.run()
     } catch (error) {
@@ -355,13 +349,13 @@ class LocalExecution implements Execution {
   #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
     const { committed, overlays: before } = this.#published
     this.#load = this.#tree.loadOfChain(overlays, before, this.#load)
-    this.pending.follow(heads.unsafe)
+    this.#pending.follow(heads.unsafe)
     this.#publish({ heads, committed, base, overlays })
     this.#commits.published()
   }
 
   #publish(record: HeadRecord): void {
-    this.#published = recordOf({ ...record, pending: this.pending.blocks })
+    this.#published = recordOf({ ...record, pending: this.#pending.blocks })
     this.#deps.onPublish?.(this.#published)
   }
 
@@ -396,5 +390,5 @@ class LocalExecution implements Execution {
  * @throws Fault WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED (fatal)
  */
 export function createExecution(deps: ExecutionDeps, opts: ExecutionOptions = {}): Execution {
-  return new LocalExecution(deps, opts)
+  return new Execution(deps, opts)
 }

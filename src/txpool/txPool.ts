@@ -59,28 +59,6 @@ export type TxPoolFacts = {
   readonly removals: Readonly<Partial<Record<RemovalReason, number>>>
 }
 
-/**
- * Transactions that wait for a block. The pool is synchronous and runs in the thread that holds the state. All transactions arrive through this node,
- * so none are preferred as local. A full pool evicts those with the lowest tips, queued ones first.
- */
-export interface TxPool extends BuildPool {
-  /** Validates transactions on the unsafe head. Accepted ones are in the journal when this returns. @returns one outcome each, in order */
-  add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
-  get(hash: Hash): PooledTransaction | undefined
-  /** Returns the nonce after the account's pending transactions; undefined when it has none. */
-  nextNonce(sender: Address): bigint | undefined
-  size(): { readonly pending: number; readonly queued: number }
-  /** Returns all transactions, or those of one sender, ordered by sender and nonce. */
-  content(sender?: Address): readonly PooledTransaction[]
-  /** Removes transactions, also from the journal. Later ones of their senders become queued. @returns the hashes of the removed ones */
-  remove(what: PoolRemoval): readonly Hash[]
-  /** Restores the transactions of the journal. Call it once, after the first head is published and before any transaction is added. */
-  restore(): void
-  /** Applies a new head: removes included transactions, checks changed accounts again, and restores transactions that an unwind removed. */
-  onPublished(record: HeadRecord): void
-  facts(): TxPoolFacts
-}
-
 const defaults = {
   maxBytes: 64 * 2 ** 20,
   maxAccountBytes: 8 * 2 ** 20,
@@ -94,7 +72,11 @@ const maxDiffs = 16
 /** Number of expiry checks per lifetime of a queued transaction. */
 const expiryRounds = 60
 
-class LocalTxPool implements TxPool {
+/**
+ * Transactions that wait for a block. The pool is synchronous and runs in the thread that holds the state. All transactions arrive through this node,
+ * so none are preferred as local. A full pool evicts those with the lowest tips, queued ones first.
+ */
+export class TxPool implements BuildPool {
   readonly #deps: TxPoolDeps
   readonly #limits: typeof defaults
   readonly #journal: PoolJournal | undefined
@@ -120,6 +102,7 @@ class LocalTxPool implements TxPool {
     this.#journal = deps.journal && new PoolJournal(deps.journal, deps.log)
   }
 
+  /** Validates transactions on the unsafe head. Accepted ones are in the journal when this returns. @returns one outcome each, in order */
   add(raws: readonly Uint8Array[]): readonly PoolOutcome[] {
     return this.#change((reader) => {
       const outcomes = raws.map((raw) => this.#addRaw(reader, raw))
@@ -135,6 +118,7 @@ class LocalTxPool implements TxPool {
     return entry && pooled(entry)
   }
 
+  /** Returns the nonce after the account's pending transactions; undefined when it has none. */
   nextNonce(sender: Address): bigint | undefined {
     const queue = this.#queues.get(sender)
     return queue && queue.pendingCount > 0 ? queue.nextNonce : undefined
@@ -145,6 +129,7 @@ class LocalTxPool implements TxPool {
     return { pending, queued }
   }
 
+  /** Returns all transactions, or those of one sender, ordered by sender and nonce. */
   content(sender?: Address): readonly PooledTransaction[] {
     const senders = sender === undefined ? [...this.#queues.keys()].sort() : [sender]
     return senders.flatMap((address) => this.#queues.get(address)?.entries.map(pooled) ?? [])
@@ -164,6 +149,7 @@ class LocalTxPool implements TxPool {
     return { pending, queued, heldBytes, outcomes: { ...this.#outcomes }, removals: { ...this.#removals } }
   }
 
+  /** Restores the transactions of the journal. Call it once, after the first head is published and before any transaction is added. */
   restore(): void {
     const journal = this.#journal
     if (journal === undefined) return
@@ -180,6 +166,7 @@ class LocalTxPool implements TxPool {
     this.#deps.log.info('transactions restored from the journal of the pool', { pending, queued, skipped: read - pending - queued })
   }
 
+  /** Applies a new head: removes included transactions, checks changed accounts again, and restores transactions that an unwind removed. */
   onPublished(record: HeadRecord): void {
     const { unsafe } = record.heads
     const before = this.#head
@@ -197,6 +184,7 @@ class LocalTxPool implements TxPool {
     this.#compact()
   }
 
+  /** Removes transactions, also from the journal. Later ones of their senders become queued. @returns the hashes of the removed ones */
   remove(what: PoolRemoval): readonly Hash[] {
     return this.#change(() => {
       const removed = this.#wanted(what)
@@ -395,5 +383,5 @@ function count<K extends string>(counts: Partial<Record<K, number>>, kind: K): v
 
 /** Creates an empty pool. */
 export function createTxPool(deps: TxPoolDeps, limits: TxPoolLimits = {}): TxPool {
-  return new LocalTxPool(deps, limits)
+  return new TxPool(deps, limits)
 }
