@@ -10,19 +10,19 @@ import { switchesOf } from './tracerConfig.ts'
 const pathBytes = 3
 
 /** Location of the transaction, which every trace carries. */
-type Place = Pick<TracedTransaction, 'blockHash' | 'blockNumber' | 'hash' | 'index'>
+type TransactionLocation = Pick<TracedTransaction, 'blockHash' | 'blockNumber' | 'hash' | 'index'>
 
-function localized({ type, action, error, result, subtraces, traceAddress }: FlatCall, place: Place): TraceJson {
+function localized({ type, action, error, result, subtraces, traceAddress }: FlatCall, location: TransactionLocation): TraceJson {
   return {
     action,
-    blockHash: place.blockHash ?? null,
-    blockNumber: place.blockNumber,
+    blockHash: location.blockHash ?? null,
+    blockNumber: location.blockNumber,
     ...(error !== undefined && { error }),
     ...(result !== undefined && { result }),
     subtraces,
     traceAddress,
-    transactionHash: place.hash ?? null,
-    transactionPosition: place.index,
+    transactionHash: location.hash ?? null,
+    transactionPosition: location.index,
     type,
   }
 }
@@ -58,8 +58,8 @@ export function createFlatCallTracer(config: unknown, budget: Budget): Tracer {
     },
     end(end: TracedEnd): void {
       if (transaction === undefined) throw new RangeError('a transaction ends that did not begin')
-      const place = transaction
-      answer = flatCalls(tree.end(end, place), convertParityErrors ? parityErrorOf : errorOf).map((call) => localized(call, place))
+      const location = transaction
+      answer = flatCalls(tree.end(end, location), convertParityErrors ? parityErrorOf : errorOf).map((call) => localized(call, location))
     },
     result: () => answer,
   }

@@ -173,7 +173,7 @@ class Simulation {
     const traced = transfers?.take()
     const isBeside = rules.transferLogs === 'beside logs'
     const shown = traced?.map(({ log }) => log) ?? logged
-    const placed = traced !== undefined && isBeside ? traced.map(({ log, told: index }) => ({ log, index })) : run.place(shown)
+    const placed = traced !== undefined && isBeside ? traced : run.place(shown)
     const logs = isBeside ? shown.filter((log) => !isTransferLog(log)) : shown
     run.receipts.push(createReceipt({ type: transaction.type, succeeded, cumulativeGasUsed: run.gasUsed, logs }))
     run.calls.push({ outcome: outcomeOf(done), gasUsed, mostGas, logs: placed })

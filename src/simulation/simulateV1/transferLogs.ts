@@ -19,17 +19,17 @@ export function transferLog(from: Address, to: Address, wei: bigint): Log {
 export const isTransferLog = ({ address }: Log): boolean => address === etherAddress
 
 /** A log, and the number of logs before it in the block, including those of reverted frames. */
-export type NotifiedLog = { readonly log: Log; readonly told: number }
+export type IndexedLog = { readonly log: Log; readonly index: number }
 
 /** Collects a message's logs, with a log for each ether transfer, in order of execution. Logs of reverted frames are removed. */
 export class TransferLogs implements TraceListener {
   readonly needs: TraceListener['needs'] = { frames: true, logs: true, accounts: false, steps: undefined }
   /** logs of the open frames, outermost first; after the message, the first holds its logs */
-  #open: NotifiedLog[][] = [[]]
+  #open: IndexedLog[][] = [[]]
   #count = 0
 
   /** Returns and clears the logs of the message that has ended. */
-  take(): readonly NotifiedLog[] {
+  take(): readonly IndexedLog[] {
     const [logs = []] = this.#open
     this.#open = [[]]
     return logs
@@ -51,7 +51,7 @@ export class TransferLogs implements TraceListener {
   }
 
   #add(log: Log): void {
-    this.#open.at(-1)?.push({ log, told: this.#count++ })
+    this.#open.at(-1)?.push({ log, index: this.#count++ })
   }
 
   onStep(): void {}
