@@ -1,5 +1,5 @@
+import { isIP } from 'node:net'
 import type { NodeMode } from '#node/nodeOptions'
-import { isAddressRange } from './addressRange.ts'
 import type { Translation } from './translations.ts'
 
 export const modes = ['all', 'execution', 'consensus'] as const satisfies readonly NodeMode[]
@@ -172,6 +172,14 @@ export const origins = (options: FlagOptions): FlagSpec<readonly string[] | 'any
   flag(options, 'ORIGIN[,ORIGIN]', '*, or a list of origins such as https://wallet.example', (value) =>
     value === '*' ? 'any' : parseList(value, isOrigin),
   )
+
+/** Returns whether a text is an IP address, or a network such as `10.0.0.0/8`. */
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+}
 
 export const addressRanges = (options: FlagOptions): FlagSpec<readonly string[]> =>
   flag(options, 'ADDRESS[,ADDRESS]', 'a list of IP addresses, or networks such as 10.0.0.0/8', (value) => parseList(value, isAddressRange))

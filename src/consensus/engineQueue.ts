@@ -15,7 +15,6 @@ import { reconcileHeads } from './reconcileHeads.ts'
 import { TaskQueue } from './taskQueue.ts'
 import { buildDerived, type Derived } from './tasks/build.ts'
 import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
-import { planFinalize } from './tasks/finalize.ts'
 import { SequencedChain } from './tasks/seal.ts'
 import { UnsafeInserts } from './tasks/unsafeInserts.ts'
 
@@ -260,9 +259,11 @@ export class EngineQueue implements UnsafeInbox {
     }
   }
 
+  /** Finalizes a block, at most the safe head; never moves back. */
   async #finalize(wanted: L2Ref, signal: AbortSignal): Promise<void> {
-    const next = planFinalize(await this.#known(signal), wanted)
-    if (next) await this.#setHeads(next, signal)
+    const heads = await this.#known(signal)
+    const finalized = wanted.number > heads.safe.number ? heads.safe : wanted
+    if (finalized.number > heads.finalized.number) await this.#setHeads({ ...heads, finalized }, signal)
   }
 
   async #canonicalRef(block: BlockId | undefined, signal: AbortSignal): Promise<L2Ref | undefined> {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '#engine/boundedMap'
 import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 
@@ -8,7 +9,7 @@ const keepMs = 10 * 60_000
 /** Blocks recently found invalid, which are not executed again. Bounded in number and time. */
 export class Refusals {
   readonly #clock: Pick<Clock, 'elapsedMs'>
-  readonly #reasons = new Map<Hash, { readonly reason: string; readonly untilMs: number }>()
+  readonly #reasons = new BoundedMap<Hash, { readonly reason: string; readonly untilMs: number }>(maxEntries)
 
   constructor(clock: Pick<Clock, 'elapsedMs'>) {
     this.#clock = clock
@@ -17,10 +18,7 @@ export class Refusals {
   /** Stores a verdict; a known verdict keeps its expiry. */
   add(hash: Hash, reason: string): void {
     if (this.get(hash) !== undefined) return
-    this.#reasons.delete(hash)
     this.#reasons.set(hash, { reason, untilMs: this.#clock.elapsedMs() + keepMs })
-    const [oldest] = this.#reasons.keys()
-    if (this.#reasons.size > maxEntries && oldest) this.#reasons.delete(oldest)
   }
 
   get(hash: Hash): string | undefined {

@@ -1,5 +1,5 @@
 import { isFault } from './fault.ts'
-import type { Log, LogFields } from './log.ts'
+import { type Log, type LogFields, type LogLevel, logTo } from './log.ts'
 
 /** Returns the fault code in a line's fields: the code of a Fault, or the `code` field itself. */
 function codeIn(fields: LogFields | undefined): string | undefined {
@@ -10,19 +10,10 @@ function codeIn(fields: LogFields | undefined): string | undefined {
 
 /** Wraps a log so that the fault code of each warn and error line is counted, also when the level suppresses the line. */
 export function countingFaults(log: Log, count: (code: string) => void): Log {
-  const counted =
-    (level: 'warn' | 'error') =>
-    (message: string, fields?: LogFields): void => {
-      const code = codeIn(fields)
-      if (code !== undefined) count(code)
-      log[level](message, fields)
-    }
-  return {
-    trace: (message, fields) => log.trace(message, fields),
-    debug: (message, fields) => log.debug(message, fields),
-    info: (message, fields) => log.info(message, fields),
-    warn: counted('warn'),
-    error: counted('error'),
-    child: (module) => countingFaults(log.child(module), count),
+  const write = (level: LogLevel, message: string, fields?: LogFields): void => {
+    const code = level === 'warn' || level === 'error' ? codeIn(fields) : undefined
+    if (code !== undefined) count(code)
+    log[level](message, fields)
   }
+  return logTo(write, (module) => countingFaults(log.child(module), count))
 }

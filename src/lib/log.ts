@@ -28,24 +28,24 @@ export type RootLog = Log & {
   setLevel(level: LogLevel): void
 }
 
+/** Returns a log that passes each line to `write`. @param child returns the log of a module */
+export function logTo(write: (level: LogLevel, message: string, fields?: LogFields) => void, child: (module: string) => Log): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields?: LogFields): void =>
+      write(level, message, fields)
+  return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child }
+}
+
 type Threshold = { level: LogLevel }
 
 const severity: Readonly<Record<LogLevel, number>> = { trace: 0, debug: 1, info: 2, warn: 3, error: 4 }
 
 function adapt(logger: pino.Logger, threshold: Threshold): Log {
-  const at =
-    (level: LogLevel) =>
-    (message: string, fields: LogFields = {}): void => {
-      if (severity[level] >= severity[threshold.level]) logger[level](fields, message)
-    }
-  return {
-    trace: at('trace'),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: (module) => adapt(logger.child({ module }), threshold),
+  const write = (level: LogLevel, message: string, fields: LogFields = {}): void => {
+    if (severity[level] >= severity[threshold.level]) logger[level](fields, message)
   }
+  return logTo(write, (module) => adapt(logger.child({ module }), threshold))
 }
 
 /** Serializes an error. A fault is expected, so its stack is omitted; its cause is one line, unless the message already contains it. */

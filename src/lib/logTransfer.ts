@@ -1,5 +1,5 @@
 import { restoreError, sendable, type TransferredError, transferError } from './errorTransfer.ts'
-import type { Log, LogFields, LogLevel } from './log.ts'
+import { type Log, type LogFields, type LogLevel, logTo } from './log.ts'
 
 /** A log line in the form that crosses between threads. */
 export type LogLine = {
@@ -13,25 +13,16 @@ export type LogLine = {
 
 /** Creates a log that sends each line to another thread, which writes it. */
 export function createTransferLog(send: (line: LogLine) => void, module: string): Log {
-  const at =
-    (level: LogLevel) =>
-    (message: string, fields: LogFields = {}): void => {
-      const errors: Record<string, TransferredError> = {}
-      const rest: Record<string, unknown> = {}
-      for (const [key, value] of Object.entries(fields)) {
-        if (value instanceof Error) errors[key] = transferError(value)
-        else rest[key] = value
-      }
-      send({ module, level, message, fields: sendable(rest), errors })
+  const write = (level: LogLevel, message: string, fields: LogFields = {}): void => {
+    const errors: Record<string, TransferredError> = {}
+    const rest: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(fields)) {
+      if (value instanceof Error) errors[key] = transferError(value)
+      else rest[key] = value
     }
-  return {
-    trace: at('trace'),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: (name) => createTransferLog(send, name),
+    send({ module, level, message, fields: sendable(rest), errors })
   }
+  return logTo(write, (name) => createTransferLog(send, name))
 }
 
 /** Writes a line received from another thread. */
