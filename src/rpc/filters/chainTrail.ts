@@ -12,12 +12,12 @@ export type Trail<T> = {
   /** reported items are remembered for blocks above this number */
   readonly since: number
   /** blocks with reported items, oldest first */
-  readonly told: readonly NotifiedBlock<T>[]
+  readonly notified: readonly NotifiedBlock<T>[]
 }
 export type NotifiedBlock<T> = BlockId & { readonly items: readonly T[] }
 
 /** Trail of a filter that starts after this block. */
-export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, told: [] })
+export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, notified: [] })
 
 /** Parents of recently reported blocks. For blocks that left the canonical chain this is the only source. */
 export class ParentTrail {
@@ -39,15 +39,15 @@ export class ParentTrail {
 }
 
 /** Drops the oldest blocks of a trail that exceeds its limits. */
-export function trimmedTrail<T>({ last, since, told }: Trail<T>): Trail<T> {
+export function trimmedTrail<T>({ last, since, notified }: Trail<T>): Trail<T> {
   let oldest = Math.max(since, last.number - maxTrailBlocks)
   let from = 0
-  let items = told.reduce((sum, block) => sum + block.items.length, 0)
-  for (; from < told.length; from++) {
-    const block = told[from]
-    if (block === undefined || (block.number > oldest && (items <= maxTrailItems || from === told.length - 1))) break
+  let items = notified.reduce((sum, block) => sum + block.items.length, 0)
+  for (; from < notified.length; from++) {
+    const block = notified[from]
+    if (block === undefined || (block.number > oldest && (items <= maxTrailItems || from === notified.length - 1))) break
     items -= block.items.length
     oldest = Math.max(oldest, block.number)
   }
-  return { last, since: oldest, told: from === 0 ? told : told.slice(from) }
+  return { last, since: oldest, notified: from === 0 ? notified : notified.slice(from) }
 }

@@ -37,8 +37,8 @@ function hash(name: string, seed: number): number {
 
 /**
  * Lock-free token buckets by name in memory shared by threads. A bucket is one number: the time (µs) at which it is full again. A full bucket
- * equals a new one, so its place can be reused. When all places that a name may use are taken, the fullest bucket is replaced. Two threads that
- * claim a place at the same moment may lose one charge, never more.
+ * equals a new one, so its slot can be reused. When all slots that a name may use are taken, the fullest bucket is replaced. Two threads that
+ * claim a slot at the same moment may lose one charge, never more.
  * @see GCRA, ITU-T I.371
  */
 export class RateTable {
@@ -68,9 +68,9 @@ export class RateTable {
     const usPerUnit = 1_000_000 / unitsPerSec
     const burstUs = Math.ceil(burstUnits * usPerUnit)
     const costUs = Math.ceil(Math.min(units, burstUnits) * usPerUnit) // a cost above the capacity takes a full bucket
-    const place = this.#placeOf(first, tag, nowUs)
+    const slot = this.#slotOf(first, tag, nowUs)
     for (;;) {
-      const before = Atomics.load(this.#fullAtUs, place)
+      const before = Atomics.load(this.#fullAtUs, slot)
       const aheadUs = Number(before - nowUs)
       const drawnUs = aheadUs > 0 && aheadUs <= burstUs ? aheadUs : 0 // more than the capacity: the wall clock was set back
       const afterUs = drawnUs + costUs
@@ -78,15 +78,15 @@ export class RateTable {
         const remaining = Math.floor((burstUs - drawnUs) / usPerUnit)
         return { limit: unitsPerSec, remaining, retryAfterMs: Math.max(1, Math.ceil((afterUs - burstUs) / 1_000)) }
       }
-      if (Atomics.compareExchange(this.#fullAtUs, place, before, nowUs + BigInt(afterUs)) === before) return undefined
+      if (Atomics.compareExchange(this.#fullAtUs, slot, before, nowUs + BigInt(afterUs)) === before) return undefined
     }
   }
 
-  #placeOf(first: number, tag: number, nowUs: bigint): number {
+  #slotOf(first: number, tag: number, nowUs: bigint): number {
     let fullest = first
-    for (let place = first; place < first + waysPerSet; place++) {
-      if (Atomics.load(this.#tags, place) === tag) return place
-      if (Atomics.load(this.#fullAtUs, place) < Atomics.load(this.#fullAtUs, fullest)) fullest = place
+    for (let slot = first; slot < first + waysPerSet; slot++) {
+      if (Atomics.load(this.#tags, slot) === tag) return slot
+      if (Atomics.load(this.#fullAtUs, slot) < Atomics.load(this.#fullAtUs, fullest)) fullest = slot
     }
     Atomics.store(this.#tags, fullest, tag)
     Atomics.store(this.#fullAtUs, fullest, nowUs)

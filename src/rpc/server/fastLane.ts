@@ -5,9 +5,9 @@ import type { Log } from '#lib/log'
 import type { Bucket } from '../limits/rateTable.ts'
 import { type ByteBudget, freeBodyBytes, type Hold } from './body.ts'
 import { ShareCaller } from './caller.ts'
+import type { ConnectionSlot } from './connectionSlots.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Answer } from './messages.ts'
-import type { Place } from './places.ts'
 import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
 import { answered, type Reply, type ReplyHeads } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
@@ -53,7 +53,7 @@ const turnMs = 5
 
 /** The connections that a server serves in its fast lane. */
 export interface FastLane {
-  accept(socket: Socket, place: Place): void
+  accept(socket: Socket, slot: ConnectionSlot): void
   /** Ends idle connections; the others end with their current answer. */
   close(): void
   closeAll(): void
@@ -74,8 +74,8 @@ export function createFastLane(deps: FastLaneDeps, limits: FastLaneLimits): Fast
     left: (connection) => void connections.delete(connection),
   }
   return {
-    accept(socket, place): void {
-      connections.add(new LaneConnection(socket, place, lane))
+    accept(socket, slot): void {
+      connections.add(new LaneConnection(socket, slot, lane))
     },
     close(): void {
       isClosing = true
@@ -99,7 +99,7 @@ type Partial = { readonly deadline: Disposable; readonly hold: Hold }
 
 class LaneConnection {
   readonly #socket: Socket
-  readonly #place: Place
+  readonly #slot: ConnectionSlot
   readonly #lane: Lane
   readonly #unread: Unread
   #known: KnownHead | undefined
@@ -121,9 +121,9 @@ class LaneConnection {
   readonly #onError = (error: Error): void => this.#lane.deps.log.debug('rpc connection failed', { error })
   readonly #onClose = (): void => this.#leave()
 
-  constructor(socket: Socket, place: Place, lane: Lane) {
+  constructor(socket: Socket, slot: ConnectionSlot, lane: Lane) {
     this.#socket = socket
-    this.#place = place
+    this.#slot = slot
     this.#lane = lane
     this.#unread = lane.deps.unreadTotal.join('http', () => socket.destroy())
     socket.setTimeout(lane.limits.requestTimeoutMs)
@@ -200,12 +200,12 @@ class LaneConnection {
     const end = head.length + head.bodyLength
     const request = { head, body: this.#rest.subarray(head.length, end), share: this.#unread.share(), bucket: this.#bucket }
     this.#rest = this.#rest.subarray(end)
-    this.#place.use()
+    this.#slot.use()
     const reply = this.#reply(request)
     if (reply instanceof Promise) {
       this.#isBusy = true
       this.#isRunning = true
-      this.#place.begin()
+      this.#slot.begin()
       void reply.then((settled) => this.#settle(request, hold, settled))
     } else this.#send(request, hold, reply)
   }
@@ -229,7 +229,7 @@ class LaneConnection {
   #settle(request: PlainRequest, hold: Hold, reply: Reply | undefined): void {
     this.#isRunning = false
     this.#isBusy = false
-    this.#place.finish()
+    this.#slot.finish()
     this.#send(request, hold, reply)
     if (!this.#isBusy) this.#goOn()
   }

@@ -10,12 +10,12 @@ import type { RpcMetrics } from '../metrics.ts'
 import type { Registry } from '../registry.ts'
 import { ByteBudget } from './body.ts'
 import { createCallSockets } from './callSockets.ts'
+import { type ConnectionSlot, ConnectionSlots } from './connectionSlots.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createFastLane } from './fastLane.ts'
 import type { Pages } from './healthPages.ts'
 import { isHostAllowed, isLoopback } from './hosts.ts'
 import type { Cors } from './pages.ts'
-import { type Place, Places } from './places.ts'
 import type { PlainHead } from './plainRequest.ts'
 import { refuseUpgrade } from './refuseUpgrade.ts'
 import { keepAliveMs, plain, type Reply, ReplyHeads } from './reply.ts'
@@ -106,7 +106,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const dispatcher = createDispatcher(deps, limits)
   const budget = new ByteBudget(limits.maxHeldBytes)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const placeOf = new WeakMap<Socket, Place>()
+  const slotOf = new WeakMap<Socket, ConnectionSlot>()
   let isClosing = false
 
   /** Error response for a request without permission. */
@@ -115,7 +115,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     if (options.authorize === undefined) return undefined
     const unauthorized = options.authorize(headers.authorization)
     if (unauthorized !== undefined) return { ...plain(401, unauthorized), isLast: true }
-    placeOf.get(socket)?.know()
+    slotOf.get(socket)?.know()
     return undefined
   }
 
@@ -123,7 +123,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     {
       ...{ dispatcher, turnedAway, pages, budget, unreadTotal, log },
       bucketOf: (request) => limiter?.bucketOf(identityOf(request)),
-      placeOf: (socket) => placeOf.get(socket),
+      slotOf: (socket) => slotOf.get(socket),
       isClosing: () => isClosing,
     },
     { maxBodyBytes: limits.maxBodyBytes, cors: options.cors },
@@ -138,12 +138,12 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     },
     { ...limits, idleTimeoutMs: Math.min(keepAliveMs, limits.stallTimeoutMs) },
   )
-  const places = new Places(limits.maxConnections, () => deps.metrics?.evictions.inc({ over: 'http' }))
+  const slots = new ConnectionSlots(limits.maxConnections, () => deps.metrics?.evictions.inc({ over: 'http' }))
   server.on('connection', (socket: Socket) => {
-    const place = places.takeFor(socket)
-    if (place === undefined) return
-    placeOf.set(socket, place)
-    if (options.authorize === undefined) fastLane.accept(socket, place)
+    const slot = slots.takeFor(socket)
+    if (slot === undefined) return
+    slotOf.set(socket, slot)
+    if (options.authorize === undefined) fastLane.accept(socket, slot)
     else handOver(socket)
   })
 

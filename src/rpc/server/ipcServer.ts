@@ -11,9 +11,9 @@ import type { Registry } from '../registry.ts'
 import { type AudienceDeps, createAudience } from '../subscriptions/audience.ts'
 import { Connection, type SocketCaller } from '../subscriptions/connection.ts'
 import { ByteBudget } from './body.ts'
+import { ConnectionSlots } from './connectionSlots.ts'
 import { createDispatcher } from './dispatch.ts'
 import { IpcSocket } from './ipcSocket.ts'
-import { Places } from './places.ts'
 import { UnreadTotal } from './unread.ts'
 
 export type IpcServerDeps<Context> = AudienceDeps & {
@@ -94,16 +94,16 @@ export async function createIpcServer<Context>(
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
-  const places = new Places(limits.maxConnections)
+  const slots = new ConnectionSlots(limits.maxConnections)
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const place = places.take('local', () => socket.destroy())
-    if (place === undefined) {
+    const slot = slots.take('local', () => socket.destroy())
+    if (slot === undefined) {
       socket.destroy()
       return
     }
     const ipcSocket = new IpcSocket(socket, limits.maxMessageBytes)
-    const connection = new Connection(ipcSocket, connectionDeps, limits, { bucket: undefined, place }, () => {
-      place[Symbol.dispose]()
+    const connection = new Connection(ipcSocket, connectionDeps, limits, { bucket: undefined, slot }, () => {
+      slot[Symbol.dispose]()
       connections.delete(connection)
     })
     connections.add(connection)

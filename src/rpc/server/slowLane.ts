@@ -6,10 +6,10 @@ import { invalidRequest, requestTooBig, serverBusy } from '../errors.ts'
 import type { Bucket } from '../limits/rateTable.ts'
 import { type ByteBudget, freeBodyBytes, readBody } from './body.ts'
 import { ShareCaller } from './caller.ts'
+import type { ConnectionSlot } from './connectionSlots.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Pages } from './healthPages.ts'
 import { type Cors, isFromForeignPage, pageHeaders } from './pages.ts'
-import type { Place } from './places.ts'
 import { answered, json, plain, type Reply, refusal } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 import { zippedFor } from './zip.ts'
@@ -19,8 +19,8 @@ export type SlowLaneDeps = {
   /** Error response for a request that must not be read; undefined: the request may be read. */
   readonly turnedAway: (request: IncomingMessage) => Reply | undefined
   readonly bucketOf: (request: IncomingMessage) => Bucket | undefined
-  /** the place of the connection */
-  readonly placeOf: (socket: Socket) => Place | undefined
+  /** the slot of the connection */
+  readonly slotOf: (socket: Socket) => ConnectionSlot | undefined
   readonly pages: Pages
   readonly budget: ByteBudget
   readonly unreadTotal: UnreadTotal
@@ -53,10 +53,10 @@ function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast
   response.end()
 }
 
-/** Marks a place as busy until disposed of. */
-function callOf(place: Place | undefined): Disposable {
-  place?.begin()
-  return { [Symbol.dispose]: () => place?.finish() }
+/** Marks a slot as busy until disposed of. */
+function callOf(slot: ConnectionSlot | undefined): Disposable {
+  slot?.begin()
+  return { [Symbol.dispose]: () => slot?.finish() }
 }
 
 /** Handler for requests that node's own HTTP server has parsed: all of HTTP. */
@@ -64,7 +64,7 @@ export function createSlowLane(
   deps: SlowLaneDeps,
   { maxBodyBytes, cors }: SlowLaneOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { dispatcher, turnedAway, bucketOf, placeOf, pages, budget, unreadTotal, log, isClosing } = deps
+  const { dispatcher, turnedAway, bucketOf, slotOf, pages, budget, unreadTotal, log, isClosing } = deps
   const unreadOf = new WeakMap<Socket, Unread>()
 
   /** Per connection: a client may send its next request before it reads an answer. */
@@ -87,15 +87,15 @@ export function createSlowLane(
     if (body.kind === 'cut') return undefined
     if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
     if (body.kind === 'busy') return refusal(503, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
-    using _call = callOf(placeOf(request.socket))
+    using _call = callOf(slotOf(request.socket))
     return zippedFor(String(headers['accept-encoding'] ?? ''), answered(await dispatcher.answer(body.bytes, caller), caller.tally))
   }
 
-  async function replyToGet(url: string, place: Place | undefined): Promise<Reply> {
+  async function replyToGet(url: string, slot: ConnectionSlot | undefined): Promise<Reply> {
     const page = pages.get(url.replace(/\?.*/s, ''))
     if (page === undefined)
       return url === '/' ? plain(405, 'JSON-RPC calls are sent by POST') : plain(404, 'no such page; JSON-RPC calls are sent by POST')
-    using _call = callOf(place)
+    using _call = callOf(slot)
     const content = await page()
     return 'text' in content
       ? { status: content.status, body: content.text, type: 'text/plain' }
@@ -109,7 +109,7 @@ export function createSlowLane(
     if (method === 'OPTIONS' && cors !== undefined) return json(204, '')
     if (method === 'POST') return await replyToPost(request, caller)
     return method === 'GET' || method === 'HEAD'
-      ? await replyToGet(url, placeOf(request.socket))
+      ? await replyToGet(url, slotOf(request.socket))
       : plain(405, 'JSON-RPC calls are sent by POST')
   }
 

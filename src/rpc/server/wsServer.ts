@@ -17,11 +17,11 @@ import { type AudienceDeps, createAudience } from '../subscriptions/audience.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from '../subscriptions/connection.ts'
 import type { AnswerLimits } from './batch.ts'
 import { ByteBudget } from './body.ts'
+import { type ConnectionSlot, ConnectionSlots } from './connectionSlots.ts'
 import { createDispatcher } from './dispatch.ts'
 import { isHostAllowed, isLoopback } from './hosts.ts'
 import type { RpcServer } from './httpServer.ts'
 import { PartialMessages } from './partialMessages.ts'
-import { type Place, Places } from './places.ts'
 import { refuseUpgrade } from './refuseUpgrade.ts'
 import { UnreadTotal } from './unread.ts'
 
@@ -106,8 +106,8 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const partialMessages = new PartialMessages(limits.maxHeldBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const onEvict = (): void => metrics.evictions.inc({ over: 'websocket' })
-  const places = new Places(limits.maxConnections, onEvict)
-  const handshakePlaces = new WeakMap<Duplex, Place>()
+  const slots = new ConnectionSlots(limits.maxConnections, onEvict)
+  const handshakeSlots = new WeakMap<Duplex, ConnectionSlot>()
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
   let isClosing = false
@@ -120,10 +120,10 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     return isClosing ? full : undefined
   }
 
-  function accept(socket: WebSocket, identity: ClientIdentity, place: Place): Connection {
+  function accept(socket: WebSocket, identity: ClientIdentity, slot: ConnectionSlot): Connection {
     const bucket = limiter?.bucketOf(identity)
-    const connection = new Connection(socket, connectionDeps, limits, { bucket, place }, (why) => {
-      place[Symbol.dispose]()
+    const connection = new Connection(socket, connectionDeps, limits, { bucket, slot }, (why) => {
+      slot[Symbol.dispose]()
       connections.delete(connection)
       metrics.sockets.set({}, connections.size)
       metrics.socketEnds.inc({ why })
@@ -133,19 +133,19 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     return connection
   }
 
-  /** Completes an upgrade request in a place that the new connection keeps. */
+  /** Completes an upgrade request in a slot that the new connection keeps. */
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
     const identity = identityOf(request)
     let connection: Connection | undefined
-    const place = places.take(limiter?.nameOf(identity) ?? clientNameOf(identity.address), () => {
+    const slot = slots.take(limiter?.nameOf(identity) ?? clientNameOf(identity.address), () => {
       if (connection) connection.evict()
       else socket.destroy()
     })
-    if (place === undefined) return full
-    socket.once('close', () => place[Symbol.dispose]())
+    if (slot === undefined) return full
+    socket.once('close', () => slot[Symbol.dispose]())
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       partialMessages.watch(socket, accepted)
-      connection = accept(accepted, identity, place)
+      connection = accept(accepted, identity, slot)
     })
     return undefined
   }
@@ -165,17 +165,17 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
     response.end('JSON-RPC is served here over WebSocket\n')
   })
-  const handshakes = new Places(limits.maxConnections + extraHandshakes, onEvict)
+  const handshakes = new ConnectionSlots(limits.maxConnections + extraHandshakes, onEvict)
   server.on('connection', (socket: Socket) => {
-    const place = handshakes.takeFor(socket)
-    if (place) handshakePlaces.set(socket, place)
+    const slot = handshakes.takeFor(socket)
+    if (slot) handshakeSlots.set(socket, slot)
   })
   const onError = (error: Error): void => log.debug('websocket failed', { error }) // shared: a closure per socket would retain its request
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', onError)
     const refusal = refusalOf(request) ?? upgrade(request, socket, head)
     if (refusal === undefined) {
-      handshakePlaces.get(socket)?.[Symbol.dispose]()
+      handshakeSlots.get(socket)?.[Symbol.dispose]()
       return
     }
     metrics.socketRefusals.inc({ why: refusal.why })

@@ -9,9 +9,9 @@ import type { Bucket } from '../limits/rateTable.ts'
 import { costClasses } from '../registry.ts'
 import type { ByteBudget } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
+import type { ConnectionSlot } from '../server/connectionSlots.ts'
 import type { Dispatcher } from '../server/dispatch.ts'
 import { type Answer, errorText } from '../server/messages.ts'
-import type { Place } from '../server/places.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOfText } from './notification.ts'
@@ -85,7 +85,7 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
   readonly #bucket: Bucket | undefined
-  readonly #place: Place
+  readonly #slot: ConnectionSlot
   readonly #asked = new Map<string, Asked>()
   readonly #room: SubscriptionRoom
   readonly #active = new Map<string, Active>()
@@ -97,18 +97,18 @@ export class Connection {
 
   /**
    * @param bucket pays for the calls of the client
-   * @param place of the connection in its server; calls and subscriptions mark it busy
+   * @param slot of the connection in its server; calls and subscriptions mark it busy
    * @param onGone called once, when the connection has ended completely
    */
   constructor(
     socket: MessageSocket,
     deps: ConnectionDeps,
     limits: ConnectionLimits,
-    { bucket, place }: { readonly bucket: Bucket | undefined; readonly place: Place },
+    { bucket, slot }: { readonly bucket: Bucket | undefined; readonly slot: ConnectionSlot },
     onGone: (why: End) => void,
   ) {
     this.#bucket = bucket
-    this.#place = place
+    this.#slot = slot
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits
@@ -190,7 +190,7 @@ export class Connection {
     this.#socket.terminate()
   }
 
-  /** Ends the connection: another connection takes its place. */
+  /** Ends the connection: another connection takes its slot. */
   evict(): void {
     this.#end ??= 'evicted'
     this.#endSubscriptions()
@@ -207,7 +207,7 @@ export class Connection {
   async #receive(bytes: Buffer): Promise<void> {
     if (this.#end !== undefined) return
     this.#running++
-    this.#place.begin()
+    this.#slot.begin()
     this.#throttle()
     try {
       await this.#reply(bytes)
@@ -216,7 +216,7 @@ export class Connection {
       this.#cut('failed')
     } finally {
       this.#running--
-      this.#place.finish()
+      this.#slot.finish()
       this.#throttle()
       this.#closeWhenIdle()
     }
@@ -253,7 +253,7 @@ export class Connection {
     const asked = this.#asked.get(id)
     if (asked === undefined) return false
     asked.room[Symbol.dispose]()
-    this.#place.finish()
+    this.#slot.finish()
     return this.#asked.delete(id)
   }
 
@@ -288,7 +288,7 @@ export class Connection {
           const room = this.#room.take(subscription.use)
           const id = toHex(randomBytes(16))
           this.#asked.set(id, { subscription, room })
-          this.#place.begin()
+          this.#slot.begin()
           asked.push(id)
           return id
         },

@@ -4,7 +4,7 @@ import type { Json } from '../json.ts'
 export type Notification = (subscription: string) => string
 
 /** @see execution-apis, "eth_subscribe"; geth's real-time events */
-export const notificationOf = (told: Json): Notification => notificationOfText(JSON.stringify(told))
+export const notificationOf = (news: Json): Notification => notificationOfText(JSON.stringify(news))
 
 /** @param result JSON text */
 export function notificationOfText(result: string): Notification {

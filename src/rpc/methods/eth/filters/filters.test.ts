@@ -135,7 +135,7 @@ it('rpc/methods/eth/filters: filters share the remembered logs of a block', asyn
   append([[log(1, 4), log(2)]])
   for (const id of ids) await ask('eth_getFilterChanges', id)
   const [first, second] = await Promise.all(
-    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.told.at(-1)?.items : undefined))),
+    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.notified.at(-1)?.items : undefined))),
   )
   expect([first, second]).toMatchObject([{ length: 2 }, { length: 1 }])
   expect(second?.[0]).toBe(first?.[0])

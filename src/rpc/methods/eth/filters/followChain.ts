@@ -34,7 +34,7 @@ function stillCanonical<T>({ chain, filters }: EthContext, trail: Trail<T>): Tra
     last = { number: last.number - 1, hash: parent }
   }
   if (last === trail.last) return trail
-  return { ...trail, last, told: trail.told.filter(({ number }) => number <= last.number) }
+  return { ...trail, last, notified: trail.notified.filter(({ number }) => number <= last.number) }
 }
 
 type Slice<T> = { readonly last: BlockId; readonly found: readonly NotifiedBlock<T>[]; readonly isEnd: boolean }
@@ -63,8 +63,8 @@ function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, c
 
 async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
   let now = stillCanonical(context, trail)
-  const removed = trail.told
-    .slice(now.told.length)
+  const removed = trail.notified
+    .slice(now.notified.length)
     .reverse()
     .flatMap(({ items }) => items)
   const added: T[] = []
@@ -72,7 +72,7 @@ async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number,
     const slice = followSlice(context, now.last, maxItems - added.length, collect)
     if (slice === undefined) return undefined
     for (const { items } of slice.found) for (const item of items) added.push(item)
-    now = trimmedTrail({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
+    now = trimmedTrail({ ...now, last: slice.last, notified: slice.found.length === 0 ? now.notified : [...now.notified, ...slice.found] })
     if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
     await yieldTurn(context.cancellation)
   }
