@@ -2,7 +2,6 @@ import { defaulted, inGroup, integer, older, onOff, text, urls } from './flagSpe
 
 const withConsensus = ['all', 'consensus'] as const
 
-/** Flags of the L1 endpoints. */
 export const l1Flags = inGroup(
   'L1',
   {

@@ -140,7 +140,6 @@ export function neutralNameOf(name: string): string | undefined {
   return undefined
 }
 
-/** Returns the table's entry for a variable, if any. */
 export function foreignOf(variable: string): Foreign | undefined {
   const meant = withoutNeutralPrefix(variable)
   return otherClientEnv.find(({ names }) =>

@@ -18,7 +18,6 @@ function optionOf(name: FlagName): Option {
   return option.helpGroup(`${group}:`).hideHelp(unsupported)
 }
 
-/** Adds a command with its flags and subcommands to commander. */
 function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
   for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)

@@ -85,7 +85,6 @@ export class SafeChain {
     this.#pending.length = this.#finalCount()
   }
 
-  /** Removes all blocks that are not labelled. */
   dropPending(): void {
     this.#pending = []
   }

@@ -95,7 +95,6 @@ export class Sequencer implements SequencerControl {
   #sealedBlocks = 0
   #head: SafeHead | undefined
   #work: Work | undefined
-  /** pending seal */
   #sealing: Promise<unknown> = Promise.resolve()
   #ring: () => void = () => {}
 

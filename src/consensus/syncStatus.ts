@@ -9,7 +9,6 @@ import type { RollupStatus } from '#types/rollupStatus'
 import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
 import type { DriverStatus } from './status.ts'
 
-/** Returns the heads for `optimism_syncStatus`. */
 export function syncStatusOf({ origin, l1, heads }: DriverStatus): RollupStatus {
   return {
     currentL1: origin,

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
-import { spanBatchOf } from '#test/harness/derive/channels'
+import { encodeBatch, spanBatchOf } from '#test/harness/derive/channels'
 import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 import { createBatchWriter, singularBatchOf } from './batchEncoder.ts'
-import { encodeBatch } from './codec/batch.ts'
 import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'
 
 const world = new DeriveWorld(forksTo('jovian'))

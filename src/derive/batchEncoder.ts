@@ -6,7 +6,7 @@ import { fromHex, type Hex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
 import type { L2Ref } from '#types/blockRef'
 import { depositType } from '#types/transaction'
-import { encodeBatch, spanBatchBytes } from './codec/batch.ts'
+import { singularBatchBytes, spanBatchBytes } from './codec/batch.ts'
 import { maxBlobDataBytes } from './codec/blob.ts'
 import { type Frame, frameOverheadBytes, maxFrameDataBytes } from './codec/frame.ts'
 import type { SingularBatch } from './codec/singularBatch.ts'
@@ -66,18 +66,13 @@ export interface BatchWriter {
 
 /** Creates a writer of singular batches, or of one span batch. */
 export function createBatchWriter(config: RollupConfig, batches: BatchForm['batches']): BatchWriter {
-  return batches === 'span' ? new SpanWriter(config) : new SingularWriter(config)
+  return batches === 'span' ? new SpanWriter(config) : new SingularWriter()
 }
 
 class SingularWriter implements BatchWriter {
-  readonly #chainId: number
   readonly #parts: Uint8Array[] = []
   bytes = 0
   transactions = 0
-
-  constructor({ l2ChainId }: RollupConfig) {
-    this.#chainId = l2ChainId
-  }
 
   get blocks(): number {
     return this.#parts.length
@@ -85,7 +80,7 @@ class SingularWriter implements BatchWriter {
 
   add(block: SafeBlock): void {
     const batch = singularBatchOf(block)
-    const part = encodeRlp(encodeBatch(batch, this.#chainId))
+    const part = encodeRlp(singularBatchBytes(batch))
     this.#parts.push(part)
     this.bytes += part.length
     this.transactions += batch.transactions.length

@@ -67,7 +67,6 @@ const injection = (
     run: ({ devnet }, value) => inject(devnet.faults, value),
   })
 
-/** Methods of the control port. */
 export const controlMethods: readonly Method<ControlContext>[] = [
   fact(
     'devnet_info',

@@ -13,7 +13,6 @@ export type FixedOptions = DevnetChainOptions & { readonly l1: 'anvil' | 'memory
 /** Devnet stored in a directory. `chain` is absent until its L1 has started. */
 export type KeptDevnet = { readonly options: FixedOptions; readonly genesisTimeSec: number; readonly chain: DevnetChain | undefined }
 
-/** Folders of the parts. */
 export const partFolders = { l1: 'l1', sequencer: 'sequencer', verifier: 'verifier', batcher: 'batcher' } as const
 const fileName = 'devnet.json'
 

@@ -10,7 +10,6 @@ import type { BlockId } from '#types/blockRef'
 import { type Address, parseAddress, zeroAddress } from '#types/ids'
 import type { ForkOffsets } from './forkSchedule.ts'
 
-/** Options of a devnet's chain. */
 export type DevnetChainOptions = {
   readonly chainId: number
   readonly l1ChainId: number
@@ -118,7 +117,6 @@ export function makeDevnetChain(options: DevnetChainOptions, origin: DevnetOrigi
   return { config, genesis: () => genesis, genesisNote }
 }
 
-/** JSON of a chain's files. */
 export type DevnetChainFiles = { readonly rollup: unknown; readonly genesis: unknown }
 
 export const toChainFiles = ({ config, genesisNote }: DevnetChain): DevnetChainFiles => ({

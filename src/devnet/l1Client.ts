@@ -16,7 +16,6 @@ const refusals: readonly (readonly [RegExp, RefusalReason])[] = [
   [/insufficient (?:funds|balance)|not enough (?:funds|balance)|exceeds (?:balance|allowance)/i, 'no-funds'],
 ]
 
-/** Returns the reason of a refusal from a client's message. */
 export function refusalReason(message: string): RefusalReason {
   return refusals.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
 }

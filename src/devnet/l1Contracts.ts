@@ -13,8 +13,8 @@ export const systemConfigAddress: Address = parseAddress('0xde000000000000000000
 /** Contract that exists from genesis on: code and storage by slot, without a constructor call. */
 export type L1Contract = { readonly address: Address; readonly code: Uint8Array; readonly storage: ReadonlyMap<Hash, Hash> }
 
-type Place = { readonly slot: number; readonly offsetBytes: number; readonly sizeBytes: number }
-type Compiled = { readonly abi: readonly unknown[]; readonly code: string; readonly storage: Readonly<Record<string, Place>> }
+type StorageLocation = { readonly slot: number; readonly offsetBytes: number; readonly sizeBytes: number }
+type Compiled = { readonly abi: readonly unknown[]; readonly code: string; readonly storage: Readonly<Record<string, StorageLocation>> }
 
 /** Output of `npm run build:contracts` from contracts/. */
 export const compiledContracts = lazy(
@@ -39,12 +39,15 @@ export type L1ContractsOptions = {
 }
 
 /** Returns storage words from values by state variable, packed as the compiler lays them out. Zero words are omitted. */
-function storageOf(places: Readonly<Record<string, Place>>, values: Readonly<Record<string, bigint | number>>): Map<Hash, Hash> {
+function storageOf(
+  locations: Readonly<Record<string, StorageLocation>>,
+  values: Readonly<Record<string, bigint | number>>,
+): Map<Hash, Hash> {
   const words = new Map<number, bigint>()
   for (const [name, value] of Object.entries(values)) {
-    const place = places[name]
-    if (place === undefined) throw new RangeError(`the contract has no variable ${name}`)
-    const { slot, offsetBytes, sizeBytes } = place
+    const location = locations[name]
+    if (location === undefined) throw new RangeError(`the contract has no variable ${name}`)
+    const { slot, offsetBytes, sizeBytes } = location
     if (BigInt(value) >> BigInt(8 * sizeBytes) !== 0n) throw new RangeError(`${name}: ${value} does not fit into ${sizeBytes} bytes`)
     words.set(slot, (words.get(slot) ?? 0n) | (BigInt(value) << BigInt(8 * offsetBytes)))
   }

@@ -47,7 +47,6 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
   }
 }
 
-/** Returns the options of the sequencing node. */
 export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptions {
   const { ports, hasFlashblocks } = basics
   return {

@@ -10,7 +10,6 @@ export type DevnetPorts = Readonly<
   Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control' | 'flashblocks', number>>
 >
 
-/** Options of a devnet, all optional. */
 export type DevnetOptions = {
   /** `memory`: in this process, starts at once and stores nothing; `anvil`: a separate process. Default: memory, with `datadir` anvil */
   readonly l1?: 'memory' | 'anvil'

@@ -85,7 +85,6 @@ function gethGenesis({ config, genesisTimestamp, extraAlloc }: L2File): unknown 
   }
 }
 
-/** Reads a recorded chain of the package. */
 export function readRecordedChain(name: RecordedChainName = 'op-ecotone-to-jovian'): RecordedChain {
   const l2 = readData(`${name}.l2.json.zst`) as L2File
   const genesisJson = gethGenesis(l2)

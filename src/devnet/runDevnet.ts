@@ -14,7 +14,7 @@ import { partFolders, writeDevnet } from './datadir.ts'
 import { type DevnetChain, makeDevnetChain } from './devnetChain.ts'
 import { createDevnetFaults } from './devnetFaults.ts'
 import { devnetFault } from './faults.ts'
-import { createL1Miner } from './l1/miner.ts'
+import { mineOnTime } from './l1/miner.ts'
 import { portalAddress, systemConfigAddress } from './l1Contracts.ts'
 import { createL1Gate } from './l1Gate.ts'
 import { startL1 } from './l1Start.ts'
@@ -122,7 +122,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   }
   void l1.ended.then(failed)
 
-  startLoop(parts, (signal) => createL1Miner({ clock, log: log.child('l1') }, l1).run(signal), failed)
+  startLoop(parts, (signal) => mineOnTime({ clock, log: log.child('l1') }, l1, signal), failed)
   const gate = createL1Gate(deps.fetch, [l1.rpcUrl, l1.beaconUrl])
   const kzg = parts.use(new KzgThread())
   const nodeDeps = { clock, random, fetch: gate.fetch, kzg }

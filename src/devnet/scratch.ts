@@ -37,5 +37,4 @@ export function sweepScratch(parent: string, clock: Pick<Clock, 'nowMs'>): void 
   }
 }
 
-/** Creates a temporary folder for a devnet. */
 export const makeScratch = (parent: string): string => mkdtempSync(join(parent, `basalt-devnet-${process.pid}-`))

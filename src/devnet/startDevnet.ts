@@ -21,7 +21,6 @@ export interface Devnet extends AsyncDisposable {
   /** addresses on L1 */
   readonly contracts: DevnetFacts['contracts']
   readonly facts: DevnetFacts
-  /** faults that can be injected */
   readonly faults: DevnetFaults
   status(): DevnetStatus
   /** Resolves when it ends by itself: the nodes disagree, or a part failed. Never rejects. */

@@ -4,7 +4,6 @@ import { stages, type TransactionTimes } from './transactionTimes.ts'
 /** Block numbers of the heads of one node. */
 export type NodeHeads = { readonly unsafe: number; readonly safe: number; readonly finalized: number }
 
-/** Status of a devnet. */
 export type DevnetStatus = {
   readonly l1: { readonly head: number; readonly isReachable: boolean }
   readonly sequencer: NodeHeads & { readonly isActive: boolean }

@@ -1,7 +1,6 @@
 import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 
-/** Stages of a user transaction. */
 export const stages = ['preconfirmed', 'sealed', 'safe'] as const
 export type Stage = (typeof stages)[number]
 

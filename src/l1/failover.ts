@@ -33,7 +33,6 @@ export type FailoverDeps = {
 
 type Api = 'rpc' | 'beacon'
 
-/** State of one endpoint. */
 class Health {
   readonly endpoint: Endpoint
   failures = 0

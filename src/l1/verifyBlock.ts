@@ -105,7 +105,6 @@ export function verifyHeader(json: Json): Verdict<CheckedHeader> {
 /** Type of a blob transaction. */
 const blobType = 3
 
-/** Returns whether a block has blob transactions. */
 export const hasBlobs = (transactions: readonly Uint8Array[]): boolean => transactions.some(([type]) => type === blobType)
 
 /**

@@ -1,33 +1,30 @@
 import { Worker } from 'node:worker_threads'
-
-/** A request to the thread. Byte arrays are copied. */
-export type KzgQuestion =
-  | { readonly id: number; readonly kind: 'hash'; readonly blob: Uint8Array }
-  | { readonly id: number; readonly kind: 'proof'; readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array }
-  | { readonly id: number; readonly kind: 'prove'; readonly blob: Uint8Array; readonly proofs: 'blobs' | 'cells' }
-export type KzgAnswer =
-  | { readonly id: number; readonly kind: 'hash'; readonly hash: Uint8Array | undefined }
-  | { readonly id: number; readonly kind: 'proof'; readonly isRight: boolean }
-  | { readonly id: number; readonly kind: 'prove'; readonly proved: ProvedBlob | undefined }
+import { ThreadLink } from './threadLink.ts'
 
 /** A commitment and either one proof of the blob or 128 proofs of its cells, 48 bytes each. */
 export type ProvedBlob = { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] }
 
-type Pending = { readonly question: KzgQuestion; tries: number; answer(answer: KzgAnswer): void; fail(error: Error): void }
+/** Functions of the thread; undefined: the input is not a valid blob. Byte arrays are copied. */
+export type KzgAnswers = {
+  hash(blob: Uint8Array): Uint8Array | undefined
+  verify(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): boolean
+  prove(blob: Uint8Array, proofs: 'blobs' | 'cells'): ProvedBlob | undefined
+}
+
+type Link = ThreadLink<KzgAnswers, object>
 
 /** Number of times a request is sent: it is repeated once, in a new thread, when the thread dies. */
 const maxTries = 2
 
 /** Verifies and proves blobs in a separate thread, so callers do not block for the setup (two seconds) or a check (3 or 45 ms). */
 export class KzgThread implements AsyncDisposable {
-  readonly #pending = new Map<number, Pending>()
-  #worker: Worker | undefined
-  #lastId = 0
+  #running: { readonly worker: Worker; readonly link: Link } | undefined
+  #unanswered = 0
   #isClosed = false
 
   /** Starts the thread and its setup now instead of at the first request. An idle thread does not keep the process alive. */
   warmUp(): void {
-    if (!this.#isClosed && this.#worker === undefined) this.#begin()
+    if (!this.#isClosed) this.#running ??= this.#begin()
   }
 
   /**
@@ -37,8 +34,7 @@ export class KzgThread implements AsyncDisposable {
    * @throws Error when the thread is closed or died twice during the request
    */
   async hashOf(blob: Uint8Array): Promise<Uint8Array | undefined> {
-    const answer = await this.#ask({ id: ++this.#lastId, kind: 'hash', blob })
-    return answer.kind === 'hash' ? answer.hash : undefined
+    return await this.#ask((link) => link.ask('hash', blob))
   }
 
   /**
@@ -46,8 +42,7 @@ export class KzgThread implements AsyncDisposable {
    * @throws Error as `hashOf` does
    */
   async verifyProof(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): Promise<boolean> {
-    const answer = await this.#ask({ id: ++this.#lastId, kind: 'proof', blob, commitment, proof })
-    return answer.kind === 'proof' && answer.isRight
+    return await this.#ask((link) => link.ask('verify', blob, commitment, proof))
   }
 
   /**
@@ -57,73 +52,60 @@ export class KzgThread implements AsyncDisposable {
    * @throws RangeError when the input is not a valid blob; Error as `hashOf` does
    */
   async prove(blob: Uint8Array, proofs: 'blobs' | 'cells'): Promise<ProvedBlob> {
-    const answer = await this.#ask({ id: ++this.#lastId, kind: 'prove', blob, proofs })
-    if (answer.kind !== 'prove' || answer.proved === undefined) throw new RangeError('not a blob')
-    return answer.proved
+    const proved = await this.#ask((link) => link.ask('prove', blob, proofs))
+    if (proved === undefined) throw new RangeError('not a blob')
+    return proved
   }
 
   /** Terminates the thread as a crash would. The next request, or a pending one, starts a new thread. */
   async kill(): Promise<void> {
-    await this.#worker?.terminate()
+    await this.#running?.worker.terminate()
   }
 
   /** Terminates the thread. Pending requests fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    const worker = this.#worker
-    this.#worker = undefined
-    this.#failAll(new Error('the KZG thread is closed'))
-    await worker?.terminate()
+    this.#running?.link.end(closed())
+    await this.#running?.worker.terminate()
   }
 
-  #ask(question: KzgQuestion): Promise<KzgAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<KzgAnswer>()
-    if (this.#isClosed) reject(new Error('the KZG thread is closed'))
-    else this.#send({ question, tries: 0, answer: resolve, fail: reject })
-    return promise
+  /** Sends a request, once more in a new thread when the thread dies. An idle thread does not keep the process alive. */
+  async #ask<T>(send: (link: Link) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      if (this.#isClosed) throw closed()
+      this.#running ??= this.#begin()
+      const running = this.#running
+      this.#unanswered++
+      running.worker.ref()
+      try {
+        return await send(running.link)
+      } catch (error) {
+        const hasDied = this.#running !== running && !this.#isClosed
+        if (!hasDied || tries === maxTries) throw error
+      } finally {
+        this.#unanswered--
+        if (this.#unanswered === 0) running.worker.unref()
+      }
+    }
   }
 
-  #send(pending: Pending): void {
-    pending.tries++
-    this.#pending.set(pending.question.id, pending)
-    const worker = this.#worker ?? this.#begin()
-    worker.ref()
-    worker.postMessage(pending.question)
-  }
-
-  #begin(): Worker {
+  #begin(): { readonly worker: Worker; readonly link: Link } {
     // The sources run as .ts; a build has .js files in their place.
     const entry = import.meta.url.endsWith('.ts') ? './kzgThreadEntry.ts' : './kzgThreadEntry.js'
     const worker = new Worker(new URL(entry, import.meta.url))
+    const link: Link = new ThreadLink({ post: (message) => worker.postMessage(message), here: {}, onFailure: () => {} })
     worker.unref()
-    worker.on('message', ({ id, ...rest }: KzgAnswer) => {
-      const pending = this.#pending.get(id)
-      this.#pending.delete(id)
-      if (this.#pending.size === 0) worker.unref()
-      pending?.answer({ id, ...rest } as KzgAnswer)
-    })
+    worker.on('message', (message) => link.receive(message))
     let cause: unknown
     worker.on('error', (error) => {
       cause = error
     })
-    worker.on('exit', () => this.#ended(worker, cause))
-    this.#worker = worker
-    return worker
-  }
-
-  #ended(worker: Worker, cause: unknown): void {
-    if (this.#worker !== worker) return
-    this.#worker = undefined
-    const left = [...this.#pending.values()]
-    this.#pending.clear()
-    for (const pending of left) {
-      if (pending.tries < maxTries) this.#send(pending)
-      else pending.fail(new Error('the KZG thread died', { cause }))
-    }
-  }
-
-  #failAll(error: Error): void {
-    for (const pending of this.#pending.values()) pending.fail(error)
-    this.#pending.clear()
+    worker.on('exit', () => {
+      this.#running = undefined
+      link.end(new Error('the KZG thread died', { cause }))
+    })
+    return { worker, link }
   }
 }
+
+const closed = (): Error => new Error('the KZG thread is closed')

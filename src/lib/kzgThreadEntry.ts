@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { proveBlob, proveCells, setUpKzg, verifyBlobProof, versionedHashOfBlob } from './kzg.ts'
-import type { KzgAnswer, KzgQuestion, ProvedBlob } from './kzgThread.ts'
+import type { KzgAnswers, ProvedBlob } from './kzgThread.ts'
+import { ThreadLink } from './threadLink.ts'
 
 function proved(blob: Uint8Array, proofs: 'blobs' | 'cells'): ProvedBlob | undefined {
   try {
@@ -13,12 +14,8 @@ function proved(blob: Uint8Array, proofs: 'blobs' | 'cells'): ProvedBlob | undef
   }
 }
 
-function answerOf(question: KzgQuestion): KzgAnswer {
-  const { id, kind, blob } = question
-  if (kind === 'hash') return { id, kind, hash: versionedHashOfBlob(blob) }
-  if (kind === 'prove') return { id, kind, proved: proved(blob, question.proofs) }
-  return { id, kind, isRight: verifyBlobProof(blob, question.commitment, question.proof) }
-}
-
-parentPort?.on('message', (question: KzgQuestion) => parentPort?.postMessage(answerOf(question)))
+const here: KzgAnswers = { hash: versionedHashOfBlob, verify: verifyBlobProof, prove: proved }
+const post = (message: unknown): void => parentPort?.postMessage(message)
+const link = new ThreadLink<object, KzgAnswers>({ post, here, onFailure(): void {} })
+parentPort?.on('message', (message) => link.receive(message))
 setUpKzg()

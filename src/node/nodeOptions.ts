@@ -28,7 +28,6 @@ export type SourceOptions = {
   readonly pollMs?: number
 }
 
-/** Options of a sequencer in this node. */
 export type SequencerNodeOptions = {
   /** an L1 block becomes an origin once this many blocks follow it */
   readonly l1ConfirmationBlocks: number
@@ -45,7 +44,6 @@ export type EngineEndpoint = {
   readonly jwtSecret: () => Uint8Array
 }
 
-/** Publishers of flashblocks of this chain. */
 export type FlashblocksOptions = {
   /** WebSocket URLs */
   readonly urls: readonly string[]
@@ -91,7 +89,6 @@ export type NodeOptions = {
   readonly minFreeBytes: number
 }
 
-/** Returns whether the node has pending blocks. */
 export const hasPendingBlocks = ({ flashblocks }: NodeOptions): boolean => flashblocks !== undefined
 
 /** Returns the Engine API of the other half; undefined: it is in this process, or there is none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { encodeChannel } from '#test/harness/derive/channels'
-import { decodeBatch, encodeBatch } from '../../src/derive/codec/batch.ts'
+import { encodeBatch, encodeChannel } from '#test/harness/derive/channels'
+import { decodeBatch } from '../../src/derive/codec/batch.ts'
 import { decodeBlob, encodeBlob } from '../../src/derive/codec/blob.ts'
 import { ByteReader, encodeUvarint } from '../../src/derive/codec/byteReader.ts'
 import { decompressChannel, readBatches } from '../../src/derive/codec/channel.ts'

@@ -33,7 +33,6 @@ export type UnsafeInsertsDeps = {
   readonly untilAnswered: <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>
 }
 
-/** Maximum number of waiting inserts. */
 const maxWaitingInserts = 64
 
 /**

@@ -2,7 +2,7 @@ import { concatBytes } from '#lib/bytes'
 import { ByteReader } from './byteReader.ts'
 import { type Decoded, decoding, MalformedError } from './decoded.ts'
 import { encodeSingularBody, readSingularBatch, type SingularBatch } from './singularBatch.ts'
-import { encodeSpanBody, joinSpanBody, readSpanBatch, type SpanBatch, type SpanHead } from './spanBatch.ts'
+import { joinSpanBody, readSpanBatch, type SpanBatch, type SpanHead } from './spanBatch.ts'
 
 export type Batch = SingularBatch | SpanBatch
 
@@ -24,11 +24,8 @@ export function decodeBatch(bytes: Uint8Array, chainId: number): Decoded<Batch> 
   })
 }
 
-/** Encodes a batch. RangeError when the span format cannot represent it. */
-export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
-  return batch.kind === 'singular'
-    ? concatBytes(Uint8Array.of(singularType), encodeSingularBody(batch))
-    : concatBytes(Uint8Array.of(spanType), encodeSpanBody(batch, chainId))
+export function singularBatchBytes(batch: SingularBatch): Uint8Array {
+  return concatBytes(Uint8Array.of(singularType), encodeSingularBody(batch))
 }
 
 /** Encodes a span batch whose transactions are encoded already. RangeError when the span format cannot represent it. */

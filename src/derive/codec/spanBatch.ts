@@ -2,7 +2,7 @@ import { concatBytes } from '#lib/bytes'
 import { encodeBitlist, readBitlist } from './bitlist.ts'
 import { type ByteReader, encodeUvarint } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
-import { encodeSpanTransactions, readSpanTransactions } from './spanTransactions.ts'
+import { readSpanTransactions } from './spanTransactions.ts'
 
 export type SpanBlock = {
   /** the block's L1 origin is the block after its parent's L1 origin */
@@ -85,11 +85,4 @@ export function joinSpanBody(head: SpanHead, transactions: Uint8Array): Uint8Arr
     ...blocks.map(({ transactionCount }) => encodeUvarint(transactionCount)),
     transactions,
   )
-}
-
-/** Encodes the body, without the type byte. RangeError when the span format cannot represent it. */
-export function encodeSpanBody(batch: SpanBatch, chainId: number): Uint8Array {
-  const blocks = batch.blocks.map((block) => ({ advancesOrigin: block.advancesOrigin, transactionCount: block.transactions.length }))
-  const transactions = batch.blocks.flatMap((block) => block.transactions)
-  return joinSpanBody({ ...batch, blocks }, encodeSpanTransactions(transactions, chainId))
 }

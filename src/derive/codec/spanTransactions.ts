@@ -4,7 +4,6 @@ import { decodeTransaction } from '#types/transaction'
 import { readBitlist } from './bitlist.ts'
 import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
-import { SpanTransactionWriter } from './spanTransactionWriter.ts'
 
 /** Type byte (0: legacy) and the fields that the span keeps together: value, prices, data, access list, authorizations. */
 type TransactionData = { readonly type: number; readonly fields: readonly RlpItem[] }
@@ -83,18 +82,4 @@ export function readSpanTransactions(reader: ByteReader, count: number, chainId:
     decodeTransaction(raw)
     return raw
   })
-}
-
-/**
- * Encodes the transactions of a span, column by column.
- * @throws RangeError on a transaction that a span cannot hold: a deposit, a blob transaction, a transaction for another chain; RlpError on malformed
- *   bytes
- */
-export function encodeSpanTransactions(transactions: readonly Uint8Array[], chainId: number): Uint8Array {
-  const writer = new SpanTransactionWriter(chainId)
-  for (const raw of transactions) {
-    decodeTransaction(raw)
-    writer.add(raw)
-  }
-  return writer.finish()
 }

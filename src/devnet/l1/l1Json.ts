@@ -78,7 +78,6 @@ export function blockJson(block: MemoryBlock, transactions: 'full' | 'hashes'): 
   }
 }
 
-/** Returns the logs of a block with their positions. */
 export function logsJson(block: MemoryBlock): readonly { readonly log: Log; readonly mined: Mined; readonly json: Json }[] {
   let logIndex = 0
   return block.mined.flatMap((mined, index) =>

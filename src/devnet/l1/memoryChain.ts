@@ -36,8 +36,7 @@ export type MemoryChainOptions = {
   readonly contracts: readonly L1Contract[]
 }
 
-/** Position of an included transaction. */
-export type Place = { readonly block: MemoryBlock; readonly index: number; readonly mined: Mined }
+export type TransactionLocation = { readonly block: MemoryBlock; readonly index: number; readonly mined: Mined }
 
 /** Result of a submission; `reason` has the text of other clients. */
 export type Submitted = { readonly kind: 'waiting'; readonly hash: Hash } | { readonly kind: 'refused'; readonly reason: string }
@@ -76,7 +75,7 @@ export class MemoryChain {
   readonly #stacks: StateStack[]
   readonly #blocks: [MemoryBlock, ...MemoryBlock[]]
   readonly #byHash = new Map<Hash, MemoryBlock>()
-  readonly #places = new Map<Hash, Place>()
+  readonly #places = new Map<Hash, TransactionLocation>()
   /** blobs of included transactions, by versioned hash, oldest first */
   readonly #blobs = new Map<Hash, { readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array | undefined }>()
   #reorgs = 0
@@ -99,7 +98,7 @@ export class MemoryChain {
     return typeof at === 'number' ? this.#blocks[at] : this.#byHash.get(at)
   }
 
-  place(hash: Hash): Place | undefined {
+  place(hash: Hash): TransactionLocation | undefined {
     return this.#places.get(hash)
   }
 

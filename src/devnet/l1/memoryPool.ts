@@ -2,7 +2,6 @@ import type { Address, Hash } from '#types/ids'
 import type { BlobSidecar } from '#types/signing'
 import type { SignedTransaction } from '#types/transaction'
 
-/** Pending transaction. */
 export type Waiting = {
   readonly hash: Hash
   /** EIP-2718 bytes, as in a block */

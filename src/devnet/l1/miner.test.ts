@@ -5,7 +5,7 @@ import { devnetL1Options } from '#test/harness/l1/devnetL1'
 import { devnetFault } from '../faults.ts'
 import { startMemoryL1 } from '../memoryL1.ts'
 import type { DevnetL1 } from '../ports.ts'
-import { createL1Miner } from './miner.ts'
+import { mineOnTime } from './miner.ts'
 
 const { genesisTimeSec } = devnetL1Options
 
@@ -15,7 +15,7 @@ async function begin(options: { lateSec?: number; wrap?: (l1: DevnetL1) => Devne
   const l1 = wrap(await startMemoryL1(devnetL1Options))
   const log = lines ? createLog('info', { write: (line) => void lines.push(line) }) : silentLog
   const abort = new AbortController()
-  const running = createL1Miner({ clock, log }, l1).run(abort.signal)
+  const running = mineOnTime({ clock, log }, l1, abort.signal)
   running.catch(() => {})
   await settle()
   const number = async () => (await l1.head()).number

@@ -3,16 +3,6 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { DevnetL1 } from '../ports.ts'
 
-/** Mines L1 blocks on time: block n at `genesisTimeSec + n × slotSec` by the clock. */
-export interface L1Miner {
-  /**
-   * Mines until the signal is aborted. After missed slots (a suspended machine), it mines a block for each missed slot, some hundred blocks a second,
-   * until the head is on time.
-   * @throws Fault of the L1 that a retry cannot help (DEVNET_L1_ENDED)
-   */
-  run(signal: AbortSignal): Promise<void>
-}
-
 /** Number of blocks mined in one burst before other tasks run. */
 const burstBlocks = 16
 const breathMs = 50
@@ -20,7 +10,16 @@ const againMs = 1_000
 /** Maximum wait, because the wall clock may be set. */
 const longestWaitMs = 10_000
 
-export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly log: Log }, l1: DevnetL1): L1Miner {
+/**
+ * Mines L1 blocks on time until the signal is aborted: block n at `genesisTimeSec + n × slotSec` by the clock. After missed slots (a suspended
+ * machine), it mines a block for each missed slot, some hundred blocks a second, until the head is on time.
+ * @throws Fault of the L1 that a retry cannot help (DEVNET_L1_ENDED)
+ */
+export async function mineOnTime(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  l1: DevnetL1,
+  signal: AbortSignal,
+): Promise<void> {
   /** Returns the time until the next block is due; negative when it is late. */
   async function untilDueMs(): Promise<number> {
     const { number } = await l1.head()
@@ -49,13 +48,9 @@ export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly 
     }
   }
 
-  return {
-    async run(signal): Promise<void> {
-      const burst = { blocks: 0 }
-      while (!signal.aborted) {
-        const ms = await stepOrRetry(burst)
-        if (ms > 0) await clock.delay(ms, signal).catch(() => {})
-      }
-    },
+  const burst = { blocks: 0 }
+  while (!signal.aborted) {
+    const ms = await stepOrRetry(burst)
+    if (ms > 0) await clock.delay(ms, signal).catch(() => {})
   }
 }

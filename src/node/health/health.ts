@@ -50,7 +50,6 @@ export function followProblems(status: FollowStatus | undefined): readonly strin
   return status?.refusal ? [`blocks of the followed node are refused: ${status.refusal.message} (${status.refusal.code})`] : []
 }
 
-/** State of the execution thread. */
 export type ExecutionUse = Pick<ExecutionWorker, 'running' | 'abandoned'>
 
 export type HealthSources = {

@@ -9,12 +9,10 @@ import { healthPages, type Page } from '#rpc/server/healthPages'
 import { createRpcServer } from '#rpc/server/httpServer'
 import type { Listen } from '../serving/servers.ts'
 
-/** Settings of the health thread. */
 export type HealthSettings = { readonly listen: Listen; readonly version: string }
 
 /** Calls and notices that the main thread takes from the health thread. */
 export type ForHealthThread = {
-  /** The server listens. */
   opened(url: string): void
   /** The server cannot start. */
   failed(error: TransferredError): void

@@ -13,7 +13,6 @@ export interface EngineSilence extends Disposable {
   refused(reason: string): void
 }
 
-/** Starts the watch, which lasts until it is disposed. */
 export function createEngineSilence({ clock, log }: { readonly clock: Clock; readonly log: Log }): EngineSilence {
   const startMs = clock.elapsedMs()
   let calledMs: number | undefined

@@ -6,7 +6,6 @@ import { maxSilentMs } from './engineSilence.ts'
 
 /** State of the consensus half that drives an execution half, as far as the calls show it. */
 export type EngineWatch = {
-  /** the watched API */
   readonly api: EngineApi
   /** Returns a chain whose every view counts as a call of the consensus half. */
   heard(chain: ChainReader): ChainReader
@@ -21,7 +20,6 @@ export type EngineWatch = {
 export type EngineWatchDeps = {
   readonly api: EngineApi
   readonly clock: Clock
-  /** Called for each call. */
   readonly onCall?: () => void
 }
 

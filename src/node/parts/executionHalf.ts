@@ -18,7 +18,6 @@ export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'dat
   readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
 
-/** The execution half of this process. */
 export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
   /** where flashblocks of local blocks are published */

@@ -17,7 +17,6 @@ export type RollupNodeDeps = {
   readonly problems: () => readonly string[]
 }
 
-/** Creates the consensus half's port for RPC methods. */
 export function createRollupNode({ config, status, engine, store, problems }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
     const root = await engine.storageRoot(messagePasser, block)

@@ -53,10 +53,8 @@ export type ListenOptions = {
   readonly flashblocks?: FlashblocksListen
 }
 
-/** URLs of the running servers. */
 export type Urls = Readonly<Partial<Record<keyof ListenOptions, string>>>
 
-/** Served parts of the execution half. */
 export type EthParts = {
   readonly context: Omit<EthContext, 'cancellation'>
   readonly heads: HeadFeed

@@ -10,11 +10,9 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
 
-/** Settings of an RPC thread. */
 export type RpcWorkerSettings = {
   /** number of the thread, from 0; a filter's id begins with it */
   readonly number: number
-  /** number of threads */
   readonly threads: number
   readonly chain: ReaderSettings
   readonly config: RollupConfig
@@ -32,7 +30,6 @@ export type RpcWorkerSettings = {
 /** A call for the thread that has its filter. */
 export type PassedCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** Answer to such a call. */
 export type PassedAnswer =
   | { readonly kind: 'result'; readonly result: Json }
   /** a whole result as JSON text */
@@ -45,7 +42,6 @@ export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[
 
 /** Calls and notices that main takes from an RPC thread. */
 export type ForRpcWorker = {
-  /** The thread listens. */
   opened(urls: Urls): void
   /** The thread cannot start or continue, and ends. */
   failed(error: TransferredError): void

@@ -9,9 +9,10 @@ import { concatBytes } from '#lib/bytes'
 import type { Compression } from '#lib/decompress'
 import { fromHex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
-import { depositType } from '#types/transaction'
-import { type Batch, encodeBatch } from '../../../src/derive/codec/batch.ts'
+import { decodeTransaction, depositType } from '#types/transaction'
+import { type Batch, singularBatchBytes, spanBatchBytes } from '../../../src/derive/codec/batch.ts'
 import { checkBytes, type SpanBatch } from '../../../src/derive/codec/spanBatch.ts'
+import { SpanTransactionWriter } from '../../../src/derive/codec/spanTransactionWriter.ts'
 
 /** Compresses into a brotli stream (RFC 7932) at quality 10, the level of op-node's batcher. */
 export function brotliCompress(bytes: Uint8Array): Uint8Array {
@@ -25,6 +26,18 @@ const compressors: Readonly<Record<Compression, (bytes: Uint8Array) => Uint8Arra
 }
 
 const compressed = (rlp: Uint8Array, compression: Compression): Uint8Array => wrapChannel(compression, compressors[compression](rlp))
+
+/** Encodes a batch. RangeError when the span format cannot represent it; RlpError on malformed bytes of a transaction. */
+export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
+  if (batch.kind === 'singular') return singularBatchBytes(batch)
+  const writer = new SpanTransactionWriter(chainId)
+  for (const raw of batch.blocks.flatMap(({ transactions }) => transactions)) {
+    decodeTransaction(raw)
+    writer.add(raw)
+  }
+  const blocks = batch.blocks.map(({ advancesOrigin, transactions }) => ({ advancesOrigin, transactionCount: transactions.length }))
+  return spanBatchBytes({ ...batch, blocks }, writer.finish())
+}
 
 /** Encodes and compresses a whole channel. RangeError when the span format cannot represent one of the batches. */
 export function encodeChannel(batches: readonly Batch[], chainId: number, compression: Compression): Uint8Array {
