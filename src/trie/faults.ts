@@ -2,17 +2,17 @@ import { defineFaults } from '#lib/fault'
 
 type NodeLocation = { owner: string; path: string; hash: string }
 
-const shown = ({ owner, path, hash }: NodeLocation): string => `node ${hash} at path '${path}' of the trie of ${owner}`
+const place = ({ owner, path, hash }: NodeLocation): string => `node ${hash} at path '${path}' of the trie of ${owner}`
 
 export const trieFault = defineFaults({
   MISSING_NODE: {
     severity: 'fatal',
-    says: (d: NodeLocation) => `${shown(d)} is missing`,
+    says: (d: NodeLocation) => `${place(d)} is missing`,
     fix: 'the state in the data directory is incomplete: start again with an empty data directory or a snapshot',
   },
   BAD_NODE: {
     severity: 'fatal',
-    says: (d: NodeLocation) => `${shown(d)} is not a trie node of its depth`,
+    says: (d: NodeLocation) => `${place(d)} is not a trie node of its depth`,
     fix: 'the state in the data directory is damaged: check the disk, then start again with an empty data directory or a snapshot',
   },
 })
