@@ -9,6 +9,7 @@ import type { RpcOptions } from './rpc.ts'
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions & RpcOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
+  b20: () => import('./b20.ts'),
   batcher: () => import('./batcher.ts'),
   commitTiming: () => import('./commitTiming.ts'),
   deposits: () => import('./deposits.ts'),

@@ -12,12 +12,25 @@ export type PrecompileLimits = {
   readonly blsPairingBytes?: number
 }
 
+/** Forks of Base that change its native contracts, in order. */
+export const nativeForks = ['beryl', 'cobalt', 'denim'] as const
+export type NativeFork = (typeof nativeForks)[number]
+
+/** Version of Base's native contracts. */
+export type NativeContractRules = {
+  readonly fork: NativeFork
+  /** Admin of the activation registry while its storage has none; absent: the chain has no admin. */
+  readonly activationAdmin?: Address
+}
+
 /** All rules that differ between blocks for the interpreter. Created once per fork; compared by identity. */
 export type EvmRules = {
   readonly fork: EvmFork
   readonly precompileLimits: PrecompileLimits
   /** Gas of P256VERIFY at 0x100; absent: the precompile does not exist. */
   readonly p256VerifyGas?: number
+  /** Native contracts (B20 tokens and their registries); absent: they do not exist. */
+  readonly nativeContracts?: NativeContractRules
   /**
    * Outcome of a creation at an address with storage but without nonce and code. No OP chain has such an address. Absent: the creation fails
    * (EIP-7610). 'allow': it proceeds over the old slots, as in go-ethereum since 1.17, which instead rejects a list of mainnet addresses.

@@ -32,6 +32,7 @@ export function createTouchedListener(maxBytes: number): TouchedListener {
       if (readsCode && step.stackSize > 0) coded.add(toHex(bytesFromBigint(step.stack(0) & addressMask, 20)) as Address)
     },
     onAccount: (address: Address) => touched.account(address),
+    onNativeAccess: (address: Address, slot: Hash | undefined) => touched.access(address, slot),
     list: () => touched.list([]),
     codes: () => coded,
   }

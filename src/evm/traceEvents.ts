@@ -84,6 +84,11 @@ export interface TraceEvents {
   onLog(log: TraceLog): void
   /** Called for an account that the transaction reads or changes outside its message: sender, authority, beneficiary, vault. */
   onAccount(address: Address): void
+  /**
+   * Called for an account or slot that a native contract accesses, when `needs.accounts` is set: native contracts have no steps. The same access may
+   * be reported again.
+   */
+  onNativeAccess(address: Address, slot: Hash | undefined): void
 }
 
 /** Data that steps carry. Each addition slows down every opcode. */

@@ -1,4 +1,4 @@
-import type { Address } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
 import type { Evm, EvmSession } from './ports.ts'
 import type { FrameEnd, FrameStart, TraceListener, TraceLog, TraceNeeds, TraceStep } from './traceEvents.ts'
 import { noEvents } from './tracers/noEvents.ts'
@@ -36,6 +36,10 @@ class Switch implements TraceListener {
 
   onAccount(address: Address): void {
     this.#listener.onAccount(address)
+  }
+
+  onNativeAccess(address: Address, slot: Hash | undefined): void {
+    this.#listener.onNativeAccess(address, slot)
   }
 }
 

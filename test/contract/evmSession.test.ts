@@ -9,7 +9,7 @@ import { evmStorageContract } from './evmStorage.ts'
 const nothing = (): void => {}
 const listener: TraceEvents & { readonly needs: TraceNeeds } = {
   needs: { frames: true, logs: true, accounts: true, steps: { ops: 'all', stackWords: 16, memory: false, returnData: false } },
-  ...{ onEnter: nothing, onLeave: nothing, onStep: nothing, onLog: nothing, onAccount: nothing },
+  ...{ onEnter: nothing, onLeave: nothing, onStep: nothing, onLog: nothing, onAccount: nothing, onNativeAccess: nothing },
 }
 
 /** The traced build with a tracer that receives every event. Messages must have the same results. */

@@ -5,6 +5,7 @@ import { gas, maxDepth } from './gas.ts'
 import { type AccountState, isEmpty } from './journal.ts'
 import { accessAccount, codeOf, createFrame, type Ended, type Machine, type Operation, precompileOf } from './machine.ts'
 import { copyPadded, memorySlice, touchMemory } from './memory.ts'
+import { nativeOf, runNativeFrame } from './nativeFrames.ts'
 import { addressWord, sizeOf, type Word, wordFromBytes } from './words.ts'
 
 /** A message call whose gas is paid. */
@@ -18,6 +19,8 @@ export type Call = {
   readonly payer: AccountState | undefined
   /** Address that the code comes from. */
   readonly codeAddress: Word
+  /** DELEGATECALL or CALLCODE: the code runs on the caller's storage. */
+  readonly isBorrowed: boolean
   readonly code: Code
   readonly input: Uint8Array
   readonly isStatic: boolean
@@ -50,6 +53,15 @@ export function beginCall(machine: Machine, call: Call): Frame | Ended {
   if (precompile) {
     const ended = runPrecompile(machine, precompile, call)
     if (ended.state !== 'success') journal.revertTo(checkpoint)
+    return ended
+  }
+  const native = nativeOf(machine, call.codeAddress)
+  if (native !== undefined) {
+    const refundBefore = machine.refund
+    const ended = runNativeFrame(machine, native, call)
+    if (ended.state === 'success') return ended
+    journal.revertTo(checkpoint)
+    machine.refund = refundBefore
     return ended
   }
   if (call.code.length === 0) return { state: 'success', gas: call.gas, reserve: call.reserve, output: emptyBytes }
@@ -173,6 +185,7 @@ function callOperation(kind: CallKind): Operation {
     const next = beginCall(machine, {
       ...rolesOf(frame, kind, target, value),
       codeAddress: address,
+      isBorrowed: kind === 'callcode' || kind === 'delegatecall',
       code,
       input: memorySlice(frame, inputFrom, inputSize),
       isStatic: kind === 'staticcall' || frame.isStatic,

@@ -2,6 +2,8 @@ import type { EvmFork, EvmRules } from '#chainspec/evmRules'
 import type { InterruptCheck } from '#evm/ports'
 import type { Precompile } from '#evm/precompiles/precompile'
 import { precompileAt } from '#evm/precompiles/precompileAt'
+import type { NativeRules } from '#nativeContracts/rules'
+import type { Address } from '#types/ids'
 import type { Code, CodeCache } from './code.ts'
 import { charge, type Frame } from './frame.ts'
 import { gas } from './gas.ts'
@@ -53,6 +55,9 @@ export type Machine = {
   /** EIP-7702. */
   readonly isPrague: boolean
   readonly rules: EvmRules
+  readonly natives: NativeRules | undefined
+  /** Native contracts that start warm. */
+  readonly alwaysWarm: readonly Address[]
   /** Set for rules before Paris. */
   readonly old: OldRules | undefined
   readonly operations: OperationTable

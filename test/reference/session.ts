@@ -2,6 +2,8 @@ import type { EvmRules } from '#chainspec/evmRules'
 import { evmForks } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
+import { warmNativeContracts } from '#nativeContracts/addresses'
+import { createNativeRules } from '#nativeContracts/rules'
 import type { Account } from '#types/account'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -41,6 +43,7 @@ function transactionWords(env: TransactionEnv, machine: Machine): TransactionWor
   const origin = BigInt(env.origin)
   const warmAccounts = new WordSet().add(origin)
   if (machine.isShanghai) warmAccounts.add(machine.block.beneficiary)
+  for (const address of machine.alwaysWarm) warmAccounts.add(BigInt(address))
   const warmSlots = new WordMap<WordSet>()
   for (const { address, slots } of env.warm) {
     const word = BigInt(address)
@@ -61,6 +64,8 @@ function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes:
     isCancun: order >= evmForks.indexOf('cancun'),
     isPrague: order >= evmForks.indexOf('prague'),
     rules,
+    natives: rules.nativeContracts && createNativeRules(rules.nativeContracts),
+    alwaysWarm: rules.nativeContracts ? warmNativeContracts(rules.nativeContracts.fork) : [],
     old: oldRulesOf(rules),
     operations: operationsOf(rules),
     journal: new Journal(view, oldRulesOf(rules)?.clearsEmpty ?? true),
@@ -92,6 +97,7 @@ function beginMessage(machine: Machine, message: Message, of: (address: Address)
     value: message.value,
     payer: caller,
     codeAddress: self.address,
+    isBorrowed: false,
     code: runnableCode(machine, self),
     input: message.data,
     isStatic: false,

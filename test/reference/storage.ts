@@ -1,15 +1,20 @@
 import { charge, ensure, type Frame, pop, replace, top } from './frame.ts'
 import { gas } from './gas.ts'
-import type { SlotState } from './journal.ts'
+import type { AccountState, SlotState } from './journal.ts'
 import { isWarmSlot, type Machine } from './machine.ts'
 import type { Word } from './words.ts'
 
 export function sload(frame: Frame, machine: Machine): void {
-  const number = top(frame)
-  if (!charge(frame, isWarmSlot(machine, frame.self, number) ? gas.warm : gas.coldSlot)) return
-  const slot = machine.journal.slot(frame.self, number)
+  const value = loadSlot(frame, machine, frame.self, top(frame))
+  if (value !== undefined) replace(frame, value)
+}
+
+/** Charges for and reads a slot of an account. Returns undefined when the frame ran out of gas. */
+export function loadSlot(frame: Frame, machine: Machine, account: AccountState, number: Word): Word | undefined {
+  if (!charge(frame, isWarmSlot(machine, account, number) ? gas.warm : gas.coldSlot)) return undefined
+  const slot = machine.journal.slot(account, number)
   machine.journal.warm(slot)
-  replace(frame, slot.value)
+  return slot.value
 }
 
 /** Returns the gas of a store: EIP-2200 with the prices of EIP-2929. Only the first change of a slot in a transaction costs more than a warm read. */
@@ -33,10 +38,14 @@ function storeRefund(slot: SlotState, value: Word, clearRefund: number): number 
 export function sstore(frame: Frame, machine: Machine): void {
   if (!ensure(frame, !frame.isStatic, 'write protection')) return
   const number = pop(frame)
-  const value = pop(frame)
+  storeSlot(frame, machine, frame.self, number, pop(frame))
+}
+
+/** Charges for and writes a slot of an account; halts the frame when the gas does not suffice. */
+export function storeSlot(frame: Frame, machine: Machine, account: AccountState, number: Word, value: Word): void {
   if (!ensure(frame, frame.reserve > 0n || frame.gas > gas.storeSentry, 'out of gas')) return
-  if (!isWarmSlot(machine, frame.self, number) && !charge(frame, gas.coldSlot)) return
-  const slot = machine.journal.slot(frame.self, number)
+  if (!isWarmSlot(machine, account, number) && !charge(frame, gas.coldSlot)) return
+  const slot = machine.journal.slot(account, number)
   machine.journal.warm(slot)
   if (!charge(frame, storeCost(slot, value))) return
   machine.refund += storeRefund(slot, value, machine.old?.storeClearRefund ?? gas.storeClearRefund)

@@ -11,6 +11,7 @@ import {
   frameIp,
   frameIsStatic,
   frameMemory,
+  frameNativeFlags,
   frameOutputSize,
   frameOutputTo,
   frameSelf,
@@ -23,6 +24,7 @@ import {
   gasWarm,
   goOn,
   kindCall,
+  kindNative,
   kindPrecompile,
   maxDepth,
   switched,
@@ -45,9 +47,13 @@ import {
   exitAccount,
   exitCode,
   exitPrecompile,
+  nativeBorrowedFlag,
+  nativeStaticFlag,
+  nativeValueFlag,
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm, warmAccountOf } from './state/state'
+import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, nativeNumber, transfer, warm, warmAccountOf } from './state/state'
+import { exitToNative } from './natives'
 import { queueEnter, queueLeave } from './trace'
 import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word/word'
 import { pushAddress } from './addresses'
@@ -67,11 +73,20 @@ function precompileAt(account: usize): u32 {
   return load<u8>(<usize>ctxPrecompiles + <usize>(low >> 3)) & (1 << <u8>(low & 7)) ? <u32>low : 0
 }
 
+/** Returns the number of the native contract at a word's address; 0 when there is none. */
+// @ts-ignore: decorator
+@inline
+function nativeAt(word: usize): u32 {
+  return nativeNumber(load<u64>(word), load<u64>(word, 8), load<u32>(word, 16))
+}
+
 // results of preparing a call; valid until the next exit
 let target: usize = 0
 /** Entry of the code to run; 0: none. */
 let code: usize = 0
 let delegate: usize = 0
+/** Number of the native contract to run; 0: none. */
+let native: u32 = 0
 /** Gas of the call: memory, account access, delegate access, value and new-account charges. */
 let cost: u64 = 0
 
@@ -82,7 +97,8 @@ let cost: u64 = 0
 function findCode(account: usize, isPaid: bool): i32 {
   code = 0
   delegate = 0
-  if (hasNoCode(account)) return goOn
+  native = nativeAt(account)
+  if (native !== 0 || hasNoCode(account)) return goOn
   const own = codeOf(account)
   if (own === 0) return exitFor(exitCode, account)
   code = own
@@ -153,7 +169,8 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   store<u32>(frame, <u32>(range - 128), frameSp)
   store<u32>(frame, <u32>nextIp, frameIp)
   const isRefused = load<u32>(ctxFrames) > maxDepth || (movesValue && compare(self + accountBalance, value) < 0)
-  if (isRefused || (code === 0 && precompileAt(target) === 0)) {
+  const precompile = precompileAt(target)
+  if (isRefused || (code === 0 && precompile === 0 && native === 0)) {
     if (isDefined(TRACED)) {
       const stipend = movesValue ? gasCallStipend : 0
       tellEnter(frame, kind, load<u32>(ctxFrames), given + stipend, range)
@@ -167,8 +184,7 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   if (kind !== callKindDelegate) transfer(self, kind === callKindCallcode ? self : target, value)
   handGas(frame, given)
   if (movesValue) addGas(gasCallStipend)
-  const precompile = precompileAt(target)
-  const next = pushFrame(frame, precompile !== 0 ? kindPrecompile : kindCall, saved)
+  const next = pushFrame(frame, kindOf(precompile), saved)
   const inputSize = toU32Clamped(range - 32)
   const input = inputSize === 0 ? 0 : load<u32>(frame, frameMemory) + toU32Clamped(range)
   store<u32>(next, input, frameInput)
@@ -178,9 +194,30 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   if (isDefined(TRACED)) tellEnter(frame, kind, load<u32>(ctxFrames) - 1, load<u64>(next, frameGasGiven), range)
   if (precompile !== 0) return waitForPrecompile(next, precompile)
   setRoles(next, frame, kind, self, value)
+  if (native !== 0) {
+    const isBorrowed = kind === callKindCallcode || kind === callKindDelegate
+    return waitForNative(next, isBorrowed ? nativeBorrowedFlag : 0)
+  }
   store<u32>(next, <u32>(delegate !== 0 ? delegate : target), frameCodeAccount)
   enterCode(next, code)
   return switched
+}
+
+function kindOf(precompile: u32): u32 {
+  if (precompile !== 0) return kindPrecompile
+  return native !== 0 ? kindNative : kindCall
+}
+
+/** Waits for the host to run a native contract. Its account is the called one, also where the frame would use the caller's storage. */
+function waitForNative(frame: usize, borrowed: u32): i32 {
+  let flags = borrowed
+  if (load<u32>(frame, frameIsStatic) !== 0) flags |= nativeStaticFlag
+  if (!isZero(frame + frameValue)) flags |= nativeValueFlag
+  store<u32>(frame, flags, frameNativeFlags)
+  store<u32>(frame, native, frameCodeAccount)
+  store<u32>(frame, <u32>target, frameSelf)
+  if (isDefined(TRACED)) return switched
+  return exitToNative(frame)
 }
 
 /** Sets caller, value and storage account of the new frame. DELEGATECALL keeps the caller and value; CALLCODE runs on the caller's storage. */
@@ -252,14 +289,15 @@ export function beginMessageCall(caller: usize, to: usize, value: usize, input: 
   const saved = checkpoint()
   transfer(payer, target, value)
   const precompile = precompileAt(target)
-  if (code === 0 && precompile === 0) return frameEnds
-  const next = pushFrame(0, precompile !== 0 ? kindPrecompile : kindCall, saved)
+  if (code === 0 && precompile === 0 && native === 0) return frameEnds
+  const next = pushFrame(0, kindOf(precompile), saved)
   store<u32>(next, <u32>input, frameInput)
   store<u32>(next, inputSize, frameInputSize)
   if (precompile !== 0) return waitForPrecompile(next, precompile)
   store<u32>(next, <u32>target, frameSelf)
   copyWord(next + frameCaller, caller)
   copyWord(next + frameValue, value)
+  if (native !== 0) return waitForNative(next, 0)
   store<u32>(next, <u32>(delegate !== 0 ? delegate : target), frameCodeAccount)
   enterCode(next, code)
   return switched

@@ -29,6 +29,7 @@ import {
 } from './layout'
 import { keepCodesOf } from './code'
 import { forgetBlockHash } from './environment'
+import { completeNative } from './natives'
 import { openOpcodes } from './opcodes'
 import { run as runFrames } from './run'
 import { forgetTrace, queueLeave } from './trace'
@@ -36,6 +37,7 @@ import { forgetTrace, queueLeave } from './trace'
 export { allocateCode, finishCode } from './code'
 export { setBlockHash } from './environment'
 export { keccak256 } from './keccak'
+export { accessNative, loadNative, logNative, moveNative, restartNative, storeNative } from './natives'
 export {
   accountAt,
   beginTransaction,
@@ -118,4 +120,10 @@ export function run(): i32 {
 export function endPrecompile(ok: u32, outputSize: u32, cost: u64): void {
   store<u32>(ctxReturnSize, outputSize)
   endFrame(ok === 0 ? endedPrecompileFailure : charge(cost) ? endedSuccess : endedOutOfGas)
+}
+
+/** Completes the native frame as `completeNative` does, and runs on. @returns an exit, as `run` does */
+export function endNative(ended: i32, outputSize: u32, owed: u32): i32 {
+  completeNative(ended, outputSize, owed)
+  return runFrames()
 }

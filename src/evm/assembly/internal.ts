@@ -86,12 +86,21 @@ export const frameOutputTo: usize = 144
 export const frameOutputSize: usize = 148
 /** u64, gas given to the frame (traced build). */
 export const frameGasGiven: usize = 152
-/** u32, entry of the account whose code runs. */
+/** u32, entry of the account whose code runs; number of a precompile or native contract. */
 export const frameCodeAccount: usize = 160
+/** u32 bits of a native frame, as in `ctxNativeFlags`. */
+export const frameNativeFlags: usize = 164
+/** u32, undo checkpoint and i64, refund counter at the start of a native frame. */
+export const frameNativeStart: usize = 168
+export const frameNativeRefund: usize = 176
+/** u64, slice and reserve at the start of a native frame. */
+export const frameNativeGas: usize = 184
+export const frameNativeReserve: usize = 192
 
 export const kindCall: u32 = 0
 export const kindCreate: u32 = 1
 export const kindPrecompile: u32 = 2
+export const kindNative: u32 = 3
 
 /** Maximum number of frames below the first one. */
 export const maxDepth: u32 = 1024

@@ -93,6 +93,12 @@ export const ctxCodeSoftBytes = 0x478
 export const ctxTraceMode = 0x47c
 /** u32, end of the step records. */
 export const ctxStepsTop = 0x480
+/** u32, native contracts that exist: 0 none, 1 those of Beryl, 2 those since Cobalt. */
+export const ctxNatives = 0x4d0
+/** u32, address of the word of the caller of a native contract. */
+export const ctxNativeCaller = 0x4d4
+/** u32 bits of a native frame: see `native…Flag`. */
+export const ctxNativeFlags = 0x4d8
 /** Bitmap of 0x400 bits: precompiles at addresses 0 … 0x3ff. */
 export const ctxPrecompiles = 0x500
 /** Words. */
@@ -211,6 +217,13 @@ export const exitEnter = 9
 export const exitLeave = 10
 /** A region is full, which no valid block can cause. */
 export const exitTooLarge = 11
+/** `ctxExitId`: number of the native contract; `ctxExitEntry`: its account; input as for a precompile; `ctxNativeCaller`, `ctxNativeFlags`. */
+export const exitNative = 12
+
+export const nativeStaticFlag = 1
+/** The frame is a DELEGATECALL or CALLCODE. */
+export const nativeBorrowedFlag = 2
+export const nativeValueFlag = 4
 
 // ---- result of a message or frame
 export const endedSuccess = 0

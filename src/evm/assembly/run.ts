@@ -6,6 +6,7 @@ import { endFrame } from './ends'
 import * as effects from './effects'
 import * as environment from './environment'
 import { running } from './frames'
+import { exitToNative } from './natives'
 import { charge, gasLeft, refill } from './gas'
 import * as op from './internal'
 import * as at from './layout'
@@ -47,6 +48,7 @@ function advance(): i32 {
   if (load<u32>(at.ctxFrames) === 0) return at.exitEnded
   const frame = running()
   if (isDefined(TRACED) && load<u32>(frame, op.frameKind) === op.kindPrecompile) return exitToPrecompile(frame)
+  if (isDefined(TRACED) && load<u32>(frame, op.frameKind) === op.kindNative) return exitToNative(frame)
   const status = runFrame(frame)
   if (status === op.wantsMore) return operands.goOnAt(frame)
   return status >= op.frameEnds && status < op.switched ? endFrame(status - op.frameEnds) : status
@@ -347,7 +349,7 @@ function runFrame(frame: usize): i32 {
         status = op.frameEnds + at.endedInvalidOpcode
     }
     // the frame is waiting already, and its instruction pointer is stored
-    if (status === op.switched || status === at.exitPrecompile) return status
+    if (status === op.switched || status === at.exitPrecompile || status === at.exitNative) return status
     store<u64>(at.ctxGas, gas)
     store<u32>(frame, <u32>ip, op.frameIp)
     store<u32>(frame, <u32>sp, op.frameSp)

@@ -56,16 +56,22 @@ export function sstore(frame: usize, sp: usize, rest: u64): i32 {
   const left = gasLeft()
   if (left + rest <= gasStoreSentry) return frameEnds + endedOutOfGas
   const slot = slotOf(<usize>load<u32>(frame, frameSelf), sp)
-  const access = isSlotWarm(slot) ? 0 : gasColdSlot
-  if (access > left) return frameEnds + endedOutOfGas
+  if (!isSlotWarm(slot) && gasColdSlot > left) return frameEnds + endedOutOfGas
   if (!isSlotLoaded(slot)) return exitFor(exitSlot, slot)
+  return payStore(slot, sp - 32) ? goOn : frameEnds + endedOutOfGas
+}
+
+/** Charges for and executes a store to a loaded slot. Returns false, with nothing changed, when the gas does not suffice. */
+// @ts-ignore: decorator
+@inline
+export function payStore(slot: usize, value: usize): bool {
+  const access = isSlotWarm(slot) ? 0 : gasColdSlot
   freshen(slot)
-  const value = sp - 32
-  if (!charge(access + storeCost(slot, value))) return frameEnds + endedOutOfGas
+  if (!charge(access + storeCost(slot, value))) return false
   if (access !== 0) warmSlot(slot)
   store<i64>(ctxRefund, load<i64>(ctxRefund) + storeRefund(slot, value))
   if (!equal(value, slot + slotValue)) setSlot(slot, value)
-  return goOn
+  return true
 }
 
 /** TLOAD; EIP-1153. */

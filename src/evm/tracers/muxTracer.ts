@@ -42,6 +42,9 @@ export function createMuxTracer(parts: readonly (readonly [string, Tracer])[]): 
     onLog(log): void {
       for (const tracer of tracers) tracer.onLog(log)
     },
+    onNativeAccess(address, slot): void {
+      for (const tracer of tracers) tracer.onNativeAccess(address, slot)
+    },
     onAccount(address): void {
       for (const tracer of tracers) tracer.onAccount(address)
     },

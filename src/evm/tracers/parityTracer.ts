@@ -55,6 +55,7 @@ export function createParityTracer(config: unknown, budget: Budget): Tracer {
     },
     onStep: (step: TraceStep) => touched.step(step),
     onAccount: (address) => touched.account(address),
+    onNativeAccess: (address, slot) => touched.access(address, slot),
     end(end: TracedEnd, before, after): void {
       if (transaction === undefined) throw new RangeError('a transaction ends that did not begin')
       const root = { ...tree.end(end, transaction), ...frame }

@@ -122,6 +122,7 @@ export function createPrestateTracer(config: unknown, budget: Budget): Tracer {
     onEnter: (frame: FrameStart) => touched.enter(frame),
     onStep: (step: TraceStep) => touched.step(step),
     onAccount: (address: Address) => touched.account(address),
+    onNativeAccess: (address: Address, slot: Hash | undefined) => touched.access(address, slot),
     end(_end, before, after): void {
       answer = diffMode ? diffsOf(before, after) : wholeOf(before, after)
     },

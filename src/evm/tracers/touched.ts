@@ -73,10 +73,14 @@ export class Touched {
 
   #slot(step: TraceStep): void {
     const self = this.#selves[step.depth]
-    if (self === undefined) return
-    this.account(self)
-    const slots = this.#slots.get(self)
-    const slot = toHex(bytesFromBigint(step.stack(0), 32)) as Hash
+    if (self !== undefined) this.access(self, toHex(bytesFromBigint(step.stack(0), 32)) as Hash)
+  }
+
+  /** Records an account, and one of its slots if given. */
+  access(address: Address, slot: Hash | undefined): void {
+    this.account(address)
+    if (slot === undefined) return
+    const slots = this.#slots.get(address)
     if (slots === undefined || slots.has(slot)) return
     this.#budget.take(slotBytes)
     slots.add(slot)

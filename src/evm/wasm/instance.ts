@@ -59,6 +59,13 @@ export type EvmExports = {
   finishCode(): number
   endPrecompile(ok: number, outputSize: number, cost: bigint): void
   setBlockHash(): void
+  restartNative(): void
+  endNative(ended: number, outputSize: number, owed: number): number
+  loadNative(account: number, slot: number, owed: number): number
+  storeNative(account: number, slot: number, value: number, owed: number): number
+  moveNative(account: number, slot: number, amount: number, isAdded: number, owed: number): number
+  accessNative(address: number, owed: number): number
+  logNative(account: number, topics: number, top: number, data: number, size: number, owed: number): number
 }
 
 /** An instance of the interpreter with its own memory. It runs one session at a time. */

@@ -1,4 +1,5 @@
 import { type EvmRules, evmForks } from '#chainspec/evmRules'
+import { createNativeRules, type NativeRules } from '#nativeContracts/rules'
 import type { Address } from '#types/ids'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAddresses, precompileAt } from '../precompiles/precompileAt.ts'
@@ -14,6 +15,9 @@ export type RulesTable = {
   readonly placed: readonly (readonly [address: Address, number: number])[]
   /** Precompiles by number: the address below 0x400, from 0x400 on the numbers in `placed`. */
   readonly precompiles: ReadonlyMap<number, Precompile>
+  readonly native: NativeRules | undefined
+  /** `ctxNatives`. */
+  readonly nativeVersion: number
 }
 
 /** Bits of `precompileBits`. */
@@ -42,7 +46,14 @@ export function rulesTable(rules: EvmRules): RulesTable {
     precompileBits,
     placed,
     precompiles,
+    native: rules.nativeContracts && createNativeRules(rules.nativeContracts),
+    nativeVersion: nativeVersionOf(rules),
   }
   tables.set(rules, table)
   return table
+}
+
+function nativeVersionOf({ nativeContracts }: EvmRules): number {
+  if (!nativeContracts) return 0
+  return nativeContracts.fork === 'beryl' ? 1 : 2
 }

@@ -22,6 +22,7 @@ import {
   ctxMessageIsCreate,
   ctxMessageTo,
   ctxMessageValue,
+  ctxNatives,
   ctxNumber,
   ctxOrigin,
   ctxPrecompiles,
@@ -30,6 +31,7 @@ import {
   ctxTimestamp,
   ctxTransaction,
   exitEnded,
+  exitNative,
   gasOfSlice,
   inputBase,
   inputEnd,
@@ -42,6 +44,7 @@ import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
 import type { EvmInstance } from './instance.ts'
 import { createKnown, type Known } from './known.ts'
+import { NativeFrames } from './nativeFrames.ts'
 import { outcomeOf } from './outcome.ts'
 import { type RulesTable, rulesTable } from './rulesTable.ts'
 import type { WasmMemory } from './wasmMemory.ts'
@@ -103,6 +106,8 @@ export type ExitWatch = {
   take(exit: number): boolean
   /** Called after the message. */
   end(): void
+  /** Called when a native contract reads an account, or reads or writes one of its slots. */
+  nativeAccess(address: Address, slot: Hash | undefined): void
 }
 
 /** Source and destination of a session's instance. */
@@ -119,6 +124,7 @@ export class WasmSession implements EvmSession {
   readonly #table: RulesTable
   readonly #place: SessionContext
   readonly #watch: ExitWatch | undefined
+  readonly #natives: NativeFrames
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
   #interruptCheck: InterruptCheck | undefined
@@ -136,7 +142,9 @@ export class WasmSession implements EvmSession {
     this.#place = place
     this.#usualPace = interruptCheck
     this.#watch = place.watch?.(this.#world)
+    this.#natives = new NativeFrames(this.#world, this.#table, this.#watch)
     memory.setNumber(ctxFork, this.#table.fork)
+    memory.setNumber(ctxNatives, this.#table.nativeVersion)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
     writeBlock(instance, block)
@@ -251,11 +259,18 @@ export class WasmSession implements EvmSession {
 
   #serveAndRun(): Outcome {
     try {
-      serve(this.#exit, this.#world, this.#table, this.#interruptCheck)
+      const exit = this.#serve(this.#exit)
+      return this.#goOn(() => exit)
     } catch (error) {
       throw this.#world.faultOf(error)
     }
-    return this.#goOn(this.#world.instance.exports.run)
+  }
+
+  /** Serves an exit and runs on. @returns the next exit */
+  #serve(exit: number): number {
+    if (exit === exitNative) return this.#natives.serve(this.#interruptCheck)
+    serve(exit, this.#world, this.#table, this.#interruptCheck)
+    return this.#world.instance.exports.run()
   }
 
   /** Runs the interpreter, starting with `enter`, and serves its exits until the message ends. */
@@ -269,8 +284,7 @@ export class WasmSession implements EvmSession {
         memory.refresh()
         const isTold = this.#watch?.take(exit) === true
         if (exit === exitEnded) break
-        if (!isTold) serve(exit, world, this.#table, this.#interruptCheck)
-        exit = exports.run()
+        exit = isTold ? exports.run() : this.#serve(exit)
       }
     } catch (error) {
       throw world.faultOf(error)

@@ -1,4 +1,4 @@
-import type { Address } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import { ctxLogsTop, ctxStepsTop, ctxTraceMode, exitEnter, exitLeave, exitSteps, ioBase, logsBase, stepsEnd } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
@@ -64,6 +64,11 @@ export class TraceHost {
     if (exit === exitEnter) this.#listener.onEnter(frameStartAt(view, ioBase, isPrecompile))
     else if (exit === exitLeave) this.#listener.onLeave(frameEndAt(view, ioBase, endOf))
     return exit === exitEnter || exit === exitLeave || exit === exitSteps
+  }
+
+  /** Called when a native contract accesses an account or a slot. */
+  nativeAccess(address: Address, slot: Hash | undefined): void {
+    if (this.#listener.needs.accounts) this.#listener.onNativeAccess(address, slot)
   }
 
   /** Called after the message, however it ended. The instance may then run another message without a listener. */

@@ -5,6 +5,7 @@ import type { FrameStart, TraceListener, TraceStep } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
+import { warmNativeContracts } from '#nativeContracts/addresses'
 import type { CallMessage, CallOverrides, ListedCall, MeasuredCall } from '#rpc/callPorts'
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
@@ -21,7 +22,7 @@ class Reached implements TraceListener {
   readonly needs: TraceListener['needs'] = {
     frames: true,
     logs: false,
-    accounts: false,
+    accounts: true,
     steps: { ops: [...slotOps, ...callOps, ...accountOps], stackWords: 2, memory: false, returnData: false },
   }
   readonly #slots: Map<Address, Set<Hash>>
@@ -31,7 +32,8 @@ class Reached implements TraceListener {
 
   constructor(message: CallMessage, rules: EvmRules) {
     this.#slots = new Map(message.accessList.map(({ address, slots }) => [address, new Set(slots)]))
-    this.#warm = new Set([message.from, ...precompileNames(rules).values()])
+    const natives = rules.nativeContracts ? warmNativeContracts(rules.nativeContracts.fork) : []
+    this.#warm = new Set([message.from, ...precompileNames(rules).values(), ...natives])
   }
 
   onEnter({ depth, self, to }: FrameStart): void {
@@ -50,15 +52,26 @@ class Reached implements TraceListener {
   onLog(): void {}
   onAccount(): void {}
 
+  onNativeAccess(address: Address, slot: Hash | undefined): void {
+    if (slot === undefined) this.#address(address)
+    else this.#addSlot(address, slot)
+  }
+
   #slot(step: TraceStep): void {
     const self = this.#selves[step.depth]
-    if (self === undefined) return
-    const slots = this.#slots.get(self) ?? new Set()
-    this.#slots.set(self, slots.add(toHex(bytesFromBigint(step.stack(0), 32)) as Hash))
+    if (self !== undefined) this.#addSlot(self, toHex(bytesFromBigint(step.stack(0), 32)) as Hash)
+  }
+
+  #addSlot(address: Address, slot: Hash): void {
+    const slots = this.#slots.get(address) ?? new Set()
+    this.#slots.set(address, slots.add(slot))
   }
 
   #account(word: bigint): void {
-    const address = toHex(bytesFromBigint(word & addressMask, 20)) as Address
+    this.#address(toHex(bytesFromBigint(word & addressMask, 20)) as Address)
+  }
+
+  #address(address: Address): void {
     if (!this.#warm.has(address) && !this.#slots.has(address)) this.#slots.set(address, new Set())
   }
 

@@ -56,4 +56,5 @@ export class TransferLogs implements TraceListener {
 
   onStep(): void {}
   onAccount(): void {}
+  onNativeAccess(): void {}
 }

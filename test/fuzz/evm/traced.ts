@@ -40,6 +40,7 @@ export function createTracedInterpreter(): TracedInterpreter {
     onLeave: nothing,
     onLog: nothing,
     onAccount: nothing,
+    onNativeAccess: nothing,
     onStep(step): void {
       if (steps.length >= mostSteps) return
       const { depth, pc, op, gas, stackSize } = step

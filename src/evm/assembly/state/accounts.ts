@@ -27,6 +27,7 @@ import {
   accountsBase,
   accountsEnd,
   ctxAccountsTop,
+  ctxNatives,
   ctxPrecompiles,
   ctxTransaction,
   slotAccount,
@@ -58,7 +59,7 @@ let highest: usize = accountsBase
 /** The account changed last. */
 let lastDirty: usize = 0
 
-/** Value that keeps a precompile warm in every transaction. */
+/** Value that keeps an account warm in every transaction. */
 const alwaysWarm: u32 = 0xffffffff
 
 /** Keccak of the empty byte string, as four u64 in memory order. */
@@ -139,6 +140,28 @@ function isPrecompile(low: u64, middle: u64, high: u32): bool {
   return ((load<u8>(<usize>ctxPrecompiles + <usize>(low >>> 3)) >>> (<u8>low & 7)) & 1) !== 0
 }
 
+/**
+ * Returns the number of the native contract at an address, as in nativeContracts/addresses.ts; 0 when there is none. Every address of the tokens'
+ * form is native.
+ */
+export function nativeNumber(low: u64, middle: u64, high: u32): u32 {
+  const version = load<u32>(ctxNatives)
+  if (version === 0) return 0
+  // a token: b2, nine zero bytes, a variant of 0 or 1, nine bytes of a hash
+  if (high === 0xb2000000) return middle >>> 9 === 0 ? 6 + <u32>(middle >>> 8) : 0
+  if (middle !== 0) return 0
+  if (high === 0x84530000) return low === 1 || low === 2 ? <u32>low + 1 : 0
+  if (high === 0xb20f0000) return low === 0 ? 1 : 0
+  return high === 0x81300000 && version > 1 && (low === 0xaa01 || low === 0xaa02) ? 4 + <u32>(low - 0xaa01) : 0
+}
+
+/** Returns whether every transaction starts with the address warm: precompiles and native contracts except tokens. */
+function isAlwaysWarm(low: u64, middle: u64, high: u32): bool {
+  if (isPrecompile(low, middle, high)) return true
+  const native = nativeNumber(low, middle, high)
+  return native !== 0 && native < 6
+}
+
 function hashAddress(a: usize, low: u64, middle: u64, high: u32): void {
   store<u32>(addressOrdered, bswap(high))
   store<u64>(addressOrdered, bswap(middle), 4)
@@ -162,7 +185,7 @@ function make(cell: usize, low: u64, middle: u64, high: u32): usize {
   store<u64>(a, middle, accountAddress + 8)
   store<u32>(a, high, accountAddress + 16)
   store<u32>(a, count - 1, accountNumber)
-  if (isPrecompile(low, middle, high)) store<u32>(a, alwaysWarm, accountWarmIn)
+  if (isAlwaysWarm(low, middle, high)) store<u32>(a, alwaysWarm, accountWarmIn)
   hashAddress(a, low, middle, high)
   store<u32>(cell, <u32>a)
   return a
@@ -199,7 +222,7 @@ export function warmAccountOf(word: usize): usize {
   const cell = find(low, middle, high)
   const a = <usize>load<u32>(cell)
   if (a !== 0) return isWarm(a) ? a : 0
-  return isPrecompile(low, middle, high) ? make(cell, low, middle, high) : 0
+  return isAlwaysWarm(low, middle, high) ? make(cell, low, middle, high) : 0
 }
 
 // @ts-ignore: decorator

@@ -36,6 +36,7 @@ export {
   isEmpty,
   isLoaded,
   isWarm,
+  nativeNumber,
   nextChangedAccount,
   setBalance,
   setCodeHash,
