@@ -131,8 +131,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['types', 'lib'],
     public: ['faults', 'fileJournal', 'freeSpace', 'keys', 'lmdbKv', 'lmdbReader', 'memoryJournal', 'ports', 'schema', 'tables'],
   },
+  nativeContracts: {
+    imports: ['chainspec:evmRules', 'types', 'lib'],
+    public: ['addresses', 'host', 'kit/ends', 'kit/word', 'rules', 'run'],
+  },
   evm: {
-    imports: ['chainspec', 'types', 'lib'],
+    imports: ['nativeContracts', 'chainspec', 'types', 'lib'],
     public: ['ports', 'touchedListener', 'traceEvents', 'traceableEvm', 'tracing', 'warmUp', 'wasmEvm'],
   },
   state: {
@@ -305,6 +309,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'state',
       'evm',
       'trie',
+      'nativeContracts:addresses',
       'chainspec',
       'types',
       'lib',

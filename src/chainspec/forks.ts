@@ -1,3 +1,5 @@
+import type { Address } from '#types/ids'
+
 /** The forks of Base in order of activation. Delta concerns derivation only. @see specs protocol/, "superchain upgrades" */
 export const forks = [
   'bedrock',
@@ -24,7 +26,10 @@ export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies
 export const firstUnsupportedFork: Fork = 'beryl'
 
 /** Activation times in seconds; a fork without a time is not scheduled. */
-export type ForkSchedule = Readonly<Partial<Record<Fork, number>>>
+export type ForkSchedule = Readonly<Partial<Record<Fork, number>>> & {
+  /** Account that may activate features of Beryl's native contracts, until the chain's state names another; absent: none. */
+  readonly activationAdmin?: Address
+}
 
 /** Returns whether a block at a time (seconds) follows the fork's rules. No other code compares a time with an activation. */
 export function isActive(schedule: ForkSchedule, fork: Fork, timestamp: number): boolean {

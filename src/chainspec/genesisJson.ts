@@ -140,7 +140,12 @@ const chainSchema = z.strictObject({
   cancunTime: optionalCount,
   pragueTime: optionalCount,
   osakaTime: optionalCount,
-  base: z.strictObject({ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount }).nullish(),
+  base: z
+    .strictObject({
+      ...{ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount },
+      activationAdmin: address.nullish(),
+    })
+    .nullish(),
   optimism: eip1559Schema,
 })
 
@@ -154,7 +159,8 @@ const pairs = [
 const timedForks = ['regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
 
 function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; warnings: readonly string[] } {
-  const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
+  const { activationAdmin, ...baseTimes } = json.base ?? {}
+  const times: Partial<Record<Fork, number | null | undefined>> = baseTimes
   for (const fork of timedForks) times[fork] = json[`${fork}Time`]
   // A genesis file need not have Delta, because execution clients do not know it.
   times.delta ??= times.ecotone
@@ -166,7 +172,7 @@ function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; war
     throw chainFault('INVALID_CONFIG', { what, key: `config.${key}`, expected, found: String(found) })
   }
   const eip1559 = eip1559From(json.optimism, schedule, what, 'config.optimism')
-  return { chain: { chainId: json.chainId, schedule, eip1559 }, warnings }
+  return { chain: { chainId: json.chainId, schedule: activationAdmin ? { ...schedule, activationAdmin } : schedule, eip1559 }, warnings }
 }
 
 const addressKey = z.string().regex(/^(?:0x)?[0-9a-fA-F]{40}$/, { error: 'an address' })

@@ -47,7 +47,10 @@ const base = {
   holocene_time: 1_736_445_601,
   isthmus_time: 1_746_806_401,
   jovian_time: 1_764_691_201,
-  base: { azul: 1_779_991_200, beryl: 1_782_410_400, cobalt: 1_790_791_200, denim: 1_793_901_600 },
+  base: {
+    ...{ azul: 1_779_991_200, beryl: 1_782_410_400, cobalt: 1_790_791_200, denim: 1_793_901_600 },
+    activation_admin: '0xce3a3bee7e72e2a24079f3c0cb3b97740ed425a9',
+  },
   batch_inbox_address: '0xff00000000000000000000000000000000008453',
   deposit_contract_address: '0x49048044d57e1c92a77f79988d21fa8faf74e97e',
   l1_system_config_address: '0x73a79fab69143498ed3712e519a88a918e1f4072',
@@ -80,7 +83,10 @@ const baseSepolia = {
   pectra_blob_schedule_time: 1_742_486_400,
   isthmus_time: 1_744_905_600,
   jovian_time: 1_763_568_001,
-  base: { azul: 1_776_708_000, beryl: 1_781_805_600, cobalt: 1_790_186_400, denim: 1_792_605_600 },
+  base: {
+    ...{ azul: 1_776_708_000, beryl: 1_781_805_600, cobalt: 1_790_186_400, denim: 1_792_605_600 },
+    activation_admin: '0x5f43072722f59964d886cbb507f6a85ca0759d42',
+  },
   batch_inbox_address: '0xff00000000000000000000000000000000084532',
   deposit_contract_address: '0x49f53e41452c74589e85ca1677426ba426459e85',
   l1_system_config_address: '0xf272670eb55e895584501d564afeb048bed26194',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { parseAddress } from '#types/ids'
 import type { ForkSchedule } from './forks.ts'
 import { networkOf } from './networks.ts'
 import { evmRulesAt, latestFork, plannedEvmRules } from './opRules.ts'
@@ -67,7 +68,11 @@ it.each([
     expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
     )
-    expect(plannedEvmRules(config.schedule, beryl)).toBe(evmRulesAt(config.schedule, azul))
+    const { activationAdmin } = config.schedule
+    expect(plannedEvmRules(config.schedule, beryl)).toEqual({
+      ...evmRulesAt(config.schedule, azul),
+      nativeContracts: { fork: 'beryl', activationAdmin },
+    })
   },
 )
 
@@ -86,4 +91,21 @@ it('chainspec/unsupportedFork: reports an approaching fork 14 days ahead with th
   expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'beryl', activationSec: 10_000_000, leftSec: 3_600 })
   expect(approachingUnsupportedFork(planned, 20_000_000)?.leftSec).toBe(0)
   expect(approachingUnsupportedFork(schedule, 0)).toBeUndefined()
+})
+
+it('chainspec/opRules: the native contracts follow Beryl, Cobalt and Denim, with one object for each activation admin', () => {
+  const activationAdmin = parseAddress(`0x${'ad'.repeat(20)}`)
+  const planned: ForkSchedule = { ...schedule, beryl: 110, cobalt: 120, denim: 130 }
+  const forkAt = (time: number) => plannedEvmRules(planned, time).nativeContracts?.fork
+  expect([109, 110, 119, 120, 130].map(forkAt)).toEqual([undefined, 'beryl', 'beryl', 'cobalt', 'denim'])
+  expect(plannedEvmRules(planned, 110).nativeContracts?.activationAdmin).toBeUndefined()
+  const administered = plannedEvmRules({ ...planned, activationAdmin }, 110)
+  expect(administered.nativeContracts).toEqual({ fork: 'beryl', activationAdmin })
+  expect(plannedEvmRules({ ...planned, activationAdmin }, 111)).toBe(administered)
+  expect(administered).toMatchObject({ fork: 'osaka', p256VerifyGas: 6_900 })
+})
+
+it('chainspec/networks: both networks name their activation admin', () => {
+  expect(networkOf('base').config.schedule.activationAdmin).toBe('0xce3a3bee7e72e2a24079f3c0cb3b97740ed425a9')
+  expect(networkOf('base-sepolia').config.schedule.activationAdmin).toBe('0x5f43072722f59964d886cbb507f6a85ca0759d42')
 })

@@ -1,3 +1,4 @@
+import type { Address } from '#types/ids'
 import type { EvmRules } from './evmRules.ts'
 import { type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
 import { refuseUnsupportedFork } from './unsupportedFork.ts'
@@ -12,11 +13,15 @@ const osakaP256VerifyGas = 6_900
 
 /**
  * Rules by fork, latest first; one object per rule change. From Osaka, Azul takes the rules of the interpreter and of transactions but no block
- * limits.
+ * limits. Beryl, Cobalt and Denim change the native contracts only.
  * @see specs protocol/{canyon,ecotone,fjord,granite,isthmus,jovian}/exec-engine.md; Base's own documentation, "Azul"
  */
+const azulRules: EvmRules = { fork: 'osaka', precompileLimits: jovian, p256VerifyGas: osakaP256VerifyGas }
 const byFork: readonly (readonly [Fork, EvmRules])[] = [
-  ['azul', { fork: 'osaka', precompileLimits: jovian, p256VerifyGas: osakaP256VerifyGas }],
+  ['denim', { ...azulRules, nativeContracts: { fork: 'denim' } }],
+  ['cobalt', { ...azulRules, nativeContracts: { fork: 'cobalt' } }],
+  ['beryl', { ...azulRules, nativeContracts: { fork: 'beryl' } }],
+  ['azul', azulRules],
   ['jovian', { fork: 'prague', precompileLimits: jovian, p256VerifyGas }],
   ['isthmus', { fork: 'prague', precompileLimits: isthmus, p256VerifyGas }],
   ['granite', { fork: 'cancun', precompileLimits: granite, p256VerifyGas }],
@@ -37,7 +42,21 @@ export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules 
 
 /** Returns the rules like `evmRulesAt`, but ignores unsupported forks, so it also works for later times. */
 export function plannedEvmRules(schedule: ForkSchedule, timestamp: number): EvmRules {
-  return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
+  const rules = byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
+  return rules.nativeContracts && schedule.activationAdmin !== undefined ? rulesWithAdmin(rules, schedule.activationAdmin) : rules
+}
+
+/** Rules of chains with an activation admin: one object for each admin. */
+const withAdmin = new WeakMap<EvmRules, Map<Address, EvmRules>>()
+
+function rulesWithAdmin(rules: EvmRules, activationAdmin: Address): EvmRules {
+  const byAdmin = withAdmin.get(rules) ?? new Map<Address, EvmRules>()
+  withAdmin.set(rules, byAdmin)
+  const known = byAdmin.get(activationAdmin)
+  if (known || !rules.nativeContracts) return known ?? rules
+  const created: EvmRules = { ...rules, nativeContracts: { ...rules.nativeContracts, activationAdmin } }
+  byAdmin.set(activationAdmin, created)
+  return created
 }
 
 /** Returns the latest fork that is active at a time (seconds). */

@@ -82,7 +82,12 @@ const schema = z.strictObject({
   isthmus_time: optionalCount,
   jovian_time: optionalCount,
   pectra_blob_schedule_time: optionalCount,
-  base: z.strictObject({ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount }).nullish(),
+  base: z
+    .strictObject({
+      ...{ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount },
+      activation_admin: address.nullish(),
+    })
+    .nullish(),
   batch_inbox_address: address,
   deposit_contract_address: address,
   l1_system_config_address: address,
@@ -112,7 +117,8 @@ function systemConfigFrom(json: RollupJson['genesis']['system_config']): SystemC
 }
 
 function timesFrom(json: RollupJson): Partial<Record<Fork, number | null | undefined>> {
-  const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
+  const { activation_admin: _, ...baseTimes } = json.base ?? {}
+  const times: Partial<Record<Fork, number | null | undefined>> = baseTimes
   for (const fork of ordinaryForks) times[fork] = json[`${fork}_time`]
   return times
 }
@@ -149,7 +155,7 @@ export function parseRollupConfig(json: unknown): ParsedRollupConfig {
     channelTimeoutGraniteBlocks: value.granite_channel_timeout ?? defaultChannelTimeoutGranite,
     l1ChainId: value.l1_chain_id,
     l2ChainId: value.l2_chain_id,
-    schedule: planned.schedule,
+    schedule: value.base?.activation_admin ? { ...planned.schedule, activationAdmin: value.base.activation_admin } : planned.schedule,
     ...(value.pectra_blob_schedule_time != null && { pectraBlobScheduleTimeSec: value.pectra_blob_schedule_time }),
     batchInbox: value.batch_inbox_address,
     depositContract: value.deposit_contract_address,
@@ -185,7 +191,8 @@ function timesJson(forks: readonly Fork[], key: (fork: Fork) => string, schedule
 
 /** Formats a rollup config like `optimism_rollupConfig`; `parseRollupConfig` restores an equal config. */
 export function toRollupJson(config: RollupConfig): Readonly<Record<string, unknown>> {
-  const base = timesJson(baseForks, (fork) => fork, config.schedule)
+  const { activationAdmin } = config.schedule
+  const base = { ...timesJson(baseForks, (fork) => fork, config.schedule), ...(activationAdmin && { activation_admin: activationAdmin }) }
   return {
     genesis: {
       l1: { number: config.genesis.l1.number, hash: config.genesis.l1.hash },

@@ -33,9 +33,9 @@ import {
 import { evmFault } from '../faults.ts'
 import { markerCode, markerGas, markerHashLimbs, newAccountMarkerGas } from '../nativeMarker.ts'
 import { type InterruptCheck, MissingState } from '../ports.ts'
+import type { ExitWatch } from './exitWatch.ts'
 import type { EvmExports } from './instance.ts'
 import type { RulesTable } from './rulesTable.ts'
-import type { ExitWatch } from './session.ts'
 import type { World } from './world.ts'
 
 // scratch of native frames, above the part that loads of state use

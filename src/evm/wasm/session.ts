@@ -42,6 +42,7 @@ import { evmFault } from '../faults.ts'
 import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
 import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
+import type { ExitWatch } from './exitWatch.ts'
 import type { EvmInstance } from './instance.ts'
 import { createKnown, type Known } from './known.ts'
 import { NativeFrames } from './nativeFrames.ts'
@@ -96,18 +97,6 @@ function copyAddress(memory: WasmMemory, to: number, entry: number): void {
 function knownOf({ memory, last }: EvmInstance, view: StateView, rules: EvmRules): Known | undefined {
   const isSame = last !== undefined && last.rules === rules && last.view.deref() === view
   return isSame && memory.number(ctxTransaction) < maxTransactions ? last.known : undefined
-}
-
-/** Observer of the exits of the traced build; see TraceHost. */
-export type ExitWatch = {
-  /** Called before a message begins. */
-  begin(): void
-  /** Called at each exit. @returns whether the exit needs no further service */
-  take(exit: number): boolean
-  /** Called after the message. */
-  end(): void
-  /** Called when a native contract reads an account, or reads or writes one of its slots. */
-  nativeAccess(address: Address, slot: Hash | undefined): void
 }
 
 /** Source and destination of a session's instance. */

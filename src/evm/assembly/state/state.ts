@@ -36,7 +36,6 @@ export {
   isEmpty,
   isLoaded,
   isWarm,
-  nativeNumber,
   nextChangedAccount,
   setBalance,
   setCodeHash,
@@ -47,6 +46,7 @@ export {
   warmAccountOf,
 } from './accounts'
 export { addLog } from './logs'
+export { nativeNumber } from './special'
 export {
   freshen,
   hashSlot,
