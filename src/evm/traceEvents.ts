@@ -35,6 +35,8 @@ export type FrameStart = {
   readonly input: Uint8Array
   /** `to` is a precompile under the rules of the block. */
   readonly isPrecompile: boolean
+  /** Name of the native contract at `to`; absent: none. */
+  readonly native?: string
 }
 
 export type FrameEnd = {

@@ -1,4 +1,5 @@
 import type { EvmRules } from '#chainspec/evmRules'
+import { nativeNameAt } from '#nativeContracts/addresses'
 import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
 import { precompileAt } from './precompiles/precompileAt.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
@@ -55,6 +56,7 @@ export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
           {
             memory: world.instance.memory,
             isPrecompile: (address) => precompileAt(rules, address) !== undefined,
+            nativeName: (address) => rules.nativeContracts && nativeNameAt(rules.nativeContracts.fork, address),
             endOf,
             logsFrom: (from) => logsFrom(world, from),
           },

@@ -50,6 +50,22 @@ export function nativeContractAt(fork: NativeFork, address: Address): NativeCont
   return variant === '01' ? 'stablecoin' : undefined
 }
 
+const names: Readonly<Record<NativeContract, string>> = {
+  factory: 'B20Factory',
+  activationRegistry: 'ActivationRegistry',
+  policyRegistry: 'PolicyRegistry',
+  nonceManager: 'NonceManager',
+  transactionContext: 'TransactionContext',
+  asset: 'B20Asset',
+  stablecoin: 'B20Stablecoin',
+}
+
+/** Returns the name of the native contract at an address, for traces. */
+export function nativeNameAt(fork: NativeFork, address: Address): string | undefined {
+  const contract = nativeContractAt(fork, address)
+  return contract && names[contract]
+}
+
 /** Returns the native contracts that every transaction starts warm, like precompiles (EIP-2929). Tokens start cold. */
 export function warmNativeContracts(fork: NativeFork): readonly Address[] {
   return [...fixed].filter(([, { isFromCobalt }]) => !isFromCobalt || fork !== 'beryl').map(([address]) => address as Address)

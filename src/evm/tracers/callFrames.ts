@@ -24,6 +24,8 @@ export type CallFrame = {
   readonly gas: number
   readonly input: Hex
   readonly isPrecompile: boolean
+  /** Name of the called native contract. */
+  readonly native: string | undefined
   gasUsed: number
   output: Hex
   end: Pick<FrameEnd, 'end' | 'opcode'> | 'not run'
@@ -63,9 +65,9 @@ export class FrameTree {
     this.#depth = start.depth
     if (this.#kept === 'onlyTop' && start.depth > 0) return
     this.#budget.take(frameBytes + 2 * start.input.length)
-    const { kind, from, to, value, isPrecompile } = start
+    const { kind, from, to, value, isPrecompile, native } = start
     const frame: CallFrame = {
-      ...{ kind, from, to, value, isPrecompile },
+      ...{ kind, from, to, value, isPrecompile, native },
       gas: start.depth === 0 ? this.#gasLimit : start.gas,
       input: toHex(start.input),
       ...{ gasUsed: 0, output: '0x', end: { end: 'success', opcode: undefined }, reason: undefined },
@@ -115,6 +117,7 @@ export class FrameTree {
 function frameOf({ from, to, value, gas, data }: TracedTransaction): CallFrame {
   return {
     ...{ kind: to === null ? 'CREATE' : 'CALL', from, to: to ?? undefined, value, gas, input: toHex(data), isPrecompile: false },
+    native: undefined,
     ...{ gasUsed: 0, output: '0x', end: 'not run', reason: undefined, calls: [], logs: [] },
   }
 }

@@ -43,12 +43,14 @@ function frameJson(frame: CallFrame, indices: ReadonlyMap<CallLog, number>): Tra
     ...(frame.calls.length > 0 && { calls: frame.calls.map((call) => frameJson(call, indices)) }),
     ...(frame.logs.length > 0 && { logs: frame.logs.map((log) => logJson(log, indices.get(log) ?? 0)) }),
     ...(frame.value !== undefined && { value: toQuantity(frame.value) }),
+    ...(frame.native !== undefined && { nativeContract: frame.native }),
     type: frame.kind,
   }
 }
 
 /**
- * Creates a tracer that returns the call tree, outermost first: callers, callees, inputs, gas used and outputs.
+ * Creates a tracer that returns the call tree, outermost first: callers, callees, inputs, gas used and outputs. The call of a native contract has its
+ * name in `nativeContract`, which other clients do not report.
  * @param config `onlyTopCall`: the message alone; `withLog`: the remaining logs, each with its position among the calls of its frame
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", callTracer

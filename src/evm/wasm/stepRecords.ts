@@ -130,13 +130,20 @@ const kinds: readonly FrameKind[] = ['CALL', 'CALLCODE', 'DELEGATECALL', 'STATIC
  * Decodes the record of `exitEnter`. Its input is a view.
  * @param at offset of the record
  * @param isPrecompile whether an address `to` is a precompile
+ * @param nativeName name of the native contract at `to`
  * @throws RangeError for an unknown kind
  */
-export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Address) => boolean): FrameStart {
+export function frameStartAt(
+  memory: DataView,
+  at: number,
+  isPrecompile: (to: Address) => boolean,
+  nativeName: (to: Address) => string | undefined = () => undefined,
+): FrameStart {
   const kind = kinds[memory.getUint32(at + layout.enterKind, true)]
   if (kind === undefined) throw new RangeError('a frame of no kind')
   const to = addressAt(memory, at + layout.enterTo)
   const isCall = kind !== 'CREATE' && kind !== 'CREATE2' && kind !== 'SELFDESTRUCT'
+  const native = isCall ? nativeName(to) : undefined
   return {
     ...{ kind, to },
     depth: memory.getUint32(at + layout.enterDepth, true),
@@ -146,6 +153,7 @@ export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Ad
     gas: u64At(memory, at + layout.enterGas),
     input: bytesAt(memory, memory.getUint32(at + layout.enterInput, true), memory.getUint32(at + layout.enterInputSize, true)),
     isPrecompile: isCall && isPrecompile(to),
+    ...(native !== undefined && { native }),
   }
 }
 

@@ -17,6 +17,8 @@ const stepsFrom = stepsEnd - 0x40000
 export type TracedParts = {
   readonly memory: WasmMemory
   isPrecompile(address: Address): boolean
+  /** Returns the name of the native contract at an address. */
+  nativeName(address: Address): string | undefined
   /** Converts an `ended…` number. */
   endOf(ended: number): 'success' | 'revert' | HaltReason
   /** Returns the log records from `from` up to `ctxLogsTop`. */
@@ -53,7 +55,7 @@ export class TraceHost {
    * @throws exceptions of a callback; the message cannot continue then
    */
   take(exit: number): boolean {
-    const { memory, isPrecompile, endOf } = this.#parts
+    const { memory, isPrecompile, nativeName, endOf } = this.#parts
     const view = this.#view()
     const top = memory.number(ctxStepsTop)
     if (top > stepsFrom) {
@@ -61,7 +63,7 @@ export class TraceHost {
       this.#records.drain(view, stepsFrom, top, this.#listener)
     }
     this.#tellLogs()
-    if (exit === exitEnter) this.#listener.onEnter(frameStartAt(view, ioBase, isPrecompile))
+    if (exit === exitEnter) this.#listener.onEnter(frameStartAt(view, ioBase, isPrecompile, nativeName))
     else if (exit === exitLeave) this.#listener.onLeave(frameEndAt(view, ioBase, endOf))
     return exit === exitEnter || exit === exitLeave || exit === exitSteps
   }
