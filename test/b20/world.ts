@@ -71,6 +71,11 @@ export class VectorWorld {
     return changes.toSorted()
   }
 
+  /** Returns the slots of a diff as text, without applying it. */
+  changesIn(diff: StateDiff): string[] {
+    return [...diff.slots()].map(({ addressKey, slotKey, value }) => `${toHex(addressKey)} ${toHex(slotKey)} ${toHex(value)}`)
+  }
+
   #entryOf(key: string): Entry {
     const known = this.#entries.get(key)
     if (known) return known
