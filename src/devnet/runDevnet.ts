@@ -9,6 +9,7 @@ import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
 import { Agreement, type Difference } from './agreement.ts'
 import { createBatcherPart } from './batcherPart.ts'
+import { createBlockIntervals } from './blockIntervals.ts'
 import { type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
 import { type DevnetChain, makeDevnetChain } from './devnetChain.ts'
@@ -185,8 +186,11 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     },
     failed,
   )
-  const transactions = parts.use(watchTransactions(clock, needed(sequencer.feeds, 'feeds'), needed(verifier.feeds, 'feeds')))
-  const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults, transactions })
+  const feeds = { sequencer: needed(sequencer.feeds, 'feeds'), verifier: needed(verifier.feeds, 'feeds') }
+  const blocks = createBlockIntervals(clock)
+  parts.use(feeds.sequencer.heads.subscribe((sealed) => blocks.sealed(sealed.length)))
+  const transactions = parts.use(watchTransactions(clock, feeds.sequencer, feeds.verifier))
+  const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults, blocks, transactions })
   startLoop(parts, (signal) => reader.run(signal), failed)
 
   const { fixed, accounts, roles } = options

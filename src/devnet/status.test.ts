@@ -8,6 +8,7 @@ const status: DevnetStatus = {
   verifier: { unsafe: 120, safe: 112, finalized: 96 },
   lagBlocks: 8,
   agreement: { kind: 'agrees', compared: 112, target: 112 },
+  blocks: { perSec: 4.98, intervalP99Ms: 212.4 },
   transactionsPerSec: 0.46,
   times: { preconfirmed: undefined, sealed: undefined, safe: undefined },
   problems: [],
@@ -15,10 +16,11 @@ const status: DevnetStatus = {
 const difference = { number: 7, sequencer: '0x1', verifier: '0x2' }
 
 it.each<[string, Partial<DevnetStatus>, string]>([
-  ['there are no problems', {}, 'unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s'],
-  ['no block is compared yet', { agreement: { kind: 'agrees', compared: undefined, target: 0 } }, 'L1 61 · compares · 0.5 tx/s'],
+  ['there are no problems', {}, 'unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 5.0 blocks/s (p99 212 ms) · 0.5 tx/s'],
+  ['no block is compared yet', { agreement: { kind: 'agrees', compared: undefined, target: 0 } }, 'L1 61 · compares · 5.0 blocks/s'],
   ['a block differs', { agreement: { kind: 'differs', compared: 6, target: 9, difference } }, 'differs at 7'],
   ['the verifier disagrees', { agreement: { kind: 'disagrees', compared: 6, target: 9, difference } }, 'DISAGREES at 7'],
+  ['no two blocks have arrived', { blocks: { perSec: 0, intervalP99Ms: undefined } }, 'to 112 · 0.0 blocks/s · 0.5 tx/s'],
   ['many transactions are sent', { transactionsPerSec: 1_234.5 }, '1235 tx/s'],
   [
     'transactions were sent',

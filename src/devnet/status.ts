@@ -1,4 +1,5 @@
 import type { AgreementStatus } from './agreement.ts'
+import type { BlockTimes } from './blockIntervals.ts'
 import { stages, type TransactionTimes } from './transactionTimes.ts'
 
 /** Block numbers of the heads of one node. */
@@ -13,6 +14,8 @@ export type DevnetStatus = {
   /** blocks between the sequencer's unsafe head and the verifier's safe head */
   readonly lagBlocks: number
   readonly agreement: AgreementStatus
+  /** the sequencer's sealed blocks of the last minute */
+  readonly blocks: BlockTimes
   /** user transactions in the newest blocks */
   readonly transactionsPerSec: number
   /**
@@ -38,6 +41,10 @@ const rateText = (rate: number): string => (rate >= 10 ? rate.toFixed(0) : rate.
 
 const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
+/** Returns `5.0 blocks/s (p99 212 ms)`. */
+const blocksText = ({ blocks: { perSec, intervalP99Ms } }: DevnetStatus): string =>
+  `${rateText(perSec)} blocks/s${intervalP99Ms === undefined ? '' : ` (p99 ${timeText(intervalP99Ms)})`}`
+
 /** Returns `send → preconfirmed 120 ms → sealed 1.2 s → safe 6.1 s`, with the known stages. */
 function timesText({ times }: DevnetStatus): readonly string[] {
   const known = stages.flatMap((stage) => (times[stage] === undefined ? [] : [`${stage} ${timeText(times[stage])}`]))
@@ -54,7 +61,8 @@ function troubleOf({ sequencer, batcher, l1, problems }: DevnetStatus): readonly
 }
 
 /**
- * Returns the status as one line: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s · send → preconfirmed 120 ms → …`.
+ * Returns the status as one line: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 5.0 blocks/s (p99 212 ms) · 0.5 tx/s ·
+ * send → preconfirmed 120 ms → …`.
  */
 export function statusLine(status: DevnetStatus): string {
   const { sequencer, verifier, lagBlocks, l1, transactionsPerSec } = status
@@ -64,6 +72,7 @@ export function statusLine(status: DevnetStatus): string {
     `finalized ${verifier.finalized}`,
     `L1 ${l1.head}`,
     agreementText(status),
+    blocksText(status),
     `${rateText(transactionsPerSec)} tx/s`,
     ...timesText(status),
     ...troubleOf(status),

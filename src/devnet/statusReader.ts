@@ -2,6 +2,7 @@ import type { Batcher } from '#batcher/batcher'
 import type { Clock } from '#lib/clock'
 import type { Node } from '#node/node'
 import type { Agreement } from './agreement.ts'
+import type { BlockIntervals } from './blockIntervals.ts'
 import type { SwitchedFaults } from './devnetFaults.ts'
 import type { DevnetStatus, NodeHeads } from './status.ts'
 import { createTransactionRate } from './transactionRate.ts'
@@ -19,6 +20,7 @@ export type StatusDeps = {
   readonly agreement: Pick<Agreement, 'status'>
   readonly batcher: Pick<Batcher, 'status'>
   readonly faults: Pick<SwitchedFaults, 'isL1Dropped'>
+  readonly blocks: Pick<BlockIntervals, 'read'>
   readonly transactions: TransactionWatch
 }
 
@@ -52,7 +54,7 @@ function transactionsIn(execution: Execution, from: number, to: number): readonl
 }
 
 export function createStatusReader(deps: StatusDeps): StatusReader {
-  const { clock, sequencer, verifier, executions, agreement, batcher, faults, transactions } = deps
+  const { clock, sequencer, verifier, executions, agreement, batcher, faults, blocks, transactions } = deps
   const rate = createTransactionRate(clock)
   let counted = headsOf(executions.sequencer).unsafe
   let timed = headsOf(executions.verifier).safe
@@ -68,6 +70,7 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
         verifier: derived,
         lagBlocks: Math.max(0, made.unsafe - derived.safe),
         agreement: agreement.status(),
+        blocks: blocks.read(),
         transactionsPerSec: rate.read(),
         times: transactions.read(),
         problems: [...new Set([...sequencer.problems(), ...verifier.problems()])],
