@@ -350,6 +350,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'l1Server',
       'demo',
       'deposit',
+      'devnetChain',
+      'exportedChain',
       'forkSchedule',
       'options',
       'ports',

@@ -50,6 +50,7 @@ export const devnetFlags = inGroup(
     ),
     'control.port': defaulted(port({ doc: 'devnet_* methods, on loopback; 0: any free port' }), 8549),
     quiet: onOff({ doc: 'write no status lines after the start' }),
+    force: onOff({ doc: 'replace the files of an earlier export' }),
     from: text({ doc: 'the sender: number or address of an account; default 0' }, 'N|ADDRESS'),
     to: addressText({ doc: 'the receiver; default for a deposit or a withdrawal: the sender' }),
     value: amount({ doc: 'amount: 1.5ether, 20gwei, or wei; default 0' }),

@@ -79,6 +79,16 @@ export const cliFault = defineFaults({
     says: () => 'the node did not stop within 50 s and is killed',
     fix: 'no acknowledged data is lost; check whether the disk is slow',
   },
+  EXPORT_EXISTS: {
+    severity: 'fatal',
+    says: (d: { path: string }) => `${d.path} exists`,
+    fix: 'name another directory, or give --force to replace the files of an earlier export',
+  },
+  EXPORT_UNWRITABLE: {
+    severity: 'fatal',
+    says: (d: { directory: string; reason: string }) => `cannot write files to ${d.directory}: ${d.reason}`,
+    fix: 'make the directory writable, or name another one',
+  },
   UNREADABLE_FILE: {
     severity: 'fatal',
     says: (d: { path: string; reason: string }) => `cannot read ${d.path}: ${d.reason}`,

@@ -10,6 +10,7 @@ const asked: string[] = []
 const ask = (name: string) => async (value?: number) => void asked.push(value === undefined ? name : `${name} ${value}`)
 const status = { lagBlocks: 3 } as DevnetStatus
 const facts = { chainId: 901 } as DevnetFacts
+const chain = { rollup: { block_time: 2 }, genesis: { genesisTimestamp: 7 } }
 const metrics = new Registry()
 devnetMetrics.register(metrics).compared.set({}, 7)
 const faults = {
@@ -19,7 +20,7 @@ const faults = {
   reorgL1: ask('reorgL1'),
   dropL1: ask('dropL1'),
 }
-const devnet = { faults, status: () => status, facts: () => facts }
+const devnet = { faults, status: () => status, facts: () => facts, chain: () => chain }
 const server = await startControl({ devnet, clock: systemClock, log: silentLog, metrics }, 0)
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -58,9 +59,10 @@ it.each<[string, unknown, string]>([
   expect(asked).toHaveLength(before)
 })
 
-it('devnet/control: serves status, facts and metrics, and no other methods', async () => {
+it('devnet/control: serves status, facts, files of the chain, metrics, and no other methods', async () => {
   expect((await call('devnet_status')).result).toEqual({ lagBlocks: 3 })
   expect((await call('devnet_info')).result).toEqual({ chainId: 901 })
+  expect((await call('devnet_chain')).result).toEqual(chain)
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('basalt_devnet_compared_block_number 7')
   expect((await call('eth_chainId')).error?.code).toBe(-32601)
 })

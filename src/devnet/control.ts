@@ -7,13 +7,14 @@ import type { Json } from '#rpc/json'
 import { createRegistry, type Method, methodsOf, type ParamCodec, param, type Registry, type ResultCodec } from '#rpc/registry'
 import type { Page } from '#rpc/server/healthPages'
 import { createRpcServer, type RpcServer } from '#rpc/server/httpServer'
+import type { DevnetChainFiles } from './devnetChain.ts'
 import type { DevnetFaults } from './ports.ts'
 import type { DevnetStatus } from './status.ts'
 
 /** URLs, ids and addresses of a devnet, for tools that know its control port only. */
 export type DevnetFacts = {
   /** `flashblocks`: URL at which the sequencer publishes flashblocks; absent: it does not */
-  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control', string>> & {
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'l1Beacon' | 'verifier' | 'verifierWs' | 'control', string>> & {
     readonly flashblocks?: string
   }
   readonly chainId: number
@@ -28,7 +29,12 @@ export type DevnetFacts = {
 }
 
 /** Parts of a devnet that the control port uses. */
-export type Controlled = { readonly faults: DevnetFaults; readonly facts: () => DevnetFacts; readonly status: () => DevnetStatus }
+export type Controlled = {
+  readonly faults: DevnetFaults
+  readonly facts: () => DevnetFacts
+  readonly status: () => DevnetStatus
+  readonly chain: () => DevnetChainFiles
+}
 export type ControlContext = CallContext & { readonly devnet: Controlled }
 
 /** Upper limits of faults. Longer ones would exceed the sequencing window or the time-outs of L1 clients; a test can repeat a call. */
@@ -76,6 +82,12 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   ),
   fact('devnet_status', 'Heads of both nodes, whether they agree, and active faults.', 'the status line as an object', (devnet) =>
     devnet.status(),
+  ),
+  fact(
+    'devnet_chain',
+    'Rollup config and genesis of the chain; `basalt devnet export` writes the files that other clients read.',
+    "`rollup` in op-node's format, `genesis` by its differences from Base mainnet's",
+    (devnet) => devnet.chain(),
   ),
   injection(
     'devnet_pauseSequencer',

@@ -16,6 +16,7 @@ export type RemoteDevnet = {
   readonly l1: Ask
   readonly l2: Ask
   readonly rollup: Ask
+  readonly control: Ask
   /**
    * Polls until `look` returns a value.
    * @param what name of the awaited event, for the fault
@@ -69,6 +70,7 @@ export async function connectDevnet(deps: RemoteDeps, controlUrl: string): Promi
     l1: askingOf(deps, facts.urls.l1),
     l2: askingOf(deps, facts.urls.rpc),
     rollup: askingOf(deps, facts.urls.rollup),
+    control: askingOf(deps, controlUrl),
     until: (what, look) => untilThere(deps, what, look),
   }
 }

@@ -12,7 +12,7 @@ import { createBatcherPart } from './batcherPart.ts'
 import { createBlockIntervals } from './blockIntervals.ts'
 import { type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
-import { type DevnetChain, makeDevnetChain } from './devnetChain.ts'
+import { type DevnetChain, makeDevnetChain, toChainFiles } from './devnetChain.ts'
 import { createDevnetFaults } from './devnetFaults.ts'
 import { devnetFault } from './faults.ts'
 import { mineOnTime } from './l1/miner.ts'
@@ -200,6 +200,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
       ws,
       rollup,
       l1: l1.rpcUrl,
+      l1Beacon: l1.beaconUrl,
       verifier: verifier.urls.http ?? '',
       verifierWs: verifier.urls.ws ?? '',
       control: control.url,
@@ -216,7 +217,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   const status = (): DevnetStatus => reader.read()
   const control = parts.use(
     await startControl(
-      { devnet: { faults, facts, status }, clock, log: log.child('control'), metrics: registry },
+      { devnet: { faults, facts, status, chain: () => toChainFiles(chain) }, clock, log: log.child('control'), metrics: registry },
       options.ports.control ?? 0,
     ),
   )

@@ -72,7 +72,7 @@ it('devnet/wallet: signs a transaction with its account, with room for gas and r
 
 it('devnet/wallet: reports a transaction that fails in its block (TRANSACTION_FAILED)', async () => {
   const { ask } = scripted({ eth_getTransactionReceipt: () => receipt('01', { status: '0x0' }) })
-  const devnet: RemoteDevnet = { facts, l1: ask, l2: ask, rollup: ask, until }
+  const devnet: RemoteDevnet = { facts, l1: ask, l2: ask, rollup: ask, control: ask, until }
   await expect(sendOnL2(devnet, first, { to, value: 0n, data: new Uint8Array() })).rejects.toMatchObject({ code: 'TRANSACTION_FAILED' })
 })
 
@@ -106,7 +106,7 @@ it('devnet/deposit: follows a deposit whose L1 block is replaced', async () => {
       return asked.length > 1 ? receipt('0c') : null
     },
   })
-  const devnet: RemoteDevnet = { facts, l1: l1.ask, l2: l2.ask, rollup: l2.ask, until }
+  const devnet: RemoteDevnet = { facts, l1: l1.ask, l2: l2.ask, rollup: l2.ask, control: l2.ask, until }
   const deposited = await deposit(devnet, first, { to, value: 3n, data: new Uint8Array() })
   expect(deposited).toMatchObject({ l1: { block: { hash: hashOf('0b') } }, l2: { block: { hash: hashOf('0c') } } })
   expect(new Set(asked).size).toBe(2)
@@ -124,7 +124,7 @@ it('devnet/deposit: sends a deposit again that an L1 reorg has lost, but not a p
   })
   const onL2 = [null, receipt('0c')]
   const l2 = scripted({ eth_getTransactionReceipt: () => onL2.shift() ?? null })
-  const devnet: RemoteDevnet = { facts, l1: l1.ask, l2: l2.ask, rollup: l2.ask, until }
+  const devnet: RemoteDevnet = { facts, l1: l1.ask, l2: l2.ask, rollup: l2.ask, control: l2.ask, until }
   const deposited = await deposit(devnet, first, { to, value: 3n, data: new Uint8Array() })
   expect(deposited).toMatchObject({ l1: { block: { hash: hashOf('0b') } }, l2: { block: { hash: hashOf('0c') } } })
   expect(l1.sent).toHaveLength(2)

@@ -29,6 +29,7 @@ it.each<[string[], string, string]>([
   [['--l1', 'memory', '--datadir', join(dir, 'chain')], 'OPTION_UNSUPPORTED_HERE', 'it stores nothing on disk'],
   [['tx', '--control.port', '1', '--value', '1ether'], 'DEVNET_NOT_RUNNING', 'http://127.0.0.1:1'],
   [['accounts', '--control.port', 'off'], 'BAD_FLAG', '--control.port'],
+  [['export', join(dir, 'export'), '--control.port', '1'], 'DEVNET_NOT_RUNNING', 'http://127.0.0.1:1'],
   [['deposit', '--value', 'much'], 'BAD_FLAG', '--value: "much"'],
   [['withdraw', '--to', '0x12'], 'BAD_FLAG', '--to'],
 ])('cli/commands/devnet: writes one line on standard error for %j (%s)', async (args, code, says) => {

@@ -1,25 +1,21 @@
 import { testMnemonic } from '#devnet/accounts'
 import { deposit as depositTo } from '#devnet/deposit'
 import type { DevnetAccount } from '#devnet/ports'
-import { connectDevnet, type RemoteDevnet } from '#devnet/remoteDevnet'
+import type { RemoteDevnet } from '#devnet/remoteDevnet'
 import { accountOf, readBalances, sendOnL2 } from '#devnet/wallet'
 import { withdraw as withdrawFrom } from '#devnet/withdrawal'
 import { fromHex } from '#lib/hex'
 import { type Address, parseAddress } from '#types/ids'
 import type { Command, Io } from '../command.ts'
+import { connect } from '../devnet/connect.ts'
 import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.ts'
 import { printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
+import { exportChain } from './devnetExport.ts'
 
 const sending = ['from', 'to', 'value', 'data', 'mnemonic', 'control.port', 'json'] as const satisfies readonly FlagName[]
 type Sending = FlagValues<(typeof sending)[number]>
-
-/** @throws Fault DEVNET_NOT_RUNNING (fatal) */
-async function connect(io: Io, port: number | 'off'): Promise<RemoteDevnet> {
-  if (port === 'off') throw cliFault('BAD_FLAG', { flag: 'control.port', value: port, expected: 'an integer from 0 to 65535' })
-  return connectDevnet({ fetch, clock: io.clock, signal: io.signal }, `http://127.0.0.1:${port}`)
-}
 
 type Ready = { readonly devnet: RemoteDevnet; readonly account: DevnetAccount; readonly given: Sending }
 
@@ -143,4 +139,4 @@ const accounts: Command = {
 }
 
 /** Commands for a devnet that runs in another process. */
-export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts]
+export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts, exportChain]

@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest'
+import { genesisBlock } from '#block/genesisBlock'
+import { parseBlobSchedule } from '#chainspec/blobSchedule'
+import { parseGethGenesis } from '#chainspec/genesisJson'
+import { parseRollupConfig } from '#chainspec/rollupConfig'
+import { parseAddress, parseHash } from '#types/ids'
+import { type DevnetChainOptions, makeDevnetChain, toChainFiles } from './devnetChain.ts'
+import { exportedChain } from './exportedChain.ts'
+import { forksUpTo } from './forkSchedule.ts'
+
+const at = (last: string) => parseAddress(`0x${last.padStart(40, '0')}`)
+const origin = {
+  genesis: { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) },
+  genesisTimeSec: 1_790_000_000,
+  portal: at('b0'),
+  systemConfig: at('b1'),
+}
+const chainUpTo = (fork: string) => {
+  const options: DevnetChainOptions = {
+    chainId: 901,
+    l1ChainId: 900,
+    blockTimeSec: 2,
+    forks: forksUpTo(fork, 2),
+    accounts: [at('a1')],
+    batcher: at('ba'),
+  }
+  return makeDevnetChain(options, origin)
+}
+const written = (fork: string) => {
+  const chain = chainUpTo(fork)
+  const files = exportedChain(toChainFiles(chain), 900)
+  return { chain, files: JSON.parse(JSON.stringify(files)) as Record<keyof typeof files, Record<string, unknown>> }
+}
+
+it.each(['jovian', 'azul'])('devnet/exportedChain: the genesis file has the hash of the chain, with forks up to %s', (fork) => {
+  const { chain, files } = written(fork)
+  const { genesis, warnings } = parseGethGenesis(files.genesis)
+  expect(warnings).toEqual([])
+  expect(genesisBlock(genesis, chain.config.schedule).hash).toBe(chain.config.genesis.l2.hash)
+  expect(parseRollupConfig(files.rollup)).toMatchObject({ config: chain.config, warnings: [] })
+})
+
+it("devnet/exportedChain: the genesis has the times of Ethereum's forks, which execution clients read", () => {
+  const { files } = written('azul')
+  const [genesisTime, first] = [1_790_000_000, 1_790_000_002]
+  expect(files.genesis['config']).toMatchObject({
+    chainId: 901,
+    londonBlock: 0,
+    terminalTotalDifficulty: 0,
+    bedrockBlock: 0,
+    regolithTime: 0,
+    canyonTime: genesisTime,
+    shanghaiTime: genesisTime,
+    ecotoneTime: first,
+    cancunTime: first,
+    isthmusTime: first,
+    pragueTime: first,
+    osakaTime: first,
+    base: { azul: first },
+    optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
+  })
+  const jovian = written('jovian').files.genesis['config']
+  expect(jovian).not.toHaveProperty('osakaTime')
+  expect(jovian).not.toHaveProperty('base')
+  expect(jovian).not.toHaveProperty('activationAdminAddress')
+})
+
+it('devnet/exportedChain: a fork that is not planned has no Ethereum time', () => {
+  const { files } = written('fjord')
+  expect(files.genesis['config']).toMatchObject({ cancunTime: 1_790_000_002, fjordTime: 1_790_000_002 })
+  expect(files.genesis['config']).not.toHaveProperty('pragueTime')
+})
+
+it("devnet/exportedChain: the admin is beside the times of Base's forks in the genesis, and not in the rollup config", () => {
+  // Base's client: config.activationAdminAddress; its struct of `base` refuses unknown keys
+  const { genesis, rollup } = toChainFiles(chainUpTo('azul')) as { genesis: { config: object }; rollup: object }
+  const admin = at('ad')
+  const files = exportedChain(
+    {
+      genesis: { ...genesis, config: { ...genesis.config, base: { azul: 1_790_000_002, activationAdmin: admin } } },
+      rollup: { ...rollup, base: { azul: 1_790_000_002, activation_admin: admin } },
+    },
+    900,
+  )
+  expect(files.genesis['config']).toMatchObject({ base: { azul: 1_790_000_002 }, activationAdminAddress: admin })
+  expect(files.rollup['base']).toEqual({ azul: 1_790_000_002 })
+})
+
+it('devnet/exportedChain: the chain config of L1 has the blob parameters of Prague (EIP-7691)', () => {
+  const { l1ChainConfig } = written('jovian').files
+  expect(l1ChainConfig).toMatchObject({
+    chainId: 900,
+    pragueTime: 0,
+    blobSchedule: { prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 } },
+  })
+  expect(parseBlobSchedule(l1ChainConfig, 900).changes.at(-1)).toMatchObject({ fromSec: 0, target: 6, max: 9 })
+})
