@@ -9,7 +9,6 @@ import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
 import { Agreement, type Difference } from './agreement.ts'
 import { createBatcherPart } from './batcherPart.ts'
-import { createBlockIntervals } from './blockIntervals.ts'
 import { type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
 import { type DevnetChain, makeDevnetChain, toChainFiles } from './devnetChain.ts'
@@ -27,7 +26,8 @@ import { makeScratch, sweepScratch } from './scratch.ts'
 import { shiftedClock } from './shiftedClock.ts'
 import type { DevnetStatus } from './status.ts'
 import { createStatusReader } from './statusReader.ts'
-import { watchTransactions } from './transactionWatch.ts'
+import { createBlockIntervals } from './timing/blockIntervals.ts'
+import { watchTransactions } from './timing/transactionWatch.ts'
 
 export type RunDeps = {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { AgreementStatus } from './agreement.ts'
-import type { BlockTimes } from './blockIntervals.ts'
-import { stages, type TransactionTimes } from './transactionTimes.ts'
+import type { BlockTimes } from './timing/blockIntervals.ts'
+import { stages, type TransactionTimes } from './timing/transactionTimes.ts'
 
 /** Block numbers of the heads of one node. */
 export type NodeHeads = { readonly unsafe: number; readonly safe: number; readonly finalized: number }

@@ -2,11 +2,11 @@ import type { Batcher } from '#batcher/batcher'
 import type { Clock } from '#lib/clock'
 import type { Node } from '#node/node'
 import type { Agreement } from './agreement.ts'
-import type { BlockIntervals } from './blockIntervals.ts'
 import type { SwitchedFaults } from './devnetFaults.ts'
 import type { DevnetStatus, NodeHeads } from './status.ts'
-import { createTransactionRate } from './transactionRate.ts'
-import type { TransactionWatch } from './transactionWatch.ts'
+import type { BlockIntervals } from './timing/blockIntervals.ts'
+import { createTransactionRate } from './timing/transactionRate.ts'
+import type { TransactionWatch } from './timing/transactionWatch.ts'
 
 type Execution = NonNullable<Node['execution']>
 

@@ -11,14 +11,14 @@ function start() {
   return { blocks, seal, pass: (ms: number) => (nowMs += ms) }
 }
 
-it('devnet/blockIntervals: returns no interval before the second block', () => {
+it('devnet/timing/blockIntervals: returns no interval before the second block', () => {
   const { blocks, seal } = start()
   expect(blocks.read()).toEqual({ perSec: 0, intervalP99Ms: undefined })
   seal(200)
   expect(blocks.read()).toEqual({ perSec: 0, intervalP99Ms: undefined })
 })
 
-it('devnet/blockIntervals: the rate and the 99th percentile, which one late block of a hundred does not change', () => {
+it('devnet/timing/blockIntervals: the rate and the 99th percentile, which one late block of a hundred does not change', () => {
   const { blocks, seal } = start()
   for (let i = 0; i < 100; i++) seal(200)
   seal(700)
@@ -27,7 +27,7 @@ it('devnet/blockIntervals: the rate and the 99th percentile, which one late bloc
   expect(blocks.read().intervalP99Ms).toBe(500)
 })
 
-it('devnet/blockIntervals: forgets blocks after a minute, and the rate falls while no block arrives', () => {
+it('devnet/timing/blockIntervals: forgets blocks after a minute, and the rate falls while no block arrives', () => {
   const { blocks, seal, pass } = start()
   seal(0)
   seal(5_000)
@@ -39,7 +39,7 @@ it('devnet/blockIntervals: forgets blocks after a minute, and the rate falls whi
   expect(blocks.read()).toEqual({ perSec: 0, intervalP99Ms: undefined })
 })
 
-it('devnet/blockIntervals: keeps the newest thousand arrivals of a chain that catches up', () => {
+it('devnet/timing/blockIntervals: keeps the newest thousand arrivals of a chain that catches up', () => {
   const { blocks, seal } = start()
   seal(0)
   seal(1_000, 1_000_000)

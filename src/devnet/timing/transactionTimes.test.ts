@@ -8,7 +8,7 @@ function start() {
   return { times, pass: (ms: number) => (nowMs += ms) }
 }
 
-it('devnet/transactionTimes: the median time from sending to each stage', () => {
+it('devnet/timing/transactionTimes: the median time from sending to each stage', () => {
   const { times, pass } = start()
   const hashes = ['a', 'b', 'c'].map(hashOf)
   for (const hash of hashes) times.sent(hash)
@@ -20,7 +20,7 @@ it('devnet/transactionTimes: the median time from sending to each stage', () => 
   expect(times.read()).toEqual({ preconfirmed: 200, sealed: 300, safe: undefined })
 })
 
-it('devnet/transactionTimes: counts a stage once, and ignores a transaction whose sending is unknown', () => {
+it('devnet/timing/transactionTimes: counts a stage once, and ignores a transaction whose sending is unknown', () => {
   const { times, pass } = start()
   times.sent(hashOf('a'))
   pass(50)
@@ -31,7 +31,7 @@ it('devnet/transactionTimes: counts a stage once, and ignores a transaction whos
   expect(times.read().preconfirmed).toBe(50)
 })
 
-it('devnet/transactionTimes: counts only the newest transactions, and drops those never included', () => {
+it('devnet/timing/transactionTimes: counts only the newest transactions, and drops those never included', () => {
   const { times, pass } = start()
   for (let i = 0; i < 300; i++) times.sent(hashOf(`slow ${i}`))
   pass(9_000)
