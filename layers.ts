@@ -103,6 +103,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'networks',
       'opRules',
       'precompileNames',
+      'publishedSchedule',
       'reportedBlobs',
       'rollupConfig',
       'sourceHash',
@@ -247,6 +248,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'driver',
       'faults',
       'follow',
+      'forkGate',
       'metrics',
       'ports',
       'safeHeadStore',
@@ -259,7 +261,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   l1: {
     imports: ['derive:ports', 'consensus:ports', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
-    public: ['cache', 'faults', 'l1Source', 'metrics'],
+    public: ['cache', 'faults', 'l1Source', 'metrics', 'protocolVersionsWatch'],
   },
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
   flashblocks: {

@@ -18,6 +18,12 @@ export const chainFault = defineFaults({
       `fork ${d.fork} is active from ${d.activationSec} (block time ${d.timestampSec}), but this version lacks its rules`,
     fix: 'install a version that supports the fork; blocks derived before the fork remain valid',
   },
+  FORK_SCHEDULE_DIFFERS: {
+    severity: 'fatal',
+    says: (d: { fork: string; builtIn: string; published: string; timestampSec: number }) =>
+      `fork ${d.fork} activates at ${d.builtIn} by this version, at ${d.published} by the schedule on L1 (block time ${d.timestampSec})`,
+    fix: 'install a version with the published time, check the L1 endpoints, or start without --forks.from-l1 to follow the times of this version',
+  },
   MALFORMED_DEPOSIT: {
     severity: 'fatal',
     says: (d: { l1Block: string; logIndex: number; reason: string }) => `deposit log ${d.logIndex} of L1 block ${d.l1Block}: ${d.reason}`,

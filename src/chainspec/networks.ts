@@ -1,3 +1,4 @@
+import { type Address, parseAddress, zeroAddress } from '#types/ids'
 import { readDataJson } from './dataFile.ts'
 import type { Genesis } from './genesis.ts'
 import { parseCompactGenesis } from './genesisJson.ts'
@@ -103,4 +104,19 @@ const networks: Readonly<Record<NetworkName, { readonly rollup: unknown; readonl
 export function networkOf(name: NetworkName): Network {
   const { rollup, genesisFile } = networks[name]
   return { name, config: parseRollupConfig(rollup).config, genesis: () => parseCompactGenesis(readDataJson(genesisFile)) }
+}
+
+/** ProtocolVersions contract of a built-in chain, by chain id. The address for Base Sepolia is not published in any source read. */
+const forkScheduleContracts: Readonly<Record<number, Address | undefined>> = {
+  [base.l2_chain_id]: parseAddress('0x7480afc8d99a5c645c247db5a1e4a4f440e6e095'),
+  [baseSepolia.l2_chain_id]: undefined,
+}
+
+/**
+ * Returns the L1 contract that publishes the fork times of a chain; undefined: none is known. Of a built-in chain it is a constant, because
+ * `protocol_versions_address` in its rollup config is an older contract without a schedule. Of another chain it is `protocol_versions_address`.
+ */
+export function forkScheduleContractOf({ l2ChainId, protocolVersions }: RollupConfig): Address | undefined {
+  if (l2ChainId in forkScheduleContracts) return forkScheduleContracts[l2ChainId]
+  return protocolVersions === zeroAddress ? undefined : protocolVersions
 }

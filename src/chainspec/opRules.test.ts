@@ -3,7 +3,7 @@ import { parseAddress } from '#types/ids'
 import type { ForkSchedule } from './forks.ts'
 import { networkOf } from './networks.ts'
 import { evmRulesAt, latestFork, plannedEvmRules } from './opRules.ts'
-import { approachingUnsupportedFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
+import { approachingFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
 
 const schedule: ForkSchedule = {
   bedrock: 0,
@@ -87,10 +87,14 @@ it('chainspec/unsupportedFork: detects a fork exactly at its activation, also wh
 
 it('chainspec/unsupportedFork: reports an approaching fork 14 days ahead with the time left, not earlier', () => {
   const planned = { ...schedule, beryl: 10_000_000 }
-  expect(approachingUnsupportedFork(planned, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
-  expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'beryl', activationSec: 10_000_000, leftSec: 3_600 })
-  expect(approachingUnsupportedFork(planned, 20_000_000)?.leftSec).toBe(0)
-  expect(approachingUnsupportedFork(schedule, 0)).toBeUndefined()
+  expect(approachingFork(nextUnsupportedFork(planned), 10_000_000 - warningAheadSec - 1)).toBeUndefined()
+  expect(approachingFork(nextUnsupportedFork(planned), 10_000_000 - 3_600)).toEqual({
+    fork: 'beryl',
+    activationSec: 10_000_000,
+    leftSec: 3_600,
+  })
+  expect(approachingFork(nextUnsupportedFork(planned), 20_000_000)?.leftSec).toBe(0)
+  expect(approachingFork(nextUnsupportedFork(schedule), 0)).toBeUndefined()
 })
 
 it('chainspec/opRules: the native contracts follow Beryl, Cobalt and Denim, with one object for each activation admin', () => {

@@ -1,7 +1,8 @@
 import { chainFault } from './faults.ts'
-import { type Fork, type ForkSchedule, firstUnsupportedFork, forks, isActive } from './forks.ts'
+import { type Fork, type ForkSchedule, firstUnsupportedFork, forks } from './forks.ts'
 
-export type PlannedFork = { readonly fork: Fork; readonly activationSec: number }
+/** Fork whose rules this version lacks, by name or by its id on L1. */
+export type PlannedFork = { readonly fork: string; readonly activationSec: number }
 
 const unsupported: readonly Fork[] = forks.slice(forks.indexOf(firstUnsupportedFork))
 
@@ -15,10 +16,13 @@ export function nextUnsupportedFork(schedule: ForkSchedule): PlannedFork | undef
   return next
 }
 
+/** Returns whether a block at a time (seconds) would follow the fork. */
+export const isReached = ({ activationSec }: PlannedFork, timestamp: number): boolean => timestamp >= activationSec
+
 /** Returns the unsupported fork that a block at a time (seconds) would follow; undefined when the block can be executed. */
 export function unsupportedForkAt(schedule: ForkSchedule, timestamp: number): PlannedFork | undefined {
   const next = nextUnsupportedFork(schedule)
-  return next !== undefined && isActive(schedule, next.fork, timestamp) ? next : undefined
+  return next && isReached(next, timestamp) ? next : undefined
 }
 
 /** Rejects a block time (seconds) under an unsupported fork. @throws Fault UNSUPPORTED_FORK (fatal) */
@@ -30,12 +34,8 @@ export function refuseUnsupportedFork(schedule: ForkSchedule, timestamp: number)
 /** Time before an unsupported fork at which its approach is reported. */
 export const warningAheadSec: number = 14 * 86_400
 
-/** Returns the unsupported fork that activates within `warningAheadSec`, with the seconds left (never negative). */
-export function approachingUnsupportedFork(
-  schedule: ForkSchedule,
-  nowSec: number,
-): (PlannedFork & { readonly leftSec: number }) | undefined {
-  const next = nextUnsupportedFork(schedule)
+/** Returns the fork with the seconds left (never negative) when it activates within `warningAheadSec`. */
+export function approachingFork(next: PlannedFork | undefined, nowSec: number): (PlannedFork & { readonly leftSec: number }) | undefined {
   if (next === undefined || next.activationSec - nowSec > warningAheadSec) return undefined
   return { ...next, leftSec: Math.max(0, next.activationSec - nowSec) }
 }

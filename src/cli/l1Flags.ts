@@ -27,6 +27,9 @@ export const l1Flags = inGroup(
       },
       'FILE',
     ),
+    'forks.from-l1': onOff({
+      doc: 'stop before a fork whose time in the ProtocolVersions contract on L1 differs from the built-in time; without it, the difference is a warning',
+    }),
     'l1.trust-transactions': onOff({
       doc: 'for a devnet with anvil only: accept the transactions of an L1 block with blobs although their root does not match; each hash is still checked',
     }),

@@ -21,6 +21,7 @@ export const optionFlags = [
   'l1.poll-interval',
   'l1.max-rps',
   'l1.chain-config',
+  'forks.from-l1',
   'l1.trust-transactions',
   'l1.slot-seconds',
   'engine',
@@ -187,6 +188,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
         ...(slotSec !== undefined && { slotSec }),
       },
     }),
+    ...(given['forks.from-l1'] && { forksFromL1: true }),
     ...(source !== undefined && {
       source: { url: source, hasProofs: given['source.proofs'], maxAheadSec: seconds(given['source.max-ahead'], chain.config) },
     }),

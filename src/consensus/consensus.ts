@@ -1,8 +1,9 @@
 import type { Pipeline, StartPoint } from '#derive/ports'
-import { Fault, isFault } from '#lib/fault'
+import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { Driver, type DriverDeps, type DriverOptions } from './driver.ts'
 import { checkEveryMs, EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
+import { ForkGate, isForkStop } from './forkGate.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
 import type { SequencerDeps } from './sequencer.ts'
 import { type DriverStatus, mainWait } from './status.ts'
@@ -11,13 +12,13 @@ import { Waits } from './waits.ts'
 /** Task that runs next to derivation: follow mode or a sequencer. */
 export type Feed = { run(signal: AbortSignal): Promise<void> }
 
-export type ConsensusDeps = Omit<EngineQueueDeps, 'waits'> & {
+export type ConsensusDeps = Omit<EngineQueueDeps, 'waits' | 'forks'> & {
   /** absent: there is no derivation; the followed node decides which blocks are safe and finalized */
   readonly l1?: { readonly source: L1Source; readonly store: SafeHeadStore; readonly createPipeline: (start: StartPoint) => Pipeline }
   /** absent: no other node is followed */
   readonly createFeed?: (parts: { readonly inbox: UnsafeInbox; readonly waits: Waits }) => Feed
   /** absent: no blocks are sequenced; requires L1 */
-  readonly createSequencer?: (parts: Pick<SequencerDeps, 'chain' | 'l1' | 'l1Head' | 'waits'>) => Feed
+  readonly createSequencer?: (parts: Pick<SequencerDeps, 'chain' | 'l1' | 'l1Head' | 'waits' | 'forks'>) => Feed
 }
 
 /** Consensus half: derivation from L1, a followed node, a sequencer, over one engine queue. */
@@ -30,6 +31,8 @@ export interface Consensus {
   status(): DriverStatus
   readonly inbox: UnsafeInbox
   readonly waits: Waits
+  /** takes the schedule that L1 publishes */
+  readonly forks: ForkGate
 }
 
 type Part = Omit<Consensus, 'run'> & Feed
@@ -48,12 +51,13 @@ export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Co
   const feeds: Feed[] = []
   if (createFeed) feeds.push(createFeed(part))
   if (createSequencer && driver && l1) {
-    const { sequenced: chain, waits } = driver
-    feeds.push(createSequencer({ chain, waits, l1: l1.source, l1Head: () => driver.status().l1.latest }))
+    const { sequenced: chain, waits, forks } = driver
+    feeds.push(createSequencer({ chain, waits, forks, l1: l1.source, l1Head: () => driver.status().l1.latest }))
   }
   return {
     inbox: part.inbox,
     waits: part.waits,
+    forks: part.forks,
     status: () => part.status(),
     run: (signal) => runTogether([part, ...feeds], deps.log, signal),
   }
@@ -62,12 +66,14 @@ export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Co
 /** Creates the part without L1: the heads are the engine's, and only the feed moves them. */
 function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
   const waits = new Waits(deps)
-  const queue = new EngineQueue({ ...deps, waits }, { ...options, labels: 'source' })
+  const forks = new ForkGate(deps, options)
+  const queue = new EngineQueue({ ...deps, waits, forks }, { ...options, labels: 'source' })
   let phase: DriverStatus['phase'] = 'starting'
   let fault: Fault | undefined
   return {
     inbox: queue,
     waits,
+    forks,
     status: () =>
       Object.freeze({
         phase,
@@ -123,7 +129,7 @@ async function runTogether(parts: readonly Feed[], log: Log, signal: AbortSignal
       try {
         await part.run(stop)
       } catch (error) {
-        if (!isFault(error, 'UNSUPPORTED_FORK')) control.abort(error)
+        if (!isForkStop(error)) control.abort(error)
         else if (parts.length > 1) log.error('unsupported fork reached', { code: error.code, fix: error.fix })
         throw error
       }

@@ -1,7 +1,5 @@
 import { isActive } from '#chainspec/forks'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
-import type { RollupConfig } from '#chainspec/rollupConfig'
-import { refuseUnsupportedFork, unsupportedForkAt } from '#chainspec/unsupportedFork'
 import type { DerivedAttributes, Pipeline, StartPoint, Step, Want } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -13,7 +11,7 @@ import { anchorUnsafe } from './anchorUnsafe.ts'
 import { EngineQueue } from './engineQueue.ts'
 import { consensusFault } from './faults.ts'
 import { findFinalized } from './finality.ts'
-import { createForkWarning } from './forkWarning.ts'
+import { ForkGate, type ForkGateOptions } from './forkGate.ts'
 import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
@@ -38,14 +36,14 @@ export type DriverDeps = {
   readonly metrics: ConsensusMetrics
 }
 
-export type DriverOptions = L1WatchOptions & {
-  readonly config: RollupConfig
-  /** number of derived blocks after which they become the safe head */
-  readonly commitBlocks: number
-  /** time after which derived blocks become the safe head; they also do before each wait of the driver */
-  readonly commitMs: number
-  readonly backoff: Backoff
-}
+export type DriverOptions = L1WatchOptions &
+  ForkGateOptions & {
+    /** number of derived blocks after which they become the safe head */
+    readonly commitBlocks: number
+    /** time after which derived blocks become the safe head; they also do before each wait of the driver */
+    readonly commitMs: number
+    readonly backoff: Backoff
+  }
 
 export const defaultDriverOptions: Omit<DriverOptions, 'config'> = {
   headPollMs: 4_000,
@@ -69,10 +67,10 @@ export class Driver {
   readonly inbox: UnsafeInbox
   /** chain on which a sequencer builds */
   readonly sequenced: SequencedChain
+  readonly forks: ForkGate
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
   readonly #watch: L1Watch
-  readonly #warnOfFork: () => void
   readonly #queue: EngineQueue
   readonly #resets: Resets
   #running: Running | undefined
@@ -85,10 +83,10 @@ export class Driver {
     this.#deps = deps
     this.#options = options
     this.#watch = createL1Watch(deps, options)
-    this.#warnOfFork = createForkWarning(deps, options.config.schedule)
+    this.forks = new ForkGate(deps, options)
     this.waits = new Waits(deps)
     this.#resets = new Resets({ ...deps, waits: this.waits }, options.backoff)
-    this.#queue = new EngineQueue({ ...deps, waits: this.waits }, { ...options, labels: 'l1' })
+    this.#queue = new EngineQueue({ ...deps, waits: this.waits, forks: this.forks }, { ...options, labels: 'l1' })
     this.inbox = this.#queue
     this.sequenced = this.#queue.sequenced
   }
@@ -239,10 +237,10 @@ export class Driver {
   }
 
   async #refuseUnsupportedFork(chain: SafeChain, { attributes }: DerivedAttributes, signal: AbortSignal): Promise<void> {
-    const { schedule } = this.#options.config
-    if (unsupportedForkAt(schedule, attributes.timestamp) === undefined) return
+    const fault = this.forks.faultAt(attributes.timestamp)
+    if (fault === undefined) return
     if (chain.pendingBlocks > 0) await this.#commit(signal)
-    refuseUnsupportedFork(schedule, attributes.timestamp)
+    throw fault
   }
 
   async #answer(running: Running, want: Want, signal: AbortSignal): Promise<void> {
@@ -315,7 +313,7 @@ export class Driver {
       const ref = this.#watch.heads[label]
       if (ref) this.#deps.metrics.l1Heads.set({ label }, ref.number)
     }
-    this.#warnOfFork()
+    this.forks.report()
     if (this.#watch.heads.finalized?.hash !== before?.hash) await this.#finalize(signal)
   }
 

@@ -9,6 +9,7 @@ import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { EngineCalls, type EngineCallsDeps } from './engineCalls.ts'
 import { consensusFault } from './faults.ts'
+import type { ForkGate } from './forkGate.ts'
 import { L1Trail } from './l1Trail.ts'
 import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
 import { reconcileHeads } from './reconcileHeads.ts'
@@ -18,7 +19,7 @@ import { type Consolidation, consolidateDerived, planSafe, recallDerived } from 
 import { SequencedChain } from './tasks/seal.ts'
 import { UnsafeInserts } from './tasks/unsafeInserts.ts'
 
-export type EngineQueueDeps = EngineCallsDeps
+export type EngineQueueDeps = EngineCallsDeps & { readonly forks: Pick<ForkGate, 'refuse'> }
 
 export type EngineQueueOptions = {
   readonly config: RollupConfig
@@ -67,7 +68,7 @@ export class EngineQueue implements UnsafeInbox {
     }
     this.sequenced = new SequencedChain({ ...shared, heads: (): Heads | undefined => this.#heads })
     this.#unsafe = new UnsafeInserts({
-      ...{ ...shared, labels: options.labels, clock: deps.clock, metrics: deps.metrics },
+      ...{ ...shared, labels: options.labels, clock: deps.clock, metrics: deps.metrics, forks: deps.forks },
       untilAnswered: <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => this.#untilAnswered(signal, run),
     })
   }

@@ -1,3 +1,4 @@
+import { publishedForks } from '#chainspec/publishedSchedule'
 import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
 import { escalations, waitReasons } from './waitLadders.ts'
 
@@ -24,6 +25,22 @@ export const consensusMetrics = defineMetrics({
   failures: counter('basalt_consensus_failures_total', 'Failed operations by kind', {
     doing: ['l1-poll', 'l1-block', 'l1-blobs', 'start-point', 'engine'],
   }),
+  forkTimes: gauge(
+    'basalt_consensus_fork_activation_seconds',
+    'Activation time of a fork, as a Unix time; 0: not scheduled, or not published',
+    {
+      fork: publishedForks,
+      source: ['built_in', 'published'],
+    },
+  ),
+  unsupportedFork: gauge(
+    'basalt_consensus_unsupported_fork_seconds',
+    'Seconds until the next fork without rules in this version, built in or published on L1; +Inf: none is planned',
+  ),
+  forkDifference: gauge(
+    'basalt_consensus_fork_schedule_differs_state',
+    'Whether L1 publishes another time for a fork than this version has: 1 or 0',
+  ),
 })
 
 export type ConsensusMetrics = Handles<(typeof consensusMetrics)['specs']>

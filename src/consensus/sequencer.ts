@@ -1,7 +1,6 @@
 import { blockIntervalMs, timeOf } from '#chainspec/blockTime'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { refuseUnsupportedFork } from '#chainspec/unsupportedFork'
 import type { L1Block, SafeHead } from '#derive/ports'
 import { sequencedAttributes } from '#derive/sequencing'
 import type { Heads } from '#engine/port'
@@ -12,6 +11,7 @@ import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { consensusFault } from './faults.ts'
+import type { ForkGate } from './forkGate.ts'
 import type { SequencerMetrics } from './metrics.ts'
 import type { L1Source } from './ports.ts'
 import { runUntilAborted } from './runUntilAborted.ts'
@@ -29,6 +29,7 @@ export type SequencerDeps = {
   /** returns the L1 head that derivation last saw */
   readonly l1Head: () => L1Ref | undefined
   readonly waits: Pick<Waits, 'enter' | 'leave'>
+  readonly forks: Pick<ForkGate, 'refuse'>
   readonly clock: Clock
   readonly log: Log
   readonly metrics: SequencerMetrics
@@ -177,7 +178,7 @@ export class Sequencer implements SequencerControl {
       const earlyMs = dueMs - blockIntervalMs(config, heads.unsafe.number) - clock.nowMs()
       this.#phase = 'idle'
       if (earlyMs > 0) return await this.#pause(Math.min(earlyMs, longestSleepMs), signal)
-      refuseUnsupportedFork(config.schedule, Math.floor(dueMs / 1_000))
+      this.#deps.forks.refuse(Math.floor(dueMs / 1_000))
       await this.#sequence(heads.unsafe, dueMs, signal)
     } catch (error) {
       if (!(error instanceof Fault) || error.severity !== 'reset') throw error

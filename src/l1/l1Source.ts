@@ -1,5 +1,6 @@
 import type { BlobSchedule } from '#chainspec/blobSchedule'
 import type { L1Source } from '#consensus/ports'
+import type { L1Block } from '#derive/ports'
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import type { Fetch } from '#lib/jsonHttp'
@@ -17,6 +18,12 @@ import { endpointsOf } from './endpoint.ts'
 import { Failover } from './failover.ts'
 import { L1HeadView } from './heads.ts'
 import type { L1Metrics } from './metrics.ts'
+import {
+  maxScheduleBytes,
+  type ProtocolVersionsWatch,
+  type ProtocolVersionsWatchOptions,
+  watchProtocolVersions,
+} from './protocolVersionsWatch.ts'
 import { createRpc } from './rpc.ts'
 import { createKept } from './storedL1.ts'
 import { createUsage } from './usage.ts'
@@ -76,6 +83,8 @@ export type HttpL1Source = L1Source &
     preflight(signal: AbortSignal): Promise<void>
     /** Compares the blob schedules that endpoints report with the schedule in use, until disposed. @see `watchBlobSchedule` */
     watchBlobSchedule(): Disposable
+    /** Reads the fork schedule that L1 publishes, until disposed. @see `watchProtocolVersions` */
+    watchProtocolVersions(options: ProtocolVersionsWatchOptions): ProtocolVersionsWatch
     /** Resolves when all blocks and blobs read so far have reached the cache. */
     settled(): Promise<void>
   }
@@ -121,9 +130,20 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const heads = new L1HeadView({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })
   const source = createCachedL1({ blocks, beacon, heads, kept, metrics: deps.metrics }, options)
+  let versions: ProtocolVersionsWatch | undefined
   return {
     ...source,
+    async block(at, signal): Promise<L1Block | undefined> {
+      const block = await source.block(at, signal)
+      if (block) versions?.onBlock(block)
+      return block
+    },
     settled: () => kept.settled(),
+    watchProtocolVersions(watched): ProtocolVersionsWatch {
+      const limits = { timeoutMs: options.timeoutMs, maxBodyBytes: maxScheduleBytes }
+      versions = watchProtocolVersions({ ...deps, rpc: createRpc(rpcDeps, limits), endpoints: execution.all }, watched)
+      return versions
+    },
     watchBlobSchedule(): Disposable {
       const { timeoutMs } = options
       return watchBlobSchedule(

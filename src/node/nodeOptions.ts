@@ -62,6 +62,8 @@ export type NodeOptions = {
   readonly version: string
   readonly l1?: L1Options
   readonly source?: SourceOptions
+  /** a difference between the fork times on L1 and the built-in ones stops the node; absent: it is a warning */
+  readonly forksFromL1?: boolean
   /** with L1, and not in execution mode */
   readonly sequencer?: SequencerNodeOptions
   /** consensus mode: Engine API of the other half */

@@ -1,6 +1,6 @@
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { Engine, Heads } from '#engine/port'
+import type { Heads, InsertResult } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -9,6 +9,7 @@ import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { EngineCalls } from '../engineCalls.ts'
 import { consensusFault } from '../faults.ts'
+import type { ForkGate } from '../forkGate.ts'
 import type { L1Trail } from '../l1Trail.ts'
 import type { ConsensusMetrics } from '../metrics.ts'
 import type { UnsafeOutcome } from '../ports.ts'
@@ -26,6 +27,7 @@ export type UnsafeInsertsDeps = {
   readonly tasks: TaskQueue
   readonly calls: EngineCalls
   readonly trail: L1Trail
+  readonly forks: Pick<ForkGate, 'refuse'>
   readonly known: (signal: AbortSignal) => Promise<Heads>
   readonly setHeads: (heads: Heads, signal: AbortSignal) => Promise<void>
   readonly onLost: (fault: Fault, signal: AbortSignal) => Promise<void>
@@ -80,15 +82,18 @@ export class UnsafeInserts {
   }
 
   async #insertOnce(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    const { config, labels, trail, calls } = this.#deps
+    const { config, labels, trail, calls, forks } = this.#deps
     const heads = await this.#deps.known(signal)
     const floor = (labels === 'l1' ? heads.safe : heads.finalized).number
     const plan = await calls.read(signal, (engine) => planInsert(engine, heads, floor, payloads))
     if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
     if (plan.kind !== 'insert') return plan
-    const engine: Pick<Engine, 'insert'> = { insert: (payload) => calls.insertOnce(signal, (port) => port.insert(payload)) }
+    const insert = async (payload: Payload): Promise<InsertResult> => {
+      forks.refuse(payload.timestamp)
+      return await calls.insertOnce(signal, (port) => port.insert(payload))
+    }
     const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
-    const run = await runInsert({ engine, config, refusalOf, trail }, payloads.slice(plan.from), signal)
+    const run = await runInsert({ engine: { insert }, config, refusalOf, trail }, payloads.slice(plan.from), signal)
     const isExtension = plan.fork === heads.unsafe.number
     if (run.last && (run.kind === 'done' || isExtension)) await this.#extend(run.last, plan.fork, heads, signal)
     switch (run.kind) {

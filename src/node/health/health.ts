@@ -56,6 +56,8 @@ export type HealthSources = {
   readonly clock: Clock
   readonly status: () => DriverStatus | undefined
   readonly follow: () => FollowStatus | undefined
+  /** returns why the node is about to leave the chain */
+  readonly forks: () => readonly string[]
   /** absent: no other half drives this one */
   readonly engineUse: (() => EngineUse) | undefined
   /** absent: no block is executed here */
@@ -67,7 +69,7 @@ const longExecutionMs = 4_000
 
 /** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
-  { clock, status, follow, engineUse, execution }: HealthSources,
+  { clock, status, follow, forks, engineUse, execution }: HealthSources,
   { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
@@ -75,6 +77,7 @@ export function problemsOf(
     ...(execution ? executionProblems(execution, longExecutionMs) : []),
     ...(now ? readinessProblems(now, clock.nowMs(), source && readyMaxLagSec) : []),
     ...followProblems(follow()),
+    ...forks(),
     ...(engineUse ? engineProblems(engineUse()) : []),
     ...(mode === 'consensus' ? [] : diskProblems(freeIn(datadir), minFreeBytes)),
   ]

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
+import { forkScheduleContractOf } from '#chainspec/networks'
 import { type Consensus, type ConsensusDeps, createConsensus } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
+import { isForkStop } from '#consensus/forkGate'
 import { consensusMetrics } from '#consensus/metrics'
 import type { SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { SequencerControl } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
-import { isFault } from '#lib/fault'
+import type { ProtocolVersionsWatch } from '#l1/protocolVersionsWatch'
+import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
@@ -23,19 +26,19 @@ import { openSequencer } from './sequencerPart.ts'
 export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
-export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer'> & {
+export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer' | 'forksFromL1'> & {
   readonly endpoint?: EngineEndpoint
 }
 
 /** The consensus half of this process, before it runs. */
-export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status' | 'inbox' | 'waits'> {
+export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status' | 'inbox' | 'waits' | 'forks'> {
   readonly store: SafeHeadStore
   /** absent: no other node is followed */
   readonly follow: Pick<Follow, 'status'> | undefined
   /** absent: no block is built here */
   readonly sequencer: SequencerControl | undefined
   /**
-   * Runs until the signal is aborted; callable once. A fork without rules ends derivation, not the node.
+   * Runs until the signal is aborted; callable once. A stop before a fork ends derivation, not the node.
    * @throws Fault that a running node cannot report itself (fatal)
    */
   run(signal: AbortSignal): Promise<void>
@@ -44,14 +47,24 @@ export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status'
 /** Polls of the head between two polls of the safe and finalized blocks, which move once in minutes. */
 const labelPolls = 4
 
-/** Runs consensus. After a fork without rules the node continues to serve its chain and is not ready; any other fatal fault ends it. */
+/** Runs consensus. After a stop before a fork the node continues to serve its chain and is not ready; any other fatal fault ends it. */
 async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal): Promise<void> {
   try {
     await consensus.run(signal)
   } catch (error) {
-    if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
+    if (!isForkStop(error)) throw error
     log.error('derivation stopped', { code: error.code, reason: error.message, fix: error.fix })
   }
+}
+
+/** Longest wait for the published fork schedule at a start. Without it, a node that stopped before a fork would continue over it. */
+const maxScheduleWaitMs = 5_000
+
+async function firstOrLate({ first }: Pick<ProtocolVersionsWatch, 'first'>, clock: Clock, signal: AbortSignal): Promise<void> {
+  const done = new AbortController()
+  const late = clock.delay(maxScheduleWaitMs, AbortSignal.any([signal, done.signal])).catch(() => {})
+  await Promise.race([first, late])
+  done.abort()
 }
 
 /** Waits until all parts have ended. When one fails, stops the others and throws its error at the end. */
@@ -63,8 +76,8 @@ async function allEnded(parts: readonly Promise<void>[], stop: AbortController):
 
 /** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
-  const { log, registry } = deps
-  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions } = options
+  const { log, registry, clock } = deps
+  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions, forksFromL1 } = options
   await using opening = new AsyncDisposableStack()
   const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   agreeOnSchema(kv, consensusSchema)
@@ -81,7 +94,10 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
   }
   const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }
-  const consensus = createConsensus(consensusDeps, { ...defaultDriverOptions, ...polls, config })
+  const consensus = createConsensus(consensusDeps, {
+    ...{ ...defaultDriverOptions, ...polls, config },
+    ...(forksFromL1 !== undefined && { stopsOnDifference: forksFromL1 }),
+  })
   const open = opening.move()
   return {
     store,
@@ -89,12 +105,19 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     sequencer: sequencer?.control(),
     inbox: consensus.inbox,
     waits: consensus.waits,
+    forks: consensus.forks,
     status: () => consensus.status(),
     async run(signal): Promise<void> {
       const failed = new AbortController()
       const until = AbortSignal.any([signal, failed.signal])
       using _watch = l1?.watchBlobSchedule()
-      await allEnded([runConsensus(consensus, log, until), ...(l1 ? [checkL1(l1, until)] : [])], failed)
+      const contract = forkScheduleContractOf(config)
+      using versions = contract && l1?.watchProtocolVersions({ contract, onPublished: (schedule) => consensus.forks.publish(schedule) })
+      const run = async (): Promise<void> => {
+        if (versions) await firstOrLate(versions, clock, until)
+        await runConsensus(consensus, log, until)
+      }
+      await allEnded([run(), ...(l1 ? [checkL1(l1, until)] : [])], failed)
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }

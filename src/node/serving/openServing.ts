@@ -47,6 +47,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: 
     clock,
     status: (): DriverStatus | undefined => consensus?.status(),
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
+    forks: (): readonly string[] => consensus?.forks.problems() ?? [],
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
     execution: execution?.execution,
   }

@@ -1,4 +1,9 @@
+import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { ForkGate } from '#consensus/forkGate'
+import { consensusMetrics } from '#consensus/metrics'
+import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openExecution } from '#test/contract/engine'
 import { attributesAt, scheduleTo, smallChain } from '#test/harness/chain/blocks'
@@ -24,7 +29,11 @@ function adminOf(config: object = chain.config) {
       return { kind: 'inserted' }
     },
   }
-  const deps = { consensus: { inbox }, log: silentLog, signal: new AbortController().signal }
+  const forks = new ForkGate(
+    { clock: systemClock, log: silentLog, metrics: consensusMetrics.register(new Registry()) },
+    { config: config as RollupConfig },
+  )
+  const deps = { consensus: { inbox, forks }, log: silentLog, signal: new AbortController().signal }
   const { admin = expect.fail() } = rollupServing(deps as never, { config, version: '1', isAdminOn: true } as NodeOptions)
   return { admin, taken }
 }
@@ -52,6 +61,6 @@ it.each<[string, (payload: Payload) => Payload, RegExp]>([
 
 it('node/serving/serving: names the fork when it refuses a payload past an unsupported fork', async () => {
   const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, beryl: 0 } })
-  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/the fork beryl/) })
+  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/fork beryl/) })
   expect(taken).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { blockIntervalMs } from '#chainspec/blockTime'
 import type { ForkSchedule } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { unsupportedForkAt } from '#chainspec/unsupportedFork'
+import type { ForkGate } from '#consensus/forkGate'
 import { progressOf } from '#consensus/status'
 import { createEngineApi } from '#engine/engineApi'
 import { headerOfPayload } from '#engine/payloadHeader'
@@ -109,10 +109,10 @@ export function rollupServing(
  * Returns why a posted payload is refused, or undefined. The inbox remembers refused payloads by hash, so the hash must be the payload's own, and only
  * a payload with the fields of its fork can be hashed.
  */
-function mismatchOf(schedule: ForkSchedule, payload: Payload): string | undefined {
+function mismatchOf(schedule: ForkSchedule, forks: Pick<ForkGate, 'faultAt'>, payload: Payload): string | undefined {
   const { timestamp, blockHash } = payload
-  const later = unsupportedForkAt(schedule, timestamp)
-  if (later) return `a block of time ${timestamp} follows the fork ${later.fork}, which this version does not support`
+  const stop = forks.faultAt(timestamp)
+  if (stop) return stop.message
   const refusal = newPayloadRefusal(schedule, methodVersionsAt(schedule, timestamp).newPayload, payload)
   if (refusal) return refusal.reason
   return hashHeader(headerOfPayload(schedule, payload)) === blockHash ? undefined : `the payload does not hash to ${blockHash}`
@@ -120,18 +120,18 @@ function mismatchOf(schedule: ForkSchedule, payload: Payload): string | undefine
 
 function adminNode({
   config,
-  consensus: { inbox, sequencer },
+  consensus: { inbox, sequencer, forks },
   log,
   signal,
 }: {
   readonly config: RollupConfig
-  readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer'>
+  readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer' | 'forks'>
   readonly log: NodeDeps['log']
   readonly signal: AbortSignal
 }): AdminNode {
   return {
     async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
-      const mismatch = mismatchOf(config.schedule, payload)
+      const mismatch = mismatchOf(config.schedule, forks, payload)
       if (mismatch !== undefined) return { kind: 'refused', reason: mismatch }
       const outcome = await inbox.insert([payload], signal)
       switch (outcome.kind) {

@@ -4,6 +4,7 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import { EngineQueue } from '#consensus/engineQueue'
 import { defaultFollowOptions, Follower, type FollowOptions } from '#consensus/follow'
 import type { ProofsStatus } from '#consensus/followProofs'
+import { ForkGate } from '#consensus/forkGate'
 import { consensusMetrics, followMetrics } from '#consensus/metrics'
 import type { L2Source } from '#consensus/ports'
 import { Waits } from '#consensus/waits'
@@ -174,7 +175,7 @@ export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}
   const labels = options.labels ?? 'source'
   const followOptions: FollowOptions = { ...defaultFollowOptions, config: followConfig, labels, maxAheadSec: 1_024, ...options }
   const deps = { clock, random: () => 0, log: silentLog, waits }
-  const queue = new EngineQueue({ ...deps, engine, metrics }, followOptions)
+  const queue = new EngineQueue({ ...deps, engine, metrics, forks: new ForkGate({ ...deps, metrics }, followOptions) }, followOptions)
   const control = new AbortController()
   await queue.load(control.signal)
   const follower = new Follower(

@@ -119,9 +119,9 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
       },
       { ...defaultDriverOptions, headPollMs: 1_000, labelPollMs: 4_000, config },
     )
-    const { sequenced: chain, waits } = driver
+    const { sequenced: chain, waits, forks } = driver
     const sequencer = new Sequencer(
-      { chain, waits, l1, l1Head: () => driver.status().l1.latest, clock, log, metrics: sequencerMetrics.register(registry) },
+      { chain, waits, forks, l1, l1Head: () => driver.status().l1.latest, clock, log, metrics: sequencerMetrics.register(registry) },
       { config, l1ConfirmationBlocks: 0, isStopped: false, ...options },
     )
     const control = new AbortController()
