@@ -81,6 +81,11 @@ it('cli/nodeOptions: uses the other half by URL, serves rollup and metrics in mo
   expect(Object.keys(given.listen)).toEqual(['rollup', 'metrics'])
 })
 
+it('cli/nodeOptions: stops at a difference of fork times only with --forks.from-l1', () => {
+  expect(options('all', l1)).not.toHaveProperty('forksFromL1')
+  expect(options('all', { ...l1, 'forks.from-l1': 'true' }).forksFromL1).toBe(true)
+})
+
 it('cli/nodeOptions: trusts transactions of L1 and sets a slot time only when the flags do', () => {
   expect(Object.keys(options('all', l1).l1 ?? {})).toEqual(['rpcUrls', 'beaconUrls', 'pollMs'])
   const given = options('all', { ...l1, 'l1.trust-transactions': 'true', 'l1.slot-seconds': '2' })

@@ -134,9 +134,12 @@ it('consensus/driver: an unknown fork that L1 publishes while it derives stops i
   const world = createWorld({ holocene: 0 })
   mineSix(world)
   const session = world.start(undefined, { commitBlocks: 100, commitMs: 1_000_000 })
-  await session.until(() => session.engine.durable.chain.length === 4)
   const at = world.genesis.timestamp + 22
-  session.driver.forks.publish({ times: [...Array<number>(14).fill(0), at] })
+  const build = session.engine.build
+  session.engine.build = async (parent, ...rest) => {
+    if (parent.number === 3) session.driver.forks.publish({ times: [...Array<number>(14).fill(0), at] })
+    return await build(parent, ...rest)
+  }
   await expect(session.toTip()).rejects.toMatchObject({ code: 'UNSUPPORTED_FORK', data: { activationSec: at } })
   expect(session.driver.status()).toMatchObject({ phase: 'stopped', fault: { code: 'UNSUPPORTED_FORK' }, heads: { safe: { number: 10 } } })
   expect(session.engine.durable.chain.at(-1)?.timestamp).toBe(at - 2)

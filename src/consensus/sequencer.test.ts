@@ -358,6 +358,16 @@ it('consensus/sequencer: ends before the first block of an unsupported fork (UNS
   expect(run.ended()).toMatchObject({ code: 'UNSUPPORTED_FORK' })
 })
 
+it('consensus/sequencer: ends before the first block of an unknown fork that L1 publishes while it runs (UNSUPPORTED_FORK)', async () => {
+  const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), pool)
+  const run = host.start()
+  await host.pass(4)
+  run.driver.forks.publish({ times: [...Array<number>(14).fill(0), genesisTimeSec + 9] })
+  await host.pass(8)
+  expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)
+  expect(run.ended()).toMatchObject({ code: 'UNSUPPORTED_FORK' })
+})
+
 it('consensus/sequencer: an L1 block that the blob schedule does not explain is no origin, and ends it (L1_BLOB_SCHEDULE)', async () => {
   const { host, run } = await begin()
   host.world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 131_072n } })
