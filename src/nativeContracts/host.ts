@@ -14,6 +14,7 @@ export type CodeKind = 'none' | 'marker' | 'other'
 export interface NativeHost {
   /** Call data: the bytes from `start` to `end`, valid until the frame ends. */
   readonly bytes: Uint8Array
+  readonly view: DataView
   readonly start: number
   readonly end: number
   readonly isStatic: boolean
@@ -21,6 +22,7 @@ export interface NativeHost {
   readonly isBorrowed: boolean
   /** The frame has a value, moved to the contract before it started. */
   readonly hasValue: boolean
+  /** The same object in every frame of one host, like `selfAddress`. */
   readonly caller: Word
   readonly origin: Word
   /** The called address. */
@@ -29,6 +31,8 @@ export interface NativeHost {
   readonly chainId: Word
   /** Seconds. */
   readonly timestamp: bigint
+  /** An object that the contracts reuse in the next frame of the host. */
+  kept: object | undefined
   charge(gas: number): void
   /** Reverts without data in a static frame. */
   requireWritable(): void

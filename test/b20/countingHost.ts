@@ -9,7 +9,9 @@ const wordOfAddress = (address: Address): Word => wordOfBytes(concatBytes(new Ui
 /** A host over maps that counts the reads and writes of one account, and the metered hashes. */
 export class CountingHost implements NativeHost {
   readonly bytes = new Uint8Array(0)
+  readonly view = new DataView(new ArrayBuffer(0))
   readonly start = 0
+  kept: object | undefined
   readonly end = 0
   readonly isStatic = false
   readonly isBorrowed = false

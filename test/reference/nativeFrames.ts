@@ -39,7 +39,9 @@ class ReferenceNativeHost implements NativeHost {
   /** Holds the gas. */
   readonly frame: Frame
   readonly bytes: Uint8Array
+  readonly view: DataView
   readonly start = 0
+  kept: object | undefined
   readonly end: number
   readonly isStatic: boolean
   readonly isBorrowed: boolean
@@ -55,6 +57,7 @@ class ReferenceNativeHost implements NativeHost {
     this.#machine = machine
     this.frame = createFrame(machine, { ...call, kind: 'call', checkpoint: machine.journal.checkpoint() })
     this.bytes = call.input.slice()
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
     this.end = this.bytes.length
     this.isStatic = call.isStatic
     this.isBorrowed = call.isBorrowed

@@ -1,7 +1,7 @@
 import { type NativeContract, nativeContracts } from '#nativeContracts/addresses'
 import type { AccountHandle, CodeKind, NativeHost } from '#nativeContracts/host'
 import { outOfGas, silentRevert } from '#nativeContracts/kit/ends'
-import { add, bytesOf, isBelow, newWord, type Word, writeWord } from '#nativeContracts/kit/word'
+import { add, bytesOf, isBelow, newWord, setViewWord, type Word } from '#nativeContracts/kit/word'
 import type { NativeRules } from '#nativeContracts/rules'
 import { type NativeEnd, runNative } from '#nativeContracts/run'
 import { hashFromBytes } from '#types/ids'
@@ -59,6 +59,8 @@ export class NativeFrames implements NativeHost {
   #exports: EvmExports
   #u32: Uint32Array
   bytes: Uint8Array
+  view: DataView
+  kept: object | undefined
   start = 0
   end = 0
   #interruptCheck: InterruptCheck | undefined
@@ -78,6 +80,7 @@ export class NativeFrames implements NativeHost {
     this.#exports = exports
     this.#u32 = memory.u32
     this.bytes = memory.u8
+    this.view = new DataView(memory.u8.buffer)
   }
 
   /** Serves `exitNative` and runs on. @returns the next exit. @throws exceptions of the view; after MissingState the exit can be served again */
@@ -89,6 +92,7 @@ export class NativeFrames implements NativeHost {
     this.#interruptCheck = interruptCheck
     this.#exports = exports
     this.#u32 = memory.u32
+    if (this.bytes !== memory.u8) this.view = new DataView(memory.u8.buffer)
     this.bytes = memory.u8
     this.#enter()
     return this.#end(this.#run(contract, rules))
@@ -156,7 +160,7 @@ export class NativeFrames implements NativeHost {
   }
 
   account(address: Word): AccountHandle {
-    writeWord(this.bytes, slotAt, address)
+    setViewWord(this.view, slotAt, address)
     return this.#loaded(this.#exports.accountAt(slotAt + 12))
   }
 
@@ -260,7 +264,7 @@ export class NativeFrames implements NativeHost {
   }
 
   logWord(account: AccountHandle, topics: readonly Word[], data: Word): void {
-    writeWord(this.bytes, returnBase, data)
+    setViewWord(this.view, returnBase, data)
     this.#addLog(account, topics, 3, 32)
   }
 

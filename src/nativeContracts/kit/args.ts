@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isDynamic, type Param } from './abi.ts'
-import { newWord, readWord, u64At, type Word } from './word.ts'
+import { newWord, u64At, viewWord, type Word } from './word.ts'
 
 /** Why call data does not decode; V1 reverts with a text about it (decodeText.ts). */
 export type DecodeFailure =
@@ -8,10 +8,15 @@ export type DecodeFailure =
   /** Offset of the word that is no offset or length. */
   | { readonly kind: 'offset'; readonly at: number }
 
-/** Call data: a range of bytes. */
-export type CallData = { readonly bytes: Uint8Array; readonly start: number; readonly end: number }
+/** Call data: a range of bytes; `view` has the same bytes. */
+export type CallData = { readonly bytes: Uint8Array; readonly view: DataView; readonly start: number; readonly end: number }
 
-export const callDataOf = (bytes: Uint8Array): CallData => ({ bytes, start: 0, end: bytes.length })
+export const callDataOf = (bytes: Uint8Array): CallData => ({
+  bytes,
+  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+  start: 0,
+  end: bytes.length,
+})
 
 /** `words`: all parameters are static; `mixed`: some are dynamic; `struct`: members of a struct, which an offset precedes. */
 export type ArgsLayout = 'words' | 'mixed' | 'struct'
@@ -27,6 +32,7 @@ const maxCapacity = 2 ** 58
  */
 export class Args {
   readonly #bytes: Uint8Array
+  readonly #view: DataView
   readonly #end: number
   /** Position of the first argument's head. */
   #base: number
@@ -36,8 +42,9 @@ export class Args {
   #failure: DecodeFailure | undefined
 
   /** Decodes the parameters from a position on. `failure` tells whether that succeeded. */
-  constructor(params: readonly Param[], bytes: Uint8Array, base: number, end: number, layout: ArgsLayout) {
+  constructor(params: readonly Param[], { bytes, view, end }: CallData, base: number, layout: ArgsLayout) {
     this.#bytes = bytes
+    this.#view = view
     this.#end = end
     this.#base = base
     if (layout === 'struct') this.#base = this.#structAt(base)
@@ -49,7 +56,7 @@ export class Args {
 
   /** Decodes an encoded struct with dynamic members: an offset, then the members. */
   static ofStruct(params: readonly Param[], data: CallData): Args {
-    return new Args(params, data.bytes, data.start, data.end, 'struct')
+    return new Args(params, data, data.start, 'struct')
   }
 
   #structAt(base: number): number {
@@ -79,7 +86,7 @@ export class Args {
   }
 
   word(index: number, to: Word = newWord()): Word {
-    return readWord(to, this.#bytes, this.#position(index))
+    return viewWord(to, this.#view, this.#position(index))
   }
 
   u64(index: number): bigint {
@@ -108,7 +115,7 @@ export class Args {
   }
 
   element(index: number, position: number, to: Word = newWord()): Word {
-    return readWord(to, this.#bytes, this.#position(index) + 32 * position)
+    return viewWord(to, this.#view, this.#position(index) + 32 * position)
   }
 
   elements(index: number): Word[] {
@@ -200,30 +207,31 @@ export class Args {
 
   #hasType(param: Param, index: number): boolean {
     if (param.kind === 'text') return isUtf8(this.bytes(index))
-    if (param.kind !== 'array') return isOfType(param, this.#bytes, this.#position(index))
+    if (param.kind !== 'array') return this.#isOfType(param, this.#position(index))
     const at = this.#position(index)
-    for (let i = 0; i < this.count(index); i++) if (!isOfType(param.element, this.#bytes, at + 32 * i)) return false
+    for (let i = 0; i < this.count(index); i++) if (!this.#isOfType(param.element, at + 32 * i)) return false
     return true
+  }
+
+  /** Returns whether a static value has no bits outside its type. */
+  #isOfType(param: Param, at: number): boolean {
+    switch (param.kind) {
+      case 'number':
+        if (param.bits === 160) return (this.#view.getUint32(at) | this.#view.getUint32(at + 4) | this.#view.getUint32(at + 8)) === 0
+        return isZeroRange(this.#bytes, at, at + 32 - param.bits / 8)
+      case 'bool':
+        return isZeroRange(this.#bytes, at, at + 31)
+      case 'enum':
+        return isZeroRange(this.#bytes, at, at + 31) && (this.#bytes[at + 31] as number) < param.limit
+      case 'fixed':
+        return isZeroRange(this.#bytes, at + param.bytes, at + 32)
+      default:
+        return true
+    }
   }
 }
 
 function isZeroRange(bytes: Uint8Array, from: number, to: number): boolean {
   for (let i = from; i < to; i++) if (bytes[i] !== 0) return false
   return true
-}
-
-/** Returns whether a static value has no bits outside its type. */
-function isOfType(param: Param, input: Uint8Array, at: number): boolean {
-  switch (param.kind) {
-    case 'number':
-      return isZeroRange(input, at, at + 32 - param.bits / 8)
-    case 'bool':
-      return isZeroRange(input, at, at + 31)
-    case 'enum':
-      return isZeroRange(input, at, at + 31) && (input[at + 31] as number) < param.limit
-    case 'fixed':
-      return isZeroRange(input, at + param.bytes, at + 32)
-    default:
-      return true
-  }
 }

@@ -61,7 +61,7 @@ export class FunctionTable<F> {
       const all = data.bytes.slice(data.start, data.end)
       throw revert(concatBytes(all.subarray(0, 4), tooShortText(this.#name, all)), 'undecodable')
     }
-    const args = new Args(found.params, data.bytes, data.start + 4, data.end, found.layout)
+    const args = new Args(found.params, data, data.start + 4, found.layout)
     if (args.failure !== undefined) throw malformed(this.#rules, data, found.params, args)
     return args
   }

@@ -92,6 +92,14 @@ function tablesOf(rules: NativeRules): Tables {
 /** Runs a call of a token. A token that does not exist reverts without data. */
 export function runToken(host: NativeHost, rules: NativeRules, variant: TokenVariant): Uint8Array {
   if (host.codeKind(host.selfAddress) === 'none') throw silentRevert()
+  return tokenFunctions(rules, variant).call(frameOf(host, rules, variant), host)
+}
+
+/** Returns the frame of a call, and reuses that of the last call when it was of the same token. */
+function frameOf(host: NativeHost, rules: NativeRules, variant: TokenVariant): TokenFrame {
+  const { kept } = host
+  if (kept instanceof TokenFrame && kept.account === host.self && kept.rules === rules) return kept
   const frame = new TokenFrame(host, rules, variant, host.selfAddress, host.self, host.caller, false)
-  return tokenFunctions(rules, variant).call(frame, host)
+  host.kept = frame
+  return frame
 }
