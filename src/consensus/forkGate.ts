@@ -45,8 +45,8 @@ const shown = (timeSec: number | undefined): string => (timeSec === undefined ? 
 export class ForkGate {
   readonly #deps: ForkGateDeps
   readonly #options: ForkGateOptions
-  /** elapsed time of the last warning of each kind */
-  readonly #warnedMs = new Map<string, number>()
+  /** last warning of each kind, with its elapsed time */
+  readonly #warned = new Map<string, { readonly about: string; readonly atMs: number }>()
   #published: PublishedSchedule = { times: [] }
   #differences: readonly ForkDifference[] = []
   #next: PlannedFork | undefined
@@ -72,7 +72,6 @@ export class ForkGate {
       metrics.forkTimes.set({ fork, source: 'published' }, times[id] ?? 0)
     }
     metrics.forkDifference.set({}, this.#differences.length > 0 ? 1 : 0)
-    this.#warnedMs.clear()
     this.report()
   }
 
@@ -100,10 +99,12 @@ export class ForkGate {
     const left = this.#next && this.#next.activationSec - nowSec
     metrics.unsupportedFork.set({}, left === undefined ? Number.POSITIVE_INFINITY : Math.max(0, left))
     const coming = approachingFork(this.#next, nowSec)
-    if (coming && this.#isDue('fork')) log.warn('unsupported fork ahead, the node will stop before it', coming)
-    if (this.#differences.length > 0 && this.#isDue('difference')) for (const difference of this.#differences) this.#warnOf(difference)
+    if (coming && this.#isDue('fork', String(coming.activationSec)))
+      log.warn('unsupported fork ahead, the node will stop before it', coming)
+    if (this.#differences.length > 0 && this.#isDue('difference', JSON.stringify(this.#differences)))
+      for (const difference of this.#differences) this.#warnOf(difference)
     const { minimum } = this.#published
-    if (minimum && isAboveKnown(minimum) && this.#isDue('version')) {
+    if (minimum && isAboveKnown(minimum) && this.#isDue('version', versionText(minimum))) {
       const fix = 'install a newer version before the next fork'
       log.warn('L1 demands a protocol version above the one of this node', { minimum: versionText(minimum), fix })
     }
@@ -122,10 +123,12 @@ export class ForkGate {
     return Math.floor(this.#deps.clock.nowMs() / 1_000)
   }
 
-  #isDue(kind: string): boolean {
+  /** Returns whether a warning of this kind is new or a day old, and notes it. */
+  #isDue(kind: string, about: string): boolean {
     const nowMs = this.#deps.clock.elapsedMs()
-    if (nowMs - (this.#warnedMs.get(kind) ?? Number.NEGATIVE_INFINITY) < dayMs) return false
-    this.#warnedMs.set(kind, nowMs)
+    const last = this.#warned.get(kind)
+    if (last?.about === about && nowMs - last.atMs < dayMs) return false
+    this.#warned.set(kind, { about, atMs: nowMs })
     return true
   }
 
