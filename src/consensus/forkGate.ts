@@ -110,7 +110,7 @@ export class ForkGate {
     }
   }
 
-  /** Returns why the node is about to leave the chain; empty: it is not. Pure. */
+  /** Returns why the node is about to leave the chain; empty: it is not. */
   problems(): readonly string[] {
     const { times, minimum } = this.#published
     if (minimum === undefined || !isAboveKnown(minimum)) return []
