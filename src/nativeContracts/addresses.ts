@@ -7,12 +7,11 @@ import { type Word, wordOfBytes } from './kit/word.ts'
 export const factoryAddress: Address = parseAddress('0xb20f000000000000000000000000000000000000')
 export const activationRegistryAddress: Address = parseAddress('0x8453000000000000000000000000000000000001')
 export const policyRegistryAddress: Address = parseAddress('0x8453000000000000000000000000000000000002')
-export const nonceManagerAddress: Address = parseAddress('0x813000000000000000000000000000000000aa01')
-export const transactionContextAddress: Address = parseAddress('0x813000000000000000000000000000000000aa02')
+const nonceManagerAddress: Address = parseAddress('0x813000000000000000000000000000000000aa01')
+const transactionContextAddress: Address = parseAddress('0x813000000000000000000000000000000000aa02')
 
 const wordOfAddress = (address: Address): Word => wordOfBytes(padLeft(fromHex(address), 32))
 
-export const factoryWord: Word = wordOfAddress(factoryAddress)
 export const activationRegistryWord: Word = wordOfAddress(activationRegistryAddress)
 export const policyRegistryWord: Word = wordOfAddress(policyRegistryAddress)
 

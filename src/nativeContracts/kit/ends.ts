@@ -6,7 +6,7 @@ import { type AbiValue, encodeArguments, paramsOf, signatureOf } from './abi.ts'
  * Reason of a revert. Batches (`announce`, `initCalls`) treat them differently:
  * `error`: an error of the contract; `panic`: failed arithmetic; `silent`: no data; `undecodable`: unknown selector or malformed arguments.
  */
-export type RevertReason = 'error' | 'panic' | 'silent' | 'undecodable'
+type RevertReason = 'error' | 'panic' | 'silent' | 'undecodable'
 
 /** Thrown to end a frame with its remaining gas. One object serves all reverts, since a stack trace costs more than a call. */
 export class NativeRevert extends Error {

@@ -1,15 +1,14 @@
 import { keccak256, keccak256Of, keccak256Text } from '#lib/keccak'
-import { addNumber, bytesOf, copyWord, newWord, readWord, type Word, wordOf, wordOfBytes, writeWord } from './word.ts'
+import { addNumber, bytesOf, newWord, readWord, subtract, type Word, wordOf, wordOfBytes, writeWord } from './word.ts'
 
-/** Returns the storage root of a namespace (ERC-7201). */
+/** Returns the storage root of a namespace (ERC-7201): keccak(keccak(name) - 1), with a zero lowest byte. */
 export function namespaceRoot(name: string): Word {
-  const inner = wordOfBytes(keccak256Text(name))
-  const root = wordOfBytes(keccak256(bytesOf(addNumber(newWord(), wordOf(BigInt.asUintN(256, BigInt(`0x${hexOf(inner)}`) - 1n)), 0))))
+  const before = newWord()
+  subtract(before, wordOfBytes(keccak256Text(name)), wordOf(1))
+  const root = wordOfBytes(keccak256(bytesOf(before)))
   root[0] = ((root[0] as number) & ~0xff) >>> 0
   return root
 }
-
-const hexOf = (word: Word): string => Buffer.from(bytesOf(word)).toString('hex')
 
 /** Number of cached slots of mappings. Holders, spenders and policy members of busy tokens repeat. */
 const cacheSize = 8_192
@@ -35,7 +34,7 @@ function isKept(at: number, word: Word): boolean {
 }
 
 /** Stores the slot of a mapping's value: keccak(key ‖ base). */
-export function mappingSlot(to: Word, key: Word, base: Word): Word {
+function mappingSlot(to: Word, key: Word, base: Word): Word {
   const at = entryFor(key, base)
   if (isEntry(at, key, base)) {
     for (let i = 0; i < 8; i++) to[i] = cache[at + 16 + i] as number
@@ -60,7 +59,7 @@ export const contentsSlot = (slot: Word): Word => wordOfBytes(keccak256(bytesOf(
 export const slotAfter = (slot: Word, distance: number): Word => addNumber(newWord(), slot, distance)
 
 /** A mapping from words or addresses to words. */
-export class MappingField {
+class MappingField {
   readonly base: Word
 
   constructor(base: Word) {
@@ -76,7 +75,7 @@ export class MappingField {
 const inner = newWord()
 
 /** A mapping of mappings. */
-export class NestedMappingField {
+class NestedMappingField {
   readonly base: Word
 
   constructor(base: Word) {
@@ -105,6 +104,3 @@ export function fieldsOf(namespace: string): Fields {
     nested: (number) => new NestedMappingField(at(number)),
   }
 }
-
-/** Copies a slot into a new word, for code that keeps it. */
-export const keptSlot = (slot: Word): Word => copyWord(newWord(), slot)

@@ -58,7 +58,7 @@ function updateComposite(frame: PolicyFrame, args: Args): Uint8Array {
   const id = args.u64(0)
   const policy = loadPolicy(frame, id)
   if (!isComposite(typeOf(id))) throw incompatiblePolicyType()
-  requirePolicyAdmin(frame, policy, id)
+  requirePolicyAdmin(frame, policy)
   storeChildren(frame, id, childrenOf(frame, args, 1))
   return emptyBytes
 }

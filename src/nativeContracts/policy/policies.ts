@@ -50,7 +50,7 @@ export function readAdmin({ storage, rules }: PolicyFrame, id: bigint): Word {
 }
 
 /** Requires that the caller is the admin: the zero address where there is none. @returns the admin */
-export function requirePolicyAdmin({ host }: PolicyFrame, policy: Word, _id: bigint): Word {
+export function requirePolicyAdmin({ host }: PolicyFrame, policy: Word): Word {
   const admin = adminOf(policy)
   if (!isEqual(host.caller, admin)) throw unauthorized()
   return admin

@@ -77,7 +77,7 @@ function updateMembers(frame: PolicyFrame, args: Args, type: number): Uint8Array
   const id = args.u64(0)
   const policy = loadPolicy(frame, id)
   if (typeOf(id) !== type) throw incompatiblePolicyType()
-  requirePolicyAdmin(frame, policy, id)
+  requirePolicyAdmin(frame, policy)
   requireBatchSize(args, 2)
   setMembers(frame, id, type, args.flag(1), args.elements(2))
   return emptyBytes
@@ -88,7 +88,7 @@ const pendingSlot = (id: bigint): Word => policyFields.pendingAdmins.slot(slot, 
 function stageUpdateAdmin(frame: PolicyFrame, args: Args): Uint8Array {
   const [id, next] = [args.u64(0), args.word(1)]
   const { storage, host } = frame
-  const admin = requirePolicyAdmin(frame, loadPolicy(frame, id), id)
+  const admin = requirePolicyAdmin(frame, loadPolicy(frame, id))
   storage.write(pendingSlot(id), next)
   policyAdminStaged.emit(host, storage.account, [idWord(id), admin, next])
   return emptyBytes
@@ -110,7 +110,7 @@ function finalizeUpdateAdmin(frame: PolicyFrame, args: Args): Uint8Array {
 function renounceAdmin(frame: PolicyFrame, args: Args): Uint8Array {
   const id = args.u64(0)
   const { storage, host } = frame
-  const previous = requirePolicyAdmin(frame, loadPolicy(frame, id), id)
+  const previous = requirePolicyAdmin(frame, loadPolicy(frame, id))
   setAdmin(frame, id, nobody)
   storage.write(pendingSlot(id), nobody)
   policyAdminUpdated.emit(host, storage.account, [idWord(id), previous, nobody])

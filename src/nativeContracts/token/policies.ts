@@ -14,7 +14,7 @@ import type { TokenFrame } from './frame.ts'
 import { defaultAdminRole, requireRole } from './roles.ts'
 
 /** A purpose for which a token names a policy: the slot and the lower limb of its id. */
-export type Scope = { readonly name: Word; readonly slot: Word; readonly limb: number; readonly isSeize: boolean }
+type Scope = { readonly name: Word; readonly slot: Word; readonly limb: number; readonly isSeize: boolean }
 
 const scope = (name: string, slot: Word, place: number, isSeize = false): Scope => ({
   name: wordOfBytes(keccak256Text(name)),
@@ -24,8 +24,8 @@ const scope = (name: string, slot: Word, place: number, isSeize = false): Scope 
 })
 
 export const senderScope = scope('TRANSFER_SENDER_POLICY', tokenFields.transferPolicies, 0)
-export const receiverScope = scope('TRANSFER_RECEIVER_POLICY', tokenFields.transferPolicies, 1)
-export const executorScope = scope('TRANSFER_EXECUTOR_POLICY', tokenFields.transferPolicies, 2)
+const receiverScope = scope('TRANSFER_RECEIVER_POLICY', tokenFields.transferPolicies, 1)
+const executorScope = scope('TRANSFER_EXECUTOR_POLICY', tokenFields.transferPolicies, 2)
 export const mintReceiverScope = scope('MINT_RECEIVER_POLICY', tokenFields.mintPolicies, 0)
 export const seizeExemptScope = scope('SEIZE_EXEMPT_POLICY', tokenFields.seizePolicies, 0, true)
 export const seizeReceiverScope = scope('SEIZE_RECEIVER_POLICY', tokenFields.seizePolicies, 1, true)

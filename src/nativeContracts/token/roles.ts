@@ -25,7 +25,7 @@ export const seizeRole = roleNamed('SEIZE_ROLE')
 const slot = newWord()
 const one = wordOf(1)
 
-export function hasRole({ storage }: TokenFrame, role: Word, account: Word): boolean {
+function hasRole({ storage }: TokenFrame, role: Word, account: Word): boolean {
   return storage.readFlag(tokenFields.roles.slot(slot, role, account))
 }
 
