@@ -1,7 +1,8 @@
 import { type NativeContract, nativeContracts } from '#nativeContracts/addresses'
 import type { AccountHandle, CodeKind, NativeHost } from '#nativeContracts/host'
 import { outOfGas, silentRevert } from '#nativeContracts/kit/ends'
-import { add, bytesOf, isBelow, newWord, setViewWord, type Word } from '#nativeContracts/kit/word'
+import { trueOutput } from '#nativeContracts/kit/results'
+import { add, bytesOf, isBelow, newWord, setViewWord, type Word, wordOf } from '#nativeContracts/kit/word'
 import type { NativeRules } from '#nativeContracts/rules'
 import { type NativeEnd, runNative } from '#nativeContracts/run'
 import { hashFromBytes } from '#types/ids'
@@ -45,6 +46,7 @@ const valueAt = ioBase + 0x120
 const topicsTop = ioBase + 0x1c0
 
 const gasWarmAccess = 100
+const one = wordOf(1)
 /** Bits that `moveNative` sets in an entry whose value it could not change. */
 const failedMove = 6
 /** Calls of a batch between two interrupt checks. */
@@ -122,7 +124,7 @@ export class NativeFrames implements NativeHost {
     if (kind === 'out of gas') return this.#exports.endNative(endedOutOfGas, 0, 0)
     const size = output.length
     const to = this.#fitting(size)
-    if (size === 32) for (let i = 0; i < 32; i++) this.bytes[to + i] = output[i] as number
+    if (output === trueOutput) setViewWord(this.view, to, one)
     else this.bytes.set(output, to)
     return this.#exports.endNative(kind === 'success' ? endedSuccess : endedRevert, size, this.#owed)
   }

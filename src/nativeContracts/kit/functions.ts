@@ -35,6 +35,8 @@ export class FunctionTable<F> {
   readonly #rules: NativeRules
   readonly #name: string
   readonly #leastBytes: number
+  /** The function of the last call: many calls in a row are transfers. */
+  #last: NativeFunction<F> | undefined
 
   /**
    * @param name of the interface, for the texts of V1
@@ -50,8 +52,11 @@ export class FunctionTable<F> {
   /** Returns the function that the call data select. @throws NativeRevert for an unknown selector */
   #select({ bytes, start, end }: CallData): NativeFunction<F> {
     if (end - start < 4) throw revert(noSelector, 'undecodable')
-    const found = this.#bySelector.get(selectorAt(bytes, start))
+    const selector = selectorAt(bytes, start)
+    if (this.#last?.selector === selector) return this.#last
+    const found = this.#bySelector.get(selector)
     if (!found) throw revert(bytes.slice(start, start + 4), 'undecodable')
+    this.#last = found
     return found
   }
 

@@ -5,7 +5,8 @@ import { bytesOf, newWord, setBigint, type Word } from './word.ts'
 // Outputs of functions. Callers copy them before they can change.
 
 const zeroOutput = new Uint8Array(32)
-const trueOutput = new Uint8Array(32)
+/** The output of functions that return true, as transfers do. */
+export const trueOutput: Uint8Array = new Uint8Array(32)
 trueOutput[31] = 1
 
 export const asWord = (word: Word): Uint8Array => bytesOf(word)

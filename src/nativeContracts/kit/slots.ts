@@ -37,7 +37,14 @@ function isKept(at: number, word: Word): boolean {
 function mappingSlot(to: Word, key: Word, base: Word): Word {
   const at = entryFor(key, base)
   if (isEntry(at, key, base)) {
-    for (let i = 0; i < 8; i++) to[i] = cache[at + 16 + i] as number
+    to[0] = cache[at + 16] as number
+    to[1] = cache[at + 17] as number
+    to[2] = cache[at + 18] as number
+    to[3] = cache[at + 19] as number
+    to[4] = cache[at + 20] as number
+    to[5] = cache[at + 21] as number
+    to[6] = cache[at + 22] as number
+    to[7] = cache[at + 23] as number
     return to
   }
   writeWord(preimage, 0, key)
