@@ -33,7 +33,7 @@ function parseLine(line: string, number: number): Payload {
  * Validates payloads one after another and makes each the unsafe head; the safe and finalized heads stay. Commits the imported blocks at the end, also
  * after an error. An interrupted import continues when it is run again with the same file.
  * @param onBlock called with each acknowledged payload
- * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal), and those of `Execution.commit`
+ * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), and those of `Execution.commit`
  */
 export async function importPayloads(
   execution: Execution,

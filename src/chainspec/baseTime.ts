@@ -1,6 +1,7 @@
 import { bytesFromBigint, concatBytes, equalBytes, numberFromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
+import type { Block } from '#types/block'
 import { type Deposit, decodeDeposit, encodeDeposit } from '#types/deposit'
 import { type Address, parseAddress } from '#types/ids'
 import { depositType } from '#types/transaction'
@@ -59,6 +60,21 @@ function decoded(raw: Uint8Array): Deposit | undefined {
 
 const isSetter = ({ from, to, data }: Deposit): boolean =>
   from === depositorAccount && to === baseTimeAddress && data.length >= selector.length && equalBytes(data.subarray(0, 4), selector)
+
+/**
+ * Returns a Denim block's time in milliseconds since 1970; undefined for a block before Denim.
+ * @param timestampSec of its header
+ * @param deposit its transaction at `baseTimeIndex`; the block is valid
+ */
+export function timeMsWith(timestampSec: number, deposit: Uint8Array | undefined): number | undefined {
+  const setter = deposit && decoded(deposit)
+  return setter && isSetter(setter) ? timestampSec * 1000 + numberFromBytes(setter.data.subarray(-2)) : undefined
+}
+
+/** Returns a Denim block's time in milliseconds since 1970, read from its body; undefined for a block before Denim. */
+export function timeMsOfBlock({ header, transactions }: Pick<Block, 'header' | 'transactions'>): number | undefined {
+  return timeMsWith(header.timestamp, transactions[baseTimeIndex])
+}
 
 /** Returns the index of the first transaction, other than the one at `except`, that sets the milliseconds in the name of the protocol; -1 without one. */
 export function baseTimeSetterIndex(transactions: readonly Uint8Array[], except?: number): number {

@@ -4,7 +4,7 @@ import { beaconRootsContract, historyStorageContract } from './addresses.ts'
 import type { BlobParams } from './blobSchedule.ts'
 import { type ForkIdChain, forkActivations, forkIdAt } from './forkId.ts'
 import { isActive } from './forks.ts'
-import { plannedEvmRules } from './opRules.ts'
+import { evmRulesAt } from './opRules.ts'
 import { precompileNames } from './precompileNames.ts'
 
 /** Config of a chain from a fork on. @see EIP-7910 */
@@ -35,7 +35,7 @@ export function forkConfigsOf(chain: ForkIdChain): ForkConfigs {
     at: (timestamp) => ({
       forkId: forkIdAt(chain, timestamp).hash,
       blobs: noBlobs,
-      precompiles: precompileNames(plannedEvmRules(schedule, timestamp)),
+      precompiles: precompileNames(evmRulesAt(schedule, timestamp)),
       systemContracts: {
         ...(isActive(schedule, 'ecotone', timestamp) && { BEACON_ROOTS_ADDRESS: beaconRootsContract }),
         ...(isActive(schedule, 'isthmus', timestamp) && { HISTORY_STORAGE_ADDRESS: historyStorageContract }),

@@ -22,9 +22,6 @@ export type Fork = (typeof forks)[number]
 /** Forks that only Base has. Configuration files list them separately. */
 export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies readonly Fork[]
 
-/** The first fork whose rules this version lacks. A block at or after its activation is rejected (UNSUPPORTED_FORK). */
-export const firstUnsupportedFork: Fork = 'beryl'
-
 /** Activation times in seconds; a fork without a time is not scheduled. */
 export type ForkSchedule = Readonly<Partial<Record<Fork, number>>> & {
   /** Account that may activate features of Beryl's native contracts, until the chain's state names another; absent: none. */

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { parseAddress } from '#types/ids'
 import type { ForkSchedule } from './forks.ts'
 import { networkOf } from './networks.ts'
-import { evmRulesAt, latestFork, plannedEvmRules } from './opRules.ts'
-import { approachingFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
+import { evmRulesAt, latestFork } from './opRules.ts'
+import { approachingFork, warningAheadSec } from './unsupportedFork.ts'
 
 const schedule: ForkSchedule = {
   bedrock: 0,
@@ -58,54 +58,31 @@ it('chainspec/opRules: Azul keeps all limits of Jovian', () => {
 it.each([
   ['base', 1_779_991_200, 1_782_410_400],
   ['base-sepolia', 1_776_708_000, 1_781_805_600],
-] as const)(
-  'chainspec/opRules: %s follows Azul from %i on and has no rules from Beryl at %i on (UNSUPPORTED_FORK)',
-  (network, azul, beryl) => {
-    const { config } = networkOf(network)
-    expect(evmRulesAt(config.schedule, azul - 1).fork).toBe('prague')
-    expect(evmRulesAt(config.schedule, azul).fork).toBe('osaka')
-    expect(evmRulesAt(config.schedule, beryl - 1).fork).toBe('osaka')
-    expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
-      expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
-    )
-    const { activationAdmin } = config.schedule
-    expect(plannedEvmRules(config.schedule, beryl)).toEqual({
-      ...evmRulesAt(config.schedule, azul),
-      nativeContracts: { fork: 'beryl', activationAdmin },
-    })
-  },
-)
-
-it('chainspec/unsupportedFork: detects a fork exactly at its activation, also when only a later fork is scheduled', () => {
-  const { schedule: base } = networkOf('base').config
-  expect(nextUnsupportedFork(base)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
-  expect(unsupportedForkAt(base, 1_782_410_399)).toBeUndefined()
-  expect(unsupportedForkAt(base, 1_782_410_400)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
-  expect(unsupportedForkAt({ ...schedule, denim: 110 }, 110)).toEqual({ fork: 'denim', activationSec: 110 })
-  expect(unsupportedForkAt(schedule, Number.MAX_SAFE_INTEGER)).toBeUndefined()
+] as const)('chainspec/opRules: %s follows Azul from %i on, and has native contracts from %i on', (network, azul, beryl) => {
+  const { schedule: times } = networkOf(network).config
+  expect([azul - 1, azul, beryl - 1, beryl].map((time) => evmRulesAt(times, time).fork)).toEqual(['prague', 'osaka', 'osaka', 'osaka'])
+  expect(evmRulesAt(times, beryl - 1).nativeContracts).toBeUndefined()
+  const { activationAdmin } = times
+  expect(evmRulesAt(times, beryl)).toEqual({ ...evmRulesAt(times, azul), nativeContracts: { fork: 'beryl', activationAdmin } })
 })
 
 it('chainspec/unsupportedFork: reports an approaching fork 14 days ahead with the time left, not earlier', () => {
-  const planned = { ...schedule, beryl: 10_000_000 }
-  expect(approachingFork(nextUnsupportedFork(planned), 10_000_000 - warningAheadSec - 1)).toBeUndefined()
-  expect(approachingFork(nextUnsupportedFork(planned), 10_000_000 - 3_600)).toEqual({
-    fork: 'beryl',
-    activationSec: 10_000_000,
-    leftSec: 3_600,
-  })
-  expect(approachingFork(nextUnsupportedFork(planned), 20_000_000)?.leftSec).toBe(0)
-  expect(approachingFork(nextUnsupportedFork(schedule), 0)).toBeUndefined()
+  const next = { fork: '14 of the schedule on L1', activationSec: 10_000_000 }
+  expect(approachingFork(next, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
+  expect(approachingFork(next, 10_000_000 - 3_600)).toEqual({ ...next, leftSec: 3_600 })
+  expect(approachingFork(next, 20_000_000)?.leftSec).toBe(0)
+  expect(approachingFork(undefined, 0)).toBeUndefined()
 })
 
 it('chainspec/opRules: the native contracts follow Beryl, Cobalt and Denim, with one object for each activation admin', () => {
   const activationAdmin = parseAddress(`0x${'ad'.repeat(20)}`)
   const planned: ForkSchedule = { ...schedule, beryl: 110, cobalt: 120, denim: 130 }
-  const forkAt = (time: number) => plannedEvmRules(planned, time).nativeContracts?.fork
+  const forkAt = (time: number) => evmRulesAt(planned, time).nativeContracts?.fork
   expect([109, 110, 119, 120, 130].map(forkAt)).toEqual([undefined, 'beryl', 'beryl', 'cobalt', 'denim'])
-  expect(plannedEvmRules(planned, 110).nativeContracts?.activationAdmin).toBeUndefined()
-  const administered = plannedEvmRules({ ...planned, activationAdmin }, 110)
+  expect(evmRulesAt(planned, 110).nativeContracts?.activationAdmin).toBeUndefined()
+  const administered = evmRulesAt({ ...planned, activationAdmin }, 110)
   expect(administered.nativeContracts).toEqual({ fork: 'beryl', activationAdmin })
-  expect(plannedEvmRules({ ...planned, activationAdmin }, 111)).toBe(administered)
+  expect(evmRulesAt({ ...planned, activationAdmin }, 111)).toBe(administered)
   expect(administered).toMatchObject({ fork: 'osaka', p256VerifyGas: 6_900 })
 })
 

@@ -1,7 +1,6 @@
 import type { Address } from '#types/ids'
 import type { EvmRules } from './evmRules.ts'
 import { type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
-import { refuseUnsupportedFork } from './unsupportedFork.ts'
 
 const granite = { bn254PairingBytes: 112_687 }
 const isthmus = { ...granite, blsG1MsmBytes: 513_760, blsG2MsmBytes: 488_448, blsPairingBytes: 235_008 }
@@ -31,17 +30,8 @@ const byFork: readonly (readonly [Fork, EvmRules])[] = [
 ]
 const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
 
-/**
- * Returns the interpreter rules of a block at a time (seconds): the same object for all blocks between two changes.
- * @throws Fault UNSUPPORTED_FORK (fatal)
- */
+/** Returns the interpreter rules of a block at a time (seconds): the same object for all blocks between two changes. */
 export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules {
-  refuseUnsupportedFork(schedule, timestamp)
-  return plannedEvmRules(schedule, timestamp)
-}
-
-/** Returns the rules like `evmRulesAt`, but ignores unsupported forks, so it also works for later times. */
-export function plannedEvmRules(schedule: ForkSchedule, timestamp: number): EvmRules {
   const rules = byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
   return rules.nativeContracts && schedule.activationAdmin !== undefined ? rulesWithAdmin(rules, schedule.activationAdmin) : rules
 }

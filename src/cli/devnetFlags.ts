@@ -6,8 +6,10 @@ export const devnetFlags = inGroup(
   'Devnet',
   {
     'chain-id': integer({ doc: 'chain id of L2; default 901, or that of the chain in --datadir' }, 'N', 1, 999_999_999_999_999),
-    'block-time': duration({ doc: 'interval between L2 blocks: 1s or 2s; default 2s' }, '1s or 2s', (ms) =>
-      [200, 1_000, 2_000].includes(ms),
+    'block-time': duration(
+      { doc: 'interval between L2 blocks: 200ms with Denim, 1s or 2s before it; default 200ms' },
+      '200ms, 1s or 2s',
+      (ms) => [200, 1_000, 2_000].includes(ms),
     ),
     'l1-block-time': duration(
       { doc: 'interval between L1 blocks: 1s to 60s; default 2s' },
@@ -18,7 +20,7 @@ export const devnetFlags = inGroup(
     mnemonic: text({ secret: true, doc: 'words of the accounts; default: test … test junk' }, 'WORDS'),
     fork: text(
       {
-        doc: 'canyon to azul: active in block 1 with all earlier forks; or a JSON file with seconds after genesis by fork; default jovian',
+        doc: 'canyon to denim: active in block 1 with all earlier forks; or a JSON file with seconds after genesis by fork; default denim, with --block-time 1s or 2s cobalt',
       },
       'NAME|FILE',
     ),
@@ -44,7 +46,7 @@ export const devnetFlags = inGroup(
     'verifier.ws-port': defaulted(port({ doc: 'the same over WebSocket, with subscriptions; 0: any free port' }), 8646),
     'publisher.port': defaulted(
       port({
-        doc: "WebSocket with the sequencer's flashblocks, which the verifier serves as `pending`; 0: any free port; off: none",
+        doc: "WebSocket with the sequencer's flashblocks, which the verifier serves as `pending`, with a fork before Denim; 0: any free port; off: none",
       }),
       1111,
     ),

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import { serveL1 } from '#devnet/l1Server'
+import { rpcReply, serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1 } from '#devnet/recordedL1'
 import { systemClock } from '#lib/clock'
@@ -156,25 +156,25 @@ it('cli/run: ends an interrupted import with 130', async () => {
   expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
 })
 
-/** A config with Beryl as the only fork after Regolith: the recorded chain fits it up to Beryl. */
-function berylAt(json: object, base: { readonly beryl: number }): object {
-  return {
-    ...Object.fromEntries(
-      Object.entries(json).filter(([key]) => !/^(canyon|delta|ecotone|fjord|granite|holocene|shanghai|cancun)(_time|Time)$/.test(key)),
-    ),
-    base,
-  }
+/** Result of getSchedule() of L1's ProtocolVersions contract. @param times in seconds by fork id */
+function scheduleResult(times: readonly number[]): string {
+  return `0x${[32, times.length, ...times].map((word) => word.toString(16).padStart(64, '0')).join('')}`
 }
 
 it('cli/commands/node: notes new names of older variables, keeps serving after a fork has stopped it, ends with 0 (UNSUPPORTED_FORK)', async () => {
   const { l1: recorded, config, rollupJson, genesisJson } = readRecordedChain('op-bedrock-to-holocene')
   const l1 = createRecordedL1(recorded, { head: 14 })
-  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
-  const base = { beryl: config.genesis.l2TimeSec + 3 }
-  const genesis = genesisJson as { config: object }
+  const published = scheduleResult([...Array<number>(14).fill(0), config.genesis.l2TimeSec + 3])
+  await using served = await serveL1(
+    (exchange) => (exchange.body.includes('eth_call') ? rpcReply(exchange.body, () => published) : l1.reply(exchange)),
+    0,
+  )
+  const rollup = { ...(rollupJson as object), protocol_versions_address: config.l1SystemConfig }
   const files = [
-    ...['--rollup.config', file('rollup.json', JSON.stringify(berylAt(rollupJson as object, base)))],
-    ...['--genesis', file('beryl.json', JSON.stringify({ ...genesis, config: berylAt(genesis.config, base) }))],
+    '--rollup.config',
+    file('rollup.json', JSON.stringify(rollup)),
+    '--genesis',
+    file('late.json', JSON.stringify(genesisJson)),
   ]
   const older = {
     BASE_NODE_LOG_FORMAT: '"json"',

@@ -248,11 +248,15 @@ it('consensus/driver: stops when a block of deposits only is invalid (DEPOSITS_I
   expect(session.driver.status()).toMatchObject({ phase: 'stopped', fault: { code: 'DEPOSITS_INVALID' } })
 })
 
+/** A schedule on L1 with a fork that no version knows. */
+const unknownForkAt = (timeSec: number) => ({ times: [...Array<number>(14).fill(0), timeSec] })
+
 it('consensus/driver: stops before the first block of an unsupported fork, with all blocks before it labelled (UNSUPPORTED_FORK)', async () => {
   const genesisTime = createWorld().genesis.timestamp
-  const world = createWorld({ holocene: 0, beryl: genesisTime + 10 })
+  const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
+  session.driver.forks.publish(unknownForkAt(genesisTime + 10))
   await expect(session.toTip()).rejects.toMatchObject({ code: 'UNSUPPORTED_FORK' })
   expect(session.driver.status().heads?.safe.number).toBe(4)
   expect(session.driver.status()).toMatchObject({ phase: 'stopped', fault: { code: 'UNSUPPORTED_FORK' } })
@@ -265,12 +269,13 @@ it.each([
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => void lines.push(line) })
   const nowSec = createManualClock().nowMs() / 1000
-  const world = createWorld({ holocene: 0, beryl: nowSec + aheadSec }, log)
+  const world = createWorld(holocene, log)
   mineSix(world)
   const session = world.start()
+  session.driver.forks.publish(unknownForkAt(nowSec + aheadSec))
   await session.toTip()
   await world.clock.advanceMs(3_600_000)
-  expect(lines.filter((line) => line.includes('"fork":"beryl"'))).toHaveLength(times)
+  expect(lines.filter((line) => line.includes('"fork":"14 of'))).toHaveLength(times)
 })
 
 it('consensus/driver: metrics show the heads, derived blocks, resets and failures', async () => {

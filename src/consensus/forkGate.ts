@@ -11,7 +11,7 @@ import {
   versionText,
 } from '#chainspec/publishedSchedule'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { approachingFork, isReached, nextUnsupportedFork, type PlannedFork } from '#chainspec/unsupportedFork'
+import { approachingFork, isReached, type PlannedFork } from '#chainspec/unsupportedFork'
 import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -38,15 +38,15 @@ export const isForkStop = (error: unknown): error is Fault => isFault(error, 'UN
 const shown = (timeSec: number | undefined): string => (timeSec === undefined ? 'no time' : String(timeSec))
 
 /**
- * Decides before which block the chain ends here: before a built-in fork without rules, before a fork on L1 that this version does not know, and if
- * chosen before the first time at which built-in and published times differ. Warns ahead of it, and sets the gauges. The published schedule is not
+ * Decides before which block the chain ends here: before a fork on L1 that this version does not know, and if chosen before the first time at which
+ * built-in and published times differ. Warns ahead of it, and sets the gauges. The published schedule is not
  * proven, so the built-in times alone decide which rules a block follows.
  */
 export class ForkGate {
   readonly #deps: ForkGateDeps
   readonly #options: ForkGateOptions
-  /** last warning of each kind, with its elapsed time */
-  readonly #warned = new Map<string, { readonly about: string; readonly atMs: number }>()
+  /** elapsed time of the last warning of each kind */
+  readonly #warnedMs = new Map<string, number>()
   #published: PublishedSchedule = { times: [] }
   #differences: readonly ForkDifference[] = []
   #next: PlannedFork | undefined
@@ -64,14 +64,13 @@ export class ForkGate {
     const { times } = published
     this.#published = published
     this.#differences = forkDifferences(config, times)
-    this.#next = [nextUnsupportedFork(config.schedule), nextUnknownFork(times)]
-      .filter((fork) => fork !== undefined)
-      .sort((a, b) => a.activationSec - b.activationSec)[0]
+    this.#next = nextUnknownFork(times)
     for (const [id, fork] of publishedForks.entries()) {
       metrics.forkTimes.set({ fork, source: 'built_in' }, builtInTime(config, fork) ?? 0)
       metrics.forkTimes.set({ fork, source: 'published' }, times[id] ?? 0)
     }
     metrics.forkDifference.set({}, this.#differences.length > 0 ? 1 : 0)
+    this.#warnedMs.clear()
     this.report()
   }
 
@@ -99,12 +98,10 @@ export class ForkGate {
     const left = this.#next && this.#next.activationSec - nowSec
     metrics.unsupportedFork.set({}, left === undefined ? Number.POSITIVE_INFINITY : Math.max(0, left))
     const coming = approachingFork(this.#next, nowSec)
-    if (coming && this.#isDue('fork', String(coming.activationSec)))
-      log.warn('unsupported fork ahead, the node will stop before it', coming)
-    if (this.#differences.length > 0 && this.#isDue('difference', JSON.stringify(this.#differences)))
-      for (const difference of this.#differences) this.#warnOf(difference)
+    if (coming && this.#isDue('fork')) log.warn('unsupported fork ahead, the node will stop before it', coming)
+    if (this.#differences.length > 0 && this.#isDue('difference')) for (const difference of this.#differences) this.#warnOf(difference)
     const { minimum } = this.#published
-    if (minimum && isAboveKnown(minimum) && this.#isDue('version', versionText(minimum))) {
+    if (minimum && isAboveKnown(minimum) && this.#isDue('version')) {
       const fix = 'install a newer version before the next fork'
       log.warn('L1 demands a protocol version above the one of this node', { minimum: versionText(minimum), fix })
     }
@@ -123,12 +120,10 @@ export class ForkGate {
     return Math.floor(this.#deps.clock.nowMs() / 1_000)
   }
 
-  /** Returns whether a warning of this kind is new or a day old, and notes it. */
-  #isDue(kind: string, about: string): boolean {
+  #isDue(kind: string): boolean {
     const nowMs = this.#deps.clock.elapsedMs()
-    const last = this.#warned.get(kind)
-    if (last?.about === about && nowMs - last.atMs < dayMs) return false
-    this.#warned.set(kind, { about, atMs: nowMs })
+    if (nowMs - (this.#warnedMs.get(kind) ?? Number.NEGATIVE_INFINITY) < dayMs) return false
+    this.#warnedMs.set(kind, nowMs)
     return true
   }
 

@@ -350,14 +350,6 @@ it('consensus/sequencer: builds nothing while the safe head is too far behind, t
   expect(run.engine.durable.heads.safe.number).toBe(10)
 })
 
-it('consensus/sequencer: ends before the first block of an unsupported fork (UNSUPPORTED_FORK)', async () => {
-  const host = createSequencerHost(new DeriveWorld({ ...forksTo('jovian'), beryl: genesisTimeSec + 9 }), pool)
-  const run = host.start()
-  await host.pass(12)
-  expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)
-  expect(run.ended()).toMatchObject({ code: 'UNSUPPORTED_FORK' })
-})
-
 it('consensus/sequencer: ends before the first block of an unknown fork that L1 publishes while it runs (UNSUPPORTED_FORK)', async () => {
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), pool)
   const run = host.start()

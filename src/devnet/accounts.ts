@@ -13,12 +13,14 @@ export const testMnemonic = 'test test test test test test test test test test t
 /** Maximum number of accounts; each costs some milliseconds at the start. */
 export const maxAccounts = 100
 
-/** Accounts of the devnet itself, under another branch of the mnemonic (`m/44'/60'/1'/0/…`), so that they differ from the listed accounts. */
+/** Accounts of the devnet itself. Batcher and owner are under another branch of the mnemonic (`m/44'/60'/1'/0/…`) than the listed accounts. */
 export type DevnetRoles = {
   /** posts to L1 */
   readonly batcher: DevnetAccount
   /** may change the system config */
   readonly owner: DevnetAccount
+  /** admin of the activation registry: the sixth listed account, as on Base's own development chain */
+  readonly activationAdmin: DevnetAccount
 }
 
 /** Returns whether these are words of BIP-39's English list with a valid checksum. */
@@ -46,5 +48,5 @@ export function devnetAccounts(words: string, count: number): { readonly account
   const people = root.derive("m/44'/60'/0'/0")
   const own = root.derive("m/44'/60'/1'/0")
   const accounts = Array.from({ length: count }, (_, index) => accountAt(people, index))
-  return { accounts, roles: { batcher: accountAt(own, 0), owner: accountAt(own, 1) } }
+  return { accounts, roles: { batcher: accountAt(own, 0), owner: accountAt(own, 1), activationAdmin: accountAt(people, 5) } }
 }

@@ -32,6 +32,7 @@ const schema = z.strictObject({
     forks: z.strictObject(Object.fromEntries(devnetForks.map((fork) => [fork, offset])) as Record<DevnetFork, typeof offset>),
     accounts: z.array(address).min(1),
     batcher: address,
+    activationAdmin: address.exactOptional(),
   }),
   genesisTimeSec: z.int().nonnegative(),
   chain: z.strictObject({ rollup: z.unknown(), genesis: z.unknown() }).optional(),
@@ -86,6 +87,7 @@ const flagOf: Readonly<Record<keyof FixedOptions, string>> = {
   forks: '--fork',
   accounts: '--accounts or --mnemonic',
   batcher: '--mnemonic',
+  activationAdmin: '--mnemonic',
 }
 
 const shown = (value: FixedOptions[keyof FixedOptions]): string =>

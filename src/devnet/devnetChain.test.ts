@@ -39,6 +39,7 @@ it('devnet/devnetChain: starts with its L1, 10,000 ETH for each account, and all
 it.each([
   ['up to Jovian', chain],
   ['up to Azul', makeDevnetChain({ ...options, forks: forksUpTo('azul', 2) }, origin)],
+  ['up to Denim', makeDevnetChain({ ...options, forks: forksUpTo('denim', 2), activationAdmin: at('ad') }, origin)],
 ])('devnet/devnetChain: reads the same chain from its files, with the forks %s', (_what, made) => {
   const read = parseChainFiles(JSON.parse(JSON.stringify(toChainFiles(made))))
   expect(read.config).toEqual(made.config)

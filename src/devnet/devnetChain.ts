@@ -8,16 +8,19 @@ import { toQuantity } from '#lib/hex'
 import { lazy } from '#lib/lazy'
 import type { BlockId } from '#types/blockRef'
 import { type Address, parseAddress, zeroAddress } from '#types/ids'
-import type { ForkOffsets } from './forkSchedule.ts'
+import { beginsWith, type ForkOffsets } from './forkSchedule.ts'
 
 export type DevnetChainOptions = {
   readonly chainId: number
   readonly l1ChainId: number
+  /** between two blocks before Denim */
   readonly blockTimeSec: number
   readonly forks: ForkOffsets
   /** each starts with 10,000 ETH on L2 */
   readonly accounts: readonly Address[]
   readonly batcher: Address
+  /** admin of the activation registry, from Beryl on; absent in a devnet stored by a version before Beryl */
+  readonly activationAdmin?: Address
 }
 
 /** L1 on which the chain begins: the first L2 block builds on its genesis. */
@@ -34,6 +37,8 @@ export type DevnetChain = { readonly config: RollupConfig; readonly genesis: () 
 export const startBalance: bigint = 10_000n * 10n ** 18n
 /** Block gas limit: enough for a thousand transfers a second, with their DA footprint from Jovian on. */
 const gasLimit = 120_000_000n
+/** The limit with Denim, whose first block divides it by ten: then that of Base mainnet. */
+const gasLimitBeforeDenim = 400_000_000n
 /** wei per gas: without it the base fee of an idle chain falls to zero, and fee estimates have no meaning */
 const minBaseFee = 1_000_000n
 /** Base's scalars of L1's base fee and of its blob base fee, in millionths */
@@ -44,9 +49,8 @@ const inbox = parseAddress(`0xff00${'00'.repeat(17)}99`)
 const eip1559 = { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 }
 
 /** Returns the initial scalar: packed when Ecotone is active from the first blocks on; otherwise the scalar is changed on L1 after Ecotone. */
-function scalarOf({ forks, blockTimeSec }: DevnetChainOptions): bigint {
-  const isPacked = forks.ecotone !== undefined && forks.ecotone <= blockTimeSec
-  return isPacked ? (1n << 248n) | (blobBaseFeeScalar << 32n) | baseFeeScalar : bedrockScalar
+function scalarOf(options: DevnetChainOptions): bigint {
+  return beginsWith(options, 'ecotone') ? (1n << 248n) | (blobBaseFeeScalar << 32n) | baseFeeScalar : bedrockScalar
 }
 
 /** Returns the initial system config. */
@@ -55,7 +59,7 @@ export function systemConfigOf(options: DevnetChainOptions): SystemConfig {
     batcher: options.batcher,
     overhead: bedrockOverhead,
     scalar: scalarOf(options),
-    gasLimit,
+    gasLimit: options.forks.denim === undefined ? gasLimit : gasLimitBeforeDenim,
     eip1559Denominator: 0,
     eip1559Elasticity: 0,
     operatorFeeScalar: 0,
@@ -65,17 +69,22 @@ export function systemConfigOf(options: DevnetChainOptions): SystemConfig {
   }
 }
 
-const scheduleOf = ({ forks }: DevnetChainOptions, genesisTimeSec: number): ForkSchedule => ({
+const scheduleOf = ({ forks, activationAdmin }: DevnetChainOptions, genesisTimeSec: number): ForkSchedule => ({
   bedrock: 0,
   regolith: 0,
+  ...(activationAdmin && { activationAdmin }),
   ...Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
 })
 
 /** Returns the genesis in the format of `--genesis`: Base's predeploys, the accounts, the forks. */
 function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unknown {
-  const { azul, ...ordinary } = options.forks
+  const { azul, beryl, cobalt, denim, ...ordinary } = options.forks
   const times = Object.entries(ordinary).map(([fork, offsetSec]) => [`${fork}Time`, genesisTimeSec + offsetSec])
-  const base = azul !== undefined && { base: { azul: genesisTimeSec + azul } }
+  const baseTimes = Object.entries({ azul, beryl, cobalt, denim }).flatMap(([fork, offsetSec]) =>
+    offsetSec === undefined ? [] : [[fork, genesisTimeSec + offsetSec]],
+  )
+  const { activationAdmin } = options
+  const base = baseTimes.length > 0 && { base: { ...Object.fromEntries(baseTimes), ...(activationAdmin && { activationAdmin }) } }
   return {
     config: { chainId: options.chainId, bedrockBlock: 0, regolithTime: 0, ...Object.fromEntries(times), ...base, optimism: eip1559 },
     genesisTimestamp: genesisTimeSec,

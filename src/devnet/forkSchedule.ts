@@ -1,4 +1,4 @@
-import { type Fork, firstUnsupportedFork, forks } from '#chainspec/forks'
+import type { Fork } from '#chainspec/forks'
 import { devnetFault } from './faults.ts'
 
 /** Forks that a devnet may activate after genesis, in order. Earlier forks are active at genesis. */
@@ -12,31 +12,35 @@ export const devnetForks = [
   'isthmus',
   'jovian',
   'azul',
+  'beryl',
+  'cobalt',
+  'denim',
 ] as const satisfies readonly Fork[]
 export type DevnetFork = (typeof devnetForks)[number]
 
 /** Activation of each fork in seconds after genesis; an absent fork is not planned. */
 export type ForkOffsets = Readonly<Partial<Record<DevnetFork, number>>>
 
+/** Returns whether a fork is active from the first block on. */
+export function beginsWith(
+  { forks, blockTimeSec }: { readonly forks: ForkOffsets; readonly blockTimeSec: number },
+  fork: DevnetFork,
+): boolean {
+  const offsetSec = forks[fork]
+  return offsetSec !== undefined && offsetSec <= blockTimeSec
+}
+
 /** Forks without upgrade transactions, which genesis may activate. */
 const atGenesis: readonly Fork[] = ['canyon', 'delta']
 /** Upper limit of an activation, about 30 years; larger values are a wrong unit. */
 const maxOffsetSec = 1_000_000_000
 
-function refuseLater(name: string): void {
-  const later = forks.slice(forks.indexOf(firstUnsupportedFork))
-  if ((later as readonly string[]).includes(name)) {
-    throw devnetFault('OPTION_UNSUPPORTED_HERE', { option: `the fork ${name}`, why: 'this version does not implement it' })
-  }
-}
-
 /**
  * Returns Canyon and Delta at genesis, and the forks after them up to this one at block 1, so that it has their upgrade transactions. Later forks are
  * absent.
- * @throws Fault UNKNOWN_FORK, OPTION_UNSUPPORTED_HERE (fatal)
+ * @throws Fault UNKNOWN_FORK (fatal)
  */
 export function forksUpTo(name: string, blockTimeSec: number): ForkOffsets {
-  refuseLater(name)
   const last = (devnetForks as readonly string[]).indexOf(name)
   if (last < 0) throw devnetFault('UNKNOWN_FORK', { fork: name, known: devnetForks })
   const count = Math.max(last + 1, atGenesis.length)
@@ -53,14 +57,13 @@ function offsetOf(fork: DevnetFork, found: unknown): number {
 /**
  * Parses a custom schedule: seconds after genesis by fork. Canyon and Delta default to genesis; any other absent fork activates with the next fork
  * that is present.
- * @throws Fault BAD_FORK_SCHEDULE, UNKNOWN_FORK, OPTION_UNSUPPORTED_HERE (fatal)
+ * @throws Fault BAD_FORK_SCHEDULE, UNKNOWN_FORK (fatal)
  */
 export function parseForkOffsets(json: unknown): ForkOffsets {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw devnetFault('BAD_FORK_SCHEDULE', { fork: 'no fork', found: 'another value', expected: 'an object of seconds by fork' })
   }
   for (const name of Object.keys(json)) {
-    refuseLater(name)
     if (!(devnetForks as readonly string[]).includes(name))
       throw devnetFault('UNKNOWN_FORK', { fork: name.slice(0, 80), known: devnetForks })
   }

@@ -13,7 +13,8 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 it('devnet/options: defaults are memory, chain 901 on 900, all forks in block 1, ten accounts', () => {
   const { fixed, accounts, datadir, kept } = resolveOptions({})
-  expect(fixed).toMatchObject({ l1: 'memory', chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, forks: { canyon: 0, jovian: 2 } })
+  expect(fixed).toMatchObject({ l1: 'memory', chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, forks: { canyon: 0, denim: 2 } })
+  expect(fixed.activationAdmin).toBe('0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc')
   expect(accounts).toHaveLength(10)
   expect(fixed.accounts).not.toContain(fixed.batcher)
   expect([datadir, kept]).toEqual([undefined, undefined])
@@ -24,8 +25,21 @@ it('devnet/options: forks of block 1 activate with the first block, at any block
   expect(resolveOptions({ fork: { ecotone: 9 } }).fixed.forks).toEqual({ canyon: 0, delta: 0, ecotone: 9 })
 })
 
+it.each<[string, DevnetOptions, string, boolean]>([
+  ['nothing', {}, 'denim', false],
+  ['200 ms', { blockTimeSec: 0.2 }, 'denim', false],
+  ['Denim later', { fork: { jovian: 2, denim: 30 }, blockTimeSec: 2 }, 'denim', true],
+  ['1 s', { blockTimeSec: 1 }, 'cobalt', true],
+  ['Beryl', { fork: 'beryl' }, 'beryl', true],
+  ['Denim and flashblocks', { flashblocks: true }, 'denim', true],
+])('devnet/options: newest fork and flashblocks of a request for %s', (_what, options, newest, hasFlashblocks) => {
+  const { fixed, hasFlashblocks: publishes } = resolveOptions(options)
+  expect([Object.keys(fixed.forks).at(-1), publishes]).toEqual([newest, hasFlashblocks])
+})
+
 it.each<[string, DevnetOptions, string, string]>([
-  ['a block time of 200 ms', { blockTimeSec: 0.2 }, 'OPTION_UNSUPPORTED_HERE', 'block time of 0.2 s'],
+  ['a block time of 200 ms before Denim', { blockTimeSec: 0.2, fork: 'cobalt' }, 'OPTION_UNSUPPORTED_HERE', 'only Denim has it'],
+  ['a block time of 2 s with Denim', { blockTimeSec: 2, fork: 'denim' }, 'OPTION_UNSUPPORTED_HERE', 'choose --fork cobalt'],
   ['a block time of 3 s', { blockTimeSec: 3 }, 'OPTION_UNSUPPORTED_HERE', 'it must be 1 or 2 s'],
   ['slots of half a second', { l1BlockTimeSec: 0.5 }, 'OPTION_UNSUPPORTED_HERE', 'it must be 1 to 60 s'],
   ['the chain id of L1', { chainId: 900 }, 'OPTION_UNSUPPORTED_HERE', 'L1 has the same chain id'],

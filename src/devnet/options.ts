@@ -2,7 +2,7 @@ import { parseAddress } from '#types/ids'
 import { type DevnetRoles, devnetAccounts, testMnemonic } from './accounts.ts'
 import { agreeWithKept, type FixedOptions, type KeptDevnet, readDevnet } from './datadir.ts'
 import { devnetFault } from './faults.ts'
-import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
+import { beginsWith, forksUpTo, parseForkOffsets } from './forkSchedule.ts'
 import type { DevnetAccount } from './ports.ts'
 
 /** Ports on loopback; 0 or absent: any free one. */
@@ -17,7 +17,7 @@ export type DevnetOptions = {
   readonly chainId?: number
   /** default 900 */
   readonly l1ChainId?: number
-  /** seconds between L2 blocks, 1 or 2; default 2 */
+  /** seconds between L2 blocks: 0.2 with Denim, 1 or 2 before it; default 0.2, or 2 with a fork before Denim */
   readonly blockTimeSec?: number
   /** seconds between L1 blocks; default 2 */
   readonly l1BlockTimeSec?: number
@@ -25,14 +25,14 @@ export type DevnetOptions = {
   readonly accounts?: number
   /** default: the well-known `test test … junk` */
   readonly mnemonic?: string
-  /** a fork, active from block 1 on with all before it; or seconds after genesis by fork. Default jovian */
+  /** a fork, active from block 1 on with all before it; or seconds after genesis by fork. Default denim, with a block time of 1 or 2 s cobalt */
   readonly fork?: string | Readonly<Record<string, number>>
   /** directory of the chain; default: it is not stored */
   readonly datadir?: string
   readonly ports?: DevnetPorts
   /** form in which batches are posted to L1; `auto`: the cheaper one. Blobs cost proofs and memory of anvil. Default: calldata */
   readonly dataAvailability?: DataAvailability
-  /** the sequencer publishes flashblocks, and the verifier serves them as pending; default true */
+  /** the sequencer publishes flashblocks of blocks before Denim, and the verifier serves them as pending; default true for a fork before Denim */
   readonly flashblocks?: boolean
 }
 
@@ -66,7 +66,9 @@ const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
   flashblocks: true,
 }
 
-const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10, fork: 'jovian' } as const
+const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10 } as const
+/** Seconds between Denim blocks. */
+const denimBlockSec = 0.2
 const maxChainId = 2 ** 52
 const maxSlotSec = 60
 
@@ -87,6 +89,15 @@ function checkNumbers({ chainId, l1ChainId, blockTimeSec, slotSec }: FixedOption
     slotSec <= maxSlotSec, `it must be 1 to ${maxSlotSec} s`)
 }
 
+/** Checks that the requested time between blocks is that of the forks: Denim alone has 200 ms. @param blockTimeSec undefined: not requested */
+function checkBlockTime(blockTimeSec: number | undefined, fixed: FixedOptions): void {
+  if (blockTimeSec === undefined) return
+  const beginsWithDenim = beginsWith(fixed, 'denim')
+  if (blockTimeSec === denimBlockSec) require('a block time of 200 ms', beginsWithDenim, 'only Denim has it: --fork denim')
+  else
+    require(`a block time of ${blockTimeSec} s`, !beginsWithDenim, 'the blocks of Denim are 200 ms apart: choose --fork cobalt, or an earlier one')
+}
+
 /** Checks names and values that callers without a type checker may get wrong. */
 function checkNames(options: DevnetOptions): void {
   for (const name of Object.keys(options)) require(`the option ${name}`, Object.hasOwn(optionNames, name), 'there is no such option')
@@ -97,13 +108,10 @@ function checkNames(options: DevnetOptions): void {
 
 /** Returns the requested fixed options only. */
 function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partial<FixedOptions> {
-  const { l1, chainId, l1ChainId, blockTimeSec, l1BlockTimeSec, fork } = options
-  const forks =
-    fork === undefined
-      ? undefined
-      : typeof fork === 'string'
-        ? forksUpTo(fork, blockTimeSec ?? kept?.blockTimeSec ?? defaults.blockTimeSec)
-        : parseForkOffsets(fork)
+  const { l1, chainId, l1ChainId, l1BlockTimeSec, fork } = options
+  const blockTimeSec = options.blockTimeSec === denimBlockSec ? undefined : options.blockTimeSec
+  const firstSec = blockTimeSec ?? kept?.blockTimeSec ?? defaults.blockTimeSec
+  const forks = typeof fork === 'string' ? forksUpTo(fork, firstSec) : fork && parseForkOffsets(fork)
   return {
     ...(l1 !== undefined && { l1 }),
     ...(chainId !== undefined && { chainId }),
@@ -120,7 +128,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   checkNames(options)
-  const { datadir, ports = {}, dataAvailability = 'calldata', flashblocks: hasFlashblocks = true } = options
+  const { datadir, ports = {}, dataAvailability = 'calldata' } = options
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
@@ -133,14 +141,17 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
     l1ChainId: defaults.l1ChainId,
     blockTimeSec,
     slotSec: defaults.slotSec,
-    forks: forksUpTo(defaults.fork, blockTimeSec),
+    forks: forksUpTo(asked.blockTimeSec === undefined ? 'denim' : 'cobalt', blockTimeSec),
     ...kept?.options,
     ...asked,
     accounts: accounts.map(({ address }) => parseAddress(address)),
     batcher: parseAddress(roles.batcher.address),
+    activationAdmin: parseAddress(roles.activationAdmin.address),
   }
   if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
   checkNumbers(made)
+  checkBlockTime(options.blockTimeSec, made)
+  const hasFlashblocks = options.flashblocks ?? !beginsWith(made, 'denim')
   require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'it stores nothing on disk')
   return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks }
 }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
+import { blockIntervalMs } from '#chainspec/blockTime'
 import type { Clock } from '#lib/clock'
 import { KzgThread } from '#lib/kzgThread'
 import type { Log } from '#lib/log'
@@ -208,7 +209,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     },
     chainId: fixed.chainId,
     l1ChainId: fixed.l1ChainId,
-    blockTimeSec: fixed.blockTimeSec,
+    blockTimeSec: blockIntervalMs(chain.config, chain.config.genesis.l2.number + 1) / 1_000,
     l1BlockTimeSec: fixed.slotSec,
     accounts: accounts.map(({ address }) => address),
     owner: roles.owner.address,

@@ -391,10 +391,3 @@ describe('engine/engineApi: bodies', () => {
     await expect(api.bodiesByRange(1, 0)).rejects.toEqual(apiError(-32602))
   })
 })
-
-it('engine/engineApi: refuses a block of an unsupported fork (-38005)', async () => {
-  const later = smallChain({ ...schedule, beryl: attributesAt(schedule, 1).timestamp })
-  const api = createEngineApi({ engine: openExecution(later), config: later.config, clock: createManualClock() })
-  const state = { head: later.config.genesis.l2.hash, safe: zeroHash, finalized: zeroHash }
-  await expect(api.forkchoiceUpdated(3, state, encodeAttributes(attributesAt(schedule, 1)))).rejects.toEqual(apiError(-38005))
-})

@@ -307,7 +307,6 @@ function parsedAttributes(json: unknown): PayloadAttributes {
 /** Converts faults that the caller may see to EngineApiError; returns other errors unchanged. */
 function errorOf(error: unknown): unknown {
   if (error instanceof EngineApiError || !isFault(error)) return error
-  if (error.code === 'UNSUPPORTED_FORK') return engineApiError('unsupportedFork', error.message, error)
   if (error.code === 'BLOCK_NOT_EXECUTED') return engineApiError('notExecuted', error.message, error)
   return error.severity === 'fatal' ? error : engineApiError('server', error.message, error)
 }

@@ -1,5 +1,4 @@
 import { l2RefOf } from '#chainspec/l2Ref'
-import { refuseUnsupportedFork } from '#chainspec/unsupportedFork'
 import { equalBytes } from '#lib/bytes'
 import { toQuantity } from '#lib/hex'
 import type { Log } from '#lib/log'
@@ -49,7 +48,6 @@ class RemoteEngine implements EngineHttp {
 
   async insert(payload: Payload): Promise<InsertResult> {
     const { schedule } = this.#config
-    refuseUnsupportedFork(schedule, payload.timestamp)
     const version = methodVersionsAt(schedule, payload.timestamp).newPayload
     const refusal = newPayloadRefusal(schedule, version, payload)
     if (refusal) return { kind: 'invalid', reason: refusal.reason }
@@ -66,7 +64,6 @@ class RemoteEngine implements EngineHttp {
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
-    refuseUnsupportedFork(this.#config.schedule, attributes.timestamp)
     // sealed from the start: there is no time for the pool
     const asked = seal?.aborted ? { ...attributes, noTxPool: true } : attributes
     const whenSealed = asked.noTxPool ? undefined : seal

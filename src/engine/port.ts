@@ -17,7 +17,7 @@ export type InsertResult = { readonly kind: 'valid' } | { readonly kind: 'invali
 export interface Engine {
   /**
    * Validates a payload by executing it on its parent, and makes it known; the labels do not move. A known payload is not executed again.
-   * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal), BLOCK_NOT_EXECUTED (retry) when it takes too long: it may be valid, and is
+   * @throws Fault UNKNOWN_PARENT (reset), BLOCK_NOT_EXECUTED (retry) when it takes too long: it may be valid, and is
    * executed again when it is offered again some minutes later
    */
   insert(payload: Payload): Promise<InsertResult>
@@ -29,7 +29,7 @@ export interface Engine {
    *   those added until the payload is requested)
    * @param onForcedExecuted called when the transactions of the attributes are executed and those of the pool follow; never called without the pool
    * @returns 'invalid' when the attributes cannot be executed (from Holocene on the caller replaces them by their deposits)
-   * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
+   * @throws Fault UNKNOWN_PARENT (reset)
    */
   build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult>
   /**

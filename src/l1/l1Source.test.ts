@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
@@ -8,7 +8,6 @@ import { type FaultyL1, type L1FaultKind, startFaultyL1 } from '#test/harness/l1
 import { type Hash, parseHash } from '#types/ids'
 import { createL1Source, defaultL1Options, type L1SourceOptions } from './l1Source.ts'
 import { l1Metrics } from './metrics.ts'
-import { receiptFromJson } from './receiptJson.ts'
 
 const { l1: recording } = readRecordedChain()
 const { signal } = new AbortController()
@@ -55,22 +54,6 @@ describe('l1/l1Source', () => {
     expect(await l1.block(last + 1, signal)).toBeUndefined()
     expect(await l1.ref(last + 1, signal)).toBeUndefined()
     expect(await l1.block(parseHash(`0x${'12'.repeat(32)}`), signal)).toBeUndefined()
-  })
-
-  it('passes blocks that derivation reads to the watch of the fork schedule', async () => {
-    const clock = createManualClock()
-    using l1 = sourceOf({}, clock)
-    const number = recording.blocks.findIndex(({ receipts }) => receipts.some((json) => receiptFromJson(json).logs.length > 0))
-    const contract = recording.blocks[number]?.receipts.flatMap((json) => receiptFromJson(json).logs)[0]?.address ?? expect.fail('no log')
-    using watch = l1.watchProtocolVersions({ contract, onPublished: () => {} })
-    await watch.first
-    const calls = () => server.asked.filter((method) => method === 'eth_call').length
-    await l1.block(number - 1, signal)
-    await clock.advanceMs(15_000)
-    expect(calls()).toBe(1)
-    await l1.block(number, signal)
-    await clock.advanceMs(15_000)
-    await vi.waitFor(() => expect(calls()).toBe(2))
   })
 
   it('returns blobs in the order of the hashes, and requests each only once', async () => {

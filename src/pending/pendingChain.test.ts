@@ -291,7 +291,6 @@ const badTransaction = signedBy('alice', { nonce: 7n })
 it.each([
   ['another base fee', 'rules', changed(begin, { base: { ...beginBase, baseFee: 7n } })],
   ['a time before its parent', 'rules', changed(begin, { base: { ...beginBase, timestamp: 7 } })],
-  ['a time of an unknown fork', 'rules', changed(begin, { base: { ...beginBase, timestamp: 2 ** 52 } })],
   ['no deposit at the start', 'rules', changed(begin, { transactions: first.transactions.slice(1) })],
   ['an impossible gas limit', 'rules', changed(begin, { base: { ...beginBase, gasLimit: 2n ** 62n } })],
   ['no transaction at all', 'rules', changed(begin, { transactions: [] })],

@@ -296,15 +296,10 @@ const sizeOf = ({ transactions }: Flashblock): number => transactions.reduce((su
 
 type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | RefusedFlashblock
 
-/** Opens a block. A timestamp of an unsupported fork refuses the flashblock instead of failing. */
+/** Opens a block. */
 function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<typeof inputOfBase>): Opened {
-  try {
-    const opened = createBlockExecutor(deps, parent, input)
-    return opened.kind === 'invalid' ? refused('rules', opened.reason) : opened
-  } catch (error) {
-    if (isFault(error, 'UNSUPPORTED_FORK')) return refused('rules', error.message)
-    throw error
-  }
+  const opened = createBlockExecutor(deps, parent, input)
+  return opened.kind === 'invalid' ? refused('rules', opened.reason) : opened
 }
 
 /** Executes the transactions of a flashblock. */

@@ -29,7 +29,6 @@ export type HeadFacts = {
  * Returns the rules for the block after a head, and the prices that L1Block holds now. The rules are those of one second after the head, because the
  * time of the next block is not known. The first Ecotone block leaves Bedrock's prices in L1Block. No later block uses them, and Bedrock's formula
  * may misread their scalar. So data costs nothing in this check then, and the block that takes the transaction applies its own price.
- * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function readHeadFacts(config: ExecutionConfig, header: Header, state: SlotReader): HeadFacts {
   const { schedule } = config

@@ -5,7 +5,7 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import { feeCapOf } from '#block/validation/transactionValidity'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { transactionGasCap } from '#chainspec/evmRules'
-import { plannedEvmRules } from '#chainspec/opRules'
+import { evmRulesAt } from '#chainspec/opRules'
 import type { Clock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -353,7 +353,7 @@ export class TxPool implements BuildPool {
 
   /** Removes transactions above the gas cap of a fork that has become active: no block can take them. */
   #keepToCap(headSec: number): void {
-    const cap = transactionGasCap(plannedEvmRules(this.#deps.config.schedule, headSec + 1))
+    const cap = transactionGasCap(evmRulesAt(this.#deps.config.schedule, headSec + 1))
     if (cap === this.#gasCap) return
     this.#gasCap = cap
     for (const entry of [...this.#byHash.values()]) if (cap !== undefined && entry.tx.gasLimit > cap) this.#remove(entry, 'unusable')

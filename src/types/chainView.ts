@@ -62,7 +62,8 @@ export type LogSearch =
 /** A log with its position in the chain. */
 export type FoundLog = {
   readonly log: Log
-  readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
+  /** `timestamp` in seconds; `timeMs`: time of a Denim block in milliseconds */
+  readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number; readonly timeMs?: number | undefined }
   readonly transactionHash: Hash
   readonly transactionIndex: number
   /** In the block. */

@@ -181,16 +181,6 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       }
     })
 
-    it('reports an unsupported fork (UNSUPPORTED_FORK)', async () => {
-      await using opened = await open(chain)
-      const { engine } = opened
-      const { unsafe } = await engine.heads()
-      const [payload = expect.fail()] = await made(openExecution(chain), 1)
-      const attributes = { ...attributesAt(plain, 1), timestamp: schedule.beryl }
-      await expect(engine.build(unsafe, attributes)).rejects.toEqual(fault('UNSUPPORTED_FORK'))
-      await expect(engine.insert(altered(payload, { timestamp: schedule.beryl }))).rejects.toEqual(fault('UNSUPPORTED_FORK'))
-    })
-
     it('setHeads: makes a branch canonical with its labels, and heads returns them', async () => {
       await using opened = await open(chain)
       const { engine } = opened

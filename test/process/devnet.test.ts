@@ -60,7 +60,7 @@ it.each(portFlags)(
     const { port } = taken.address() as AddressInfo
     const io = scriptedIo()
     const ports = portFlags.flatMap((name) => [`--${name}`, String(name === flag ? port : 0)])
-    expect(await runCli(['devnet', '--l1', 'memory', ...ports], io)).toBe(2)
+    expect(await runCli(['devnet', '--l1', 'memory', '--fork', 'cobalt', ...ports], io)).toBe(2)
     taken.close()
     expect(io.written.out).toBe('')
     expect(io.written.err).toMatch(new RegExp(`^basalt: --${flag}: port ${port} .*is in use\\. .*\\n$`))

@@ -105,7 +105,7 @@ export class BlockBuild implements Disposable {
 /**
  * Begins a block and executes the transactions of the attributes.
  * @returns 'invalid' when one of these transactions cannot be in the block
- * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork, UNSUPPORTED_FORK (fatal)
+ * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork
  */
 export function beginBuild(
   deps: BlockDeps,
@@ -135,7 +135,7 @@ function takenAll(block: BlockExecutor): InvalidBlock | undefined {
 /**
  * Builds the block of the attributes' own transactions, without any from the pool. Nothing is stored.
  * @returns 'invalid' when a transaction cannot be in the block
- * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork, UNSUPPORTED_FORK (fatal)
+ * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork
  */
 export function buildBlock(deps: BlockDeps, parent: ParentBlock, attributes: PayloadAttributes): BlockResult {
   const begun = beginBuild(deps, parent, attributes)

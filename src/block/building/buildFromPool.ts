@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isActive } from '#chainspec/forks'
 import type { Clock } from '#lib/clock'
 import type { PayloadAttributes } from '#types/payload'
 import type { BlockLimits } from '#types/transactionPool'
@@ -17,7 +18,7 @@ export type PoolBuildDeps = {
   readonly clock: Clock
   /** Returns the present limits. */
   readonly limits: () => BlockLimits
-  /** Receives flashblocks: forced transactions, first pool transactions, then one per interval, and the rest before the seal. */
+  /** Receives flashblocks, before Denim: forced transactions, first pool transactions, then one per interval, and the rest before the seal. */
   readonly flashblocks: FlashblockListener | undefined
   /** Runs a function with the parent's state open. The function must not keep anything of the state. */
   readonly during: <T>(run: (on: ParentBlock) => T) => T
@@ -43,7 +44,9 @@ export async function buildFromPool(
   using abandoned = new DisposableStack()
   const build = abandoned.use(begun.build)
   onForcedExecuted?.()
-  const watch = flashblocks && publishFlashblocks(deps.block.config, clock, flashblocks)
+  const { config } = deps.block
+  const hasFlashblocks = !isActive(config.schedule, 'denim', attributes.timestamp)
+  const watch = flashblocks && hasFlashblocks ? publishFlashblocks(config, clock, flashblocks) : undefined
   const look = (isLast: boolean): void => during((on) => build.look(on, (block) => watch?.look(on, block, isLast)))
   using wait = waitForMore(pool, clock, seal)
   const cursor = pool.best(build.baseFee)

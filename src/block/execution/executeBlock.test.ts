@@ -179,11 +179,6 @@ describe('block/building/buildBlock: attributes', () => {
     const [with_, without] = [chainOf(jovian).build(good), chainOf(jovian).build({ ...good, noTxPool: false })]
     expect(without).toMatchObject({ kind: 'executed', block: { hash: with_.kind === 'executed' ? with_.block.hash : '' } })
   })
-
-  it('throws UNSUPPORTED_FORK for a fork without rules before anything runs', () => {
-    const schedule = scheduleTo('azul', { beryl: chainStart + 2 })
-    expect(() => chainOf(schedule).build(good)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FORK' }))
-  })
 })
 
 describe('block/validation/verifyPayload', () => {

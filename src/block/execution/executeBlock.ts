@@ -156,7 +156,7 @@ type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly c
 
 /**
  * Begins a block on its parent: checks its input and makes the system calls. It runs no transactions.
- * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's state is incomplete
+ * @throws faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
 export function createBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
@@ -205,7 +205,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
 
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
- * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's state is incomplete
+ * @throws faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
 export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {

@@ -68,7 +68,6 @@ export function claimedHeader(
  * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
  * @param claimed the payload's header
  * @returns 'invalid' with the first violated rule or different field
- * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
   if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)

@@ -3,6 +3,8 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { stateAbove } from '#block/execution/stateAbove'
 import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
+import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
+import { isActive } from '#chainspec/forks'
 import { oldestState } from '#state/chainState'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
@@ -192,7 +194,8 @@ class SnapshotView implements ExecutionView {
   logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined {
     const stored = number > this.#base.number ? undefined : store.readLogs(this.#reader, number, indexes, matcher)
     if (stored === undefined) return this.#decodedLogs(number, indexes, matcher)
-    const block = { hash: stored.hash, number, timestamp: stored.timestamp }
+    const { hash, timestamp } = stored
+    const block = { hash, number, timestamp, timeMs: this.#storedTimeMs({ hash, number }, timestamp) }
     return stored.logs.map(({ log, transactionHash, transactionIndex, logIndex }) => ({
       log,
       block,
@@ -202,6 +205,12 @@ class SnapshotView implements ExecutionView {
     }))
   }
 
+  /** Returns the time of a stored Denim block in milliseconds. */
+  #storedTimeMs(id: BlockId, timestamp: number): number | undefined {
+    if (!isActive(this.#config.schedule, 'denim', timestamp)) return undefined
+    return timeMsWith(timestamp, store.readTransaction(this.#reader, id, baseTimeIndex)?.raw)
+  }
+
   /** Does the same as `logsAt` for a block in memory or written by schema 2. */
   #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined {
     const hash = this.canonicalHash(number)
@@ -209,7 +218,7 @@ class SnapshotView implements ExecutionView {
     const receipts = hash && this.receipts(hash)
     if (!viewed || !receipts) return undefined
     const { transactions, header } = viewed.block
-    const block = { hash: viewed.hash, number, timestamp: header.timestamp }
+    const block = { hash: viewed.hash, number, timestamp: header.timestamp, timeMs: timeMsOfBlock(viewed.block) }
     return indexes.flatMap((transactionIndex) => {
       const [raw, stored] = [transactions[transactionIndex], receipts[transactionIndex]]
       if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${transactionIndex} of ${transactions.length}`)

@@ -16,10 +16,11 @@ const late = file('late.json', '{"ecotone": 20, "fjord": 10}')
 const broken = file('broken.json', '{')
 
 it.each<[string[], string, string]>([
-  [['--block-time', '200ms'], 'UNSUPPORTED', '--block-time 200ms'],
-  [['--block-time', '5s'], 'BAD_FLAG', '1s or 2s'],
+  [['--block-time', '200ms', '--fork', 'cobalt'], 'OPTION_UNSUPPORTED_HERE', 'a block time of 200 ms'],
+  [['--block-time', '2s', '--fork', 'denim'], 'OPTION_UNSUPPORTED_HERE', 'a block time of 2 s'],
+  [['--block-time', '5s'], 'BAD_FLAG', '200ms, 1s or 2s'],
   [['--fork', 'jovain'], 'UNKNOWN_FORK', '"jovain"'],
-  [['--fork', 'denim'], 'OPTION_UNSUPPORTED_HERE', 'the fork denim'],
+  [['--fork', 'everest'], 'UNKNOWN_FORK', '"everest"'],
   [['--fork', late], 'BAD_FORK_SCHEDULE', 'ecotone at 20, expected at most 10'],
   [['--fork', broken], 'BAD_FILE', broken],
   [['--fork', join(dir, 'none.json')], 'UNREADABLE_FILE', 'none.json'],

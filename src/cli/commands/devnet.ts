@@ -67,12 +67,6 @@ function portsOf(given: Given): DevnetPorts {
   return { ...Object.fromEntries(entries), ...(flashblocks !== 'off' && { flashblocks }) }
 }
 
-/** @throws Fault UNSUPPORTED, BAD_FLAG (fatal) */
-function blockTimeSec(ms: number): number {
-  if (ms < 1_000) throw cliFault('UNSUPPORTED', { what: `--block-time ${ms}ms` })
-  return ms / 1_000
-}
-
 /** Returns the fork's name, or the content of a file. A word that is neither a fork nor a file counts as a name. */
 function forkOf(text: string): NonNullable<DevnetOptions['fork']> {
   if ((devnetForks as readonly string[]).includes(text) || (/^\w+$/.test(text) && !existsSync(text))) return text
@@ -89,9 +83,9 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
   return {
     l1,
     ports: portsOf(given),
-    flashblocks: given['publisher.port'] !== 'off',
+    ...(given['publisher.port'] === 'off' && { flashblocks: false }),
     ...(chainId !== undefined && { chainId }),
-    ...(blockMs !== undefined && { blockTimeSec: blockTimeSec(blockMs) }),
+    ...(blockMs !== undefined && { blockTimeSec: blockMs / 1_000 }),
     ...(slotMs !== undefined && { l1BlockTimeSec: slotMs / 1_000 }),
     ...(accounts !== undefined && { accounts }),
     ...(mnemonic !== undefined && { mnemonic }),

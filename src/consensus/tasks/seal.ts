@@ -79,7 +79,7 @@ export class SequencedChain {
    * it.
    * @param seal as in the engine's port; a retry after it was aborted seals with the transactions then in the pool
    * @returns 'moved' when the parent is not the unsafe head
-   * @throws Fault ENGINE_LOST, UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
+   * @throws Fault ENGINE_LOST, UNKNOWN_PARENT (reset)
    */
   build(
     parent: BlockId,

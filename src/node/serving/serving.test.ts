@@ -35,7 +35,7 @@ function adminOf(config: object = chain.config) {
   )
   const deps = { consensus: { inbox, forks }, log: silentLog, signal: new AbortController().signal }
   const { admin = expect.fail() } = rollupServing(deps as never, { config, version: '1', isAdminOn: true } as NodeOptions)
-  return { admin, taken }
+  return { admin, taken, forks }
 }
 const without = (payload: Payload, field: keyof Payload): Payload => {
   const { [field]: _left, ...rest } = payload
@@ -60,7 +60,11 @@ it.each<[string, (payload: Payload) => Payload, RegExp]>([
 })
 
 it('node/serving/serving: names the fork when it refuses a payload past an unsupported fork', async () => {
-  const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, beryl: 0 } })
-  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/fork beryl/) })
+  const { admin, taken, forks } = adminOf()
+  forks.publish({ times: [...Array<number>(14).fill(0), 1] })
+  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({
+    kind: 'refused',
+    reason: expect.stringMatching(/fork 14 of the schedule on L1/),
+  })
   expect(taken).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { timeMsOfBlock } from '#chainspec/baseTime'
 import { equalBytes } from '#lib/bytes'
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
@@ -52,9 +53,11 @@ export class DecodedBlock {
     this.receipts = receipts
     this.seal = seal
     const { header, ommers } = of.block
-    this.place = { hash: seal === 'sealed' ? of.hash : zeroHash, number: header.number, timestamp: header.timestamp }
+    const timeMs = seal === 'sealed' ? timeMsOfBlock(of.block) : undefined
+    this.place = { hash: seal === 'sealed' ? of.hash : zeroHash, number: header.number, timestamp: header.timestamp, timeMs }
     const timestamp = ommers && { timestamp: header.timestamp }
-    this.#place = { hash: seal === 'sealed' ? of.hash : null, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
+    const baseFee = header.baseFeePerGas ?? 0n
+    this.#place = { hash: seal === 'sealed' ? of.hash : null, number: header.number, baseFee, ...timestamp, timeMs }
     const raws = of.block.transactions.reduce((sum, { length }) => sum + length + transactionBytes, blockBytes)
     this.#ownBytes = receipts.reduce((sum, { sizeBytes }) => sum + sizeBytes, raws)
     this.text = new BlockText(this, () => onGrown?.(this), before && isGrown(before, this) ? before.text : undefined)

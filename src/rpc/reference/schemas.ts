@@ -99,7 +99,7 @@ const transaction = object(
     ...{ to: nullable(address), blockHash: nullable(hash), blockNumber: nullable(quantity), transactionIndex: nullable(quantity) },
     ...{ gasPrice: quantity, maxFeePerGas: quantity, maxPriorityFeePerGas: quantity, chainId: quantity },
     ...{ accessList: refTo('AccessList'), yParity: quantity, v: quantity, r: quantity, s: quantity },
-    ...{ sourceHash: hash, mint: quantity, isSystemTx: { type: 'boolean' }, depositReceiptVersion: quantity },
+    ...{ sourceHash: hash, mint: quantity, isSystemTx: { type: 'boolean' }, depositReceiptVersion: quantity, blockTimestampMs: quantity },
   },
 )
 
@@ -107,7 +107,7 @@ const log = object(
   'log with its position in the chain',
   { address, topics: { ...list(hash), maxItems: 4 }, data: bytes, removed: { type: 'boolean' } },
   {
-    ...{ blockHash: nullable(hash), blockNumber: nullable(quantity), blockTimestamp: quantity },
+    ...{ blockHash: nullable(hash), blockNumber: nullable(quantity), blockTimestamp: quantity, blockTimestampMs: quantity },
     ...{ transactionHash: nullable(hash), transactionIndex: nullable(quantity), logIndex: nullable(quantity) },
   },
 )
@@ -134,7 +134,7 @@ const headerRequired = {
 }
 const headerOptional = {
   ...{ baseFeePerGas: quantity, withdrawalsRoot: hash, blobGasUsed: quantity, excessBlobGas: quantity },
-  ...{ parentBeaconBlockRoot: hash, requestsHash: hash, size: quantity },
+  ...{ parentBeaconBlockRoot: hash, requestsHash: hash, size: quantity, timestampMs: quantity },
 }
 
 const results = {

@@ -1,3 +1,4 @@
+import { timeMsOfBlock } from '#chainspec/baseTime'
 import { toQuantity } from '#lib/hex'
 import { type Block, encodedBlockSize } from '#types/block'
 import { hashHeader } from '#types/header'
@@ -29,12 +30,19 @@ const withdrawalResult = ({ index, validatorIndex, address, amountGwei }: Withdr
   amount: toQuantity(amountGwei),
 })
 
+/** The time of a sealed Denim block in milliseconds. A pending block has none. */
+function timeJson(hash: Hash, block: Block): { readonly timestampMs?: string } {
+  const timeMs = hash === zeroHash ? undefined : timeMsOfBlock(block)
+  return timeMs === undefined ? {} : { timestampMs: toQuantity(timeMs) }
+}
+
 /** Header with the size of its block, as subscribers to heads get it. A pending block has the zero hash and no size. */
 export const headResult: ResultCodec<HeadBlock> = {
   doc: 'header of a block, with its size',
   schema: refTo('Header'),
   encode: ({ hash, block }) => ({
     ...headerToJson(hash, block.header),
+    ...timeJson(hash, block),
     ...(hash !== zeroHash && { size: toQuantity(encodedBlockSize(block)) }),
   }),
 }
@@ -43,6 +51,7 @@ export const headResult: ResultCodec<HeadBlock> = {
 export function blockHeadText({ hash, block, sizeBytes }: Omit<MinedBlock, 'transactions'>): string {
   const head = JSON.stringify({
     ...headerToJson(hash, block.header),
+    ...timeJson(hash, block),
     ...(sizeBytes !== undefined && { size: toQuantity(sizeBytes) }),
     uncles: (block.ommers ?? []).map(hashHeader),
     ...(block.header.withdrawalsRoot !== undefined && { withdrawals: (block.withdrawals ?? []).map(withdrawalResult) }),

@@ -16,11 +16,13 @@ const topicsText = ',"topics":['
 /** Offset of the first topic, in quotes, in the JSON of a log. */
 export const topicsAt = addressText.length + 43 + topicsText.length
 
+const timeMsText = (timeMs: number | undefined): string => (timeMs === undefined ? '' : `"blockTimestampMs":"0x${hex(timeMs)}",`)
+
 export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: LocatedLog): string {
   const { address, topics, data } = log
   return (
     `${addressText}${address}"${topicsText}${hexListText(topics).slice(1)},"data":"${toHex(data)}",` +
-    `"blockHash":"${block.hash}","blockNumber":"0x${hex(block.number)}","blockTimestamp":"0x${hex(block.timestamp)}",` +
+    `"blockHash":"${block.hash}","blockNumber":"0x${hex(block.number)}","blockTimestamp":"0x${hex(block.timestamp)}",${timeMsText(block.timeMs)}` +
     `"transactionHash":"${transactionHash}","transactionIndex":"0x${hex(transactionIndex)}",` +
     `"logIndex":"0x${hex(logIndex)}","removed":${isRemoved}}`
   )

@@ -62,9 +62,9 @@ function blobText({ blob }: ChainReceipt): string {
 const addressText = (address: Address | null): string => (address === null ? 'null' : `"${address}"`)
 
 function logsText({ mined, placed, timestamp }: MinedReceipt, logs: readonly Log[]): string {
-  const { hash: known, number } = mined.block
+  const { hash: known, number, timeMs } = mined.block
   const hash = known ?? zeroHash
-  const block = { hash, number, timestamp }
+  const block = { hash, number, timestamp, timeMs }
   let logIndex = placed.firstLogIndex
   return listText(logs, (log) => logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }))
 }

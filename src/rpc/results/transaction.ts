@@ -18,6 +18,8 @@ export type MinedTransaction = {
     readonly baseFee: bigint
     /** seconds; present for Ethereum's own blocks, whose transactions show it in go-ethereum's format */
     readonly timestamp?: number
+    /** time of a sealed Denim block, milliseconds */
+    readonly timeMs?: number | undefined
   }
   readonly index: number
   /** of a deposit: has its nonce and version */
@@ -59,7 +61,8 @@ const authorizationText = ({ chainId, address, nonce, yParity, r, s }: Authoriza
 
 function placeText({ block, ...of }: AnyTransaction): string {
   if (block === undefined) return ',"blockHash":null,"blockNumber":null,"transactionIndex":null'
-  const time = block.timestamp === undefined ? '' : hexMember('blockTimestamp', block.timestamp)
+  const seconds = block.timestamp === undefined ? '' : hexMember('blockTimestamp', block.timestamp)
+  const time = seconds + (block.timeMs === undefined ? '' : hexMember('blockTimestampMs', block.timeMs))
   const index = 'index' in of ? of.index : 0
   const hash = block.hash === null ? 'null' : `"${block.hash}"`
   return `,"blockHash":${hash}${hexMember('blockNumber', block.number)}${time}${hexMember('transactionIndex', index)}`

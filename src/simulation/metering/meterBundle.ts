@@ -4,7 +4,7 @@ import { TransactionRun } from '#block/execution/runTransactions'
 import { recoverSender } from '#block/execution/senders'
 import { applySystemCalls } from '#block/execution/systemCalls'
 import { feeCapOf } from '#block/validation/transactionValidity'
-import { plannedEvmRules } from '#chainspec/opRules'
+import { evmRulesAt } from '#chainspec/opRules'
 import type { EvmSession } from '#evm/ports'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -99,7 +99,7 @@ function openSession(
   const { baseFeePerGas = highestBaseFee, parentBeaconBlockRoot = zeroHash } = header
   const baseFee = baseFeePerGas < highestBaseFee ? baseFeePerGas : highestBaseFee
   const env = blockEnvOf(config, { ...header, number: header.number + 1, timestamp, baseFeePerGas: baseFee })
-  const rules = plannedEvmRules(config.schedule, timestamp)
+  const rules = evmRulesAt(config.schedule, timestamp)
   const session = evm.open(overriddenView(state.view, overrides), env, rules)
   return {
     evm: session,

@@ -57,6 +57,19 @@ export type Stepper = {
 }
 
 const keptRequests = 12
+/** Levels of JSON that the server parses. */
+const maxLevels = 128
+
+/** Returns the depth of the nested lists and objects in JSON. */
+function levelsOf(json: string): number {
+  let [level, most] = [0, 0]
+  for (const character of json.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')) {
+    if (character === '[' || character === '{') most = Math.max(most, ++level)
+    else if (character === ']' || character === '}') level--
+  }
+  return most
+}
+
 const shown = (text: string): string => (text.length > 1_500 ? `${text.slice(0, 1_500)}… (${text.length})` : text)
 
 /** Client that sends wrong requests of every kind. @param firstId first request id of this client */
@@ -94,7 +107,9 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
       succeeded.add(method.name)
       if (makesFilter.test(method.name)) keepFilter(answer.result)
     }
-    const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === id ? undefined : 'has a different id')
+    // a request that nests too deep is not parsed, so its id is unknown
+    const expectedId = levelsOf(request) > maxLevels ? null : id
+    const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === expectedId ? undefined : 'has a different id')
     return finding(method.name, why, request, text)
   }
 

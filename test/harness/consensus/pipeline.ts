@@ -1,3 +1,4 @@
+import { timestampOf } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
 import { encodeL1Attributes } from '#chainspec/l1Info'
 import type { RollupConfig } from '#chainspec/rollupConfig'
@@ -136,7 +137,7 @@ export class ScriptedPipeline implements Pipeline {
     const block = this.#blocks.get(queued.origin)
     if (!block) throw new RangeError(`batch ${queued.number}: origin ${queued.origin} not read yet`)
     const sequenceNumber = ref.l1Origin.number === queued.origin ? ref.sequenceNumber + 1 : 0
-    const timestamp = ref.timestamp + this.#config.blockTimeSec
+    const timestamp = timestampOf(this.#config, ref.number + 1)
     const place = { parentTimestamp: ref.timestamp, timestamp, sequenceNumber }
     const info = encodeL1Attributes(this.#config, { hash: block.ref.hash, header: block.header }, systemConfig, place)
     const batch = queued.tag.startsWith('bad') ? badTransaction : new TextEncoder().encode(`\u0002${queued.tag}`)

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { timeMsOfBlock } from '#chainspec/baseTime'
 import { recoverAddress } from '#lib/secp256k1'
 import { type Block, encodedBlockSize } from '#types/block'
 import { type Address, addressFromBytes, type Hash, zeroAddress } from '#types/ids'
@@ -24,7 +25,7 @@ function minedBeside(blockHash: Hash, block: Block, isFull: boolean): MinedBlock
   const { header, transactions } = block
   const sizeBytes = encodedBlockSize(block)
   if (!isFull) return { hash: blockHash, block, sizeBytes, transactions: { kind: 'hashes', hashes: transactions.map(hashTransaction) } }
-  const place = { hash: blockHash, number: header.number, baseFee: header.baseFeePerGas ?? 0n }
+  const place = { hash: blockHash, number: header.number, baseFee: header.baseFeePerGas ?? 0n, timeMs: timeMsOfBlock(block) }
   const full = transactions.map((raw, index) => {
     const transaction = decodeTransaction(raw)
     return { transaction, hash: hashTransaction(raw), from: senderOf(transaction), block: place, index, receipt: undefined }

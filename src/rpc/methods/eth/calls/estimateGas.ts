@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { transactionGasCap } from '#chainspec/evmRules'
-import { plannedEvmRules } from '#chainspec/opRules'
+import { evmRulesAt } from '#chainspec/opRules'
 import type { BlockId } from '#types/blockRef'
 import type { CallMessage, CallOverrides, CallRequest, MeasuredCall } from '../../../callPorts.ts'
 import type { BlockParam } from '../../../codecs/blockId.ts'
@@ -37,7 +37,7 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam, overrid
     const gasCap = leastOf(
       overrides.block?.gasLimit ?? header.gasLimit,
       context.limits.callGas,
-      transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
+      transactionGasCap(evmRulesAt(context.forks.schedule, header.timestamp)),
     )
     const message = planEstimate(request, basis(request, overrides, gasCap))
     const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to, overrides)
