@@ -134,7 +134,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   nativeContracts: {
     imports: ['chainspec:evmRules', 'types', 'lib'],
-    public: ['addresses', 'host', 'kit/ends', 'kit/results', 'kit/word', 'rules', 'run'],
+    public: ['addresses', 'host', 'kit/abi', 'kit/ends', 'kit/results', 'kit/word', 'rules', 'run'],
   },
   evm: {
     imports: ['nativeContracts', 'chainspec', 'types', 'lib'],

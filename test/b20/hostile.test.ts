@@ -200,3 +200,32 @@ describe.each(interpreters)('b20/hostile: composite policies of Denim on $name',
     expect(toHex(send(session, admin, policyRegistryAddress, nested).output)).toMatch(/^0x46508ef6/)
   })
 })
+
+it('b20/hostile: a text of V1 that would exceed the interpreter ends with a fault, not with the memory of the process', () => {
+  using session = openNative(createWasmEvm(), 'beryl')
+  const token = createToken(session)
+  const [count, size] = [40_000, 64_000]
+  // every element of the array is the same long byte string, and the id is no UTF-8
+  const elements = Array.from({ length: count }, () => BigInt(32 * count))
+  const list = concatBytes(encode(BigInt(count), ...elements, BigInt(size)), new Uint8Array(size))
+  const id = BigInt(128 + list.length)
+  const strings = concatBytes(encode(1n), new Uint8Array([0xff]), new Uint8Array(31))
+  const data = concatBytes(call('announce(bytes[],string,string,string)').subarray(0, 4), encode(128n, id, id, id), list, strings)
+  expect(() => send(session, admin, token, data)).toThrow(expect.objectContaining({ code: 'EVM_TOO_LARGE' }))
+})
+
+it.each(interpreters)('b20/hostile: a batch of many calls that share their bytes takes bounded time on $name', ({ evm }) => {
+  using session = openNative(evm, 'denim')
+  const token = createToken(session)
+  const count = 20_000
+  const list = concatBytes(
+    encode(BigInt(count), ...Array.from({ length: count }, () => BigInt(32 * count)), 4n),
+    call('MINT_ROLE()'),
+    new Uint8Array(28),
+  )
+  const id = BigInt(128 + list.length)
+  const data = concatBytes(call('announce(bytes[],string,string,string)').subarray(0, 4), encode(128n, id, id, id), list, encode(0n))
+  const startMs = performance.now()
+  expect(send(session, admin, token, data).kind).toBe('success')
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+})

@@ -1,5 +1,6 @@
 import { type NativeContract, nativeContracts } from '#nativeContracts/addresses'
 import type { AccountHandle, CodeKind, NativeHost } from '#nativeContracts/host'
+import { NativeTooLarge } from '#nativeContracts/kit/abi'
 import { outOfGas, silentRevert } from '#nativeContracts/kit/ends'
 import { trueOutput } from '#nativeContracts/kit/results'
 import { add, bytesOf, isBelow, newWord, setViewWord, type Word, wordOf } from '#nativeContracts/kit/word'
@@ -105,7 +106,7 @@ export class NativeFrames implements NativeHost {
       return runNative(contract, this, rules)
     } catch (error) {
       if (error instanceof MissingState) this.#exports.restartNative()
-      throw error
+      throw error instanceof NativeTooLarge ? evmFault('EVM_TOO_LARGE', {}, error) : error
     }
   }
 

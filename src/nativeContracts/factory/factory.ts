@@ -4,7 +4,7 @@ import { assetFeature, requireActivated, stablecoinFeature } from '../activation
 import { isTokenAddress } from '../addresses.ts'
 import type { AccountHandle, NativeHost } from '../host.ts'
 import { paramsOf } from '../kit/abi.ts'
-import { Args, callDataOf } from '../kit/args.ts'
+import { Args, type CallData, callDataOf } from '../kit/args.ts'
 import { contractError, NativeRevert } from '../kit/ends.ts'
 import { ContractEvent } from '../kit/events.ts'
 import { FunctionTable, malformed, nativeFunction } from '../kit/functions.ts'
@@ -64,9 +64,9 @@ function creationOf({ rules, host }: Frame, variant: TokenVariant, params: Uint8
 }
 
 /** Runs a call to the new token with the factory's rights. Errors of the token pass; a revert without a cause names the call. */
-function runInitCall(frame: TokenFrame, call: Uint8Array, index: number): void {
+function runInitCall(frame: TokenFrame, data: CallData, index: number): void {
   try {
-    tokenFunctions(frame.rules, frame.variant).call(frame, callDataOf(call))
+    tokenFunctions(frame.rules, frame.variant).call(frame, data)
   } catch (error) {
     if (error instanceof NativeRevert && (error.reason === 'silent' || error.reason === 'undecodable')) throw initCallFailed(index)
     throw error
@@ -95,7 +95,7 @@ function createB20(frame: Frame, args: Args): Uint8Array {
   if (!isZero(admin)) addRole(tokenFrame, defaultAdminRole, admin)
   for (let i = 0; i < args.count(3); i++) {
     host.interrupt()
-    runInitCall(tokenFrame, args.blob(3, i), i)
+    runInitCall(tokenFrame, args.blobData(3, i), i)
   }
   return asWord(token)
 }

@@ -100,10 +100,20 @@ function writeTail(to: Uint8Array, at: number, param: Param, value: AbiValue): v
   }
 }
 
+/**
+ * Most bytes of encoded arguments. Elements of malformed call data may overlap, so that the text about them, which V1 returns, has up to the square
+ * of their size.
+ */
+const maxEncodedBytes = 48 * 2 ** 20
+
+/** Thrown when an output exceeds what an interpreter can hold; no valid block can cause it. */
+export class NativeTooLarge extends Error {}
+
 /** Encodes arguments, after a prefix such as a selector. */
 export function encodeArguments(params: readonly Param[], values: readonly AbiValue[], prefix: Uint8Array = emptyBytes): Uint8Array {
   let size = 32 * params.length
   for (const [i, param] of params.entries()) if (isDynamic(param)) size += tailBytes(param, values[i] as AbiValue)
+  if (size > maxEncodedBytes) throw new NativeTooLarge(`${size} bytes of arguments`)
   const base = prefix.length
   const encoded = new Uint8Array(base + size)
   encoded.set(prefix)

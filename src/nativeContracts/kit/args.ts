@@ -122,11 +122,17 @@ export class Args {
     return Array.from({ length: this.count(index) }, (_, position) => this.element(index, position))
   }
 
+  /** Returns an element of an array of byte strings as call data, without a copy. */
+  blobData(index: number, position: number): CallData {
+    const heads = this.#position(index)
+    const start = heads + this.#small(heads + 32 * position) + 32
+    return { bytes: this.#bytes, view: this.#view, start, end: start + this.#small(start - 32) }
+  }
+
   /** Returns an element of an array of byte strings: a view. */
   blob(index: number, position: number): Uint8Array {
-    const heads = this.#position(index)
-    const at = heads + this.#small(heads + 32 * position)
-    return this.#bytes.subarray(at + 32, at + 32 + this.#small(at))
+    const { start, end } = this.blobData(index, position)
+    return this.#bytes.subarray(start, end)
   }
 
   #take(param: Param, base: number, at: number, ats: number[], sizes: number[]): void {

@@ -1,5 +1,5 @@
 import { emptyBytes } from '#lib/bytes'
-import { type Args, callDataOf } from '../kit/args.ts'
+import type { Args, CallData } from '../kit/args.ts'
 import { NativeRevert } from '../kit/ends.ts'
 import { type FunctionTable, type NativeFunction, nativeFunction, selectorAt } from '../kit/functions.ts'
 import { asFlag } from '../kit/results.ts'
@@ -11,13 +11,14 @@ import type { TokenFrame } from './frame.ts'
 import { operatorRole, requireRole } from './roles.ts'
 
 /** Runs a call of a batch. @throws NativeRevert InternalCallFailed for every revert except a panic */
-function runInternal(frame: TokenFrame, functions: FunctionTable<TokenFrame>, call: Uint8Array): void {
-  if (call.length < 4) throw internalCallMalformed(call)
-  if (selectorAt(call, 0) === announceSelector) throw announcementInProgress()
+function runInternal(frame: TokenFrame, functions: FunctionTable<TokenFrame>, data: CallData): void {
+  const { bytes, start, end } = data
+  if (end - start < 4) throw internalCallMalformed(bytes.slice(start, end))
+  if (selectorAt(bytes, start) === announceSelector) throw announcementInProgress()
   try {
-    functions.call(frame, callDataOf(call))
+    functions.call(frame, data)
   } catch (error) {
-    if (error instanceof NativeRevert && error.reason !== 'panic') throw internalCallFailed(call)
+    if (error instanceof NativeRevert && error.reason !== 'panic') throw internalCallFailed(bytes.slice(start, end))
     throw error
   }
 }
@@ -33,7 +34,7 @@ function announce(frame: TokenFrame, args: Args, functions: FunctionTable<TokenF
   announced.emit(host, account, [frame.caller], id, args.bytes(2), args.bytes(3))
   for (let i = 0; i < args.count(0); i++) {
     host.interrupt()
-    runInternal(frame, functions, args.blob(0, i))
+    runInternal(frame, functions, args.blobData(0, i))
   }
   announcementEnded.emit(host, account, [], id)
   return emptyBytes
