@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ParentBlock } from '#block/execution/executeBlock'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
@@ -17,9 +17,6 @@ import { listCall } from '../../src/simulation/call/accessList.ts'
 import { runCall } from '../../src/simulation/call/callExecutor.ts'
 import { call, encode } from './abi.ts'
 import { alice, bob } from './tokens.ts'
-
-// calls under Denim's rules, which blocks do not have yet
-vi.mock('#chainspec/unsupportedFork', async (original) => ({ ...(await original<object>()), refuseUnsupportedFork: () => {} }))
 
 const token = parseAddress(`0xb2${'00'.repeat(10)}${'77'.repeat(9)}`)
 const slotText = (slot: Uint32Array): Hash =>
