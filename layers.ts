@@ -134,7 +134,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   nativeContracts: {
     imports: ['chainspec:evmRules', 'types', 'lib'],
-    public: ['addresses', 'host', 'kit/abi', 'kit/ends', 'kit/results', 'kit/word', 'rules', 'run'],
+    public: ['addresses', 'declaredErrors', 'host', 'kit/abi', 'kit/args', 'kit/ends', 'kit/results', 'kit/word', 'policy/ids', 'rules', 'run'],
   },
   evm: {
     imports: ['nativeContracts', 'chainspec', 'types', 'lib'],
@@ -345,10 +345,14 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
-    imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'trie', 'derive', 'chainspec', 'types', 'lib'],
+    imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
     public: [
       'accounts',
       'agreement',
+      'b20/activation',
+      'b20/names',
+      'b20/policy',
+      'b20/token',
       'l1Server',
       'demo',
       'deposit',

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { inEther } from './commands/devnetCommands.ts'
 import type { FlagName } from './flags.ts'
 import { readFlags } from './readFlags.ts'
 
@@ -19,6 +18,12 @@ it.each<[FlagName, string, unknown]>([
   ['to', `0x${'Ab'.repeat(20)}`, `0x${'ab'.repeat(20)}`],
   ['data', '0x', '0x'],
   ['data', '0xAB01', '0xab01'],
+  ['amount', '1.5', '1.5'],
+  ['id', '72057594037927938', 72_057_594_037_927_938n],
+  ['id', '0x100000000000002', 72_057_594_037_927_938n],
+  ['id', '18446744073709551615', 2n ** 64n - 1n],
+  ['decimals', '18', 18],
+  ['salt', `0x${'Ab'.repeat(32)}`, `0x${'ab'.repeat(32)}`],
   ['l1', 'memory', 'memory'],
   ['accounts', '100', 100],
 ])('cli/devnetFlags: parses --%s %s', (flag, text, value) => {
@@ -41,6 +46,19 @@ it.each<[FlagName, string]>([
   ['to', 'vitalik.eth'],
   ['data', '0x123'],
   ['data', 'abcd'],
+  ['amount', '1.5ether'],
+  ['amount', '-1'],
+  ['amount', '1.'],
+  ['id', '18446744073709551616'],
+  ['id', '-1'],
+  ['id', '0x'],
+  ['decimals', '5'],
+  ['decimals', '19'],
+  ['salt', '0x12'],
+  ['currency', 'usd'],
+  ['account', `0x${'ab'.repeat(20)},0x12`],
+  ['scope', 'seize'],
+  ['type', 'union'],
   ['l1', 'geth'],
   ['accounts', '101'],
   ['chain-id', '0'],
@@ -51,14 +69,4 @@ it.each<[FlagName, string]>([
 
 it('cli/devnetFlags: does not show the words of a mnemonic (BAD_FLAG)', () => {
   expect(() => read('mnemonic', '')).toThrow(expect.objectContaining({ code: 'BAD_FLAG', message: expect.not.stringContaining('""') }))
-})
-
-it.each([
-  [0n, '0'],
-  [1n, '0.000000000000000001'],
-  [10n ** 18n, '1'],
-  [1_500_000_000_000_000_000n, '1.5'],
-  [10_000n * 10n ** 18n - 1n, '9999.999999999999999999'],
-])('cli/commands/devnetCommands: formats %d wei as %s ether', (wei, text) => {
-  expect(inEther(wei)).toBe(text)
 })

@@ -241,6 +241,27 @@ export const addressText = (options: FlagOptions): FlagSpec<string> =>
     /^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : undefined,
   )
 
+export const addresses = (options: FlagOptions): FlagSpec<readonly string[]> =>
+  flag(options, 'ADDRESS[,ADDRESS]', 'a list of addresses (0x and 40 hex digits)', (value) =>
+    parseList(value.toLowerCase(), (one) => /^0x[0-9a-f]{40}$/.test(one)),
+  )
+
+/** A hash or another value of 32 bytes. */
+export const hashText = (options: FlagOptions): FlagSpec<string> =>
+  flag(options, 'HEX', '32 bytes (0x and 64 hex digits)', (value) => (/^0x[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined))
+
+/** A text that matches a pattern. */
+export const pattern = (options: FlagOptions, placeholder: string, expected: string, form: RegExp): FlagSpec<string> =>
+  flag(options, placeholder, expected, (value) => (form.test(value) ? value : undefined))
+
+/** An unsigned integer of 64 bits, in decimal or in hex. */
+export const uint64 = (options: FlagOptions, placeholder: string): FlagSpec<bigint> =>
+  flag(options, placeholder, 'an integer from 0 to 18446744073709551615, in decimal or 0x hex', (value) => {
+    if (!/^(?:\d{1,20}|0x[0-9a-f]{1,16})$/i.test(value)) return undefined
+    const number = BigInt(value)
+    return number < 1n << 64n ? number : undefined
+  })
+
 export const hexText = (options: FlagOptions): FlagSpec<string> =>
   flag(options, 'HEX', 'bytes (0x and an even number of hex digits)', (value) =>
     /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined,

@@ -1,5 +1,6 @@
 import { networkNames } from '#chainspec/networks'
 import { logFormats, logLevels } from '#lib/log'
+import { b20Flags } from './b20Flags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
@@ -235,6 +236,7 @@ export const flags = {
   }),
 
   ...devnetFlags,
+  ...b20Flags,
 
   ...inGroup('Output', {
     'log.level': defaulted(

@@ -1,39 +1,62 @@
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
-import { type Address, type Hash, hashFromBytes } from '#types/ids'
+import { encodeArguments as encodeParams, type AbiValue as KitValue, type Param, paramsOf, signatureOf } from '#nativeContracts/kit/abi'
+import { Args, callDataOf, layoutOf } from '#nativeContracts/kit/args'
+import { bigintOf, bytesOf, type Word } from '#nativeContracts/kit/word'
+import { type Hash, hashFromBytes } from '#types/ids'
 
-/** Argument of a contract call, of the types that the devnet uses. */
-export type AbiValue = bigint | boolean | Address | Uint8Array
+/** Argument of a contract call. An address or a hash is its hex text, bytes are an array of bytes, and a list is an array. */
+export type AbiValue = bigint | number | boolean | string | Uint8Array | readonly AbiValue[]
 
-const word = (value: bigint): Uint8Array => bytesFromBigint(value, 32)
-const wordBytes = 32
+/** Decoded value: addresses, hashes and texts are strings. */
+export type DecodedValue = bigint | boolean | string | Uint8Array | readonly DecodedValue[]
 
-function tail(bytes: Uint8Array): Uint8Array {
-  const padding = new Uint8Array((wordBytes - (bytes.length % wordBytes)) % wordBytes)
-  return concatBytes(word(BigInt(bytes.length)), bytes, padding)
+function kitValue(param: Param, value: AbiValue): KitValue {
+  if (param.kind === 'array') return (value as readonly AbiValue[]).map((element) => kitValue(param.element, element))
+  if (param.kind === 'text') return new TextEncoder().encode(value as string)
+  if (param.kind === 'blob' || param.kind === 'blobs') return value as KitValue
+  if (param.kind === 'fixed') throw new RangeError(`the ABI type ${param.name}`)
+  return BigInt(value as bigint | number | boolean | string)
 }
 
-/** Encodes arguments in the contract ABI: numbers, booleans and addresses as words, bytes after them. */
-export function encodeArguments(values: readonly AbiValue[]): Uint8Array {
-  let offset = values.length * wordBytes
-  const heads: Uint8Array[] = []
-  const tails: Uint8Array[] = []
-  for (const value of values) {
-    if (!(value instanceof Uint8Array)) {
-      heads.push(word(BigInt(value)))
-      continue
-    }
-    const bytes = tail(value)
-    heads.push(word(BigInt(offset)))
-    tails.push(bytes)
-    offset += bytes.length
-  }
-  return concatBytes(...heads, ...tails)
+function encode(params: readonly Param[], values: readonly AbiValue[], prefix?: Uint8Array): Uint8Array {
+  if (params.length !== values.length) throw new RangeError(`${values.length} values for ${params.length} parameters`)
+  const converted = params.map((param, i) => kitValue(param, values[i] as AbiValue))
+  return encodeParams(params, converted, prefix)
 }
+
+/** Encodes arguments in the contract ABI. @param types such as `(address,uint256)` */
+export const encodeArguments = (types: string, values: readonly AbiValue[]): Uint8Array => encode(paramsOf(types), values)
+
+/** Encodes a struct with dynamic members as the only argument: an offset, then the members. */
+export const encodeStruct = (types: string, values: readonly AbiValue[]): Uint8Array =>
+  concatBytes(bytesFromBigint(32n, 32), encodeArguments(types, values))
 
 /** Encodes the calldata of a function by its signature: `transfer(address,uint256)`. */
 export function encodeCall(signature: string, values: readonly AbiValue[]): Uint8Array {
-  return concatBytes(keccak256Text(signature).subarray(0, 4), encodeArguments(values))
+  return encode(paramsOf(signature), values, keccak256Text(signatureOf(signature)).subarray(0, 4))
+}
+
+function wordValue({ kind, name }: Param, word: Word): DecodedValue {
+  if (name === 'address') return toHex(bytesOf(word).subarray(12))
+  if (name === 'bytes32') return toHex(bytesOf(word))
+  return kind === 'bool' ? bigintOf(word) !== 0n : bigintOf(word)
+}
+
+function decodedValue(param: Param, args: Args, index: number): DecodedValue {
+  if (param.kind === 'array') return args.elements(index).map((word) => wordValue(param.element, word))
+  if (param.kind === 'text') return new TextDecoder().decode(args.bytes(index))
+  if (param.kind === 'blob') return args.bytes(index)
+  if (param.kind === 'fixed' || param.kind === 'blobs') throw new RangeError(`the ABI type ${param.name}`)
+  return wordValue(param, args.word(index))
+}
+
+/** Decodes values; undefined: the bytes do not have these types. @param types such as `(address,uint256)` */
+export function decodeArguments(types: string, bytes: Uint8Array): readonly DecodedValue[] | undefined {
+  const params = paramsOf(types)
+  const args = new Args(params, callDataOf(bytes), 0, layoutOf(params))
+  return args.failure === undefined ? params.map((param, i) => decodedValue(param, args, i)) : undefined
 }
 
 /** Returns the first topic of an event by its signature. */

@@ -89,6 +89,26 @@ export const devnetFault = defineFaults({
     says: (d: { url: string; method: string; reason: string }) => `${d.method} at ${d.url}: ${d.reason}`,
     fix: 'check that the devnet still runs, and the arguments of the command',
   },
+  CALL_REVERTED: {
+    severity: 'fatal',
+    says: (d: { error: string }) => `the contract refuses the call: ${d.error}`,
+    fix: 'correct the arguments; basalt devnet b20 show prints the balances and policies of a token',
+  },
+  NO_B20: {
+    severity: 'fatal',
+    says: () => 'the chain has no B20 contracts at its head',
+    fix: 'start the devnet with --fork beryl, cobalt or denim; after that, wait for the fork',
+  },
+  NO_B20_TOKEN: {
+    severity: 'fatal',
+    says: (d: { token: string }) => `there is no B20 token at ${d.token}`,
+    fix: 'create one (basalt devnet b20 create), and give the address that it prints',
+  },
+  NO_ACTIVATION_ADMIN: {
+    severity: 'fatal',
+    says: (d: { feature: string; admin: string }) => `the feature ${d.feature} is not active, and no key is known for its admin ${d.admin}`,
+    fix: "give the words of the devnet's accounts with --mnemonic, or activate the feature as its admin",
+  },
   DEVNET_WAITED: {
     severity: 'fatal',
     says: (d: { what: string; seconds: number }) => `${d.what} timed out after ${d.seconds} s`,

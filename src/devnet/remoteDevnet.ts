@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/clock'
 import type { Fetch } from '#lib/jsonHttp'
 import { ShapeError } from '#types/jsonShape'
+import { revertText } from './b20/revertText.ts'
 import type { DevnetFacts } from './control.ts'
 import { devnetFault } from './faults.ts'
 import { askRpc } from './l1/devnetRpc.ts'
@@ -29,10 +30,12 @@ const lookEveryMs = 200
 /** Time limit of a wait: the longest fault ends within ten minutes. */
 const patienceMs = 600_000
 
-/** Creates a client of an endpoint. @throws Fault DEVNET_RPC (fatal) on an error, or without a valid response */
+/** Creates a client of an endpoint. @throws Fault CALL_REVERTED, DEVNET_RPC (fatal) on an error, or without a valid response */
 function askingOf({ fetch, clock, signal }: RemoteDeps, url: string): Ask {
   return async (method, params, parse) => {
     const outcome = await askRpc({ fetch, clock }, url, method, params, signal)
+    const revert = outcome.kind === 'error' ? revertText(outcome.data) : undefined
+    if (revert !== undefined) throw devnetFault('CALL_REVERTED', { error: revert })
     if (outcome.kind === 'error') throw devnetFault('DEVNET_RPC', { url, method, reason: outcome.message })
     if (outcome.kind === 'unreachable') throw devnetFault('DEVNET_RPC', { url, method, reason: outcome.reason })
     try {

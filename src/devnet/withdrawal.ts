@@ -42,6 +42,7 @@ export type ProvedWithdrawal = {
   readonly accountProof: readonly string[]
 }
 
+const withdrawalTypes = '(uint256,address,address,uint256,uint256,bytes)'
 const initiate = 'initiateWithdrawal(address,uint256,bytes)'
 const messagePassed = eventTopic('MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)')
 /** gas on L1 for the message's execution */
@@ -49,7 +50,7 @@ const messageGas = 100_000n
 
 /** Returns the hash of a withdrawal. @see specs protocol/withdrawals.md, "Withdrawal hash" */
 export function withdrawalHashOf({ nonce, sender, target, value, gasLimit, data }: Withdrawal): Hash {
-  return hashFromBytes(keccak256(encodeArguments([nonce, sender, target, value, gasLimit, data])))
+  return hashFromBytes(keccak256(encodeArguments(withdrawalTypes, [nonce, sender, target, value, gasLimit, data])))
 }
 
 /** Returns the storage slot of a sent message in the message passer's first mapping, `sentMessages`. */

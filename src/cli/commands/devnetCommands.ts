@@ -8,10 +8,12 @@ import { fromHex } from '#lib/hex'
 import { type Address, parseAddress } from '#types/ids'
 import type { Command, Io } from '../command.ts'
 import { connect } from '../devnet/connect.ts'
+import { inUnits } from '../devnet/units.ts'
 import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.ts'
 import { printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
+import { b20 } from './devnetB20.ts'
 import { exportChain } from './devnetExport.ts'
 
 const sending = ['from', 'to', 'value', 'data', 'mnemonic', 'control.port', 'json'] as const satisfies readonly FlagName[]
@@ -28,13 +30,7 @@ async function ready(io: Io, raw: RawFlags): Promise<Ready> {
 const wishOf = ({ value = 0n, data = '0x' }: Sending): { value: bigint; data: Uint8Array } => ({ value, data: fromHex(data) })
 const receiver = ({ given, account }: Ready): Address => parseAddress(given.to ?? account.address)
 
-const etherDigits = 18
-/** Formats wei as ether, exactly and without trailing zeros. */
-export function inEther(wei: bigint): string {
-  const digits = wei.toString().padStart(etherDigits + 1, '0')
-  const fraction = digits.slice(-etherDigits).replace(/0+$/, '')
-  return `${digits.slice(0, -etherDigits)}${fraction === '' ? '' : `.${fraction}`}`
-}
+const inEther = (wei: bigint): string => inUnits(wei, 18)
 
 const deposit: Command = {
   name: 'deposit',
@@ -139,4 +135,4 @@ const accounts: Command = {
 }
 
 /** Commands for a devnet that runs in another process. */
-export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts, exportChain]
+export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts, b20, exportChain]

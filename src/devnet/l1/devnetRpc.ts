@@ -4,10 +4,10 @@ import { devnetFault } from '../faults.ts'
 
 export type DevnetRpcDeps = { readonly fetch: Fetch; readonly clock: Clock }
 
-/** Outcome of a JSON-RPC call; `unreachable`: there was no JSON-RPC response. */
+/** Outcome of a JSON-RPC call; `unreachable`: there was no JSON-RPC response. `data` of an error is not checked. */
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data: unknown }
   | { readonly kind: 'unreachable'; readonly reason: string }
 
 const limits = { timeoutMs: 20_000, maxBodyBytes: 16_777_216 }
@@ -22,8 +22,10 @@ export async function askRpc(
 ): Promise<RpcOutcome> {
   const outcome = await requestJson(deps, limits, { url, body: { jsonrpc: '2.0', id: 1, method, params } }, signal)
   if (outcome.kind !== 'answer') return { kind: 'unreachable', reason: failureReason(outcome) }
-  const { result, error } = (outcome.json ?? {}) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
-  if (error) return { kind: 'error', code: Number(error.code ?? 0), message: String(error.message ?? '').slice(0, 500) }
+  const { result, error } = (outcome.json ?? {}) as { result?: unknown; error?: { code?: unknown; message?: unknown; data?: unknown } }
+  if (error) {
+    return { kind: 'error', code: Number(error.code ?? 0), message: String(error.message ?? '').slice(0, 500), data: error.data }
+  }
   return result === undefined ? { kind: 'unreachable', reason: `HTTP ${outcome.status} without a result` } : { kind: 'result', result }
 }
 

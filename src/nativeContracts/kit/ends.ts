@@ -1,4 +1,5 @@
 import { emptyBytes } from '#lib/bytes'
+import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
 import { type AbiValue, encodeArguments, paramsOf, signatureOf } from './abi.ts'
 
@@ -33,10 +34,16 @@ export function outOfGas(): NativeOutOfGas {
 
 export const silentRevert = (): NativeRevert => revert(emptyBytes, 'silent')
 
+const declarations = new Map<string, string>()
+
+/** Returns the declaration of the error with a selector in hex, among the contracts that are loaded. */
+export const errorDeclaration = (selector: string): string | undefined => declarations.get(selector)
+
 /** Declares an error of a contract by its signature. @returns a function that makes the exception from the arguments */
 export function contractError(declaration: string): (...values: readonly AbiValue[]) => NativeRevert {
   const selector = keccak256Text(signatureOf(declaration)).subarray(0, 4)
   const params = paramsOf(declaration)
+  declarations.set(toHex(selector), declaration)
   return (...values) => revert(encodeArguments(params, values, selector), 'error')
 }
 
