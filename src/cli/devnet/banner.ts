@@ -57,7 +57,7 @@ On L1: portal ${facts.contracts.portal}, system config ${facts.contracts.systemC
 A transaction: npm install viem, save this as try.mjs, node try.mjs
 ${'─'.repeat(72)}
 ${viemSnippet(devnet)}${'─'.repeat(72)}
-Next: basalt devnet tx --to ADDRESS --value 1ether · deposit --value 1ether · withdraw --value 1ether · accounts
+Next: basalt devnet tx --to ADDRESS --value 1ether · deposit --value 1ether · withdraw --value 1ether · accounts · b20 · export DIR
 Ctrl-C stops everything.
 `
 }
