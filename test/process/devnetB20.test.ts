@@ -2,6 +2,7 @@ import { createPublicClient, type Hex, http, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/run.ts'
 import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { scriptedIo } from '../harness/l1/scriptedIo.ts'
 
 const abi = parseAbi([
@@ -19,7 +20,7 @@ afterAll(() => devnet[Symbol.asyncDispose]())
 
 /** Runs `basalt devnet b20 …`. */
 async function b20(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const io = scriptedIo()
+  const io = scriptedIo({ clock: systemClock })
   const port = new URL(devnet.urls.control).port
   const code = await runCli(['devnet', 'b20', ...args, '--control.port', port], io)
   return { code, ...io.written }
