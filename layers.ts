@@ -134,7 +134,19 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   nativeContracts: {
     imports: ['chainspec:evmRules', 'types', 'lib'],
-    public: ['addresses', 'declaredErrors', 'host', 'kit/abi', 'kit/args', 'kit/ends', 'kit/results', 'kit/word', 'policy/ids', 'rules', 'run'],
+    public: [
+      'addresses',
+      'declaredErrors',
+      'host',
+      'kit/abi',
+      'kit/args',
+      'kit/ends',
+      'kit/results',
+      'kit/word',
+      'policy/ids',
+      'rules',
+      'run',
+    ],
   },
   evm: {
     imports: ['nativeContracts', 'chainspec', 'types', 'lib'],
