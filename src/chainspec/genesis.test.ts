@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hashHeader } from '#types/header'
-import { emptyRequestsHash, emptyRoot, parseHash } from '#types/ids'
+import { emptyRequestsHash, emptyRoot, parseAddress, parseHash } from '#types/ids'
 import { agreeWithGenesis, genesisHeader, verifyGenesisHash } from './genesis.ts'
 import { parseCompactGenesis, parseGethGenesis } from './genesisJson.ts'
 import { networkOf } from './networks.ts'
@@ -114,6 +114,20 @@ describe('chainspec/genesis', () => {
     const times = { isthmus_time: 1_795_255_000, jovian_time: 1_795_255_000, fjord_time: 1_795_255_000 }
     const other = { ...rollup, ...times, granite_time: 1_795_255_000, holocene_time: 1_795_255_000, base: { azul: 1_795_255_011 } }
     expect(() => agreeWithGenesis(parseRollupConfig(other), genesis)).toThrow(/config.base.azul is 1795255010/)
+  })
+
+  it("takes the admin of the activation registry from the genesis, as Base's client does, and refuses another one in the rollup config", () => {
+    const admin = parseAddress(`0x${'ad'.repeat(20)}`)
+    const config = { ...geth.config, ...azulAt(1_795_255_010), fjordTime: 1_795_255_000, graniteTime: 1_795_255_000 }
+    const file = { ...geth, config: { ...config, holoceneTime: 1_795_255_000, isthmusTime: 1_795_255_000, activationAdminAddress: admin } }
+    const { genesis, warnings } = parseGethGenesis(file)
+    expect(warnings).toEqual([])
+    const times = { isthmus_time: 1_795_255_000, jovian_time: 1_795_255_000, fjord_time: 1_795_255_000 }
+    const planned = { ...rollup, ...times, granite_time: 1_795_255_000, holocene_time: 1_795_255_000 }
+    const of = (base: object) => parseRollupConfig({ ...planned, base: { azul: 1_795_255_010, ...base } })
+    expect(agreeWithGenesis(of({}), genesis).schedule.activationAdmin).toBe(admin)
+    expect(agreeWithGenesis(of({ activation_admin: admin }), genesis).schedule.activationAdmin).toBe(admin)
+    expect(() => agreeWithGenesis(of({ activation_admin: address }), genesis)).toThrow(/config.activationAdminAddress/)
   })
 
   it('ignores unknown keys and names them in the warnings', () => {

@@ -85,12 +85,21 @@ function refuse(key: string, expected: unknown, found: unknown): never {
 export const genesisForkKey = (fork: Fork): string =>
   (baseForks as readonly Fork[]).includes(fork) ? `config.base.${fork}` : `config.${fork}Time`
 
+/** Returns the config with the admin of the activation registry, which a rollup.json need not have. */
+function withAdmin(config: RollupConfig, { schedule: { activationAdmin } }: GenesisChain): RollupConfig {
+  const known = config.schedule.activationAdmin
+  if (activationAdmin === undefined || known === activationAdmin) return config
+  if (known !== undefined) refuse('config.activationAdminAddress', known, activationAdmin)
+  return { ...config, schedule: { ...config.schedule, activationAdmin } }
+}
+
 /**
  * Checks that a rollup config and a genesis file describe the same chain.
- * @returns the config, with the base-fee parameters of the genesis file when rollup.json has none
+ * @returns the config, with the base-fee parameters and the activation admin of the genesis file when rollup.json has none
  * @throws Fault INVALID_CONFIG (fatal) that names the contradiction
  */
-export function agreeWithGenesis({ config, hasEip1559 }: ParsedRollupConfig, { header, chain }: Genesis): RollupConfig {
+export function agreeWithGenesis({ config: given, hasEip1559 }: ParsedRollupConfig, { header, chain }: Genesis): RollupConfig {
+  const config = chain === undefined ? given : withAdmin(given, chain)
   if (header.timestamp !== config.genesis.l2TimeSec) refuse('timestamp', config.genesis.l2TimeSec, header.timestamp)
   if (header.number !== config.genesis.l2.number) refuse('number', config.genesis.l2.number, header.number)
   if (chain === undefined) return config

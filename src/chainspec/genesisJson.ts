@@ -140,12 +140,8 @@ const chainSchema = z.strictObject({
   cancunTime: optionalCount,
   pragueTime: optionalCount,
   osakaTime: optionalCount,
-  base: z
-    .strictObject({
-      ...{ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount },
-      activationAdmin: address.nullish(),
-    })
-    .nullish(),
+  base: z.strictObject({ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount }).nullish(),
+  activationAdminAddress: address.nullish(),
   optimism: eip1559Schema,
 })
 
@@ -159,8 +155,7 @@ const pairs = [
 const timedForks = ['regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
 
 function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; warnings: readonly string[] } {
-  const { activationAdmin, ...baseTimes } = json.base ?? {}
-  const times: Partial<Record<Fork, number | null | undefined>> = baseTimes
+  const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
   for (const fork of timedForks) times[fork] = json[`${fork}Time`]
   // A genesis file need not have Delta, because execution clients do not know it.
   times.delta ??= times.ecotone
@@ -172,6 +167,7 @@ function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; war
     throw chainFault('INVALID_CONFIG', { what, key: `config.${key}`, expected, found: String(found) })
   }
   const eip1559 = eip1559From(json.optimism, schedule, what, 'config.optimism')
+  const activationAdmin = json.activationAdminAddress
   return { chain: { chainId: json.chainId, schedule: activationAdmin ? { ...schedule, activationAdmin } : schedule, eip1559 }, warnings }
 }
 

@@ -84,7 +84,10 @@ function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unk
     offsetSec === undefined ? [] : [[fork, genesisTimeSec + offsetSec]],
   )
   const { activationAdmin } = options
-  const base = baseTimes.length > 0 && { base: { ...Object.fromEntries(baseTimes), ...(activationAdmin && { activationAdmin }) } }
+  const base = baseTimes.length > 0 && {
+    base: Object.fromEntries(baseTimes),
+    ...(activationAdmin && { activationAdminAddress: activationAdmin }),
+  }
   return {
     config: { chainId: options.chainId, bedrockBlock: 0, regolithTime: 0, ...Object.fromEntries(times), ...base, optimism: eip1559 },
     genesisTimestamp: genesisTimeSec,

@@ -29,22 +29,16 @@ const merged: JsonObject = { ...Object.fromEntries(oldForks.map((key) => [key, 0
 /** Returns the entries whose value is defined. */
 const withoutAbsent = (json: JsonObject): JsonObject => Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined))
 
-/**
- * Returns the `config` of a genesis file. Clients read Ethereum's forks under their own names, and Base's client reads the admin of the activation
- * registry beside `base`, which must contain times only.
- */
+/** Returns the `config` of a genesis file. Clients read Ethereum's forks under their own names. */
 function executionConfig(config: JsonObject): JsonObject {
-  const { base = {}, ...rest } = config as { readonly base?: JsonObject } & JsonObject
-  const { activationAdmin, ...times } = base
+  const { azul } = (config['base'] ?? {}) as JsonObject
   return withoutAbsent({
     ...merged,
-    ...rest,
+    ...config,
     shanghaiTime: config['canyonTime'],
     cancunTime: config['ecotoneTime'],
     pragueTime: config['isthmusTime'],
-    osakaTime: times['azul'],
-    base: Object.keys(times).length > 0 ? times : undefined,
-    activationAdminAddress: activationAdmin,
+    osakaTime: azul,
   })
 }
 
