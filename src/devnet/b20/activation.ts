@@ -7,7 +7,7 @@ import { sendOnL2 } from '../wallet.ts'
 import { type Feature, featureHash } from './names.ts'
 import { readContract } from './read.ts'
 
-/** Number of accounts of the mnemonic that may be the admin: those that a devnet has by default. */
+/** Number of accounts of the mnemonic to search for the admin. A devnet has as many by default. */
 const searched = 10
 
 /**
