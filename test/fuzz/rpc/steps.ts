@@ -57,8 +57,11 @@ export type Stepper = {
 }
 
 const keptRequests = 12
-/** Levels of JSON that the server parses. */
-const maxLevels = 128
+/** Bounds of JSON that the server parses: a larger body may not nest deeper. */
+const [maxLevels, uncheckedBytes] = [128, 1_024]
+
+/** Returns whether the server refuses a request without parsing it, so that its id is unknown. */
+const isRefusedUnparsed = (request: string): boolean => Buffer.byteLength(request) > uncheckedBytes && levelsOf(request) > maxLevels
 
 /** Returns the depth of the nested lists and objects in JSON. */
 function levelsOf(json: string): number {
@@ -100,15 +103,16 @@ export function createStepper(urls: TargetUrls, given: Held, random: Random, fir
   async function single(method: Fuzzed): Promise<Finding | undefined> {
     const id = nextId++
     const request = sent(JSON.stringify({ jsonrpc: '2.0', id, method: method.name, params: paramsFor(method, random, held) }))
-    const overSocket = overSocketOnly.has(method.name) || (method.port === 'http' && random.percent(40))
+    // a socket answers such a request without an id, which no call there could wait for
+    const isUnparsed = isRefusedUnparsed(request)
+    const overSocket = !isUnparsed && (overSocketOnly.has(method.name) || (method.port === 'http' && random.percent(40)))
     const text = overSocket ? await caller.call(id, request) : (await post(urls[method.port], request, token())).text
     const answer: unknown = JSON.parse(text)
     if (typeof answer === 'object' && answer !== null && 'result' in answer) {
       succeeded.add(method.name)
       if (makesFilter.test(method.name)) keepFilter(answer.result)
     }
-    // a request that nests too deep is not parsed, so its id is unknown
-    const expectedId = levelsOf(request) > maxLevels ? null : id
+    const expectedId = isUnparsed ? null : id
     const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === expectedId ? undefined : 'has a different id')
     return finding(method.name, why, request, text)
   }
