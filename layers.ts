@@ -193,7 +193,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'building/buildFlashblocks',
       'building/buildFromPool',
       'building/buildPool',
-      'building/flashblockInterval',
       'execution/applyTransaction',
       'execution/authorizations',
       'execution/blockEnv',

@@ -11,7 +11,6 @@ type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
   batcher: () => import('./batcher.ts'),
-  commitTiming: () => import('./commitTiming.ts'),
   deposits: () => import('./deposits.ts'),
   derive: () => import('./derive.ts'),
   devnet: () => import('./devnet/all.ts'),

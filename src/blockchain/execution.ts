@@ -87,7 +87,6 @@ export class Execution implements Engine, AsyncDisposable {
   #commitDeps(): CommitDeps {
     return {
       ...this.#deps,
-      waitMs: (): number => this.#pending.rhythm.waitMs(this.#deps.clock.elapsedMs()),
       published: (): Published => ({ record: this.#published, sequence: this.#sequence, load: this.#load }),
       sizeOf: (block): number => this.#tree.loadOf(block.hash)?.sizeBytes ?? sizeOfBlock(block),
       onCommitting: (): void => this.#journalUnwound(),

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FlashblockInterval } from '#block/building/flashblockInterval'
 import { type BlockDeps, type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionGuard } from '#block/execution/executionGuard'
@@ -71,7 +70,6 @@ type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; r
  * so no impossible state is shown. Sealing takes about as long as the execution did, once; the payload that follows reuses it.
  */
 export class PendingChain implements PendingPort, Disposable {
-  readonly rhythm = new FlashblockInterval()
   readonly #deps: PendingChainDeps
   #entries: readonly Entry[] = []
   #freshUntilMs = 0
@@ -107,10 +105,7 @@ export class PendingChain implements PendingPort, Disposable {
     const { blockNumber: number, payloadId, index } = flashblock
     const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, { ...flashblock, senders }, freshUntilMs))
     if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
-    else {
-      this.rhythm.came(this.#deps.clock.elapsedMs())
-      if (this.#isUsuallyLast({ number, payloadId, index })) void this.#sealAhead()
-    }
+    else if (this.#isUsuallyLast({ number, payloadId, index })) void this.#sealAhead()
     return outcome
   }
 

@@ -30,8 +30,6 @@ export type CommitDeps = {
   readonly log: Log
   readonly onCommit?: (phase: 'begin' | 'end') => void
   readonly published: () => Published
-  /** milliseconds to put off a transaction that no caller waits for; absent: none */
-  readonly waitMs?: () => number
   readonly sizeOf: (block: ExecutedBlock) => number
   /** called before each transaction */
   readonly onCommitting: () => void
@@ -122,9 +120,7 @@ export class CommitBehind {
     this.stop()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
-      const waitMs = this.#deps.waitMs?.() ?? 0
-      if (waitMs > 0) this.#schedule(waitMs)
-      else this.#attempt()
+      this.#attempt()
     })
   }
 
