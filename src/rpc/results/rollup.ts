@@ -45,7 +45,10 @@ export const outputResult: ResultCodec<OutputAnswer> = {
 }
 
 export const rollupConfigResult: ResultCodec<RollupConfig> = {
-  doc: 'rollup configuration, in the format of rollup.json',
+  doc: 'rollup configuration, in the format of rollup.json, without the activation admin, which clients of Base refuse there',
   schema: { type: 'object', required: ['genesis', 'block_time', 'l1_chain_id', 'l2_chain_id', 'batch_inbox_address'] },
-  encode: (config) => toRollupJson(config) as Json,
+  encode: (config) => {
+    const { activationAdmin: _, ...schedule } = config.schedule
+    return toRollupJson({ ...config, schedule }) as Json
+  },
 }
