@@ -1,3 +1,4 @@
+import { latestFork } from '#chainspec/opRules'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -91,7 +92,8 @@ export const node: Command = {
       blameAddress,
     )
     const { http: rpc, rollup, ...urls } = running.urls
-    log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: options.datadir })
+    const fork = latestFork(chain.config.schedule, Math.floor(clock.nowMs() / 1_000))
+    log.info('node started', { chain: chain.name, fork, mode, rpc, rollup, ...urls, datadir: options.datadir })
     using _keys = watchedKeys({ clock, log }, options, given['rpc.api-keys'], running)
     using _progress = showProgress(clock, line, running)
     const isToStop = aborted(io.signal)
