@@ -94,10 +94,3 @@ export async function checkCalls(rpc: Rpc, { counter, meter }: AzulDeeds, first:
     expect([what, ...seen.map(meteredPrice)]).toEqual([what, before, from, from])
   }
 }
-
-/** @param azulSec activation time of Azul */
-export async function checkConfig(rpc: Rpc, azulSec: number): Promise<void> {
-  const config = await rpc<{ current: { precompiles: object } }>('eth_config')
-  expect(config).toMatchObject({ current: { activationTime: azulSec }, next: null, last: null })
-  expect(Object.keys(config.current.precompiles)).toHaveLength(18)
-}

@@ -2,6 +2,7 @@ import { concatHex, type Hex, keccak256 } from 'viem'
 import { extractTransactionDepositedLogs, getL2TransactionHash } from 'viem/op-stack'
 import { formatLog } from 'viem/utils'
 import { expect } from 'vitest'
+import { checkBaseTime } from './denim.ts'
 import type { Block, BlockWithReceipts, Log, Receipt } from './reader.ts'
 import {
   applyUpdate,
@@ -9,6 +10,7 @@ import {
   configOfGenesis,
   configUpdateTopic,
   depositTopic,
+  dueMs,
   extraData,
   type Fork,
   forkNames,
@@ -16,6 +18,7 @@ import {
   nextBaseFee,
   type Rollup,
   rawDeposit,
+  scaledConfig,
   sourceHash,
   upgrades,
 } from './rules.ts'
@@ -47,7 +50,8 @@ export function l1StoryOf(rollup: Rollup, blocks: readonly BlockWithReceipts[]):
   let config = configOfGenesis(rollup)
   const configs = blocks.map(({ block, receipts }) => {
     const isEcotone = isActive(rollup, 'ecotone', Number(block.timestamp))
-    for (const log of logsOf(receipts, rollup.l1_system_config_address, configUpdateTopic)) config = applyUpdate(config, log, isEcotone)
+    for (const log of logsOf(receipts, rollup.l1_system_config_address, configUpdateTopic))
+      config = applyUpdate(config, log, isEcotone, Number(block.number))
     return config
   })
   const deposits = blocks.map(({ receipts }) => {
@@ -74,6 +78,7 @@ export const systemSender = '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001'
 /**
  * Checks every value of one block that the rules of its fork determine.
  * @param systemNonce number of transactions of the L1 attributes' sender in earlier blocks
+ * @param firstDenimOrigin L1 origin of the first Denim block; undefined for a block before it
  */
 export function checkBlock(
   rollup: Rollup,
@@ -81,17 +86,20 @@ export function checkBlock(
   { block, receipts }: BlockWithReceipts,
   parent: Block,
   systemNonce: number,
+  firstDenimOrigin: number | undefined,
 ): void {
   const time = Number(block.timestamp)
   const at = (fork: Fork): boolean => isActive(rollup, fork, time)
   const wasAt = (fork: Fork): boolean => isActive(rollup, fork, Number(parent.timestamp))
   const { origin, sequenceNumber } = placeOf(block)
   const l1 = story.blocks[origin]?.block
-  const config = story.configs[origin]
-  if (l1 === undefined || config === undefined) throw new Error(`no L1 block ${origin}`)
+  const ofL1 = story.configs[origin]
+  if (l1 === undefined || ofL1 === undefined) throw new Error(`no L1 block ${origin}`)
   const name = `block ${Number(block.number)} (${forkAt(rollup, time)})`
 
-  expect(time, name).toBe(Number(parent.timestamp) + rollup.block_time)
+  const config = firstDenimOrigin === undefined ? ofL1 : scaledConfig(ofL1, firstDenimOrigin)
+
+  expect(time, name).toBe(Math.floor(dueMs(rollup, Number(block.number)) / 1_000))
   expect(block.parentHash, name).toBe(parent.hash)
   expect(block.mixHash, `${name}: prevRandao is the origin's`).toBe(l1.mixHash)
   expect(BigInt(block.gasLimit), `${name}: gas limit is the system config's`).toBe(config.gasLimit)
@@ -150,7 +158,10 @@ function checkDeposits(
     (fork) => Number(parent.timestamp) < rollup[`${fork}_time`] && Number(block.timestamp) >= rollup[`${fork}_time`],
   )
   const mine = upgrades[activated[0] ?? 'canyon']
-  const all = block.transactions.slice(1)
+  const isDenim = isActive(rollup, 'denim', Number(block.timestamp))
+  if (isDenim) checkBaseTime(name, rollup, { block, receipts })
+  const system = isDenim ? 2 : 1
+  const all = block.transactions.slice(system)
   const user = sequenceNumber === 0 ? (story.deposits[origin] ?? []) : []
   expect(
     all.slice(0, user.length).map(({ hash }) => hash),
@@ -159,7 +170,7 @@ function checkDeposits(
   const upgrade = all.slice(user.length, user.length + (mine?.count ?? 0))
   if (mine !== undefined) {
     expect(keccak256(concatHex(upgrade.map(rawDeposit))), `${name}: upgrade transactions`).toBe(mine.keccak)
-    const statuses = receipts.slice(1 + user.length, 1 + user.length + mine.count).map(({ status }) => status)
+    const statuses = receipts.slice(system + user.length, system + user.length + mine.count).map(({ status }) => status)
     expect(statuses, `${name}: upgrade transactions succeed`).toEqual(statuses.map(() => '0x1'))
     expect(all.length, `${name}: an activation block has no transactions of users`).toBe(user.length + mine.count)
   }

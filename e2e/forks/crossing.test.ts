@@ -1,20 +1,23 @@
-import { getContractAddress, type Hex, hexToBigInt, keccak256, parseAbi } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type Hex, hexToBigInt, keccak256, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
-import { blocksOf } from '../../test/independent/blocks.ts'
+import { blocksOf, type SeenBlock } from '../../test/independent/blocks.ts'
 import { type Carried, type InboxContents, readInbox } from '../../test/independent/inbox.ts'
 import { compileLab } from '../flows/lab.ts'
-import { type AzulDeeds, azulDeeds, checkCalls, checkConfig } from './azul.ts'
+import { type AzulDeeds, azulDeeds, checkCalls } from './azul.ts'
+import { type B20Deeds, b20Deeds } from './b20.ts'
 import { checkBlock, forkAt, isActive, type L1Story, l1StoryOf, operatorFeeOf, placeOf, systemSender } from './checks.ts'
-import { type Cast, cast, kinds } from './deeds.ts'
-import { type Block, type BlockWithReceipts, type Receipt, readBlobs, readBlocks, rpcOf } from './reader.ts'
+import { type Cast, cast, keepSending, kinds } from './deeds.ts'
+import { checkBaseTimeState, checkConfig, checkScaling } from './denim.ts'
+import { checkDeposit, type DepositView, type Found, l2Of } from './deposits.ts'
+import { type Block, type BlockWithReceipts, readBlobs, readBlocks, rpcOf } from './reader.ts'
 import { forkNames, type Rollup, rollupOf } from './rules.ts'
 
 /** seconds between two forks, and more before the first, for deployments */
 const [everySec, headStartSec] = [14, 10]
 const phases = ['bedrock', ...forkNames] as const
 type Phase = (typeof phases)[number]
+const baseTime = '0x4200000000000000000000000000000000000030'
 const messagePasser = '0x4200000000000000000000000000000000000016'
 const passerAbi = parseAbi(['function initiateWithdrawal(address to, uint256 gasLimit, bytes data) payable'])
 
@@ -28,6 +31,7 @@ const deposited = new Map<Phase, ReadonlyMap<string, Hex>>()
 const payments = new Map<Phase, Hex>()
 const withdrawals: Hex[] = []
 let ofAzul: AzulDeeds
+let ofB20: B20Deeds
 
 let sequenced: readonly BlockWithReceipts[]
 let derived: readonly BlockWithReceipts[]
@@ -82,35 +86,15 @@ async function configure(phase: Phase): Promise<void> {
       await set('setMinBaseFee', 2_000_000n)
       await set('setDAFootprintGasScalar', 200)
       await set('setOperatorFeeScalars', 20, 7_000_000n)
+      return
+    case 'denim':
+      await set('setGasLimit', 45_000_000n)
   }
-}
-
-/** Sends transactions of every type of the phase, several a block, until stopped. */
-async function keepSending(signal: AbortSignal): Promise<number> {
-  const wallet = actors.walletOnL2(4)
-  const { maxFeePerGas, maxPriorityFeePerGas } = actors.fees
-  let nonce = 0
-  while (!signal.aborted) {
-    const kind = nonce % 4
-    const common = { nonce, gas: 120_000n, to: `0x${'99'.repeat(20)}` as Hex, value: 1n }
-    if (kind === 0) await wallet.sendTransaction({ ...common, type: 'legacy', gasPrice: maxFeePerGas })
-    else if (kind === 1) await wallet.sendTransaction({ ...common, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] })
-    else if (kind === 2 || !isActive(rollup, 'isthmus', nowSec() - 4)) {
-      await wallet.sendTransaction({ ...common, type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas })
-    } else {
-      // the authorization is of a new account: an account with code may have only one waiting transaction
-      const somebody = privateKeyToAccount(generatePrivateKey())
-      const authorization = await somebody.signAuthorization({ address: lab, chainId: rollup.l2_chain_id, nonce: 0 })
-      await wallet.sendTransaction({ ...common, type: 'eip7702', authorizationList: [authorization], maxFeePerGas, maxPriorityFeePerGas })
-    }
-    nonce++
-    await sleep(150)
-  }
-  return nonce
 }
 
 async function act(phase: Phase): Promise<void> {
   await until(() => nowSec() >= startOf(phase) + 1.5, `the time of ${phase}`, 3 * everySec)
+  if (phase === 'beryl' || phase === 'cobalt' || phase === 'denim') await ofB20.act(phase)
   const beneficiary: Hex = `0x${phases.indexOf(phase).toString(16).padStart(2, '0').repeat(20)}`
   deposited.set(phase, await actors.depositAll(lab, beneficiary))
   await configure(phase)
@@ -144,8 +128,9 @@ beforeAll(async () => {
   lab = await actors.deployLab()
   await actors.deployDepositor()
   ofAzul = await azulDeeds(actors)
+  ofB20 = b20Deeds(actors)
   const stop = new AbortController()
-  const sending = keepSending(stop.signal)
+  const sending = keepSending(actors, rollup, lab, stop.signal)
   sending.catch(() => stop.abort())
   for (const phase of phases) await act(phase)
   const lastDeeds = Number(await rpcOf(devnet.urls.l1)<Hex>('eth_blockNumber')) + 2
@@ -160,7 +145,7 @@ beforeAll(async () => {
   derived = await readBlocks(rpcOf(devnet.urls.verifier), 0, last)
   story = l1StoryOf(rollup, await readBlocks(l1, 0, Number(await l1<Hex>('eth_blockNumber'))))
   inbox = readInbox(await readPosted())
-}, 400_000)
+}, 600_000)
 
 afterAll(async () => {
   await devnet?.[Symbol.asyncDispose]()
@@ -171,7 +156,13 @@ function blocksIn(phase: Phase): readonly BlockWithReceipts[] {
   return sequenced.slice(1).filter(({ block }) => forkAt(rollup, Number(block.timestamp)) === phase)
 }
 
-const receiptOf = (hash: Hex): { receipt: Receipt; at: BlockWithReceipts } | undefined => {
+/** Returns the number of the first block of a fork. */
+const firstOf = (fork: (typeof forkNames)[number]): number =>
+  sequenced.findIndex(({ block }) => isActive(rollup, fork, Number(block.timestamp)))
+
+const depositView = (): DepositView => ({ story, rollup, actors, lab, receiptOf })
+
+const receiptOf = (hash: Hex): Found | undefined => {
   for (const at of sequenced) {
     const receipt = at.receipts.find(({ transactionHash }) => transactionHash === hash)
     if (receipt) return { receipt, at }
@@ -179,7 +170,30 @@ const receiptOf = (hash: Hex): { receipt: Receipt; at: BlockWithReceipts } | und
   return undefined
 }
 
-describe('a devnet crosses every fork from Bedrock to Azul', () => {
+/** A block as a batch on L1 has it, and the sequenced block. */
+type PostedBlock = { readonly batchVersion: number; readonly said: SeenBlock; readonly number: number; readonly block: Block }
+
+/** Returns the blocks of all batches on L1, except those newer than the blocks that were read. */
+function postedBlocks(): readonly PostedBlock[] {
+  const chain = { chainId: rollup.l2_chain_id, genesisTime: BigInt(rollup.genesis.l2_time), blockTime: BigInt(rollup.block_time) }
+  const children = new Map<Hex | undefined, number>(sequenced.map(({ block }) => [block.hash, Number(block.number) + 1]))
+  // five Denim blocks have one timestamp, but each names its parent
+  const numberOf = ({ timestamp, parentHash }: SeenBlock): number =>
+    isActive(rollup, 'denim', Number(timestamp))
+      ? (children.get(parentHash) ?? sequenced.length)
+      : Number(timestamp - chain.genesisTime) / rollup.block_time
+  return inbox.channels.flatMap(({ batches }) =>
+    batches.flatMap((batch) =>
+      blocksOf(batch, chain).flatMap((said) => {
+        const number = numberOf(said)
+        const block = sequenced[number]?.block
+        return block === undefined ? [] : [{ batchVersion: batch.batchVersion, said, number, block }]
+      }),
+    ),
+  )
+}
+
+describe('a devnet crosses every fork from Bedrock to Denim', () => {
   it('gives the sequencer and the verifier, which derives them, the same blocks and receipts', () => {
     expect(devnet.status().agreement.kind).toBe('agrees')
     expect(derived.length).toBe(sequenced.length)
@@ -188,9 +202,12 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
 
   it('follows the rules of the fork in every block: header, base fee, L1 attributes, deposits, upgrade transactions, receipts', () => {
     let systemNonce = 0
+    const firstDenim = firstOf('denim')
+    const firstDenimOrigin = placeOf(sequenced[firstDenim]?.block ?? expect.fail('no Denim block')).origin
     for (const [number, one] of sequenced.entries()) {
       const parent = sequenced[number - 1]
-      if (parent !== undefined) checkBlock(rollup, story, one, parent.block, systemNonce)
+      if (parent !== undefined)
+        checkBlock(rollup, story, one, parent.block, systemNonce, number < firstDenim ? undefined : firstDenimOrigin)
       systemNonce += one.block.transactions.filter(({ from }) => from === systemSender).length
     }
   })
@@ -203,13 +220,14 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
   it.each(phases)('%s: executes every kind of deposit as expected', (phase) => {
     const all = [...(deposited.get(phase) ?? [])]
     expect(all.length).toBe(Object.keys(kinds).length + 1)
-    for (const [kind, l1Hash] of all) checkDeposit(phase, kind, l1Hash)
+    for (const [kind, l1Hash] of all) checkDeposit(depositView(), phase, kind, l1Hash)
   })
 
   it('executes deposits of every kind under the rules of each fork', () => {
     const seen = new Set<string>()
     for (const [, txs] of deposited) {
-      for (const [kind, l1Hash] of txs) for (const { at } of l2Of(l1Hash)) seen.add(`${forkAt(rollup, Number(at.block.timestamp))} ${kind}`)
+      for (const [kind, l1Hash] of txs)
+        for (const { at } of l2Of(depositView(), l1Hash)) seen.add(`${forkAt(rollup, Number(at.block.timestamp))} ${kind}`)
     }
     const wanted = phases.flatMap((phase) => Object.keys(kinds).map((kind) => `${phase} ${kind}`))
     expect(wanted.filter((one) => !seen.has(one))).toEqual([])
@@ -227,8 +245,8 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect([...new Set(updates.map(({ topics }) => Number(topics[2])))].toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     const last = sequenced.at(-1)
     if (last === undefined) throw new Error('no blocks')
-    expect(Number(last.block.gasLimit)).toBe(90_000_000)
-    expect(last.block.extraData).toBe(`0x010000006400000004${(2_000_000).toString(16).padStart(16, '0')}`)
+    expect(Number(last.block.gasLimit)).toBe(45_000_000)
+    expect(last.block.extraData).toBe(`0x01000003e800000004${(2_000_000).toString(16).padStart(16, '0')}`)
     const { origin } = placeOf(last.block)
     expect(story.configs[origin]).toMatchObject({ operatorFeeScalar: 20, operatorFeeConstant: 7_000_000n, daFootprintGasScalar: 200 })
     expect(new Set(story.configs.map(({ batcher }) => batcher)).size).toBe(2)
@@ -262,15 +280,14 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
   })
 
   it('charges an operator fee in Isthmus and in Jovian', () => {
-    for (const phase of ['isthmus', 'jovian', 'azul'] as const) {
+    for (const phase of ['isthmus', 'jovian', 'azul', 'beryl', 'cobalt', 'denim'] as const) {
       const receipts = blocksIn(phase).flatMap((one) => one.receipts)
       expect(receipts.some(({ operatorFeeScalar }) => operatorFeeScalar !== undefined && operatorFeeScalar !== '0x0')).toBe(true)
     }
   })
 
   it('applies Azul from its first block on, on both nodes: CLZ, the prices of precompiles', async () => {
-    const first = sequenced.findIndex(({ block }) => Number(block.timestamp) >= rollup.azul_time)
-    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkCalls(rpcOf(url), ofAzul, first)
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkCalls(rpcOf(url), ofAzul, firstOf('azul'))
   })
 
   it('gives transactions CLZ and at most 16,777,216 gas in Azul', () => {
@@ -281,19 +298,33 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(most).toEqual([16_777_217, 16_777_216])
   })
 
-  it('has no upgrade transactions in the first block of Azul, and may have those of users', () => {
-    const [first] = blocksIn('azul')
+  it.each(['azul', 'beryl', 'cobalt', 'denim'] as const)('has no upgrade transactions in the first block of %s', (fork) => {
+    const [first] = blocksIn(fork)
     const [info, ...rest] = first?.block.transactions ?? []
     expect(info?.input.slice(0, 10)).toBe('0x3db6be2b')
-    expect(rest.length).toBeGreaterThan(0)
+    expect(rest.filter(({ type, to }) => type === '0x7e' && to === baseTime)).toHaveLength(fork === 'denim' ? 1 : 0)
   })
 
-  it('returns Azul in eth_config, and no fork after it', async () => {
-    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkConfig(rpcOf(url), rollup.azul_time)
+  it('runs native contracts from Beryl on, with the functions of Cobalt and the rules of Denim from their first blocks on', async () => {
+    ofB20.checkTransactions((hash) => receiptOf(hash)?.receipt)
+    const first = { beryl: firstOf('beryl'), cobalt: firstOf('cobalt'), denim: firstOf('denim') }
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await ofB20.checkCalls(rpcOf(url), first, sequenced.length - 1)
+  })
+
+  it('has five blocks a second from Denim on, a tenth of the gas limit and ten times the denominator', async () => {
+    const first = firstOf('denim')
+    const seconds = [-1, 0, 1, 4, 5, 9, 10].map((at) => Number(sequenced[first + at]?.block.timestamp) - rollup.denim_time)
+    expect(seconds).toEqual([-1, 0, 0, 0, 1, 1, 2])
+    checkScaling(sequenced[first - 1]?.block, sequenced[first]?.block)
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkBaseTimeState(rpcOf(url), rollup, first)
+  })
+
+  it('returns Denim in eth_config, and no fork after it', async () => {
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkConfig(rpcOf(url), rollup.denim_time)
   })
 
   it('has the root of withdrawals in the header from Isthmus on, which both nodes prove', async () => {
-    const blocks = [...blocksIn('isthmus'), ...blocksIn('jovian'), ...blocksIn('azul')]
+    const blocks = (['isthmus', 'jovian', 'azul', 'beryl', 'cobalt', 'denim'] as const).flatMap((fork) => blocksIn(fork).slice(0, 12))
     expect(new Set(blocks.map(({ block }) => block.withdrawalsRoot)).size).toBeGreaterThanOrEqual(2)
     for (const { block } of blocks) {
       for (const url of [devnet.urls.rpc, devnet.urls.verifier]) {
@@ -316,25 +347,30 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(own.map(({ receipt }) => Number(receipt?.depositNonce))).toEqual(own.map((_, at) => at))
   })
 
+  it('posts blocks before Denim in span batches, and Denim blocks in single batches alone', () => {
+    const formsOf = (fork: Phase): readonly number[] => [
+      ...new Set(
+        postedBlocks().flatMap(({ block, batchVersion }) => (forkAt(rollup, Number(block.timestamp)) === fork ? [batchVersion] : [])),
+      ),
+    ]
+    expect((['azul', 'beryl', 'denim'] as const).map(formsOf)).toEqual([[1], [1], [0]])
+    // the last blocks of Cobalt may share a channel with Denim blocks
+    expect(formsOf('cobalt')).toContain(1)
+  })
+
   it('posts these blocks to L1, as another decoder reads them, in the forms of each fork', () => {
-    const chain = { chainId: rollup.l2_chain_id, genesisTime: BigInt(rollup.genesis.l2_time), blockTime: BigInt(rollup.block_time) }
     const seen = new Set<number>()
-    for (const channel of inbox.channels) {
-      for (const said of channel.batches.flatMap((batch) => blocksOf(batch, chain))) {
-        const number = Number(said.timestamp - chain.genesisTime) / rollup.block_time
-        const block = sequenced[number]?.block
-        if (block === undefined) continue // newer than the blocks that were read
-        seen.add(number)
-        const { origin } = placeOf(block)
-        expect(Number(said.l1OriginNumber), `origin of block ${number}`).toBe(origin)
-        expect(
-          said.transactions.map((raw) => keccak256(raw)),
-          `transactions of block ${number}`,
-        ).toEqual(block.transactions.filter(({ type }) => type !== '0x7e').map(({ hash }) => hash))
-        if (said.parentHash !== undefined) expect(block.parentHash.startsWith(said.parentHash), `parent of block ${number}`).toBe(true)
-        const originHash = story.blocks[origin]?.block.hash
-        if (said.l1OriginHash !== undefined) expect(originHash?.startsWith(said.l1OriginHash), `origin of block ${number}`).toBe(true)
-      }
+    for (const { said, number, block } of postedBlocks()) {
+      seen.add(number)
+      const { origin } = placeOf(block)
+      expect(Number(said.l1OriginNumber), `origin of block ${number}`).toBe(origin)
+      expect(
+        said.transactions.map((raw) => keccak256(raw)),
+        `transactions of block ${number}`,
+      ).toEqual(block.transactions.filter(({ type }) => type !== '0x7e').map(({ hash }) => hash))
+      if (said.parentHash !== undefined) expect(block.parentHash.startsWith(said.parentHash), `parent of block ${number}`).toBe(true)
+      const originHash = story.blocks[origin]?.block.hash
+      if (said.l1OriginHash !== undefined) expect(originHash?.startsWith(said.l1OriginHash), `origin of block ${number}`).toBe(true)
     }
     expect(sequenced.slice(1).flatMap((_, at) => (seen.has(at + 1) ? [] : [at + 1]))).toEqual([])
     const forms = new Set(
@@ -344,54 +380,3 @@ describe('a devnet crosses every fork from Bedrock to Azul', () => {
     expect(inbox.refused).toEqual([])
   })
 })
-
-/** Returns the deposits of an L1 transaction with their receipts on L2. */
-function l2Of(l1Hash: Hex): readonly { receipt: Receipt; at: BlockWithReceipts }[] {
-  const number = story.blocks.findIndex(({ block }) => block.transactions.some(({ hash }) => hash === l1Hash))
-  const l1Receipt = story.blocks[number]?.receipts.find(({ transactionHash }) => transactionHash === l1Hash)
-  if (l1Receipt === undefined) throw new Error(`no L1 transaction ${l1Hash}`)
-  // the deposits of an L1 block are in the order of its logs
-  const before = story.blocks[number]?.receipts.slice(0, story.blocks[number]?.receipts.indexOf(l1Receipt)) ?? []
-  const isDeposit = ({ address }: { address: Hex }): boolean => address.toLowerCase() === rollup.deposit_contract_address.toLowerCase()
-  const skipped = before.flatMap(({ logs }) => logs.filter(isDeposit)).length
-  const count = l1Receipt.logs.filter(isDeposit).length
-  const hashes = story.deposits[number]?.slice(skipped, skipped + count) ?? []
-  return hashes.map((hash) => {
-    const found = receiptOf(hash)
-    if (!found) throw new Error(`the deposit ${hash} is not on L2`)
-    return found
-  })
-}
-
-const alias = (address: Hex): Hex =>
-  `0x${((BigInt(address) + 0x1111000000000000000000000000000000001111n) % (1n << 160n)).toString(16).padStart(40, '0')}`
-
-function checkDeposit(phase: Phase, kind: string, l1Hash: Hex): void {
-  const found = l2Of(l1Hash)
-  if (kind === 'failing on L1') {
-    const receipt = story.blocks.flatMap(({ receipts }) => receipts).find(({ transactionHash }) => transactionHash === l1Hash)
-    expect([receipt?.status, receipt?.logs, found]).toEqual(['0x0', [], []])
-    return
-  }
-  const wanted = kinds[kind]
-  if (wanted === undefined) throw new Error(`no kind ${kind}`)
-  expect(found.length).toBe(kind === 'aliased' ? 2 : 1)
-  for (const { receipt, at } of found) {
-    const what = `${phase}: a deposit that ${wanted.name}`
-    const tx = at.block.transactions.find(({ hash }) => hash === receipt.transactionHash)
-    if (tx === undefined) throw new Error(what)
-    expect(receipt.status, what).toBe(wanted.status)
-    expect(receipt.logs.length, what).toBe(wanted.logs)
-    const [used, gas] = [BigInt(receipt.gasUsed), BigInt(tx.gas)]
-    if (wanted.gasUsed === 'all') expect(used, what).toBe(gas)
-    else if (wanted.gasUsed === 'some') expect(used > 21_000n && used < gas, what).toBe(true)
-    else expect(used, what).toBe(wanted.gasUsed)
-    expect(tx.from.toLowerCase(), what).toBe((kind === 'aliased' ? alias(actors.depositorAddress) : actors.person).toLowerCase())
-    if (kind === 'creation') {
-      const from = tx.from
-      const made = getContractAddress({ from, nonce: BigInt(receipt.depositNonce ?? 0) })
-      expect(receipt.contractAddress?.toLowerCase(), what).toBe(made.toLowerCase())
-    }
-    if (kind === 'call') expect(receipt.logs[0]?.address.toLowerCase(), what).toBe(lab.toLowerCase())
-  }
-}

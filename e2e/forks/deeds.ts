@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   type Abi,
   createPublicClient,
@@ -9,10 +10,11 @@ import {
   parseAbi,
   parseGwei,
 } from 'viem'
-import { nonceManager, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, nonceManager, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '../../src/devnet/startDevnet.ts'
 import { type compileLab, labAbi } from '../flows/lab.ts'
 import { l1ChainOf, l2ChainOf } from '../flows/net.ts'
+import type { Rollup } from './rules.ts'
 
 /** A deposit on L1, and its expected result on L2. */
 export type DepositKind = {
@@ -153,3 +155,27 @@ export function cast(devnet: Devnet, { lab, depositor }: ReturnType<typeof compi
   }
 }
 export type Cast = ReturnType<typeof cast>
+
+/** Sends transactions of every type of the phase, several a block, until stopped. */
+export async function keepSending({ walletOnL2, fees }: Cast, rollup: Rollup, lab: Hex, signal: AbortSignal): Promise<number> {
+  const wallet = walletOnL2(4)
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+  let nonce = 0
+  while (!signal.aborted) {
+    const kind = nonce % 4
+    const common = { nonce, gas: 120_000n, to: `0x${'99'.repeat(20)}` as Hex, value: 1n }
+    if (kind === 0) await wallet.sendTransaction({ ...common, type: 'legacy', gasPrice: maxFeePerGas })
+    else if (kind === 1) await wallet.sendTransaction({ ...common, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] })
+    else if (kind === 2 || Date.now() / 1_000 - 4 < rollup.isthmus_time) {
+      await wallet.sendTransaction({ ...common, type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas })
+    } else {
+      // the authorization is of a new account: an account with code may have only one waiting transaction
+      const somebody = privateKeyToAccount(generatePrivateKey())
+      const authorization = await somebody.signAuthorization({ address: lab, chainId: rollup.l2_chain_id, nonce: 0 })
+      await wallet.sendTransaction({ ...common, type: 'eip7702', authorizationList: [authorization], maxFeePerGas, maxPriorityFeePerGas })
+    }
+    nonce++
+    await setTimeout(150)
+  }
+  return nonce
+}

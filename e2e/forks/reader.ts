@@ -13,12 +13,16 @@ export type Tx = {
   readonly sourceHash?: Hex
   readonly mint?: Hex
   readonly isSystemTx?: boolean
+  /** from Denim on */
+  readonly blockTimestampMs?: Hex
 }
 export type Block = {
   readonly number: Hex
   readonly hash: Hex
   readonly parentHash: Hex
   readonly timestamp: Hex
+  /** from Denim on */
+  readonly timestampMs?: Hex
   readonly gasLimit: Hex
   readonly gasUsed: Hex
   readonly extraData: Hex
@@ -39,6 +43,8 @@ export type Log = {
   readonly data: Hex
   readonly logIndex: Hex
   readonly blockHash: Hex
+  /** from Denim on */
+  readonly blockTimestampMs?: Hex
 }
 export type Receipt = {
   readonly transactionHash: Hex

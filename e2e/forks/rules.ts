@@ -2,8 +2,23 @@ import { concatHex, type Hex, keccak256, numberToHex, pad, toRlp } from 'viem'
 import type { Block, Log, Tx } from './reader.ts'
 
 /** Forks in order; Bedrock with Regolith is active before the first. */
-export const forkNames = ['canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian', 'azul'] as const
+export const forkNames = [
+  'canyon',
+  'delta',
+  'ecotone',
+  'fjord',
+  'granite',
+  'holocene',
+  'isthmus',
+  'jovian',
+  'azul',
+  'beryl',
+  'cobalt',
+  'denim',
+] as const
 export type Fork = (typeof forkNames)[number]
+/** Forks that the node's config has in a separate object. */
+type BaseFork = 'azul' | 'beryl' | 'cobalt' | 'denim'
 
 /** The part of op-node's rollup.json that the tests use. */
 export type Rollup = {
@@ -39,6 +54,9 @@ export type Config = {
   readonly operatorFeeConstant: bigint
   readonly minBaseFee: bigint
   readonly daFootprintGasScalar: number
+  /** L1 block of the last update of the gas limit, and of the EIP-1559 parameters; 0: none */
+  readonly gasLimitAt: number
+  readonly eip1559At: number
 }
 
 /**
@@ -60,12 +78,34 @@ export const configOfGenesis = ({
   operatorFeeConstant: 0n,
   minBaseFee: jovian <= time + step ? BigInt(given.minBaseFee ?? 0) : 0n,
   daFootprintGasScalar: jovian <= time + step ? (given.daFootprintGasScalar ?? 0) : 0,
+  gasLimitAt: 0,
+  eip1559At: 0,
 })
 
+/** Returns the config of a Denim block: the first one scales it, and later updates are absolute. @see Base's documentation, "Denim", gas scaling */
+export function scaledConfig(config: Config, firstDenimOrigin: number): Config {
+  const { gasLimit, gasLimitAt, denominator, eip1559At } = config
+  return {
+    ...config,
+    gasLimit: gasLimitAt > firstDenimOrigin ? gasLimit : gasLimit / 10n,
+    denominator: eip1559At > firstDenimOrigin ? denominator : denominator * 10,
+  }
+}
+
+/** Returns the due time of a block in milliseconds. @see Base's documentation, "Denim", block schedule */
+export function dueMs({ genesis, block_time: step, denim_time: denim }: Rollup, number: number): number {
+  const firstDenim = Math.ceil((denim - genesis.l2_time) / step)
+  if (number < firstDenim) return (genesis.l2_time + number * step) * 1_000
+  return (genesis.l2_time + firstDenim * step) * 1_000 + (number - firstDenim) * 200
+}
+
 /** Returns the forks of the node's config, which has Base's own forks in a separate object. */
-export function rollupOf(given: Omit<Rollup, 'azul_time'> & { readonly base?: { readonly azul?: number } }): Rollup {
-  if (given.base?.azul === undefined) throw new Error('the config has no Azul')
-  return { ...given, azul_time: given.base.azul } as Rollup
+export function rollupOf(
+  given: Omit<Rollup, `${BaseFork}_time`> & { readonly base?: Readonly<Partial<Record<BaseFork, number>>> },
+): Rollup {
+  const { azul, beryl, cobalt, denim } = given.base ?? {}
+  if ([azul, beryl, cobalt, denim].includes(undefined)) throw new Error("the config lacks one of Base's forks")
+  return { ...given, azul_time: azul, beryl_time: beryl, cobalt_time: cobalt, denim_time: denim } as Rollup
 }
 
 export const configUpdateTopic = '0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be'
@@ -75,7 +115,7 @@ export const depositTopic = '0xb3813568d9991fc951961fcb4c784893574240a28925604d0
  * Applies a `ConfigUpdate(uint256 indexed version, uint8 indexed updateType, bytes data)`.
  * @see specs protocol/system-config.md, and of Ecotone, Holocene, Isthmus, Jovian
  */
-export function applyUpdate(config: Config, log: Log, isEcotone: boolean): Config {
+export function applyUpdate(config: Config, log: Log, isEcotone: boolean, l1Number: number): Config {
   const words = (log.data.slice(2 + 128).match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`))
   const [value = 0n, second = 0n] = words
   switch (Number(log.topics[2])) {
@@ -84,9 +124,9 @@ export function applyUpdate(config: Config, log: Log, isEcotone: boolean): Confi
     case 1:
       return { ...config, overhead: isEcotone ? 0n : value, scalar: second }
     case 2:
-      return { ...config, gasLimit: value }
+      return { ...config, gasLimit: value, gasLimitAt: l1Number }
     case 4:
-      return { ...config, denominator: Number(value >> 32n), elasticity: Number(value & 0xffff_ffffn) }
+      return { ...config, denominator: Number(value >> 32n), elasticity: Number(value & 0xffff_ffffn), eip1559At: l1Number }
     case 5:
       return { ...config, operatorFeeScalar: Number(value >> 64n), operatorFeeConstant: value & 0xffff_ffff_ffff_ffffn }
     case 6:

@@ -17,21 +17,19 @@ const rlpShare = 0.8
 
 /**
  * Returns the forms that a channel may have. A fork that allows a form must be active at the last L1 block, because the channel is read by the rules
- * of a later block. A fork that forbids a form must not be active before the channel is on L1. Pure.
+ * of a later block. Denim forbids spans by the time of their L2 blocks, so a span before it is read however late it is on L1. Pure.
  * @param l1TimeSec of the last L1 block
- * @param originTimeSec of the L1 origin of the channel's first block, which decides on span batches
- * @param landsWithinSec maximum time until the channel is on L1
- * @see specs protocol/delta/span-batches.md (spans), ecotone/derivation.md (blobs), fjord/derivation.md (brotli, size)
+ * @param first times of the channel's first block and of its L1 origin, which decide on span batches
+ * @see specs protocol/delta/span-batches.md (spans), ecotone/derivation.md (blobs), fjord/derivation.md (brotli, size); Base's documentation, "Denim"
  */
 export function allowedForms(
   { schedule }: Pick<RollupConfig, 'schedule'>,
   l1TimeSec: number,
-  originTimeSec: number,
-  landsWithinSec: number,
+  first: { readonly originSec: number; readonly blockSec: number },
 ): AllowedForms {
   const isFjord = isActive(schedule, 'fjord', l1TimeSec)
   return {
-    span: isActive(schedule, 'delta', originTimeSec) && !isActive(schedule, 'denim', l1TimeSec + landsWithinSec),
+    span: isActive(schedule, 'delta', first.originSec) && !isActive(schedule, 'denim', first.blockSec),
     brotli: isFjord,
     blobs: isActive(schedule, 'ecotone', l1TimeSec),
     maxRlpBytes: Math.floor((isFjord ? 100_000_000 : 10_000_000) * rlpShare),

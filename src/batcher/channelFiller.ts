@@ -12,8 +12,6 @@ import type { BatcherL2, L1Tip } from './ports.ts'
 const readAtOnce = 16
 /** Estimated size of a block on L1 before the first channel. */
 const firstBlockBytes = 100
-/** Maximum time until an open channel is on L1: forks that forbid a form are considered this far ahead. */
-const landsWithinSec = 600
 
 export type FillerSettings = Pick<BatcherSettings, 'form' | 'compression' | 'maxChannelL1Blocks' | 'safetyMarginL1Blocks'>
 
@@ -133,7 +131,8 @@ export class ChannelFiller {
   }
 
   #begin(block: SafeBlock, tip: L1Tip): OpenChannel {
-    const allowed = allowedForms(this.#config, tip.timestamp, l1AttributesIn(block).timestamp, landsWithinSec)
+    const first = { originSec: l1AttributesIn(block).timestamp, blockSec: block.ref.timestamp }
+    const allowed = allowedForms(this.#config, tip.timestamp, first)
     return new OpenChannel(this.#config, chooseForm(this.#settings, allowed), { l1Number: tip.number, maxRlpBytes: allowed.maxRlpBytes })
   }
 }

@@ -129,14 +129,19 @@ describe('batcher/allowedForms', () => {
     [199, { span: true, blobs: false, brotli: false, maxRlpBytes: 8_000_000 }],
     [200, { span: true, blobs: true, brotli: false, maxRlpBytes: 8_000_000 }],
     [300, { span: true, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
-    [9_399, { span: true, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
-    [9_400, { span: false, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
+    [9_999, { span: true, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
+    [10_000, { span: false, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
   ])('allows the forms of the active forks at %s', (time, expected) => {
-    expect(allowedForms({ schedule }, time, time, 600)).toEqual(expected)
+    expect(allowedForms({ schedule }, time, { originSec: time, blockSec: time })).toEqual(expected)
   })
 
   it('the origin of the first block decides on spans', () => {
-    expect(allowedForms({ schedule }, 150, 99, 600).span).toBe(false)
+    expect(allowedForms({ schedule }, 150, { originSec: 99, blockSec: 101 }).span).toBe(false)
+  })
+
+  it('a block before Denim may be in a span that is posted after its activation, and a Denim block may not', () => {
+    expect(allowedForms({ schedule }, 10_100, { originSec: 9_990, blockSec: 9_999 }).span).toBe(true)
+    expect(allowedForms({ schedule }, 10_100, { originSec: 9_990, blockSec: 10_000 }).span).toBe(false)
   })
 
   const all = { span: true, brotli: true, blobs: true, maxRlpBytes: 1 }
