@@ -1,6 +1,7 @@
 import { genesisBlock } from '#block/genesisBlock'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import { firstDenimBlock, timestampOf } from '#chainspec/blockTime'
 import type { Genesis } from '#chainspec/genesis'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
@@ -25,14 +26,26 @@ import { systemConfigWith } from '../l1/systemConfig.ts'
 const genesisTimeSec = 1_760_000_000
 const [l1BlockSec, l2BlockSec, l2ChainId, l1ChainId] = [12, 2, 90_099, 900]
 const inbox = parseAddress(`0xff${'00'.repeat(18)}99`)
-const blocksPerL1 = l1BlockSec / l2BlockSec
 /** Number of L1 blocks whose L2 blocks share a channel. */
 const l1BlocksPerChannel = 5
 /** Number of blocks between two commits. */
 const commitEvery = 64
 
-/** Genesis with all supported forks active from the first block on. */
-export function genesisNote(): { config: Record<string, unknown>; genesisTimestamp: number; extraAlloc: Record<string, unknown> } {
+/** Base's forks in seconds after genesis. */
+export type BaseForkOffsets = Readonly<Partial<Record<'azul' | 'beryl' | 'cobalt' | 'denim', number>>>
+
+/** Azul and all earlier forks, from the first block on. */
+const azulOnly: BaseForkOffsets = { azul: l2BlockSec }
+
+/** Settings of a chain; absent ones have the values of a chain without Base's later forks. */
+export type GeneratedOptions = { readonly forks?: BaseForkOffsets; readonly sequencingWindowBlocks?: number }
+
+/** Genesis with all forks up to Jovian active from the first block on, and Base's forks by their offsets. The account 'admin' may activate features. */
+export function genesisNote(forks = azulOnly): {
+  config: Record<string, unknown>
+  genesisTimestamp: number
+  extraAlloc: Record<string, unknown>
+} {
   const first = genesisTimeSec + l2BlockSec
   const times = { ecotoneTime: first, fjordTime: first, graniteTime: first, holoceneTime: first, isthmusTime: first, jovianTime: first }
   return {
@@ -43,11 +56,16 @@ export function genesisNote(): { config: Record<string, unknown>; genesisTimesta
       canyonTime: genesisTimeSec,
       deltaTime: genesisTimeSec,
       ...times,
-      base: { azul: first },
+      base: {
+        ...Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
+        ...(forks.beryl !== undefined && { activationAdmin: addressOf('admin') }),
+      },
       optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
     },
     genesisTimestamp: genesisTimeSec,
-    extraAlloc: { [addressOf('user')]: { balance: toQuantity(10n ** 24n) } },
+    extraAlloc: Object.fromEntries(
+      ['user', ...(forks.beryl === undefined ? [] : ['admin'])].map((name) => [addressOf(name), { balance: toQuantity(10n ** 24n) }]),
+    ),
   }
 }
 
@@ -60,8 +78,8 @@ export type GeneratedChain = {
 }
 
 /** Returns the chain with its genesis block only. */
-export function emptyChain(kv: Kv): GeneratedChain {
-  const note = genesisNote()
+export function emptyChain(kv: Kv, { forks, sequencingWindowBlocks = 3_600 }: GeneratedOptions = {}): GeneratedChain {
+  const note = genesisNote(forks)
   const { genesis } = parseBaseGenesisNote(note)
   const l1 = createL1Chain({ chainId: l1ChainId, genesisTimeSec, blockTimeSec: l1BlockSec })
   const origin = l1.blocks[0]
@@ -77,7 +95,7 @@ export function emptyChain(kv: Kv): GeneratedChain {
     },
     blockTimeSec: l2BlockSec,
     maxSequencerDriftSec: 600,
-    sequencingWindowBlocks: 3_600,
+    sequencingWindowBlocks,
     channelTimeoutBlocks: 300,
     channelTimeoutGraniteBlocks: 50,
     l1ChainId,
@@ -99,8 +117,11 @@ export function emptyChain(kv: Kv): GeneratedChain {
   return { config, genesis, execution, l1 }
 }
 
+/** Returns the transactions of a block; `sent` has the next nonce of the account 'user'. */
+export type TransactionsOf = (number: number, sent: { nonce: number }) => readonly Uint8Array[]
+
 /** Transfers for every tenth block. */
-function transfersOf(number: number, sent: { nonce: number }): readonly Uint8Array[] {
+export function transfersOf(number: number, sent: { nonce: number }): readonly Uint8Array[] {
   if (number % 10 !== 0) return []
   return Array.from({ length: 10 }, (_, i) => {
     const to = parseAddress(`0x${(number * 10 + i).toString(16).padStart(40, 'a')}`)
@@ -122,6 +143,7 @@ export async function extendChain(
   chain: GeneratedChain,
   blocks: number,
   post?: (made: readonly SafeBlock[]) => readonly Uint8Array[],
+  transactionsOf: TransactionsOf = transfersOf,
 ): Promise<void> {
   const { config, execution, l1 } = chain
   const sent = { nonce: 0 }
@@ -132,12 +154,13 @@ export async function extendChain(
   const label = async (): Promise<void> =>
     execution.setHeads({ unsafe: head.ref, safe: head.ref, finalized: (await execution.heads()).finalized })
   for (let number = 1; number <= blocks; number++) {
-    if (number % blocksPerL1 === 0) {
+    const originNumber = Math.floor((timestampOf(config, number) - genesisTimeSec) / l1BlockSec)
+    if (originNumber === l1.blocks.length) {
       const isDue = l1.blocks.length % l1BlocksPerChannel === 0
       l1.mine({ transactions: isDue && post ? post(waiting) : [] })
       if (isDue) waiting = []
     }
-    const attributes = attributesOf(config, head, l1.blocks[Math.floor(number / blocksPerL1)], transfersOf(number, sent))
+    const attributes = attributesOf(config, head, l1.blocks[originNumber], transactionsOf(number, sent))
     const built = await execution.build(head.ref, attributes)
     if (built.kind === 'invalid') throw new Error(built.reason)
     head = { ref: l2RefOf(config, built.payload), systemConfig: systemConfigOf(config, built.payload) }
@@ -169,18 +192,30 @@ export type PostedChain = {
   readonly head: { readonly number: number; readonly hash: string }
 }
 
-/** Generates a chain whose blocks are on L1: span batches, brotli, calldata. */
-export async function generatePostedChain(blocks: number): Promise<PostedChain> {
-  await using kv = createMemoryKv()
-  const chain = emptyChain(kv)
+/** Returns batcher transactions with these blocks: those before Denim in a span, Denim blocks in single batches. */
+export function postedBy(config: RollupConfig): (made: readonly SafeBlock[]) => readonly Uint8Array[] {
+  const firstDenim = firstDenimBlock(config)
   let channels = 0
-  await extendChain(chain, blocks, (made) => {
-    if (made.length === 0) return []
-    const channel = channelOf(chain.config, made, { batches: 'span', compression: 'brotli' })
-    const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
-    const frames = framesOf(id, channel, { kind: 'calldata', maxBytes: 100_000 })
-    return frames.map((frame) => l1Transaction({ to: inbox, data: encodeFrames([frame]) }))
-  })
+  return (made) =>
+    (['span', 'singular'] as const).flatMap((batches) => {
+      const blocks = made.filter(({ ref }) => ref.number < firstDenim === (batches === 'span'))
+      if (blocks.length === 0) return []
+      const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
+      const frames = framesOf(id, channelOf(config, blocks, { batches, compression: 'brotli' }), { kind: 'calldata', maxBytes: 100_000 })
+      return frames.map((frame) => l1Transaction({ to: config.batchInbox, data: encodeFrames([frame]) }))
+    })
+}
+
+/** Generates a chain whose blocks are on L1: span batches before Denim, brotli, calldata. */
+export async function generatePostedChain(blocks: number, forks?: BaseForkOffsets): Promise<PostedChain> {
+  await using kv = createMemoryKv()
+  const chain = emptyChain(kv, forks && { forks })
+  await extendChain(chain, blocks, postedBy(chain.config))
   const { number, hash } = chain.execution.published.heads.safe
-  return { recording: chain.l1.recording(), rollupJson: toRollupJson(chain.config), genesisNote: genesisNote(), head: { number, hash } }
+  return {
+    recording: chain.l1.recording(),
+    rollupJson: toRollupJson(chain.config),
+    genesisNote: genesisNote(forks),
+    head: { number, hash },
+  }
 }
