@@ -207,7 +207,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'execution/runTransactions',
       'execution/senders',
       'execution/stateAbove',
-      'execution/sharedSenders',
       'execution/systemCalls',
       'execution/transactionPlaces',
       'executionConfig',

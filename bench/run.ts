@@ -31,7 +31,6 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   rpcLogs: () => import('./rpc/logs.ts'),
   rpcMixed: () => import('./rpc/mixed.ts'),
   rpcSockets: () => import('./rpc/sockets.ts'),
-  sharedSenders: () => import('./sharedSenders.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
 import { transferError } from '#lib/errorTransfer'
+import type { PendingPort } from '#pending/pendingPort'
 import type { WorkerOutbox } from './outbox.ts'
 import { packPayload, unpack } from './wire/packedBlocks.ts'
-import { answerPending, type ServedPending } from './wire/pendingCalls.ts'
+import { answerPending } from './wire/pendingCalls.ts'
 import type {
   EngineAnswers,
   EngineCall,
@@ -21,7 +22,7 @@ import { answerPool, type ServedPool } from './wire/txPoolCalls.ts'
 /** Engine, pool and pending blocks that the execution thread serves. */
 export type Served = ServedPool & {
   readonly engine: Engine
-  readonly pending: ServedPending
+  readonly pending: PendingPort
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
   /** Called with each new reader: its port and its progress. */

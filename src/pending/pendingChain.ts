@@ -4,7 +4,6 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionGuard } from '#block/execution/executionGuard'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
 import { pendingHeader } from '#block/execution/pendingHeader'
-import type { SharedSenders } from '#block/execution/sharedSenders'
 import { stateAbove } from '#block/execution/stateAbove'
 import { gasLimitRefusal } from '#block/validation/gasLimitRule'
 import { equalBytes } from '#lib/bytes'
@@ -56,9 +55,6 @@ type Entry = {
   readonly ms: number
 }
 
-/** A flashblock and the source of its recovered senders. */
-type Received = Flashblock & { readonly senders: SharedSenders | undefined }
-
 type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedFlashblock
 
 /** A sealed block that was executed here, and its execution time before the seal. */
@@ -94,16 +90,10 @@ export class PendingChain implements PendingPort, Disposable {
     return this.#reused
   }
 
-  /** @param senders of its transactions, recovered by another thread if present */
-  async take(
-    flashblock: Flashblock,
-    after: FlashblockLocation | undefined,
-    freshUntilMs: number,
-    senders?: SharedSenders,
-  ): Promise<PendingOutcome> {
+  async take(flashblock: Flashblock, after: FlashblockLocation | undefined, freshUntilMs: number): Promise<PendingOutcome> {
     const { onHead, log } = this.#deps
     const { blockNumber: number, payloadId, index } = flashblock
-    const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, { ...flashblock, senders }, freshUntilMs))
+    const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, flashblock, freshUntilMs))
     if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
     else if (this.#isUsuallyLast({ number, payloadId, index })) void this.#sealAhead()
     return outcome
@@ -175,7 +165,7 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #takeOn(on: ParentBlock, flashblock: Received, freshUntilMs: number): PendingOutcome {
+  #takeOn(on: ParentBlock, flashblock: Flashblock, freshUntilMs: number): PendingOutcome {
     const { clock } = this.#deps
     const { base } = flashblock
     const startMs = clock.elapsedMs()
@@ -209,7 +199,7 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #begin(parent: ParentBlock, at: number, flashblock: Received, base: FlashblockBase): Taken {
+  #begin(parent: ParentBlock, at: number, flashblock: Flashblock, base: FlashblockBase): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
@@ -230,7 +220,7 @@ export class PendingChain implements PendingPort, Disposable {
     })
   }
 
-  #grow(parent: ParentBlock, last: Entry, flashblock: Received): Taken {
+  #grow(parent: ParentBlock, last: Entry, flashblock: Flashblock): Taken {
     const sizeBytes = last.sizeBytes + sizeOf(flashblock)
     if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks) return refused('rules', 'the block is too large to follow')
     const { open, below } = last.followed
@@ -298,10 +288,10 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
 }
 
 /** Executes the transactions of a flashblock. */
-function takeAll(open: BlockExecutor, { transactions, outcome, senders }: Received): ExecutedFlashblock | RefusedFlashblock {
+function takeAll(open: BlockExecutor, { transactions, outcome }: Flashblock): ExecutedFlashblock | RefusedFlashblock {
   const { length } = open.transactions
-  for (const [index, raw] of transactions.entries()) {
-    const refusal = open.take(raw, senders?.take(index))
+  for (const raw of transactions) {
+    const refusal = open.take(raw)
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)
   }
   const { gasUsed } = open.run

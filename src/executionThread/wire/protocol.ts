@@ -107,8 +107,6 @@ export type PendingCall =
       readonly flashblock: Packed<Flashblock>
       readonly after: FlashblockLocation | undefined
       readonly freshUntilMs: number
-      /** `SharedSenders`: the calling thread recovers senders too */
-      readonly senders: SharedArrayBuffer
     }
   | { readonly method: 'pendingDrop'; readonly reason: string }
 
