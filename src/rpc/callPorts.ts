@@ -118,15 +118,21 @@ export type MeasuredCall = {
   readonly gasRefunded: bigint
 }
 
+/**
+ * Block on whose state messages run, in its own environment. `isNextSlot`: in the environment of the block after it, which is determined by the
+ * schedule from Denim on.
+ */
+export type CallPlace = BlockId & { readonly isNextSlot?: boolean }
+
 /** Runs messages without changing the chain. */
 export interface Executor {
   /** Starts the time limit of a request. */
   timer(): RunTimer
   /**
-   * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
+   * Runs the message at a place, without nonce, sender-code and block-gas-limit checks.
    * @returns undefined when the state of the block is not retained
    */
-  call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
+  call(at: CallPlace, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
 }
 
 /** Accounts and slots that a message accessed, and its gas with that list; for a failed message, its gas without the list. */
@@ -197,10 +203,10 @@ export type SimulationOutcome =
 /** Runs several messages, or blocks of them, on the state of a block. Results are undefined when that state is not retained. */
 export interface CallRuns {
   /** Runs the message for its access list: its own list, and the accounts and slots that it accessed. */
-  list(at: BlockId, message: CallMessage, timer: RunTimer, overrides: CallOverrides): ListedCall | undefined
+  list(at: CallPlace, message: CallMessage, timer: RunTimer, overrides: CallOverrides): ListedCall | undefined
   /** Runs each message on the state left by those before it. A message that times out is the last outcome. */
   many(
-    at: BlockId,
+    at: CallPlace,
     bundles: readonly CallBundle[],
     timer: RunTimer,
     state: StateOverrides | undefined,

@@ -2,7 +2,7 @@ import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
-import type { CallMessage, CallOutcome, CallOverrides, RunTimer } from './callPorts.ts'
+import type { CallMessage, CallOutcome, CallOverrides, CallPlace, RunTimer } from './callPorts.ts'
 import type { Json } from './json.ts'
 
 /** Trace options: the last parameter of `debug_trace*`. */
@@ -47,7 +47,7 @@ export interface BlockTracing {
 }
 
 /** Position of a traced call: after a block, or after the first `transactions` transactions of the block. */
-export type CallContext = { readonly block: BlockId; readonly transactions?: number | undefined }
+export type CallContext = { readonly block: CallPlace; readonly transactions?: number | undefined }
 
 /** Traced calls in sequence, each on the state left by the previous one. */
 export interface CallTracing {

@@ -1,6 +1,6 @@
 import { toQuantity } from '#lib/hex'
-import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { CallPlace } from '../callPorts.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { refTo } from '../reference/schemas.ts'
 import type { ParamCodec } from '../registry.ts'
@@ -15,7 +15,7 @@ export type BlockParam =
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'hash'; readonly hash: Hash; readonly mustBeCanonical: boolean }
   /** a block that the node has found already; no client can send this */
-  | { readonly kind: 'found'; readonly block: BlockId }
+  | { readonly kind: 'found'; readonly block: CallPlace }
 
 export const latest: BlockParam = { kind: 'tag', tag: 'latest' }
 

@@ -7,6 +7,7 @@ import type { BlockEnv, Evm, StateView } from '#evm/ports'
 import type { CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { createCallTimer } from './callTimer.ts'
+import { placeOf } from './nextSlot.ts'
 import { overriddenRules } from './overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { measureMessage, notRun } from './runMessage.ts'
@@ -39,7 +40,7 @@ export function createCallExecutor({ execution, evm, config, clock }: Omit<Simul
     timer: () => createCallTimer(clock, timeoutMs),
     call(at, message, timer, overrides): MeasuredCall | undefined {
       using view = execution.view()
-      const parent = view.parent(at.hash)
+      const parent = placeOf(view, config, at)
       return parent && runCall({ evm, config, timer }, parent, message, overrides)
     },
   }

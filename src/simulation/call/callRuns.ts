@@ -5,6 +5,7 @@ import { opSimulatedRules } from '../simulateV1/simulatedRules.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { listCall } from './accessList.ts'
 import { callMany } from './callMany.ts'
+import { placeOf } from './nextSlot.ts'
 
 /** Creates the runner of requests with more than one message, over views of the chain. */
 export function createCallRuns({ execution, evm, traced, config }: Omit<SimulationDeps, 'clock'>): CallRuns {
@@ -12,12 +13,12 @@ export function createCallRuns({ execution, evm, traced, config }: Omit<Simulati
   return {
     list(at, message, timer, overrides): ListedCall | undefined {
       using view = execution.view()
-      const parent = view.parent(at.hash)
+      const parent = placeOf(view, config, at)
       return parent && listCall({ evm, traced, config, timer }, parent, message, overrides)
     },
     many(at, bundles, timer, state): readonly (readonly CallOutcome[])[] | undefined {
       using view = execution.view()
-      const parent = view.parent(at.hash)
+      const parent = placeOf(view, config, at)
       return parent && callMany({ evm, config, timer }, parent, bundles, state)
     },
     simulate(at, request, gasCap, timer): SimulationOutcome | undefined {

@@ -5,7 +5,7 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { MeterOutcome, MeterWork } from '#rpc/meterPorts'
-import { accountOf, attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { accountOf, attributesAt, chainStart, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { hashTransaction } from '#types/transaction'
@@ -27,7 +27,8 @@ async function start(...transactions: readonly Uint8Array[]) {
   const built = await execution.build(heads.unsafe, attributesAt(schedule, 1, transactions))
   if (built.kind !== 'built') expect.fail(built.reason)
   await execution.setHeads({ ...heads, unsafe: l2RefOf(config as Parameters<typeof l2RefOf>[0], built.payload) })
-  const metering = createMetering({ execution, evm, config: { ...config, blockTimeSec: 2 }, clock: systemClock })
+  const times = { blockTimeSec: 2, genesis: { ...config.genesis, l2TimeSec: chainStart } }
+  const metering = createMetering({ execution, evm, config: { ...config, ...times }, clock: systemClock })
   return { execution, metering, payload: built.payload }
 }
 

@@ -4,6 +4,7 @@ import { TransactionRun } from '#block/execution/runTransactions'
 import { recoverSender } from '#block/execution/senders'
 import { applySystemCalls } from '#block/execution/systemCalls'
 import { feeCapOf } from '#block/validation/transactionValidity'
+import { millisPartOf, timestampOf } from '#chainspec/blockTime'
 import { evmRulesAt } from '#chainspec/opRules'
 import type { EvmSession } from '#evm/ports'
 import { fromHex } from '#lib/hex'
@@ -14,6 +15,7 @@ import type { Bundle, BundledTransaction, BundleMeter, MeterOutcome } from '#rpc
 import { computeStateRoot } from '#state/stateRoot'
 import { type Address, type Hash, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction, type SignedTransaction } from '#types/transaction'
+import { withMillisPart } from '../call/nextSlot.ts'
 import { overriddenView } from '../call/overriddenView.ts'
 import type { Pieces } from '../slicedRun.ts'
 import { type MeterDeps, timed } from './timed.ts'
@@ -93,14 +95,15 @@ type BundleSession = Disposable & { readonly evm: EvmSession; begin(): Transacti
 function openSession(
   { evm, config }: MeterDeps,
   { header, hash, state }: ParentBlock,
-  { timestamp = header.timestamp + Math.max(1, Math.round(config.blockTimeSec)) }: Bundle,
+  { timestamp = timestampOf(config, header.number + 1) }: Bundle,
   overrides: ReadonlyMap<Address, AccountOverride>,
 ): BundleSession {
   const { baseFeePerGas = highestBaseFee, parentBeaconBlockRoot = zeroHash } = header
   const baseFee = baseFeePerGas < highestBaseFee ? baseFeePerGas : highestBaseFee
   const env = blockEnvOf(config, { ...header, number: header.number + 1, timestamp, baseFeePerGas: baseFee })
   const rules = evmRulesAt(config.schedule, timestamp)
-  const session = evm.open(overriddenView(state.view, overrides), env, rules)
+  const view = withMillisPart(state.view, millisPartOf(config, header.number + 1))
+  const session = evm.open(overriddenView(view, overrides), env, rules)
   return {
     evm: session,
     begin(): TransactionRun {

@@ -1,9 +1,9 @@
 import type { ExecutionConfig } from '#block/executionConfig'
-import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { BlockTimes } from '#chainspec/blockTime'
 import type { SimulationDeps } from '../simulationDeps.ts'
 
 export type MeterDeps = Pick<SimulationDeps, 'execution' | 'evm' | 'clock'> & {
-  readonly config: ExecutionConfig & Pick<RollupConfig, 'blockTimeSec'>
+  readonly config: ExecutionConfig & BlockTimes
 }
 
 /** Measures a function. @returns its result and its duration in microseconds */

@@ -158,6 +158,7 @@ it.each<[string, readonly { number?: number; timestamp?: number }[], object]>([
 ])('simulation/simulateV1/simulatePlan: refuses %s', (_what, blocks, expected) => {
   expect(
     planBlocks(
+      config,
       header,
       blocks.map((block) => ({ block, state: undefined, calls: [] })),
     ),

@@ -23,6 +23,7 @@ import type { Log } from '#types/log'
 import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
 import { OutOfTime } from '../call/callTimer.ts'
+import { baseTimeDiff } from '../call/nextSlot.ts'
 import { overriddenRules } from '../call/overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, overrideDiff } from '../call/overriddenView.ts'
 import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
@@ -51,7 +52,7 @@ class Refused extends Error {
 
 /** Simulates blocks of calls on top of a block, each on the previous one. Changes are discarded. */
 export function simulate(deps: SimulateDeps, at: ParentBlock, request: SimulationRequest, gasCap: bigint): SimulationOutcome {
-  const plans = planBlocks(at.header, request.blocks)
+  const plans = planBlocks(deps.config, at.header, request.blocks)
   if ('kind' in plans) return { kind: 'refused', refusal: plans }
   const simulation = new Simulation(deps, at, request, gasCap)
   try {
@@ -99,6 +100,7 @@ class Simulation {
     const { config, rules } = this.#deps
     const parent = this.#parent
     const open = rules.open(parent.header, parent.hash, plan, this.#baseFee(plan))
+    this.#states.add(baseTimeDiff(this.#states.view, plan.millisPart))
     this.#states.add(overrideDiff(this.#states.view, plan.state))
     const env = overriddenEnv(blockEnvOf(config, open), { blobBaseFee: plan.block.blobBaseFee })
     const run = new BlockRun()

@@ -7,6 +7,7 @@ import { push, type StateStack, viewAbove } from '#state/stateStack'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { runCall } from '../call/callExecutor.ts'
+import { placeOf } from '../call/nextSlot.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
@@ -84,7 +85,7 @@ class ReplayCalls implements CallTracing {
   /** Returns the block, with the state that the first call begins on. */
   #base(view: ReturnType<SimulationDeps['execution']['view']>): ParentBlock | undefined {
     const { block, transactions } = this.#place
-    if (transactions === undefined) return view.parent(block.hash)
+    if (transactions === undefined) return placeOf(view, this.#deps.config, block)
     const header = view.header(block.hash)
     const replay = this.#replayOf(block.hash)?.replay
     const parent = header && view.parent(header.parentHash)

@@ -1,7 +1,8 @@
-import type { BlockId } from '#types/blockRef'
+import { isActive } from '#chainspec/forks'
+import type { ChainView } from '#types/chainView'
 import type { Header } from '#types/header'
 import { type Address, zeroAddress } from '#types/ids'
-import type { CallMessage, CallOverrides, CallRequest } from '../../../callPorts.ts'
+import type { CallMessage, CallOverrides, CallPlace, CallRequest } from '../../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { blockOverrides } from '../../../codecs/blockOverride.ts'
 import { callRequest } from '../../../codecs/callRequest.ts'
@@ -12,9 +13,9 @@ import { optionalParam, param } from '../../../registry.ts'
 import { requireBlock } from '../atBlock.ts'
 import { type CallBasis, planCall } from './planCall.ts'
 
-/** Block that messages are planned on. Valid during `atCallPlace` only. */
+/** Block or next slot that messages are planned on. Valid during `atCallPlace` only. */
 export type CallContext = {
-  readonly block: BlockId
+  readonly block: CallPlace
   readonly header: Header
   /** Inputs of a request's plan. @param gasCap default: the maximum gas of a call */
   basis(request: CallRequest, overrides: CallOverrides, gasCap?: bigint): CallBasis
@@ -22,12 +23,28 @@ export type CallContext = {
   hasCode(address: Address, overrides: CallOverrides): boolean
 }
 
+/** Finds the block of a call. From Denim on, `pending` is the slot after the head: its time is known, and no flashblock announces more of it. */
+function findPlace(context: EthContext, view: ChainView, at: BlockParam): CallPlace {
+  if (at.kind === 'found') return at.block
+  const block = requireBlock(context, view, at)
+  const isPending = at.kind === 'tag' && at.tag === 'pending' && block.hash === view.heads.latest.hash
+  const header = isPending ? view.header(block.hash) : undefined
+  return header && isActive(context.forks.schedule, 'denim', header.timestamp) ? { ...block, isNextSlot: true } : block
+}
+
+/** Returns the header of a place: of a block, or the known fields of the slot after it. */
+function headerOf({ fees }: EthContext, view: ChainView, { hash, isNextSlot }: CallPlace): Header | undefined {
+  const header = view.header(hash)
+  const baseFeePerGas = header && isNextSlot ? fees.nextBaseFee(header) : undefined
+  return header && baseFeePerGas !== undefined ? { ...header, baseFeePerGas } : header
+}
+
 /** Reads a block for calls. @throws RpcError −32001 when it does not exist, 4444 when its state is not retained */
 export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallContext) => T): T {
   using view = context.chain.view()
-  const block = requireBlock(context, view, at)
+  const block = findPlace(context, view, at)
   const state = view.state(block)
-  const header = view.header(block.hash)
+  const header = headerOf(context, view, block)
   if (state === undefined || header === undefined) throw prunedHistory()
   return read({
     block,
@@ -50,7 +67,7 @@ export function planAt(
   request: CallRequest,
   at: BlockParam,
   overrides: CallOverrides,
-): { readonly block: BlockId; readonly message: CallMessage } {
+): { readonly block: CallPlace; readonly message: CallMessage } {
   return atCallPlace(context, at, ({ block, basis }) => ({ block, message: planCall(request, basis(request, overrides)) }))
 }
 

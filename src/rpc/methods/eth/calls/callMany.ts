@@ -1,6 +1,5 @@
 import { toHex } from '#lib/hex'
-import type { BlockId } from '#types/blockRef'
-import type { BlockOverrides, CallBundle, CallMessage, CallOutcome, CallRequest, StateOverrides } from '../../../callPorts.ts'
+import type { BlockOverrides, CallBundle, CallMessage, CallOutcome, CallPlace, CallRequest, StateOverrides } from '../../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { blockOverrides } from '../../../codecs/blockOverride.ts'
 import { callRequest } from '../../../codecs/callRequest.ts'
@@ -76,7 +75,7 @@ function answersOf({ messages }: CallBundle, outcomes: readonly CallOutcome[]): 
   )
 }
 
-type Plan = { readonly block: BlockId; readonly bundles: readonly CallBundle[] }
+type Plan = { readonly block: CallPlace; readonly bundles: readonly CallBundle[] }
 
 /** Plans of all messages. The sender's balance is that before the first message. */
 function planAll(context: EthContext, given: readonly Bundle[], at: BlockParam, state: StateOverrides | undefined): Plan {

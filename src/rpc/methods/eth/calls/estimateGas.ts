@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { transactionGasCap } from '#chainspec/evmRules'
 import { evmRulesAt } from '#chainspec/opRules'
-import type { BlockId } from '#types/blockRef'
-import type { CallMessage, CallOverrides, CallRequest, MeasuredCall } from '../../../callPorts.ts'
+import type { CallMessage, CallOverrides, CallPlace, CallRequest, MeasuredCall } from '../../../callPorts.ts'
 import type { BlockParam } from '../../../codecs/blockId.ts'
 import { quantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
@@ -19,7 +18,7 @@ const transferGas = 21_000n
 const sliceGas = 5_000_000n
 
 type Plan = {
-  readonly block: BlockId
+  readonly block: CallPlace
   readonly overrides: CallOverrides
   /** with the maximum possible gas */
   readonly message: CallMessage
