@@ -22,7 +22,8 @@ import { hashTransaction } from '#types/transaction'
 import { PendingChain } from './pendingChain.ts'
 import { maxPendingBlocks } from './pendingPort.ts'
 
-const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
+const denimSec = 2 ** 40
+const schedule = scheduleTo('jovian', { denim: denimSec })
 const { genesis, config } = smallChain(schedule)
 const genesisId: BlockId = config.genesis.l2
 const evm = createWasmEvm()
@@ -285,6 +286,13 @@ it('pending/pendingChain: takes flashblock 0 that was placed on a pending block 
   const last = locationOf(told[0]?.at(-1) as Flashblock)
   expect(await execution.pending.take(told[1]?.[0] as Flashblock, last, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ latest: 1, pending: 2 })
+})
+
+it('pending/pendingChain: refuses a flashblock of a Denim block, which has none', async () => {
+  const { execution, take } = open()
+  const refused = { kind: 'refused', reason: 'rules', text: 'block 1 is a Denim block, which has no flashblocks' }
+  expect(await take(changed(begin, { base: { ...beginBase, timestamp: denimSec } }))).toEqual(refused)
+  expect(shown(execution).pending).toBeUndefined()
 })
 
 const badTransaction = signedBy('alice', { nonce: 7n })

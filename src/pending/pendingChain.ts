@@ -6,6 +6,7 @@ import type { ExecutionWatch } from '#block/execution/executionWatch'
 import { pendingHeader } from '#block/execution/pendingHeader'
 import { stateAbove } from '#block/execution/stateAbove'
 import { gasLimitRefusal } from '#block/validation/gasLimitRule'
+import { isActive } from '#chainspec/forks'
 import { equalBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -204,6 +205,8 @@ export class PendingChain implements PendingPort, Disposable {
     const { block: deps } = this.#deps
     const below = new CurrentState()
     const input = inputOfBase(deps.config.schedule, base, flashblock.transactions)
+    if (isActive(deps.config.schedule, 'denim', base.timestamp))
+      return refused('rules', `block ${flashblock.blockNumber} is a Denim block, which has no flashblocks`)
     const limitRefusal = gasLimitRefusal(parent.header, input)
     if (limitRefusal !== undefined) return refused('rules', limitRefusal)
     return below.during(parent.state, () => {

@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock'
 import type { TransactionPool } from '#types/transactionPool'
 import type { BlockCache } from './cache/blockCache.ts'
 import type { CallRuns, Executor } from './callPorts.ts'
+import type { RpcError } from './errors.ts'
 import type { Filters } from './filters/filters.ts'
 import type { MatcherUse } from './filters/sharedMatchers.ts'
 import type { Metering } from './meterPorts.ts'
@@ -83,7 +84,12 @@ export type RollupContext = CallContext & { readonly rollup: RollupNode; readonl
 export type AdminContext = RollupContext & { readonly admin: AdminNode }
 
 /** Source of notifications, from `open` until the result is disposed of. */
-export type Feed = { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
+export type Feed = {
+  readonly kind: 'feed'
+  open(tell: (notification: Notification) => void): Disposable
+  /** Returns why no further notification will follow; undefined while one may. Called after each new head. */
+  readonly ended?: () => RpcError | undefined
+}
 
 /** Notifications that a connection can subscribe to. `use`: the log matcher, released when the subscription ends. */
 export type Subscription = { readonly use?: MatcherUse } & (

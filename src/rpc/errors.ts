@@ -26,6 +26,9 @@ export const internalError = (detail?: string): RpcError => new RpcError(-32603,
 export const invalidInput = (why: string): RpcError => new RpcError(-32000, why)
 export const transactionRejected = (why: string): RpcError => new RpcError(-32003, why)
 export const unsupported = (what: string): RpcError => new RpcError(-32004, `not supported by this version: ${what}`)
+/** @param instead the subscriptions and methods to use from Denim on */
+export const flashblocksEnded = (kind: string, instead: string): RpcError =>
+  new RpcError(-32004, `eth_subscribe ${kind}: flashblocks end with Denim, use ${instead}`)
 /** @param limitMs time-out of the method's cost class, when that expired */
 export const timedOut = (limitMs?: number): RpcError =>
   new RpcError(-32002, 'request timed out', limitMs === undefined ? undefined : { limit: 'time', ms: limitMs })

@@ -13,26 +13,36 @@ import { type FlashblocksPart, openFlashblocks } from './flashblocksPart.ts'
 
 const until = (check: () => unknown): Promise<void> => vi.waitFor(async () => void (await check()), { timeout: 5_000, interval: 2 })
 
+const denimSec = 2 ** 40
+
 async function open() {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const clock = createManualClock()
   const model = modelPending(blockAt(10))
   const registry = new Registry()
+  let headSec = 1
   let sync: SyncProgress | undefined = { starting: 0, current: 10, highest: 99 }
   const execution = {
     pending: model,
     get published() {
       const { head, blocks } = model
-      return { heads: { unsafe: head }, ...(blocks.length > 0 && { pending: { blocks } }) }
+      return { heads: { unsafe: { ...head, timestamp: headSec } }, ...(blocks.length > 0 && { pending: { blocks } }) }
     },
   } as unknown as Pick<ExecutionWorker, 'published' | 'pending'>
   const part: FlashblocksPart = openFlashblocks(
     { clock, registry, execution, random: () => 0, log: silentLog, sync: () => sync },
-    { config: followConfig, flashblocks: { urls: [`ws://127.0.0.1:${(server.address() as AddressInfo).port}`] } },
+    {
+      config: { ...followConfig, schedule: { ...followConfig.schedule, denim: denimSec } },
+      flashblocks: { urls: [`ws://127.0.0.1:${(server.address() as AddressInfo).port}`] },
+    },
   )
   return {
     ...{ server, clock, model, part },
+    reachDenim: () => {
+      headSec = denimSec
+    },
+    publish: () => part.publish(execution.published),
     synced: () => {
       sync = undefined
     },
@@ -78,4 +88,25 @@ it('node/parts/flashblocksPart: reports a silent feed after two block times, unt
   at.send(11, 1)
   await until(() => expect(at.part.problems()).toEqual([]))
   expect(await at.metric('reth_flashblocks_upstream_messages')).toBe(2)
+})
+
+it('node/parts/flashblocksPart: closes the feed at the first Denim block, and has no problem without it', async () => {
+  await using at = await open()
+  at.synced()
+  await at.clock.advanceMs(500)
+  await until(() => expect(at.server.clients.size).toBe(1))
+  at.publish()
+  at.reachDenim()
+  at.publish()
+  await until(() => expect(at.server.clients.size).toBe(0))
+  await at.clock.advanceMs(60_000)
+  expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
+})
+
+it('node/parts/flashblocksPart: opens no feed on a head after Denim', async () => {
+  await using at = await open()
+  at.reachDenim()
+  at.synced()
+  await at.clock.advanceMs(60_000)
+  expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
 })

@@ -1,4 +1,5 @@
 import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Shown } from '#flashblocks/consumer'
 import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
@@ -48,7 +49,7 @@ export function openFlashblocks(
   const { execution } = deps
   if (execution === undefined || flashblocks === undefined) return noFlashblocks
   const { urls, maxAgeMs = 2_000 * config.blockTimeSec } = flashblocks
-  return follow({ ...deps, execution }, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
+  return follow({ ...deps, execution }, config.schedule, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
 }
 
 /** Counts the fate of pending blocks that are gone. */
@@ -60,7 +61,11 @@ function countChanges({ clears, reverted }: FlashblocksMetrics, before: HeadReco
   else if (now.pending === undefined) clears.inc({ why: 'catch-up' })
 }
 
-function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, options: FeedOptions): FlashblocksPart {
+function follow(
+  deps: FlashblocksPartDeps & { readonly execution: Followed },
+  schedule: ForkSchedule,
+  options: FeedOptions,
+): FlashblocksPart {
   const { clock, registry, execution, sync } = deps
   const metrics = withPeersNames(registry, flashblocksMetrics.register(registry))
   const log = deps.log.child('flashblocks')
@@ -68,6 +73,17 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
   let feed: Feed | undefined
   let timer: Disposable | undefined
   let last = execution.published
+  let hasEnded = false
+
+  /** Denim blocks have no flashblocks; pending blocks are gone with their last block. */
+  function endWithDenim(): void {
+    if (hasEnded || !isActive(schedule, 'denim', execution.published.heads.unsafe.timestamp)) return
+    hasEnded = true
+    timer?.[Symbol.dispose]()
+    feed?.[Symbol.dispose]()
+    feed = undefined
+    log.info('flashblocks end with Denim, feed closed')
+  }
 
   function isSynced(): boolean {
     if (sync() === undefined) syncedMs = clock.elapsedMs()
@@ -80,6 +96,8 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
   }
 
   function begin(): void {
+    endWithDenim()
+    if (hasEnded) return
     if (isSynced()) feed = createFeed({ ...deps, log, metrics, pending: execution.pending, shown, isSynced }, options)
     else timer = clock.after(lookAgainMs, begin)
   }
@@ -89,6 +107,7 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
     publish(record): void {
       countChanges(metrics, last, record)
       last = record
+      endWithDenim()
       feed?.headsChanged()
     },
     problems: () => feed?.problems() ?? [],

@@ -14,7 +14,7 @@ import type { Dispatcher } from '../server/dispatch.ts'
 import { type Answer, errorText } from '../server/messages.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
-import { type Notification, notificationOfText } from './notification.ts'
+import { endNotification, type Notification, notificationOfText } from './notification.ts'
 import { type RoomLimits, SubscriptionRoom } from './room.ts'
 
 /** Sender of one message. Subscriptions that it requests start after the answer. */
@@ -144,9 +144,16 @@ export class Connection {
     }
   }
 
-  /** Starts a search for logs: the chain has a new head. */
+  /** Starts a search for logs and ends feeds that are over: the chain has a new head. */
   headsMoved(): void {
-    for (const [id, active] of this.#active) if (active.subscription.kind === 'logs') void this.#sendLogs(id, active)
+    for (const [id, active] of this.#active) {
+      const { subscription } = active
+      if (subscription.kind === 'logs') void this.#sendLogs(id, active)
+      const end = subscription.kind === 'feed' ? subscription.ended?.() : undefined
+      if (end === undefined) continue
+      this.#sendNotification(endNotification(id, end))
+      this.#forget(id)
+    }
   }
 
   /** Runs one search at a time; heads that arrive during a search cause one more. */

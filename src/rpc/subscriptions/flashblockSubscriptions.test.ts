@@ -5,7 +5,7 @@ import { silentLog } from '#lib/log'
 import { type FakePendingChain, fakePendingChain } from '#test/harness/flashblocks/pendingFakes'
 import { openSocket, type SocketClient } from '#test/harness/process/socketClient'
 import { account, fakeContext, topic } from '#test/harness/rpc/fakes'
-import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import { type ScriptedFeed, scriptedFeed } from '#test/harness/rpc/headFeed'
 import { zeroHash } from '#types/ids'
 import type { SocketContext } from '../context.ts'
 import { socketRegistry } from '../methods.ts'
@@ -16,9 +16,13 @@ import { pendingRounds } from './pendingRounds.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [topic(emitter)], data: new Uint8Array(0) })
 
-async function serve(): Promise<RpcServer & { readonly chain: FakePendingChain }> {
+/** @param denimSec time of Denim; the head of the chain has the time 1700000002, each further block 2 s more */
+async function serve(denimSec?: number): Promise<RpcServer & { readonly chain: FakePendingChain; readonly heads: ScriptedFeed }> {
   const chain = fakePendingChain([[], []])
-  const eth = { ...fakeContext(chain), preconfirmed: pendingRounds(chain.feed) }
+  const fake = fakeContext(chain)
+  const heads = scriptedFeed()
+  const forks = { ...fake.forks, schedule: { ...fake.forks.schedule, ...(denimSec !== undefined && { denim: denimSec }) } }
+  const eth = { ...fake, forks, preconfirmed: pendingRounds(chain.feed) }
   const contextOf: (...of: [SocketContext['cancellation'], SocketContext['subscriptions']]) => SocketContext = (
     cancellation,
     subscriptions,
@@ -26,8 +30,8 @@ async function serve(): Promise<RpcServer & { readonly chain: FakePendingChain }
     ...{ ...eth, cancellation, subscriptions },
   })
   const metrics = rpcMetrics.register(new Registry())
-  const deps = { registry: socketRegistry, contextOf, heads: scriptedFeed(), log: silentLog, clock: systemClock, metrics }
-  return Object.assign(await createWsServer<SocketContext>(deps, { host: '127.0.0.1', port: 0, flag: 'ws.port' }), { chain })
+  const deps = { registry: socketRegistry, contextOf, heads, log: silentLog, clock: systemClock, metrics }
+  return Object.assign(await createWsServer<SocketContext>(deps, { host: '127.0.0.1', port: 0, flag: 'ws.port' }), { chain, heads })
 }
 
 const subscribe = async (client: SocketClient, ...params: unknown[]): Promise<unknown> =>
@@ -97,4 +101,33 @@ it('rpc/subscriptions: a flashblock subscription that ended gets no further noti
   server.chain.show([[]])
   await client.call('eth_chainId')
   expect(client.waiting).toEqual([])
+})
+
+const kinds = [
+  ['newFlashblocks', 'newHeads'],
+  ['pendingLogs', 'logs'],
+  ['newFlashblockTransactions', 'newHeads and eth_getBlockByHash'],
+] as const
+
+it.each(kinds)('rpc/subscriptions: %s is refused on a Denim head, and the error names %s', async (kind, instead) => {
+  await using server = await serve(1_700_000_002)
+  await using client = await openSocket(server.url)
+  const error = { code: -32004, message: `eth_subscribe ${kind}: flashblocks end with Denim, use ${instead}` }
+  expect(await client.call('eth_subscribe', kind)).toMatchObject({ error })
+})
+
+it.each(kinds)('rpc/subscriptions: %s ends at the first Denim block with a notification that names %s', async (kind, instead) => {
+  await using server = await serve(1_700_000_004)
+  await using client = await openSocket(server.url)
+  const subscription = await subscribe(client, kind)
+  const heads = await subscribe(client, 'newHeads')
+  server.heads.tell(...server.chain.sealed.blocks.slice(-1))
+  expect((await client.next())['params']).toMatchObject({ subscription: heads })
+  server.chain.sealed.reorganise(2, [[]])
+  server.heads.tell(...server.chain.sealed.blocks.slice(-1))
+  const told = [(await client.next())['params'], (await client.next())['params']]
+  const error = { code: -32004, message: `eth_subscribe ${kind}: flashblocks end with Denim, use ${instead}` }
+  expect(told).toContainEqual({ subscription, error })
+  expect(told).toContainEqual(expect.objectContaining({ subscription: heads }))
+  expect(await client.call('eth_unsubscribe', subscription)).toMatchObject({ result: false })
 })

@@ -1,7 +1,8 @@
+import { isActive } from '#chainspec/forks'
 import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
 import { flag, text } from '../../../codecs/values.ts'
 import type { SocketContext } from '../../../context.ts'
-import { invalidParams, unsupported } from '../../../errors.ts'
+import { flashblocksEnded, invalidParams, type RpcError, unsupported } from '../../../errors.ts'
 import { trailFrom } from '../../../filters/chainTrail.ts'
 import type { LogsFilter } from '../../../filters/filters.ts'
 import { isJsonObject } from '../../../json.ts'
@@ -14,8 +15,12 @@ import { newLogs } from '../filters/filters.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
-/** Subscriptions to flashblocks, and their alternatives on a node without them. */
-const flashblockKinds = { newFlashblocks: 'newHeads', pendingLogs: 'logs', newFlashblockTransactions: 'newHeads' } as const
+/** Subscriptions to flashblocks, and their alternatives from Denim on and on a node without a feed. */
+const flashblockKinds = {
+  newFlashblocks: 'newHeads',
+  pendingLogs: 'logs',
+  newFlashblockTransactions: 'newHeads and eth_getBlockByHash',
+} as const
 
 type Detail = LogFilter | boolean | undefined
 
@@ -36,17 +41,24 @@ function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter
   return context.subscriptions.subscribe({ kind: 'logs', changes, use })
 }
 
-function subscribeToPendingLogs(
-  { filters, subscriptions }: SocketContext,
-  source: PendingFeed,
-  { range: _range, ...wanted }: LogFilter,
-): string {
-  const use = filters.matcherFor(wanted)
-  return subscriptions.subscribe({ ...pendingLogsFeed(source, use.matcher), use })
+function subscribeToPendingLogs(context: SocketContext, { range: _range, ...wanted }: LogFilter): string {
+  const source = preconfirmedOf(context, 'pendingLogs')
+  const use = context.filters.matcherFor(wanted)
+  const ended = (): RpcError | undefined => endOf(context, 'pendingLogs')
+  return context.subscriptions.subscribe({ ...pendingLogsFeed(source, use.matcher), use, ended })
 }
 
-function preconfirmedOf({ preconfirmed }: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
-  if (preconfirmed) return preconfirmed
+/** Returns the error of a subscription to flashblocks when the head is a Denim block. */
+function endOf({ chain, forks }: SocketContext, kind: keyof typeof flashblockKinds): RpcError | undefined {
+  using view = chain.view()
+  const head = view.header(view.heads.latest.hash)
+  return head && isActive(forks.schedule, 'denim', head.timestamp) ? flashblocksEnded(kind, flashblockKinds[kind]) : undefined
+}
+
+function preconfirmedOf(context: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
+  const end = endOf(context, kind)
+  if (end) throw end
+  if (context.preconfirmed) return context.preconfirmed
   throw unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, use ${flashblockKinds[kind]}`)
 }
 
@@ -63,11 +75,14 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
     case 'logs':
       return subscribeToLogs(context, filter ?? everything)
     case 'newFlashblocks':
-      return subscriptions.subscribe(flashblocksFeed(preconfirmedOf(context, kind)))
+      return subscriptions.subscribe({ ...flashblocksFeed(preconfirmedOf(context, kind)), ended: () => endOf(context, kind) })
     case 'newFlashblockTransactions':
-      return subscriptions.subscribe(flashblockTransactionsFeed(preconfirmedOf(context, kind), isWhole ? 'whole' : 'hashes'))
+      return subscriptions.subscribe({
+        ...flashblockTransactionsFeed(preconfirmedOf(context, kind), isWhole ? 'whole' : 'hashes'),
+        ended: () => endOf(context, kind),
+      })
     case 'pendingLogs':
-      return subscribeToPendingLogs(context, preconfirmedOf(context, kind), filter ?? everything)
+      return subscribeToPendingLogs(context, filter ?? everything)
     default:
       throw invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
   }
@@ -75,7 +90,7 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Subscribes to `eth_subscription` notifications. `newHeads`: the header of each new canonical block, oldest first; after a reorg, the headers of the new branch. `logs`: each matching log of new blocks, and again with `removed` true when its block is no longer canonical. `newPendingTransactions`: the hash of each transaction that is new in the pool of this node or forwarded by it to the sequencer; with `true`, the whole transaction. `syncing`: the sync state, and each change of it. On a node that follows flashblocks also: `newFlashblocks`: the whole pending block after each flashblock. `newFlashblockTransactions`: the hash of each new transaction of a flashblock; with `true`, the whole transaction with its logs. `pendingLogs`: each matching log of these transactions, and again with `removed` true when its transaction is dropped from its position.',
+  doc: 'Subscribes to `eth_subscription` notifications. `newHeads`: the header of each new canonical block, oldest first; after a reorg, the headers of the new branch. `logs`: each matching log of new blocks, and again with `removed` true when its block is no longer canonical. `newPendingTransactions`: the hash of each transaction that is new in the pool of this node or forwarded by it to the sequencer; with `true`, the whole transaction. `syncing`: the sync state, and each change of it. On a node that follows flashblocks, before Denim, also: `newFlashblocks`: the whole pending block after each flashblock. `newFlashblockTransactions`: the hash of each new transaction of a flashblock; with `true`, the whole transaction with its logs. `pendingLogs`: each matching log of these transactions, and again with `removed` true when its transaction is dropped from its position. From Denim on these three are refused, and running ones end with a notification whose `params` have an `error` instead of a `result`.',
   params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',
