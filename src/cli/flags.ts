@@ -129,7 +129,7 @@ export const flags = {
       'source.max-ahead': defaulted(
         stretch({
           aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
-          doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b',
+          doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b, with the block time at the start of the node',
         }),
         { blocks: 512 },
         '512b',

@@ -13,9 +13,9 @@ const chain = networkOf('base')
 const l1 = { 'l1.rpc': 'http://a', 'l1.beacon': 'http://b' }
 const engine = { engine: 'http://e:8551' }
 
-function options(mode: 'all' | 'execution' | 'consensus', raw: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
+function options(mode: 'all' | 'execution' | 'consensus', raw: Record<string, string>, env: NodeJS.ProcessEnv = {}, nowMs?: number) {
   const { values } = readFlagsOfMode(optionFlags, mode, { mode, datadir: dir, ...raw }, env)
-  return nodeOptionsOf(values, chain, '1.2.3')
+  return nodeOptionsOf(values, chain, '1.2.3', nowMs)
 }
 
 it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in mode all', () => {
@@ -113,9 +113,11 @@ it('cli/nodeOptions: gives each network its own folder and secret when the data 
   expect(readFileSync(join(dir, 'of/base/jwt.hex'), 'utf8')).toHaveLength(64)
 })
 
-it('cli/nodeOptions: converts --source.max-ahead from blocks to seconds of the chain', () => {
+it('cli/nodeOptions: converts --source.max-ahead from blocks to seconds of the chain, of 200 ms from Denim on', () => {
   const source = { 'source.l2.rpc': 'ws://s', 'source.proofs': 'true' }
-  expect(options('all', source).source).toEqual({ url: 'ws://s', hasProofs: true, maxAheadSec: 1_024 })
+  const denimMs = 1_793_901_601_000
+  expect(options('all', source, {}, denimMs - 2_001).source).toEqual({ url: 'ws://s', hasProofs: true, maxAheadSec: 1_024 })
+  expect(options('all', source, {}, denimMs).source).toMatchObject({ maxAheadSec: 103 })
   expect(options('all', { ...source, 'source.max-ahead': '60' }).source).toMatchObject({ maxAheadSec: 60 })
 })
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { parseBlobSchedule } from '#chainspec/blobSchedule'
+import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { PageListen } from '#node/serving/servers'
@@ -69,8 +71,12 @@ export type OptionValues = FlagValues<OptionFlag>
 
 const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc })
 
-const seconds = (stretch: Stretch, config: RollupConfig): number =>
-  'sec' in stretch ? stretch.sec : Math.ceil(stretch.blocks * config.blockTimeSec)
+/** Returns a distance in seconds; blocks count with the time between blocks at `nowMs`. */
+function seconds(stretch: Stretch, config: RollupConfig, nowMs: number): number {
+  if ('sec' in stretch) return stretch.sec
+  const intervalMs = blockIntervalMs(config, numberAt(config, nowMs) ?? config.genesis.l2.number)
+  return Math.ceil((stretch.blocks * intervalMs) / 1000)
+}
 
 const servers = {
   http: flags['http.port'].modes,
@@ -159,9 +165,15 @@ export function unusedSecretFile(
 
 /**
  * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
+ * @param nowMs wall clock
  * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
  */
-export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'config' | 'genesis'>, version: string): NodeOptions {
+export function nodeOptionsOf(
+  given: OptionValues,
+  chain: Pick<NodeOptions, 'config' | 'genesis'>,
+  version: string,
+  nowMs = systemClock.nowMs(),
+): NodeOptions {
   checkMode(given)
   const { mode, engine } = given
   const config = withL1ChainConfig(chain.config, mode === 'execution' ? undefined : given['l1.chain-config'])
@@ -190,7 +202,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     }),
     ...(given['forks.from-l1'] && { forksFromL1: true }),
     ...(source !== undefined && {
-      source: { url: source, hasProofs: given['source.proofs'], maxAheadSec: seconds(given['source.max-ahead'], chain.config) },
+      source: { url: source, hasProofs: given['source.proofs'], maxAheadSec: seconds(given['source.max-ahead'], chain.config, nowMs) },
     }),
     ...(mode === 'consensus' && engine !== undefined && { engine: { url: engine } }),
     ...(secret && { jwtSecret: () => secret }),

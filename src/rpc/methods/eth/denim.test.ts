@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { baseTimeAddress } from '#chainspec/addresses'
 import { encodeBaseTimeDeposit } from '#chainspec/baseTime'
+import { toHex } from '#lib/hex'
 import { ethRegistry } from '#rpc/methods'
 import { signedBy } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
@@ -167,9 +168,10 @@ it('rpc/methods/eth: calls at pending run in the next slot from Denim on, with i
   }
 })
 
+/** Reverts unless BaseTime's `timestampMs()` is that of block 6. */
+const gate = testAccount(testAddress(0xc3), { nonce: 1n, code: `0x${askBaseTime}606051633b9ae3c814603c5760006000fd5b00` })
+
 it('rpc/methods/eth: eth_estimateGas and eth_createAccessList at pending run in the next slot from Denim on', async () => {
-  /** Reverts unless BaseTime's `timestampMs()` is that of block 6. */
-  const gate = testAccount(testAddress(0xc3), { nonce: 1n, code: `0x${askBaseTime}606051633b9ae3c814603c5760006000fd5b00` })
   const chain = openDenimChain([gate])
   for (let i = 0; i < 5; i++) await chain.grow()
   const call = { to: gate.address }
@@ -233,4 +235,16 @@ it('rpc/methods/eth: simulated blocks have no time in milliseconds', async () =>
   const { chain } = await loggedChain()
   const request = { blockStateCalls: [{ calls: [{ to: emitter.address }] }], returnFullTransactions: true }
   expect(JSON.stringify(await ask<Simulated>(chain, 'eth_simulateV1', request, 'latest'))).not.toMatch(/timestampMs/i)
+})
+
+it('rpc/methods/base: base_meterBundle runs in the next slot of Denim', async () => {
+  const chain = openDenimChain([gate])
+  for (let i = 0; i < 5; i++) await chain.grow()
+  const raw = signedBy('alice', { to: gate.address, value: 0n, gasLimit: 100_000n })
+  const bundle = { txs: [toHex(raw)], blockNumber: '0x6' }
+  const { results } = await ask<{ results: { gasUsed: number }[] }>(chain, 'base_meterBundle', bundle)
+  await chain.grow([raw])
+  const receipt = await ask<{ status: string; gasUsed: string }>(chain, 'eth_getTransactionReceipt', hashTransaction(raw))
+  expect(receipt.status).toBe('0x1')
+  expect(results).toMatchObject([{ gasUsed: Number(receipt.gasUsed) }])
 })

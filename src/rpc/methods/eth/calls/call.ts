@@ -6,7 +6,7 @@ import { outputOf } from './callErrors.ts'
 
 export const call = ethMethod({
   name: 'eth_call',
-  doc: 'Runs a message on the state after a block, in the environment of that block, without changing anything. A revert is error 3 with the revert data.',
+  doc: 'Runs a message on the state after a block, in the environment of that block, without changing anything. At `pending` from Denim on, the environment is that of the next slot. A revert is error 3 with the revert data.',
   params: messageParams,
   result: bytes,
   cost: 'execution',
