@@ -30,6 +30,22 @@ export function row(name: string, unit: string, runs: readonly number[]): Row {
   return { name, value: median(runs), unit, runs }
 }
 
+/** Returns the value that `part` of the values do not exceed, by the nearest rank. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0
+}
+
+/**
+ * Returns the row of many samples: `runs` holds their minimum, nine deciles and maximum; `facts` their number, minimum, median, 99th percentile and
+ * maximum.
+ */
+export function distribution(name: string, unit: string, samples: readonly number[]): Row {
+  const at = (part: number): number => Number(quantile(samples, part).toFixed(3))
+  const runs = Array.from({ length: 11 }, (_, tenth) => at(tenth / 10))
+  return { name, value: at(0.5), unit, runs, facts: { samples: samples.length, min: at(0), median: at(0.5), p99: at(0.99), max: at(1) } }
+}
+
 export function describe(suite: string, rows: readonly Row[]): Result {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
   const machine = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`

@@ -5,13 +5,20 @@ import type { EvmOptions } from './evm/world.ts'
 import { describe, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
 
-/** `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the interpreter. */
-type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions & RpcOptions
+/**
+ * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
+ * interpreter.
+ */
+type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
+  RpcOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
   batcher: () => import('./batcher.ts'),
   deposits: () => import('./deposits.ts'),
+  denimBlocks: () => import('./denim/emptyBlocks.ts'),
+  denimDerive: () => import('./denim/derive.ts'),
+  denimImport: () => import('./denim/import.ts'),
   derive: () => import('./derive.ts'),
   devnet: () => import('./devnet/all.ts'),
   devnetStart: () => import('./devnet/start.ts'),
@@ -42,6 +49,7 @@ const names = {
   minutes: text,
   rate: text,
   l1: text,
+  blocks: text,
   evm: text,
   rounds: text,
   only: text,
@@ -50,7 +58,7 @@ const names = {
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, evm, rounds, only, workers, seconds, judge } = values
+const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -61,6 +69,7 @@ const options: Options = {
   ...(minutes !== undefined && { minutes: Number(minutes) }),
   ...(rate !== undefined && { rate: Number(rate) }),
   ...(l1 !== undefined && { l1 }),
+  ...(blocks !== undefined && { blocks: Number(blocks) }),
   ...(evm !== undefined && { evm }),
   ...(rounds !== undefined && { rounds: Number(rounds) }),
   ...(only !== undefined && { only }),
@@ -70,8 +79,9 @@ const options: Options = {
 }
 const rows = await (await load()).run(options)
 const shown = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
-for (const { name, value, unit, runs, against } of rows) {
-  const spread = `${shown(Math.min(...runs))} … ${shown(Math.max(...runs))}`
+for (const { name, value, unit, runs, against, facts } of rows) {
+  const p99 = typeof facts?.['p99'] === 'number' ? `, p99 ${shown(facts['p99'])}` : ''
+  const spread = `${shown(Math.min(...runs))} … ${shown(Math.max(...runs))}${p99}`
   console.log(`${name}: ${shown(value)} ${unit} (${spread})${against ? `, ${against.name}: ${shown(against.value)}` : ''}`)
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(describe(suite, rows), null, 2)}\n`)

@@ -1,0 +1,80 @@
+// A Denim chain from its first block on, with the devnet's genesis: blocks 200 ms apart on an L1 whose blocks are 12 s apart.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { timestampOf } from '#chainspec/blockTime'
+import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
+import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
+import type { L1Block, SafeHead } from '#derive/ports'
+import { addressOf, mineL1 } from '#test/harness/derive/l1'
+import type { Address } from '#types/ids'
+import { parseAddress } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
+import { makeDevnetChain } from '../../src/devnet/devnetChain.ts'
+import { forksUpTo } from '../../src/devnet/forkSchedule.ts'
+import { addBlock, type OpenChain, openChain } from '../rpc/chains.ts'
+
+export const denimChainId = 901
+const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
+
+/** A chain with its files, as commands read them. */
+export type DenimChain = {
+  readonly config: RollupConfig
+  readonly genesisFile: string
+  readonly rollupFile: string
+  /** Opens its data directory, new or with blocks. */
+  readonly open: (datadir: string) => Promise<OpenChain>
+}
+
+/** @param accounts that are rich in genesis */
+export function createDenimChain(folder: string, accounts: readonly Address[]): DenimChain {
+  const l1 = mineL1(undefined, genesisTimeSec, {})
+  const options = {
+    ...{ chainId: denimChainId, l1ChainId: 900, blockTimeSec: l2BlockSec, forks: forksUpTo('denim', l2BlockSec) },
+    ...{ accounts, batcher: addressOf('batcher'), activationAdmin: addressOf('admin') },
+  }
+  const portal = parseAddress(`0x${'bb'.repeat(20)}`)
+  const chain = makeDevnetChain(options, { genesis: l1.ref, genesisTimeSec, portal, systemConfig: parseAddress(`0x${'cc'.repeat(20)}`) })
+  const [genesisFile, rollupFile] = [join(folder, 'genesis.json'), join(folder, 'rollup.json')]
+  writeFileSync(genesisFile, JSON.stringify(chain.genesisNote))
+  writeFileSync(rollupFile, JSON.stringify(toRollupJson(chain.config)))
+  return { config: chain.config, genesisFile, rollupFile, open: (datadir) => openChain(datadir, chain.genesis()) }
+}
+
+/** Adds blocks to a chain, each on an L1 origin that is old enough. */
+export class DenimBlocks {
+  readonly #config: RollupConfig
+  readonly #chain: OpenChain
+  #head: SafeHead
+  #origin: L1Block
+
+  private constructor(config: RollupConfig, chain: OpenChain, genesis: Payload) {
+    this.#config = config
+    this.#chain = chain
+    this.#head = { ref: l2RefOf(config, genesis), systemConfig: systemConfigOf(config, genesis) }
+    this.#origin = mineL1(undefined, genesisTimeSec, {})
+  }
+
+  /** @param chain with its genesis block only */
+  static async on(config: RollupConfig, chain: OpenChain): Promise<DenimBlocks> {
+    const genesis = await chain.execution.payload(0)
+    if (genesis === undefined) throw new Error('no genesis')
+    return new DenimBlocks(config, chain, genesis)
+  }
+
+  /** Builds the next block and makes it the head. */
+  async add(transactions: readonly Uint8Array[] = []): Promise<Payload> {
+    const payload = await addBlock(this.#chain, this.#attributes(transactions))
+    this.#head = { ref: l2RefOf(this.#config, payload), systemConfig: systemConfigOf(this.#config, payload) }
+    return payload
+  }
+
+  #attributes(transactions: readonly Uint8Array[]): PayloadAttributes {
+    const isNext = timestampOf(this.#config, this.#head.ref.number + 1) >= this.#origin.ref.timestamp + l1BlockSec
+    if (isNext) this.#origin = mineL1(this.#origin, this.#origin.ref.timestamp + l1BlockSec, {})
+    const epoch = { ...this.#origin.ref, header: this.#origin.header, deposits: [], configReceipts: [] }
+    const attributes = payloadAttributes(this.#config, this.#head, epoch, transactions)
+    if (typeof attributes === 'string') throw new Error(attributes)
+    return attributes
+  }
+}
