@@ -30,7 +30,7 @@ export type ImportDeps = {
  */
 export async function importFile(
   deps: ImportDeps,
-  options: { readonly genesis: Genesis; readonly datadir: string; readonly lines: Iterable<string> },
+  options: { readonly genesis: Genesis; readonly datadir: string; readonly lines: Iterable<string> | AsyncIterable<string> },
 ): Promise<ImportResult & { readonly head: L2Ref }> {
   const { genesis, datadir, lines } = options
   const dir = join(datadir, 'chain')
@@ -40,7 +40,8 @@ export async function importFile(
   using journal = openFileJournal(journalDir(dir), deps.log)
   await using execution = createExecution(
     { ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis },
-    { maxPayloadMs: Number.POSITIVE_INFINITY },
+    // no other caller waits for a transaction: one writes all the blocks that are due, which costs less than one for each block
+    { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY },
   )
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }

@@ -6,7 +6,7 @@ import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
-import { readFileText } from '../files.ts'
+import { readFileLines } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
 import { createLiveLine, openLog, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
@@ -64,21 +64,20 @@ const secondsSince = (clock: Clock, startMs: number): number => Math.max(0.001, 
 
 function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof importFile> {
   const { clock, log, startMs, genesis, datadir } = to
-  const lines = readFileText(path).split('\n')
-  const total = lines.filter((text) => text.trim() !== '').length
+  const { lines, readShare } = readFileLines(path)
   let [blocks, gas] = [0, 0n]
   const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }): void => {
     blocks++
     gas += payload.gasUsed
     const seconds = secondsSince(clock, startMs)
-    const left = Math.ceil(((total - blocks) * seconds) / blocks)
-    to.show(`block ${payload.blockNumber}  ${blocks}/${total}  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
+    const left = Math.ceil(seconds / readShare() - seconds)
+    to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
   }
   return importFile({ clock, log, onBlock }, { genesis, datadir, lines: untilAborted(lines, to.signal) })
 }
 
-function* untilAborted(lines: readonly string[], signal: AbortSignal): Iterable<string> {
-  for (const line of lines) {
+async function* untilAborted(lines: AsyncIterable<string>, signal: AbortSignal): AsyncIterable<string> {
+  for await (const line of lines) {
     if (signal.aborted) return
     yield line
   }
