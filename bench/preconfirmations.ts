@@ -1,4 +1,4 @@
-// A devnet under load: time from the call that sends a transaction to the sequencer until the second node, which follows flashblocks, has its
+// A devnet under load, before Denim, which has no flashblocks: time from the call that sends a transaction to the sequencer until the second node, which follows flashblocks, has its
 // receipt. A sample of the transactions is watched by polling their receipts. npm run bench -- preconfirmations [--seconds 60] [--rate 200]
 import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import { fromHex, toHex } from '#lib/hex'
@@ -45,7 +45,7 @@ async function sendAndWait({ urls }: DevnetProcess, raw: string): Promise<Seen> 
 
 export async function run({ seconds = 60, rate = 200, l1 = 'memory' }: PreconfirmationsBench = {}): Promise<readonly Row[]> {
   const raws = signAll(rate * (seconds + warmUpSec))
-  await using devnet = await startDevnet(l1, accountCount)
+  await using devnet = await startDevnet(l1, accountCount, ['--fork', 'cobalt'])
   const watched: Promise<Seen>[] = []
   const sent: Promise<unknown>[] = []
   const startMs = performance.now()

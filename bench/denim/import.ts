@@ -14,7 +14,7 @@ import { Mix, senders } from './mix.ts'
 const defaultBlocks = 20_000
 const blockGas = 8_000_000
 const blocksPerSec = 5
-/** Parts of an import whose rates are the runs of a row. */
+/** Parts of an import whose rates are the samples of a row. */
 const parts = 20
 const toldEvery = 1_000
 
@@ -91,7 +91,7 @@ export function run({ blocks = defaultBlocks, rounds = 1 }: ImportBench): Promis
     const name = (what: string): string => `import of ${blocks} Denim blocks: ${what}`
     const intervals = all.flatMap(({ timesMs }) => timesMs.slice(1).map((ms, at) => ms - (timesMs[at] ?? ms)))
     return [
-      rateRow(name('blocks, the runs are twentieths'), 'blocks/s', all, () => 1),
+      rateRow(name('blocks'), 'blocks/s', all, () => 1),
       rateRow(name('gas'), 'Mgas/s', all, ({ gas, timesMs }) => gas / 1e6 / timesMs.length),
       rateRow(name('speed'), '× real time', all, () => 1 / blocksPerSec),
       distribution(name('time of one'), 'ms, less is better', intervals),

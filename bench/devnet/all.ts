@@ -1,9 +1,10 @@
-// A whole devnet under load: presigned transfers, sent over HTTP from this process. Measures transfers sealed a second, the verifier's lag and the
-// memory of the devnet's process tree. npm run bench -- devnet [--minutes 10] [--rate 1100] [--l1 memory]
+// A whole devnet under load: presigned transfers, sent over HTTP from this process. Measures transfers sealed a second, the times of blocks and
+// transactions, the verifier's lag and the memory of the devnet's process tree. npm run bench -- devnet [--minutes 10] [--rate 1100] [--l1 memory]
 import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import type { DevnetStatus } from '#devnet/status'
 import { type Row, row } from '../format.ts'
 import { cpuSec, residentMb } from '../processTree.ts'
+import { timeRows, type Watched, watchTimes } from './latency.ts'
 import { type Load, type Sent, sendLoad, signLoad } from './load.ts'
 import { call, type DevnetProcess, sleep, startDevnet } from './process.ts'
 
@@ -14,6 +15,8 @@ const accountCount = 100
 /** seconds of load before the measurement, and seconds after it until the verifier must have the sequencer's head */
 const [warmUpSec, settleSec] = [10, 60]
 const sampleMs = 1_000
+/** Up to this rate each transaction is a request of its own. */
+const singleRate = 200
 
 type Sample = {
   readonly atSec: number
@@ -43,11 +46,12 @@ async function watch(devnet: DevnetProcess, signal: AbortSignal): Promise<Sample
 }
 
 /** Transfers in each block after `from`, up to `to`. */
-async function countTransfers(rpc: string, from: number, to: number): Promise<number[]> {
+async function countTransfers({ urls: { rpc }, blockTimeSec }: DevnetProcess, from: number, to: number): Promise<number[]> {
   const counts: number[] = []
+  const deposits = blockTimeSec < 1 ? 2 : 1 // without user deposits: the L1 attributes, and from Denim on the block's time
   for (let number = from + 1; number <= to; number++) {
     const block = await call<{ transactions: string[]; gasUsed: string }>(rpc, 'eth_getBlockByNumber', `0x${number.toString(16)}`, false)
-    counts.push(Math.max(0, block.transactions.length - 1)) // without user deposits: the L1 attributes are the only deposit
+    counts.push(Math.max(0, block.transactions.length - deposits))
   }
   return counts
 }
@@ -64,6 +68,7 @@ function growthMbPerMin(samples: readonly Sample[]): number {
 type Measured = {
   readonly perSec: readonly number[]
   readonly samples: readonly Sample[]
+  readonly watched: Watched
   readonly sent: Sent
   readonly cpus: number
   readonly settledSec: number
@@ -74,14 +79,14 @@ async function measure(devnet: DevnetProcess, load: Load, rate: number, seconds:
   const stop = new AbortController()
   const sending = sendLoad(rpc, load, rate, stop.signal)
   await sleep(warmUpSec * 1_000)
-  const watching = watch(devnet, stop.signal)
+  const watching = Promise.all([watch(devnet, stop.signal), watchTimes(devnet, stop.signal)])
   const head = async (): Promise<number> => Number(await call<string>(rpc, 'eth_blockNumber'))
   const [from, cpuBefore, startMs] = [await head(), cpuSec(devnet.pid), performance.now()]
   await sleep(seconds * 1_000)
   const [to, cpus] = [await head(), ((cpuSec(devnet.pid) - cpuBefore) * 1_000) / (performance.now() - startMs)]
   stop.abort()
-  const [sent, samples] = await Promise.all([sending, watching])
-  const counts = await countTransfers(rpc, from, to)
+  const [sent, [samples, watched]] = await Promise.all([sending, watching])
+  const counts = await countTransfers(devnet, from, to)
   const settleMs = performance.now()
   for (;;) {
     const { verifier, agreement } = await call<DevnetStatus>(control, 'devnet_status')
@@ -91,7 +96,7 @@ async function measure(devnet: DevnetProcess, load: Load, rate: number, seconds:
     await sleep(100)
   }
   const settledSec = (performance.now() - settleMs) / 1_000
-  return { perSec: counts.map((count) => count / devnet.blockTimeSec), samples, sent, cpus, settledSec }
+  return { perSec: counts.map((count) => count / devnet.blockTimeSec), samples, watched, sent, cpus, settledSec }
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
@@ -111,13 +116,14 @@ function report({ perSec, samples, sent, settledSec }: Measured): void {
 export async function run({ minutes = 1, rate = 1_100, l1 = 'anvil' }: DevnetBench = {}): Promise<readonly Row[]> {
   const seconds = minutes * 60
   const { accounts } = devnetAccounts(testMnemonic, accountCount)
-  const load = signLoad(accounts, chainId, Math.ceil(rate * (seconds + warmUpSec + 10)))
+  const load = signLoad(accounts, chainId, Math.ceil(rate * (seconds + warmUpSec + 10)), rate > singleRate ? 100 : 1)
   await using devnet = await startDevnet(l1, accountCount)
   const measured = await measure(devnet, load, rate, seconds)
   report(measured)
   const { perSec, samples, cpus } = measured
   const name = (what: string): string => `${what}, ${seconds} s of ${rate} transfers/s, L1 ${l1}`
   return [
+    ...timeRows(name, measured.watched, devnet.blockTimeSec * 1_000, measured.sent.times),
     { ...row(name('sealed'), 'transfers/s', perSec), value: mean(perSec) },
     {
       ...row(

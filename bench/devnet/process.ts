@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-type Started = { readonly urls: Readonly<Record<'rpc' | 'verifier' | 'control', string>>; readonly blockTimeSec: number }
+type Started = {
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'verifier' | 'verifierWs' | 'control', string>>
+  readonly blockTimeSec: number
+}
 
 /** A devnet in its own process. Disposing of it stops it, and prints a line when its exit code is not 0. */
 export type DevnetProcess = Started &
@@ -31,11 +34,26 @@ export const devnetPorts: readonly string[] = [
   'control.port',
 ].flatMap((name) => [`--${name}`, '0'])
 
-/** @returns once it has its first block */
-export async function startDevnet(l1: string, accounts: number): Promise<DevnetProcess> {
+const logFlags = ['--log.level', 'info', '--log.format', 'json']
+
+/** @returns once it has its first block; its log is on `child.stderr`, as JSON */
+export async function startDevnet(l1: string, accounts: number, flags: readonly string[] = []): Promise<DevnetProcess> {
   const startMs = performance.now()
-  const args = ['bin/basalt.js', 'devnet', '--json', '--quiet', '--accounts', String(accounts), '--l1', l1, ...devnetPorts]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = [
+    'bin/basalt.js',
+    'devnet',
+    '--json',
+    '--quiet',
+    '--accounts',
+    String(accounts),
+    '--l1',
+    l1,
+    ...devnetPorts,
+    ...logFlags,
+    ...flags,
+  ]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stderr.on('data', () => {}) // a full pipe would stop it
   const lines = createInterface({ input: child.stdout })
   const [text] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [string | number]
   if (typeof text !== 'string') throw new Error(`the devnet ended with ${text}`)

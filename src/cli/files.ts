@@ -62,7 +62,7 @@ export function readFileLines(path: string): FileLines {
   const unreadable = (error: unknown): Error => cliFault('UNREADABLE_FILE', { path, reason: errorMessage(error) }, error)
   let fd: number
   try {
-    fd = openSync(path)
+    fd = openSync(path, 'r')
   } catch (error) {
     throw unreadable(error)
   }
