@@ -28,7 +28,7 @@ function urlLines({ urls }: Shown['facts']): string {
   return [
     ['JSON-RPC', `${urls.rpc}  ${urls.ws}`],
     ['rollup node', urls.rollup],
-    ['verifier', `${urls.verifier}  ${urls.verifierWs}  with preconfirmations`],
+    ['verifier', `${urls.verifier}  ${urls.verifierWs}${urls.flashblocks === undefined ? '' : '  with preconfirmations'}`],
     ['L1', urls.l1],
     ...(urls.flashblocks === undefined
       ? []

@@ -36,7 +36,7 @@ export function withMillisPart(view: StateView, millisPart: number): StateView {
 }
 
 /** Returns the slot after a block as far as it is known: number, time and base fee of the next block, on the state after the block. */
-export function nextSlot(config: RollupConfig, { header, hash, state }: ParentBlock): ParentBlock {
+function nextSlot(config: RollupConfig, { header, hash, state }: ParentBlock): ParentBlock {
   const number = header.number + 1
   const timestamp = timestampOf(config, number)
   const baseFeePerGas = childBaseFee(config, header, timestamp) ?? header.baseFeePerGas
@@ -44,8 +44,14 @@ export function nextSlot(config: RollupConfig, { header, hash, state }: ParentBl
   return { header: next, hash, state: { ...state, view: withMillisPart(state.view, millisPartOf(config, number)) } }
 }
 
+/** Next slots by the block below. The interpreter caches reads by the state object, so calls in one slot share it. */
+const nextSlots = new WeakMap<ParentBlock, ParentBlock>()
+
 /** Returns the block or slot that messages run at; undefined when its state is not retained. */
 export function placeOf(view: ExecutionView, config: RollupConfig, at: CallPlace): ParentBlock | undefined {
   const block = view.parent(at.hash)
-  return block && at.isNextSlot ? nextSlot(config, block) : block
+  if (block === undefined || !at.isNextSlot) return block
+  const next = nextSlots.get(block) ?? nextSlot(config, block)
+  nextSlots.set(block, next)
+  return next
 }
