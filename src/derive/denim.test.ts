@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { readBaseTime } from '#chainspec/baseTime'
+import { firstDenimBlock, timestampOf } from '#chainspec/blockTime'
 import type { ForkSchedule } from '#chainspec/forks'
 import { l1AttributesIn } from '#chainspec/l2Ref'
+import { networkOf } from '#chainspec/networks'
+import { headerOf } from '#test/harness/chain/headers'
 import { encodeChannel, spanBatchOf } from '#test/harness/derive/channels'
 import { configUpdate, l1Transaction, receiptOf } from '#test/harness/derive/l1'
 import { badTransaction, configContract, DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
+import { parseHash, zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import { createBatchWriter, framesOf } from './batchEncoder.ts'
 import { encodeFrames } from './codec/frame.ts'
 import type { SafeBlock } from './ports.ts'
+import type { Epoch } from './rules/epoch.ts'
+import { payloadAttributes } from './rules/payloadAttributes.ts'
 
 /** Block 4 is the first Denim block, at 8 s. */
 const schedule: ForkSchedule = { ...forksTo('jovian'), azul: 0, beryl: 0, cobalt: 0, denim: genesisTimeSec + 7 }
@@ -78,6 +84,29 @@ describe('derive under Denim: gas', () => {
     expect(l1AttributesIn(attributesOf(world, 66)).number).toBe(2)
     expect([66, 70].map((number) => attributesOf(world, number).gasLimit)).toEqual([40_000_000n, 40_000_000n])
   })
+})
+
+/** L1 origin without deposits and updates. */
+function quietEpoch(timestamp: number): Epoch {
+  const header = headerOf({ number: 1_000, timestamp })
+  const hash = parseHash(`0x${'e1'.repeat(32)}`)
+  return { hash, number: 1_000, parentHash: zeroHash, timestamp, header, deposits: [], configReceipts: [] }
+}
+
+it.each([
+  ['base', 400_000_000n, 5, 40_000_000n],
+  ['base-sepolia', 1_200_000_000n, 15, 120_000_000n],
+] as const)('derive under Denim: %s begins with the published gas limit and denominator', (name, gasLimit, elasticity, expected) => {
+  const { config } = networkOf(name)
+  const number = firstDenimBlock(config)
+  const epoch = quietEpoch(timestampOf(config, number) - 12)
+  const parent = {
+    ...{ hash: parseHash(`0x${'a1'.repeat(32)}`), number: number - 1, parentHash: zeroHash, timestamp: timestampOf(config, number - 1) },
+    ...{ l1Origin: { hash: epoch.hash, number: epoch.number }, sequenceNumber: 1 },
+  }
+  const systemConfig = { ...config.genesis.systemConfig, gasLimit, eip1559Denominator: 100, eip1559Elasticity: elasticity }
+  const attributes = payloadAttributes(config, { ref: parent, systemConfig }, epoch, [])
+  expect(attributes).toMatchObject({ gasLimit: expected, eip1559Params: Uint8Array.of(0, 0, 3, 232, 0, 0, 0, elasticity) })
 })
 
 describe('derive under Denim: span batches', () => {
