@@ -56,10 +56,8 @@ export function genesisNote(forks = azulOnly): {
       canyonTime: genesisTimeSec,
       deltaTime: genesisTimeSec,
       ...times,
-      base: {
-        ...Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
-        ...(forks.beryl !== undefined && { activationAdmin: addressOf('admin') }),
-      },
+      base: Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
+      ...(forks.beryl !== undefined && { activationAdminAddress: addressOf('admin') }),
       optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
     },
     genesisTimestamp: genesisTimeSec,
