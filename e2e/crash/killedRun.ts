@@ -6,8 +6,8 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type Block = { readonly number: number; readonly hash: string }
 
-/** Time of a kill: milliseconds after the store is open, or during the next commit after that. */
-export type Aim = { readonly afterMs: number; readonly inCommit: boolean }
+/** Time of a kill: milliseconds after the store is open, or during the next commit after that; or when the RPC shows a block or a later one. */
+export type Aim = { readonly afterMs: number; readonly inCommit: boolean } | { readonly atBlock: number }
 
 /** Reports of one process until it was killed or ended. */
 export type Run = {
@@ -37,7 +37,7 @@ function take(state: State, message: string): void {
 type RpcBlock = { number: string; hash: string } | null
 
 /** Polls the newest block, after requesting the blocks that earlier processes acknowledged. */
-async function watch(state: State, before: readonly Block[], isOver: () => boolean): Promise<void> {
+async function watch(state: State, before: readonly Block[], isOver: () => boolean, onHead: (number: number) => void): Promise<void> {
   const { url } = state
   if (url === undefined) return
   try {
@@ -47,7 +47,9 @@ async function watch(state: State, before: readonly Block[], isOver: () => boole
     }
     while (!isOver()) {
       const head = (await rpcCall(url, 'eth_getBlockByNumber', ['latest', false])) as RpcBlock
-      if (head) state.shown.push({ number: Number(head.number), hash: head.hash })
+      if (!head) continue
+      state.shown.push({ number: Number(head.number), hash: head.hash })
+      onHead(Number(head.number))
     }
   } catch (error) {
     if (!isOver()) throw error
@@ -72,10 +74,13 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   const arm = (): void => {
     isArmed = true
   }
+  const onHead = (number: number): void => {
+    if (aim && 'atBlock' in aim && number >= aim.atBlock && !isOver) kill()
+  }
   const onMessage = (message: string): void => {
     take(state, message)
-    if (message.startsWith('open') && aim) setTimeout(aim.inCommit ? arm : kill, aim.afterMs)
-    if (message.startsWith('serving')) watching = watch(state, before, () => isOver)
+    if (message.startsWith('open') && aim && 'afterMs' in aim) setTimeout(aim.inCommit ? arm : kill, aim.afterMs)
+    if (message.startsWith('serving')) watching = watch(state, before, () => isOver, onHead)
     if (message === 'begin' && isArmed && !isOver) kill()
     if (message.startsWith('done') && args[0] === 'derive') setTimeout(kill, aim ? 0 : 300)
   }
