@@ -46,8 +46,20 @@ export function distribution(name: string, unit: string, samples: readonly numbe
   return { name, value: at(0.5), unit, runs, facts: { samples: samples.length, min: at(0), median: at(0.5), p99: at(0.99), max: at(1) } }
 }
 
+/** Returns minimum, median, 99th percentile and maximum of a row's runs. */
+function spreadOf({ runs }: Row): Readonly<Record<'min' | 'median' | 'p99' | 'max', number>> {
+  const at = (part: number): number => quantile(runs, part)
+  return { min: at(0), median: at(0.5), p99: at(0.99), max: at(1) }
+}
+
 export function describe(suite: string, rows: readonly Row[]): Result {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
   const machine = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
-  return { suite, commit, machine, date: new Date().toISOString(), rows }
+  return {
+    suite,
+    commit,
+    machine,
+    date: new Date().toISOString(),
+    rows: rows.map((one) => ({ ...one, facts: { ...spreadOf(one), ...one.facts } })),
+  }
 }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { EvmOptions } from './evm/world.ts'
-import { describe, type Row } from './format.ts'
+import { describe, quantile, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
 
 /**
@@ -80,8 +80,8 @@ const options: Options = {
 const rows = await (await load()).run(options)
 const shown = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
 for (const { name, value, unit, runs, against, facts } of rows) {
-  const p99 = typeof facts?.['p99'] === 'number' ? `, p99 ${shown(facts['p99'])}` : ''
-  const spread = `${shown(Math.min(...runs))} … ${shown(Math.max(...runs))}${p99}`
+  const p99 = Number(facts?.['p99'] ?? quantile(runs, 0.99))
+  const spread = `${shown(Math.min(...runs))} … ${shown(Math.max(...runs))}, p99 ${shown(p99)}`
   console.log(`${name}: ${shown(value)} ${unit} (${spread})${against ? `, ${against.name}: ${shown(against.value)}` : ''}`)
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(describe(suite, rows), null, 2)}\n`)
