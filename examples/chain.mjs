@@ -1,4 +1,4 @@
-// viem's definition of the devnet's second node (`npm start`), which follows flashblocks. Variables for another node: BASALT_RPC, BASALT_WS, BASALT_CONTROL, BASALT_KEY.
+// viem's definition of the devnet's second node (`npx basalt devnet --block-time 2s`), which follows flashblocks. Variables for another node: BASALT_RPC, BASALT_WS, BASALT_CONTROL, BASALT_KEY.
 import { createPublicClient, createWalletClient, defineChain, http, webSocket } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
