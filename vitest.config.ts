@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { slowOnly } from './vitest.slow.config.ts'
 
 /** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
 const modules =
@@ -16,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...shared, 'test/data/**', 'node_modules/**'],
+          exclude: [...shared, ...slowOnly, 'test/data/**', 'node_modules/**'],
           testTimeout: 30_000,
         },
       },

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { followUrl, serveExecution } from '#test/harness/consensus/followNodes'
-import { sampleOf } from '#test/harness/sample'
 import { decodeBlock } from '#types/block'
 
 const read = (name: RecordedChainName) => {
@@ -12,7 +11,7 @@ const read = (name: RecordedChainName) => {
 
 const names: readonly RecordedChainName[] = ['op-ecotone-to-jovian', 'op-bedrock-to-holocene']
 
-describe.each(sampleOf(names.slice(0, 1), names))('consensus/follow: %s', (name) => {
+describe.each(names)('consensus/follow: %s', (name) => {
   const { config, genesis, payloads } = read(name)
   const half = payloads.length >> 1
   const last = payloads.at(-1) ?? expect.fail()

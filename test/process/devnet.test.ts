@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 import { runCli } from '../../src/cli/run.ts'
 import { startDevnet } from '../../src/devnet/startDevnet.ts'
 import { scriptedIo } from '../harness/l1/scriptedIo.ts'
+import { sampleOf } from '../harness/sample.ts'
 
 it('devnet: includes a transfer in a block, makes it safe on the verifier, and both nodes have the same bytes', async () => {
   await using devnet = await startDevnet({ blockTimeSec: 1, l1BlockTimeSec: 1, chainId: 77_001 })
@@ -52,7 +53,7 @@ const portFlags = [
   'control.port',
 ] as const
 
-it.each(portFlags)(
+it.each(sampleOf(['http.port', 'control.port'], [...portFlags]))(
   'cli/commands/devnet: reports a port in use by its flag and leaves no process or file (--%s)',
   async (flag) => {
     const taken = createServer().listen(0, '127.0.0.1')

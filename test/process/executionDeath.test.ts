@@ -6,7 +6,6 @@ import { afterAll, expect, it } from 'vitest'
 import { chainFlags, lastL1, recordedProcessChain, safeAfter } from '#test/harness/process/chain'
 import { type CliProcess, rpcCall, startCli } from '#test/harness/process/cliProcess'
 import { startProcessL1 } from '#test/harness/process/l1'
-import { sampleOf } from '#test/harness/sample'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-death-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -70,7 +69,7 @@ async function startFailing(at: string) {
   }
 }
 
-it.each(sampleOf(['transaction'], ['transaction', 'rows']))(
+it.each(['transaction', 'rows'])(
   'process/executionDeath: reports a heap exhausted at the %s of a commit in one line, exits within seconds, and a restart has every served block',
   async (at) => {
     await using node = await startFailing(at)
