@@ -11,7 +11,7 @@ const defaultBlocks = 6_000
 const rounds = 7
 /** L2 blocks in one channel: one L1 block's time */
 const blocksPerChannel = 60
-/** One in so many blocks has transactions. */
+/** Blocks for each block with transactions. */
 const filledEvery = 4
 const transactionsPerBlock = 5
 

@@ -15,7 +15,7 @@ const defaultBlocks = 2_000
 /** blocks before the measurement */
 const warmBlocks = 300
 
-/** One in so many blocks is followed by this pause, in which the node may commit. */
+/** Blocks between two pauses, and their length: the node may commit in a pause. */
 const [pauseEvery, pauseMs] = [5, 20]
 
 export function run({ blocks = defaultBlocks }: { readonly blocks?: number }): Promise<readonly Row[]> {

@@ -38,9 +38,9 @@ type Call = { readonly to: Address | null; readonly value?: bigint; readonly dat
 
 /** Of ten transactions, two are plain transfers, five ERC-20 transfers, three write storage. */
 const kinds = ['plain', 'token', 'storage', 'token', 'token', 'plain', 'storage', 'token', 'storage', 'token'] as const
-/** One in so many receivers is a new account. */
+/** Receivers for each receiver that is a new account. */
 const newReceiver = 8
-/** One in so many writes of storage is to new slots. */
+/** Writes of storage for each write to new slots. */
 const newSlots = 3
 
 /** Endless sequence of signed transactions: the same one in each run. Each sender first mints tokens. */

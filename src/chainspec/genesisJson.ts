@@ -102,8 +102,8 @@ function defined<T extends object>(fields: T): Partial<Defined<T>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>
 }
 
-/** Ethereum's forks with a block number. All precede Bedrock and must be active at genesis. */
-const oldForkKeys = [
+/** Keys of Ethereum's forks with a block number. All precede Bedrock and must be active at genesis. */
+export const ethereumBlockKeys = [
   'homesteadBlock',
   'eip150Block',
   'eip155Block',
@@ -118,13 +118,12 @@ const oldForkKeys = [
   'arrowGlacierBlock',
   'grayGlacierBlock',
   'mergeNetsplitBlock',
-  'bedrockBlock',
 ] as const
 const atGenesis = z.literal(0, { error: '0: Bedrock begins at genesis' }).nullish()
 
 const chainSchema = z.strictObject({
   chainId: z.int().positive(),
-  ...Object.fromEntries(oldForkKeys.map((key) => [key, atGenesis])),
+  ...Object.fromEntries([...ethereumBlockKeys, 'bedrockBlock'].map((key) => [key, atGenesis])),
   terminalTotalDifficulty: quantity.nullish(),
   terminalTotalDifficultyPassed: z.boolean().optional(),
   regolithTime: optionalCount,

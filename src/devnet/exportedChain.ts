@@ -1,30 +1,14 @@
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { type BlobParams, cancunBlobs, pragueBlobs } from '#chainspec/blobSchedule'
 import type { Genesis, GenesisAccount } from '#chainspec/genesis'
+import { ethereumBlockKeys } from '#chainspec/genesisJson'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex, toQuantity } from '#lib/hex'
 import type { DevnetChainFiles } from './devnetChain.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Forks of Ethereum before the OP Stack's first, with a block number: active at genesis. */
-const oldForks = [
-  'homesteadBlock',
-  'eip150Block',
-  'eip155Block',
-  'eip158Block',
-  'byzantiumBlock',
-  'constantinopleBlock',
-  'petersburgBlock',
-  'istanbulBlock',
-  'muirGlacierBlock',
-  'berlinBlock',
-  'londonBlock',
-  'arrowGlacierBlock',
-  'grayGlacierBlock',
-  'mergeNetsplitBlock',
-] as const
-const merged: JsonObject = { ...Object.fromEntries(oldForks.map((key) => [key, 0])), terminalTotalDifficulty: 0 }
+const merged: JsonObject = { ...Object.fromEntries(ethereumBlockKeys.map((key) => [key, 0])), terminalTotalDifficulty: 0 }
 
 /** Returns the entries whose value is defined. */
 const withoutAbsent = (json: JsonObject): JsonObject => Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined))

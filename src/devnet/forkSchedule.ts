@@ -1,22 +1,10 @@
-import type { Fork } from '#chainspec/forks'
+import { type Fork, forks } from '#chainspec/forks'
 import { devnetFault } from './faults.ts'
 
+export type DevnetFork = Exclude<Fork, 'bedrock' | 'regolith'>
+
 /** Forks that a devnet may activate after genesis, in order. Earlier forks are active at genesis. */
-export const devnetForks = [
-  'canyon',
-  'delta',
-  'ecotone',
-  'fjord',
-  'granite',
-  'holocene',
-  'isthmus',
-  'jovian',
-  'azul',
-  'beryl',
-  'cobalt',
-  'denim',
-] as const satisfies readonly Fork[]
-export type DevnetFork = (typeof devnetForks)[number]
+export const devnetForks: readonly DevnetFork[] = forks.filter((fork) => fork !== 'bedrock' && fork !== 'regolith')
 
 /** Activation of each fork in seconds after genesis; an absent fork is not planned. */
 export type ForkOffsets = Readonly<Partial<Record<DevnetFork, number>>>

@@ -42,7 +42,7 @@ export function requireRole(frame: TokenFrame, role: Word): void {
 const adminCount = ({ storage }: TokenFrame): Word => storage.read(tokenFields.adminCount)
 const roleAdmin = ({ storage }: TokenFrame, role: Word): Word => storage.read(tokenFields.roleAdmins.slot(slot, role))
 
-/** Requires that the caller administers a role: a token without admins has no one who does. */
+/** Requires that the caller administers a role. A token without admins refuses every caller. */
 function requireAdminOf(frame: TokenFrame, role: Word): void {
   if (frame.isPrivileged) return
   if (isZero(adminCount(frame))) throw unauthorizedAccount(frame.caller, defaultAdminRole)

@@ -57,9 +57,13 @@ it('simulation/call/callTimer: shares the time of a request among its messages, 
 
 it('simulation/call/callTimer: has no limit with a time-out of 0', async () => {
   const clock = createManualClock()
-  const interruptCheck = createCallTimer(clock, 0)()
+  const [unlimited, limited] = [createCallTimer(clock, 0)(), createCallTimer(clock, 2e9)()]
   await clock.advanceMs(1e9)
-  expect(() => interruptCheck(1e15)).not.toThrow()
+  expect(() => limited(1e15)).toThrow(OutOfTime)
+  expect(unlimited(1e15)).toBeUndefined()
+  await clock.advanceMs(1e9)
+  expect(() => limited(0)).toThrow(OutOfTime)
+  expect(unlimited(0)).toBeUndefined()
 })
 
 const endless = testAddress(0xc0)
