@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { type CliProcess, type Ended, rpcCall, startCli } from '#test/harness/process/cliProcess'
 import type { DevnetFacts } from '../../src/devnet/control.ts'
 import type { DevnetAccount } from '../../src/devnet/ports.ts'
@@ -24,12 +24,25 @@ export interface DevnetProcess extends AsyncDisposable {
 const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'verifier.ws-port', 'publisher.port', 'control.port']
 export const freePorts: readonly string[] = portFlags.flatMap((flag) => [`--${flag}`, '0'])
 
+/** Ports that `freePort` chooses from: below those that systems give to outgoing connections, so that none takes the port before its server does. */
+const [lowestPort, highestPort] = [20_000, 32_000]
+const given = new Set<number>()
+
+/** Returns a port of loopback that is free and was not returned before. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
+  for (;;) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort))
+    if (given.has(port)) continue
+    given.add(port)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+    return port
+  }
 }
 
 /** Starts a devnet on free ports, and waits for its first block. */
