@@ -10,7 +10,10 @@ const sampled = [
 ]
 
 /** Tests that take long and rarely fail: `npm test` leaves them out. */
-export const slowOnly: readonly string[] = ['test/follow/recorded.test.ts', 'test/process/{anvilL1,devnetB20,executionDeath,halves}.test.ts']
+export const slowOnly: readonly string[] = [
+  'test/follow/recorded.test.ts',
+  'test/process/{anvilL1,devnetB20,executionDeath,halves}.test.ts',
+]
 
 export default defineConfig({
   test: { include: [...sampled, ...slowOnly], env: { BASALT_TEST_SLOW: '1' }, maxWorkers: 2, testTimeout: 300_000, passWithNoTests: false },
