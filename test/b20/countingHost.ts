@@ -1,18 +1,19 @@
 import { concatBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import type { AccountHandle, CodeKind, NativeHost } from '#nativeContracts/host'
+import { callDataOf } from '#nativeContracts/kit/args'
 import { add, bytesOf, isBelow, newWord, subtract, type Word, wordOf, wordOfBytes } from '#nativeContracts/kit/word'
 import type { Address } from '#types/ids'
 
 const wordOfAddress = (address: Address): Word => wordOfBytes(concatBytes(new Uint8Array(12), fromHex(address)))
 
-/** A host over maps that counts the reads and writes of one account, and the metered hashes. */
+/** A host over maps that counts reads, writes and the metered hashes. Token footprints leave out the storage of other contracts. */
 export class CountingHost implements NativeHost {
-  readonly bytes = new Uint8Array(0)
-  readonly view = new DataView(new ArrayBuffer(0))
+  bytes = new Uint8Array(0)
+  view = new DataView(new ArrayBuffer(0))
   readonly start = 0
+  end = 0
   kept: object | undefined
-  readonly end = 0
   readonly isStatic = false
   readonly isBorrowed = false
   readonly hasValue = false
@@ -28,11 +29,13 @@ export class CountingHost implements NativeHost {
   writes = 0
   /** Charges other than state: hashes and recoveries. */
   charges: number[] = []
+  readonly #counted: 'self' | 'all'
 
-  constructor(token: Address, caller: Address) {
+  constructor(self: Address, caller: Address, counted: 'self' | 'all' = 'self') {
+    this.#counted = counted
     this.caller = wordOfAddress(caller)
     this.origin = this.caller
-    this.selfAddress = wordOfAddress(token)
+    this.selfAddress = wordOfAddress(self)
     this.self = this.account(this.selfAddress)
   }
 
@@ -41,6 +44,11 @@ export class CountingHost implements NativeHost {
     this.reads = 0
     this.writes = 0
     this.charges = []
+  }
+
+  /** Sets the call data of the next frame. */
+  receive(data: Uint8Array): void {
+    Object.assign(this, callDataOf(data))
   }
 
   charge(gas: number): void {
@@ -55,13 +63,17 @@ export class CountingHost implements NativeHost {
     return known < 0 ? this.#accounts.push(key) - 1 : known
   }
 
+  #counts(account: AccountHandle): boolean {
+    return this.#counted === 'all' || account === this.self
+  }
+
   load(to: Word, account: AccountHandle, slot: Word): void {
-    if (account === this.self) this.reads++
+    if (this.#counts(account)) this.reads++
     to.set(this.#slots.get(`${account} ${toHex(bytesOf(slot))}`) ?? newWord())
   }
 
   store(account: AccountHandle, slot: Word, value: Word): void {
-    if (account === this.self) this.writes++
+    if (this.#counts(account)) this.writes++
     this.#slots.set(`${account} ${toHex(bytesOf(slot))}`, value.slice())
   }
 

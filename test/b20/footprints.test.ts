@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import type { NativeFork } from '#chainspec/evmRules'
 import { concatBytes } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
+import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
-import { factoryAddress } from '#nativeContracts/addresses'
+import { runActivationRegistry } from '#nativeContracts/activation/registry'
+import { factoryAddress, policyRegistryAddress } from '#nativeContracts/addresses'
 import { callDataOf } from '#nativeContracts/kit/args'
 import { NativeRevert } from '#nativeContracts/kit/ends'
 import { wordOfBytes } from '#nativeContracts/kit/word'
+import { runPolicyRegistry } from '#nativeContracts/policy/registry'
 import { createNativeRules } from '#nativeContracts/rules'
 import { TokenFrame, type TokenVariant } from '#nativeContracts/token/frame'
 import { tokenFunctions } from '#nativeContracts/token/token'
 import { addressFromBytes, parseAddress } from '#types/ids'
-import { call, nameHash } from './abi.ts'
+import { call, encode, nameHash } from './abi.ts'
 import { CountingHost } from './countingHost.ts'
 import { admin, alice, bob, carol } from './tokens.ts'
 
@@ -143,7 +145,7 @@ describe.each(versions)('b20/footprints: %s %s', (fork, variant, footprints) => 
     const type = nameHash('Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)')
     const struct = keccak256(call('f()', type, owner, bob, 3n, 0n, later).subarray(4))
     const { signature, yParity } = signDigest(keccak256(concatBytes(fromHex('0x1901'), domain, struct)), key)
-    const [r, s] = [wordHex(signature.subarray(0, 32)), wordHex(signature.subarray(32))]
+    const [r, s] = [toHex(signature.subarray(0, 32)), toHex(signature.subarray(32))]
     const data = call('permit(address,address,uint256,uint256,uint8,bytes32,bytes32)', owner, bob, 3n, later, BigInt(27 + yParity), r, s)
     expect(countsOf(prepared, data)).toEqual([3, 2])
     expect(host.charges).toEqual(isFirst ? [] : [36, 36, 60, 66, 48, 3_000])
@@ -151,7 +153,26 @@ describe.each(versions)('b20/footprints: %s %s', (fork, variant, footprints) => 
   })
 })
 
-const wordHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
+describe('b20/footprints: policies of Denim', () => {
+  it('the first createPolicy, updateAllowlist of one account and isAuthorized read and write as the reference does', () => {
+    const host = new CountingHost(policyRegistryAddress, admin, 'all')
+    const rules = createNativeRules({ fork: 'denim', activationAdmin: admin })
+    host.receive(call('activate(bytes32)', nameHash('base.policy_registry')))
+    runActivationRegistry(host, rules)
+    const countsAfter = (data: Uint8Array) => {
+      host.reset()
+      host.receive(data)
+      const output = runPolicyRegistry(host, rules)
+      return { output: toHex(output), counts: [host.reads, host.writes] }
+    }
+    const policy = (1n << 56n) | 2n
+    const createPolicy = call('createPolicy(address,uint8)', admin, 1n)
+    expect(countsAfter(createPolicy)).toEqual({ output: toHex(encode(policy)), counts: [2, 5] })
+    expect(countsAfter(call('updateAllowlist(uint64,bool,address[])', policy, 1n, [bob])).counts).toEqual([2, 1])
+    const isAuthorized = call('isAuthorized(uint64,address)', policy, bob)
+    expect(countsAfter(isAuthorized)).toEqual({ output: toHex(encode(1n)), counts: [1, 0] })
+  })
+})
 
 it('b20/footprints: administration needs its role', () => {
   const { run } = prepare('denim', 'asset')
