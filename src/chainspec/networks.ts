@@ -100,7 +100,7 @@ const networks: Readonly<Record<NetworkName, { readonly rollup: unknown; readonl
   'base-sepolia': { rollup: baseSepolia, genesisFile: 'baseSepolia.genesis.json.zst' },
 }
 
-/** Returns the parameters of a built-in chain. Fork times extend to Denim, although this version stops earlier (`unsupportedFork.ts`). */
+/** Returns the parameters of a built-in chain, with the fork times up to Denim. */
 export function networkOf(name: NetworkName): Network {
   const { rollup, genesisFile } = networks[name]
   return { name, config: parseRollupConfig(rollup).config, genesis: () => parseCompactGenesis(readDataJson(genesisFile)) }

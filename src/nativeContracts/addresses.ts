@@ -65,7 +65,10 @@ export function nativeNameAt(fork: NativeFork, address: Address): string | undef
   return contract && names[contract]
 }
 
-/** Returns the native contracts that every transaction starts warm, like precompiles (EIP-2929). Tokens start cold. */
+/**
+ * Returns the native contracts that every transaction starts warm, like precompiles (EIP-2929). Tokens start cold: base/base finds them by their
+ * prefix, outside its list of precompiles. No traced call on a public chain confirms it.
+ */
 export function warmNativeContracts(fork: NativeFork): readonly Address[] {
   return [...fixed].filter(([, { isFromCobalt }]) => !isFromCobalt || fork !== 'beryl').map(([address]) => address as Address)
 }

@@ -17,12 +17,18 @@ function argumentAt(args: Args, param: Param, index: number): AbiValue {
   return param.kind === 'blob' || param.kind === 'text' ? args.bytes(index) : args.word(index)
 }
 
+/**
+ * Returns the text for an array of 2^58 or more elements. Its words are those of the Rust standard library of mid-2026, as the recorded reference gives
+ * them. Open: for 2^27 to 2^58 elements the reference's text depends on the memory of its machine. Those arrays count as an overrun, which they are too.
+ */
+const allocationText = (): string => "memory allocation failed because the computed capacity exceeded the collection's maximum"
+
 function textOf(failure: DecodeFailure, params: readonly Param[], args: Args, structName?: string): string {
   switch (failure.kind) {
     case 'overrun':
       return 'ABI decoding failed: buffer overrun while deserializing'
     case 'capacity':
-      return "memory allocation failed because the computed capacity exceeded the collection's maximum"
+      return allocationText()
     case 'offset':
       return typeText('offset (usize)', args.bytesAt(failure.at))
     case 'types': {

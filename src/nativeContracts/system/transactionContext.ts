@@ -11,8 +11,8 @@ function origin(host: NativeHost): Uint8Array {
 }
 
 /**
- * Returns the actor of the transaction: the sender's address as bytes32, in the high or the low bytes. Sources differ: files up to August 2026
- * align it left, a later one right; no call on a public chain is recorded. The latest evidence is chosen.
+ * Returns the actor of the transaction: the sender's address as bytes32, in the low bytes. Sources differ: files of base/base up to August 2026 put it
+ * into the high bytes, the newest one read (commit 0050129b) into the low bytes. No recorded call on a public chain decides. The newest is chosen.
  */
 function actorId(host: NativeHost): Uint8Array {
   return origin(host)

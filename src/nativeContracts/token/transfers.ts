@@ -16,7 +16,11 @@ const sender = newWord()
 const receiver = newWord()
 const amount = newWord()
 
-/** @throws NativeRevert InvalidReceiver */
+/**
+ * Requires a receiver other than zero and, under V3, the token itself. Evidence for V3: base/base pull request 5150, final for both variants; an earlier
+ * build refused every token address. That the rule applies to `initCalls` too is inferred: it is no check of rights, which are all that they skip.
+ * @throws NativeRevert InvalidReceiver
+ */
 export function requireReceiver(frame: TokenFrame, to: Word): void {
   if (isZero(to) || (frame.rules.refusesOwnAddress && isEqual(to, frame.token))) throw invalidReceiver(to)
 }
@@ -53,7 +57,10 @@ function isInfinite(value: Word): boolean {
   return true
 }
 
-/** @param memo emitted before the allowance is written */
+/**
+ * Spends an allowance. V3 reads it before the policies: so does the newest asset file of base/base (ceabd088); no released tree was read.
+ * @param memo emitted before the allowance is written
+ */
 function transferFrom(frame: TokenFrame, args: Args, memo?: Word): Uint8Array {
   const { caller, storage, rules } = frame
   args.word(0, sender)
