@@ -14,8 +14,8 @@ export type InsertPlan =
   | { readonly kind: 'gap'; readonly missing: BlockId }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** Maximum length of a known branch that is not canonical. */
-const maxBranchBlocks = 4_096
+/** Maximum length of a known branch that is not canonical: more than two hours of blocks at 200 ms. */
+const maxBranchBlocks = 5 * 8_192
 
 const parentOf = ({ parentHash, blockNumber }: Payload): BlockId => ({ hash: parentHash, number: blockNumber - 1 })
 

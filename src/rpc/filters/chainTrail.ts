@@ -1,53 +1,46 @@
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 
-/** Deepest reorg that filters can follow: number of blocks and of reported items that a trail remembers. */
-const maxTrailBlocks = 256
-const maxTrailItems = 10_000
+/**
+ * Block time that filters and subscriptions can follow a reorg back, in seconds. It exceeds the time that a filter lives without a poll, so a
+ * filter that is polled in time survives any reorg since its last poll.
+ */
+const rememberedSec = 512
+/** Maximum number of remembered blocks: four branches at five blocks per second. */
+const maxBlocks = 4 * 5 * rememberedSec
 
 /** Progress of a filter or subscription along the chain. */
-export type Trail<T> = {
+export type Trail = {
   /** the last reported block */
   readonly last: BlockId
-  /** reported items are remembered for blocks above this number */
+  /** head at the start; blocks above this number were reported */
   readonly since: number
-  /** blocks with reported items, oldest first */
-  readonly notified: readonly NotifiedBlock<T>[]
 }
-export type NotifiedBlock<T> = BlockId & { readonly items: readonly T[] }
 
 /** Trail of a filter that starts after this block. */
-export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, notified: [] })
+export const trailFrom = (head: BlockId): Trail => ({ last: head, since: head.number })
 
 /** Parents of recently reported blocks. For blocks that left the canonical chain this is the only source. */
 export class ParentTrail {
-  readonly #parents = new Map<Hash, Hash>()
+  readonly #blocks = new Map<Hash, { readonly parent: Hash; readonly timestamp: number }>()
+  #newest = 0
 
-  note(block: Hash, parent: Hash): void {
-    if (this.#parents.has(block)) return
-    this.#parents.set(block, parent)
-    if (this.#parents.size <= 4 * maxTrailBlocks) return
-    for (const oldest of this.#parents.keys()) {
-      this.#parents.delete(oldest)
-      return
+  /** @param timestamp of the block, in seconds */
+  note(block: Hash, parent: Hash, timestamp: number): void {
+    if (this.has(block)) return
+    this.#blocks.set(block, { parent, timestamp })
+    this.#newest = Math.max(this.#newest, timestamp)
+    for (const [oldest, { timestamp: at }] of this.#blocks) {
+      if (this.#blocks.size <= maxBlocks && at >= this.#newest - rememberedSec) return
+      this.#blocks.delete(oldest)
     }
   }
 
-  of(block: Hash): Hash | undefined {
-    return this.#parents.get(block)
+  has(block: Hash): boolean {
+    return this.#blocks.has(block)
   }
-}
 
-/** Drops the oldest blocks of a trail that exceeds its limits. */
-export function trimmedTrail<T>({ last, since, notified }: Trail<T>): Trail<T> {
-  let oldest = Math.max(since, last.number - maxTrailBlocks)
-  let from = 0
-  let items = notified.reduce((sum, block) => sum + block.items.length, 0)
-  for (; from < notified.length; from++) {
-    const block = notified[from]
-    if (block === undefined || (block.number > oldest && (items <= maxTrailItems || from === notified.length - 1))) break
-    items -= block.items.length
-    oldest = Math.max(oldest, block.number)
+  of(block: Hash): Hash | undefined {
+    return this.#blocks.get(block)?.parent
   }
-  return { last, since: oldest, notified: from === 0 ? notified : notified.slice(from) }
 }

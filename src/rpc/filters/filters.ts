@@ -13,9 +13,9 @@ import { ParentTrail, type Trail } from './chainTrail.ts'
 import { type MatcherUse, SharedMatchers } from './sharedMatchers.ts'
 
 /** Kind of a filter and its unread progress. */
-export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
+export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail } | { readonly kind: 'pending'; hashes: Hash[] }
 
-export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail<LocatedLog> }
+export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail }
 
 /** Forms of a new transaction, made once for all subscribers: the whole transaction as a notification. */
 export type PendingMade = { whole?: Promise<Notification | undefined> }
@@ -87,7 +87,8 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
   const entries = new Map<string, Entry>()
   const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
   const budget = new ByteBudget(limits.maxMatcherBytes)
-  const matchers = new SharedMatchers(budget)
+  const parents = new ParentTrail()
+  const matchers = new SharedMatchers(budget, parents)
   const shared = new Lru<Hash, readonly LocatedLog[]>(limits.maxSharedBytes)
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
@@ -113,7 +114,7 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
       return logs
     },
     budget,
-    parents: new ParentTrail(),
+    parents,
     matcherFor(wanted): MatcherUse {
       dropIdle()
       return matchers.use(wanted)

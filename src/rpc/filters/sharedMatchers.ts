@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { LogMatcher, type WantedLogs } from '#types/logMatcher'
 import { tooManyLogTerms } from '../errors.ts'
 import type { ByteBudget, Hold } from '../server/body.ts'
+import type { ParentTrail } from './chainTrail.ts'
+import { MatchedLogs, type MatchedShare } from './matchedLogs.ts'
 
 /** Memory of one address or topic in a matcher, in bytes: its text, its set entry, its bloom bits. */
 const termBytes = 128
@@ -11,12 +13,14 @@ const fewTerms = 8
 /** Use of a shared log matcher; the owner disposes of it. */
 export type MatcherUse = Disposable & {
   readonly matcher: LogMatcher
+  /** logs that the matcher found in recent blocks */
+  readonly matched: MatchedLogs
   readonly wanted: WantedLogs
   /** memory of the matcher, in bytes */
   readonly bytes: number
 }
 
-type Shared = { readonly matcher: LogMatcher; readonly wanted: WantedLogs; readonly bytes: number; readonly hold: Hold; users: number }
+type Shared = Pick<MatcherUse, 'matcher' | 'matched' | 'wanted' | 'bytes'> & { readonly hold: Hold; users: number }
 
 function keyOf({ addresses, topics }: WantedLogs): string {
   return createHash('sha256')
@@ -27,11 +31,13 @@ function keyOf({ addresses, topics }: WantedLogs): string {
 /** The log matchers of a thread. Equal ones are shared, and their memory is bounded in total. */
 export class SharedMatchers {
   readonly #budget: ByteBudget
+  readonly #matched: MatchedShare
   readonly #shared = new Map<string, Shared>()
 
   /** @param budget shared by the filters and subscriptions of a thread */
-  constructor(budget: ByteBudget) {
+  constructor(budget: ByteBudget, parents: ParentTrail) {
     this.#budget = budget
+    this.#matched = { parents, logs: 0 }
   }
 
   /** @throws RpcError −32005 when the matchers of all clients exceed the budget */
@@ -40,15 +46,16 @@ export class SharedMatchers {
     const shared = this.#shared.get(key) ?? this.#make(wanted)
     this.#shared.set(key, shared)
     shared.users++
-    const { matcher, bytes } = shared
+    const { matcher, matched, bytes } = shared
     let isUsed = true
     return {
-      ...{ matcher, wanted: shared.wanted, bytes },
+      ...{ matcher, matched, wanted: shared.wanted, bytes },
       [Symbol.dispose]: (): void => {
         if (!isUsed) return
         isUsed = false
         if (--shared.users > 0) return
         this.#shared.delete(key)
+        matched[Symbol.dispose]()
         shared.hold[Symbol.dispose]()
       },
     }
@@ -59,6 +66,6 @@ export class SharedMatchers {
     const bytes = terms * termBytes
     const hold = this.#budget.hold()
     if (terms > fewTerms && !hold.take(bytes)) throw tooManyLogTerms(this.#budget.maxBytes)
-    return { matcher: new LogMatcher(wanted), wanted, bytes, hold, users: 0 }
+    return { matcher: new LogMatcher(wanted), matched: new MatchedLogs(this.#matched), wanted, bytes, hold, users: 0 }
   }
 }

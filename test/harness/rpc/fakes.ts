@@ -54,7 +54,7 @@ export function signedTransaction(nonce: number, tip = 5n): Uint8Array {
   return encodeTransaction({ ...unsigned, yParity, r: half(0), s: half(32) })
 }
 
-function header(number: number, parentHash: Hash, logsBloom: Uint8Array): Header {
+function header(number: number, parentHash: Hash, logsBloom: Uint8Array, blockMs: number): Header {
   return {
     ...{ parentHash, ommersHash: emptyOmmersHash, beneficiary: account(0x11), stateRoot: zeroHash, transactionsRoot: emptyRoot },
     ...{
@@ -64,7 +64,7 @@ function header(number: number, parentHash: Hash, logsBloom: Uint8Array): Header
       number,
       gasLimit: 30_000_000n,
       gasUsed: 21_000n,
-      timestamp: 1_700_000_000 + 2 * number,
+      timestamp: 1_700_000_000 + Math.floor((blockMs * number) / 1_000),
     },
     ...{ extraData: new Uint8Array(0), mixHash: zeroHash, nonce: new Uint8Array(8), baseFeePerGas: 1_000n },
   }
@@ -74,7 +74,7 @@ function header(number: number, parentHash: Hash, logsBloom: Uint8Array): Header
 export type FakeBlock = readonly (readonly Log[])[]
 type StoredBlock = { readonly of: ChainBlock; readonly receipts: readonly ChainReceipt[] }
 
-function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash): StoredBlock {
+function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash, blockMs: number): StoredBlock {
   const raws = transactions.map((_logs, index) => signedTransaction(number * 1_000 + index))
   const receipts = transactions.map((logs, index) => ({
     receipt: createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 21_000n * BigInt(index + 1), logs }),
@@ -83,7 +83,7 @@ function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash):
     sizeBytes: 1_000,
   }))
   const bloom = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs: transactions.flat() }).logsBloom
-  const block = { header: header(number, parentHash, bloom), transactions: raws }
+  const block = { header: header(number, parentHash, bloom, blockMs), transactions: raws }
   return { of: { hash: hashHeader(block.header), block, senders: raws.map(() => fakeSender) }, receipts }
 }
 
@@ -140,11 +140,12 @@ export type FakeChain = ChainReader & {
 /**
  * A chain in memory. Each block has one signed transaction for each list of logs; all blocks have the same state.
  * @param prunedBelow states of earlier blocks are not retained
+ * @param blockMs time between two blocks
  */
-export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {}, prunedBelow = 0): FakeChain {
+export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {}, prunedBelow = 0, blockMs = 2_000): FakeChain {
   const stored: StoredBlock[] = []
   const append = (blocks: readonly FakeBlock[]): void => {
-    for (const transactions of blocks) stored.push(storedBlock(transactions, stored.length, stored.at(-1)?.of.hash ?? zeroHash))
+    for (const transactions of blocks) stored.push(storedBlock(transactions, stored.length, stored.at(-1)?.of.hash ?? zeroHash, blockMs))
   }
   append(contents)
   const views = { open: 0, opened: 0 }

@@ -3,6 +3,7 @@ import { toHex } from '#lib/hex'
 import { createManualClock } from '#test/harness/clock'
 import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
 import { readResult } from '#test/harness/rpc/result'
+import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { createFilters, type FilterLimits } from '../../../filters/filters.ts'
 import { ethRegistry } from '../../../methods.ts'
@@ -12,8 +13,8 @@ const log = (emitter: number, ...topics: readonly number[]) => ({
 })
 const minute = 60_000
 
-function setUp(blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]], limits: Partial<FilterLimits> = {}) {
-  const chain = fakeChain(blocks)
+function setUp(blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]], limits: Partial<FilterLimits> = {}, blockMs = 2_000) {
+  const chain = fakeChain(blocks, {}, 0, blockMs)
   const clock = createManualClock()
   const context = { ...fakeContext(chain), pool: fakePool(), filters: createFilters({ clock }, limits) }
   const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
@@ -75,6 +76,31 @@ it('rpc/methods/eth/filters: a reorg deeper than its memory ends a filter (-3260
   await expect(ask('eth_getFilterChanges', id)).rejects.toMatchObject({ code: -32602, message: 'filter not found' })
 })
 
+it('rpc/methods/eth/filters: follows a reorg of the blocks since the last poll, five minutes at 200 ms', async () => {
+  const { ask, append, chain } = setUp(undefined, {}, 200)
+  const ids = [await ask('eth_newFilter', {}), await ask('eth_newBlockFilter')]
+  append([[log(7)]], ...Array.from({ length: 1_500 }, () => []))
+  for (const id of ids) await ask('eth_getFilterChanges', id)
+  chain.reorganise(2, [[[log(9)]]])
+  const [logs, blocks] = [await ask('eth_getFilterChanges', ids[0]), await ask('eth_getFilterChanges', ids[1])]
+  expect(places(logs)).toEqual([
+    [2, 7, 'removed'],
+    [2, 9],
+  ])
+  expect(blocks).toEqual([chain.blocks[2]?.hash])
+})
+
+it('rpc/methods/eth/filters: a reorg of more logs than a matcher remembers ends a filter (-32602)', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newFilter', {})
+  append([[log(3)]], ...Array.from({ length: 11 }, () => [Array.from({ length: 1_000 }, () => log(4))]))
+  expect(await ask('eth_getFilterChanges', id)).toHaveLength(11_001)
+  chain.reorganise(4, [])
+  expect(await ask('eth_getFilterChanges', id)).toHaveLength(10_000)
+  chain.reorganise(2, [])
+  await expect(ask('eth_getFilterChanges', id)).rejects.toMatchObject({ code: -32602, message: 'filter not found' })
+})
+
 it('rpc/methods/eth/filters: returns hashes of new blocks, after a reorg of the whole new branch', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newBlockFilter')
@@ -130,15 +156,16 @@ it('rpc/methods/eth/filters: splits logs over the limit of one answer at block e
 })
 
 it('rpc/methods/eth/filters: filters share the remembered logs of a block', async () => {
-  const { ask, append, context } = setUp()
-  const ids = [await ask('eth_newFilter', {}), await ask('eth_newFilter', { address: account(1) })] as [string, string]
+  const { ask, append, chain, context } = setUp()
+  const ids = [await ask('eth_newFilter', { address: account(1) }), await ask('eth_newFilter', { address: account(1) })] as [string, string]
   append([[log(1, 4), log(2)]])
   for (const id of ids) await ask('eth_getFilterChanges', id)
+  const block = { number: 2, hash: chain.blocks[2]?.hash as Hash }
   const [first, second] = await Promise.all(
-    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.notified.at(-1)?.items : undefined))),
+    ids.map((id) => context.filters.ask(id, (filter) => (filter.kind === 'logs' ? filter.use.matched.in(block) : undefined))),
   )
-  expect([first, second]).toMatchObject([{ length: 2 }, { length: 1 }])
-  expect(second?.[0]).toBe(first?.[0])
+  expect(first).toHaveLength(1)
+  expect(second).toBe(first)
 })
 
 it('rpc/methods/eth/filters: returns the logs of a block that is too large to share', async () => {

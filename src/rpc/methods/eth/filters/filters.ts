@@ -78,11 +78,6 @@ function isInRange(range: LogFilter['range'], number: number, hash: Hash): boole
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
 }
 
-type Matched = { readonly hash: Hash; readonly items: readonly LocatedLog[] }
-
-/** Matches of each shared matcher in the newest block. */
-const lastMatched = new WeakMap<LogMatcher, Matched>()
-
 const nothing: readonly LocatedLog[] = []
 
 function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
@@ -92,15 +87,23 @@ function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: Lo
   return all.filter(({ log }) => matcher.matches(log))
 }
 
-function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilter): Collect<LocatedLog> {
-  return (view, { number, hash }) => {
-    if (!isInRange(range, number, hash)) return { items: nothing, cost: 0 }
-    const known = lastMatched.get(matcher)
-    if (known?.hash === hash) return { items: known.items, cost: 0 }
-    const items = matchedIn(context, view, hash, matcher)
-    lastMatched.set(matcher, { hash, items })
-    return { items, cost: items.length === 0 ? 0 : receiptsCost }
+function collectLogs(context: EthContext, { range, use: { matcher, matched } }: LogsFilter): Collect<LocatedLog> {
+  return {
+    added(view, block): ReturnType<Collect<LocatedLog>['added']> {
+      if (!isInRange(range, block.number, block.hash)) return { items: nothing, cost: 0 }
+      const known = matched.last?.hash === block.hash ? matched.last.logs : undefined
+      if (known) return { items: known, cost: 0 }
+      const items = matchedIn(context, view, block.hash, matcher)
+      matched.add(block, items)
+      return { items, cost: items.length === 0 ? 0 : receiptsCost }
+    },
+    removed: (block) => (isInRange(range, block.number, block.hash) ? matched.in(block) : nothing),
   }
+}
+
+const blockHashes: Collect<Hash> = {
+  added: (_view, { hash }) => ({ items: [hash], cost: 0 }),
+  removed: () => [],
 }
 
 /** Logs since the last poll; those removed by a reorg come first. */
@@ -116,7 +119,7 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
     case 'pending':
       return filter.hashes.splice(0)
     case 'blocks': {
-      const { added, trail } = await followChain<Hash>(context, filter.trail, logBlocks, (_view, { hash }) => ({ items: [hash], cost: 0 }))
+      const { added, trail } = await followChain(context, filter.trail, logBlocks, blockHashes)
       filter.trail = trail
       return added
     }

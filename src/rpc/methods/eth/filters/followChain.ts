@@ -1,8 +1,9 @@
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
+import type { Hash } from '#types/ids'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound, prunedHistory } from '../../../errors.ts'
-import { type NotifiedBlock, type Trail, trimmedTrail } from '../../../filters/chainTrail.ts'
+import type { Trail } from '../../../filters/chainTrail.ts'
 import { yieldTurn } from '../../turns.ts'
 import { onSteadyChain } from '../atBlock.ts'
 
@@ -12,11 +13,16 @@ export type Followed<T> = {
   readonly removed: readonly T[]
   /** items of new blocks, oldest first */
   readonly added: readonly T[]
-  readonly trail: Trail<T>
+  readonly trail: Trail
 }
 
-/** Collects the items of one block; `cost` counts against a slice. */
-export type Collect<T> = (view: ChainView, block: BlockId) => { readonly items: readonly T[]; readonly cost: number }
+/** Items of blocks, as one filter or subscription reports them. */
+export type Collect<T> = {
+  /** Items of a canonical block whose parent is noted; `cost` counts against a slice. */
+  added(view: ChainView, block: BlockId): { readonly items: readonly T[]; readonly cost: number }
+  /** Items of a block that was added and left the canonical chain; undefined when they are forgotten. */
+  removed(block: BlockId): readonly T[] | undefined
+}
 
 /** Cost of the blocks read per turn of the event loop. */
 const sliceCost = 1_024
@@ -24,56 +30,67 @@ const sliceCost = 1_024
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)
 
-/** Part of a trail that is still canonical. @throws RpcError −32602 when a reorg is deeper than the trail */
-function stillCanonical<T>({ chain, filters }: EthContext, trail: Trail<T>): Trail<T> {
+/** Last reported block that is still canonical, and the reported blocks above it, newest first. */
+type Branch = { readonly last: BlockId; readonly left: readonly BlockId[] }
+
+/** @throws RpcError −32602 when a reorg is deeper than the remembered blocks */
+function stillCanonical({ chain, filters }: EthContext, { last: reported, since }: Trail): Branch {
   using view = chain.view()
-  let { last } = trail
+  const left: BlockId[] = []
+  let last = reported
   while (hashAt(view, last.number) !== last.hash) {
-    const parent = last.number > trail.since ? filters.parents.of(last.hash) : undefined
+    const parent = last.number > since ? filters.parents.of(last.hash) : undefined
     if (parent === undefined) throw filterNotFound()
+    left.push(last)
     last = { number: last.number - 1, hash: parent }
   }
-  if (last === trail.last) return trail
-  return { ...trail, last, notified: trail.notified.filter(({ number }) => number <= last.number) }
+  return { last, left }
 }
 
-type Slice<T> = { readonly last: BlockId; readonly found: readonly NotifiedBlock<T>[]; readonly isEnd: boolean }
+type Slice<T> = { readonly last: BlockId; readonly found: readonly T[]; readonly isEnd: boolean }
+
+function noteParent({ filters: { parents } }: EthContext, view: ChainView, hash: Hash, parent: Hash): void {
+  if (parents.has(hash)) return
+  const header = view.header(hash)
+  if (header === undefined) throw prunedHistory()
+  parents.note(hash, parent, header.timestamp)
+}
 
 /** Follows the chain for one turn of the event loop. @returns undefined when the last reported block is no longer canonical */
 function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
   using view = context.chain.view()
   if (hashAt(view, after.number) !== after.hash) return undefined
-  const found: NotifiedBlock<T>[] = []
+  const found: T[] = []
   let last = after
-  let [cost, items] = [0, 0]
+  let cost = 0
   while (last.number < view.heads.latest.number) {
-    if (cost >= sliceCost || items >= maxItems) return { last, found, isEnd: false }
+    if (cost >= sliceCost || found.length >= maxItems) return { last, found, isEnd: false }
     const number = last.number + 1
     const hash = view.canonicalHash(number)
     if (hash === undefined) throw prunedHistory()
-    const collected = collect(view, { number, hash })
-    if (collected.items.length > 0) found.push({ number, hash, items: collected.items })
-    context.filters.parents.note(hash, last.hash)
+    noteParent(context, view, hash, last.hash)
+    const collected = collect.added(view, { number, hash })
+    for (const item of collected.items) found.push(item)
     last = { number, hash }
-    items += collected.items.length
     cost += 1 + collected.cost
   }
   return { last, found, isEnd: true }
 }
 
-async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
-  let now = stillCanonical(context, trail)
-  const removed = trail.notified
-    .slice(now.notified.length)
-    .reverse()
-    .flatMap(({ items }) => items)
+async function follow<T>(context: EthContext, trail: Trail, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
+  const branch = stillCanonical(context, trail)
+  const removed = branch.left.flatMap((block) => {
+    const items = collect.removed(block)
+    if (items === undefined) throw filterNotFound()
+    return items
+  })
   const added: T[] = []
-  for (;;) {
-    const slice = followSlice(context, now.last, maxItems - added.length, collect)
+  for (let { last } = branch; ; ) {
+    const slice = followSlice(context, last, maxItems - added.length, collect)
     if (slice === undefined) return undefined
-    for (const { items } of slice.found) for (const item of items) added.push(item)
-    now = trimmedTrail({ ...now, last: slice.last, notified: slice.found.length === 0 ? now.notified : [...now.notified, ...slice.found] })
-    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
+    for (const item of slice.found) added.push(item)
+    last = slice.last
+    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: { ...trail, last } }
     await yieldTurn(context.cancellation)
   }
 }
@@ -81,7 +98,7 @@ async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number,
 /**
  * Collects the changes of the canonical chain since a trail, in slices. Stops after the block with which `added` reaches `maxItems`; the next
  * call continues there.
- * @throws RpcError −32602 when a reorg is deeper than the trail
+ * @throws RpcError −32602 when a reorg is deeper than the remembered blocks
  */
-export const followChain = <T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T>> =>
+export const followChain = <T>(context: EthContext, trail: Trail, maxItems: number, collect: Collect<T>): Promise<Followed<T>> =>
   onSteadyChain(() => follow(context, trail, maxItems, collect))
