@@ -4,9 +4,12 @@ import { configOfGenesis } from '#block/executionConfig'
 import { encodePayload } from '#engine/payloadJson'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import type { JournalRecord } from '#store/ports'
 import { scheduleTo, signedBy, smallChain, smallGenesis } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { Fate, Killed, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Payload } from '#types/payload'
 import { createExecution } from './execution.ts'
@@ -60,4 +63,71 @@ describe('blockchain/importPayloads', () => {
     const { chain: _rules, ...bare } = smallGenesis(scheduleTo('granite'))
     expect(() => configOfGenesis(bare)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }))
   })
+})
+
+describe('blockchain/importPayloads: many blocks in a transaction', () => {
+  const count = 12
+  /** Uncommitted blocks may have half of it: four or five of these. */
+  const maxTreeBytes = 70_000
+  const many = buildChain(
+    config,
+    builtGenesis(chain),
+    Array.from({ length: count }, (_, nonce) => [signedBy('alice', { nonce: BigInt(nonce) })]),
+  ).map(({ block }) => payloadOfBlock(block, block.hash))
+  const evm = createWasmEvm()
+
+  /** Returns a function that starts a process on the same disk and imports all blocks, until an effect at which the process is killed. */
+  function disk() {
+    const kv = createMemoryKv()
+    const segments = new Map<number, JournalRecord[]>()
+    let commits = 0
+    const run = async (fate: Fate) => {
+      const shown: number[] = []
+      let mostBytes = 0
+      const onCommit = (phase: 'begin' | 'end'): void => {
+        if (phase === 'end') commits++
+      }
+      const execution = createExecution(
+        {
+          ...{ kv: mortalKv(kv, fate), journal: mortalJournal(createMemoryJournal(segments), fate) },
+          ...{ evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onCommit },
+        },
+        { maxTreeBytes, commitSliceMs: Number.POSITIVE_INFINITY },
+      )
+      const restored = execution.published.heads.unsafe.number
+      const onBlock = ({ blockNumber }: Payload): void => {
+        shown.push(blockNumber)
+        mostBytes = Math.max(mostBytes, execution.sizes().treeBytes)
+      }
+      const ended = await importPayloads(execution, config, many.map(lineOf), onBlock).catch((error: unknown) => error)
+      return { restored, shown, ended, mostBytes, commits, head: execution.published.heads.unsafe.hash }
+    }
+    return { run }
+  }
+
+  it('writes a few times, and keeps no more blocks in memory than may wait', async () => {
+    const { ended, commits, mostBytes } = await disk().run(new Fate())
+    expect(ended).toMatchObject({ imported: count })
+    expect(commits).toBeLessThanOrEqual(count / 3)
+    expect(mostBytes).toBeLessThanOrEqual(maxTreeBytes)
+  })
+
+  it.each(['before', 'after'] as const)(
+    'a kill %s any effect loses no acknowledged block, and the next run imports the rest',
+    async (when) => {
+      let [at, wasKilled] = [0, true]
+      for (; wasKilled; at++) {
+        const { run } = disk()
+        const first = await run(new Fate(at, when)).catch((error: unknown) => error)
+        wasKilled = first instanceof Killed || (first as Awaited<ReturnType<typeof run>>).ended instanceof Killed
+        const acknowledged = first instanceof Killed ? 0 : (first as Awaited<ReturnType<typeof run>>).shown.length
+        const { restored, ended, head } = await run(new Fate())
+        expect(restored).toBeGreaterThanOrEqual(acknowledged)
+        expect(restored).toBeLessThanOrEqual(acknowledged + 1)
+        expect(ended).toMatchObject({ skipped: restored, imported: count - restored })
+        expect(head).toBe(many.at(-1)?.blockHash)
+      }
+      expect(at).toBeGreaterThan(2 * count)
+    },
+  )
 })
