@@ -7,7 +7,7 @@ import type { BlockCache } from './cache/blockCache.ts'
 import type { CallRuns, Executor } from './callPorts.ts'
 import type { RpcError } from './errors.ts'
 import type { Filters } from './filters/filters.ts'
-import type { MatcherUse } from './filters/sharedMatchers.ts'
+import type { TermsUse } from './filters/sharedMatchers.ts'
 import type { Metering } from './meterPorts.ts'
 import type { PendingFeed } from './pendingPorts.ts'
 import type { AdminNode, ChainReader, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
@@ -91,11 +91,14 @@ export type Feed = {
   readonly ended?: () => RpcError | undefined
 }
 
-/** Notifications that a connection can subscribe to. `use`: the log matcher, released when the subscription ends. */
-export type Subscription = { readonly use?: MatcherUse } & (
+/** Results to notify of since the last call, as JSON, in order. `isEnd`: they reach the head. */
+export type ChainChanges = { readonly texts: readonly string[]; readonly isEnd: boolean }
+
+/** Notifications that a connection can subscribe to. `use`: memory of its addresses, topics or hashes, released when the subscription ends. */
+export type Subscription = { readonly use?: TermsUse } & (
   | { readonly kind: 'newHeads' | 'newPendingTransactions' }
-  /** `changes`: JSON of the logs since its last call, in order; called again after each new head, never concurrently */
-  | { readonly kind: 'logs'; readonly changes: () => Promise<readonly string[]> }
+  /** `changes` is called after each new head, and again until it reaches the head; never concurrently */
+  | { readonly kind: 'changes'; readonly changes: () => Promise<ChainChanges> }
   | Feed
 )
 

@@ -17,9 +17,6 @@ export type Trail = {
   readonly since: number
 }
 
-/** Trail of a filter that starts after this block. */
-export const trailFrom = (head: BlockId): Trail => ({ last: head, since: head.number })
-
 /** Parents of recently reported blocks. For blocks that left the canonical chain this is the only source. */
 export class ParentTrail {
   readonly #blocks = new Map<Hash, { readonly parent: Hash; readonly timestamp: number }>()

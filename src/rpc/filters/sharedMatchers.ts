@@ -1,26 +1,35 @@
 import { createHash } from 'node:crypto'
 import { LogMatcher, type WantedLogs } from '#types/logMatcher'
 import { tooManyLogTerms } from '../errors.ts'
-import type { ByteBudget, Hold } from '../server/body.ts'
+import type { ByteBudget } from '../server/body.ts'
 import type { ParentTrail } from './chainTrail.ts'
 import { MatchedLogs, type MatchedShare } from './matchedLogs.ts'
 
-/** Memory of one address or topic in a matcher, in bytes: its text, its set entry, its bloom bits. */
+/** Memory of one address, topic or hash, in bytes: its text, its set entry, its bloom bits. */
 const termBytes = 128
-/** Matchers with at most this many addresses and topics do not count: the number of filters and subscriptions bounds them. */
+/** At most this many addresses, topics or hashes do not count: the number of filters and subscriptions bounds them. */
 const fewTerms = 8
 
+/** Memory of the addresses, topics or hashes of a filter or subscription; the owner disposes of it. */
+export type TermsUse = Disposable & { readonly bytes: number }
+
+/** @throws RpcError −32005 when those of all clients exceed the budget */
+export function useTerms(budget: ByteBudget, terms: number): TermsUse {
+  const bytes = terms * termBytes
+  const hold = budget.hold()
+  if (terms > fewTerms && !hold.take(bytes)) throw tooManyLogTerms(budget.maxBytes)
+  return { bytes, [Symbol.dispose]: () => hold[Symbol.dispose]() }
+}
+
 /** Use of a shared log matcher; the owner disposes of it. */
-export type MatcherUse = Disposable & {
+export type MatcherUse = TermsUse & {
   readonly matcher: LogMatcher
   /** logs that the matcher found in recent blocks */
   readonly matched: MatchedLogs
   readonly wanted: WantedLogs
-  /** memory of the matcher, in bytes */
-  readonly bytes: number
 }
 
-type Shared = Pick<MatcherUse, 'matcher' | 'matched' | 'wanted' | 'bytes'> & { readonly hold: Hold; users: number }
+type Shared = Pick<MatcherUse, 'matcher' | 'matched' | 'wanted'> & { readonly terms: TermsUse; users: number }
 
 function keyOf({ addresses, topics }: WantedLogs): string {
   return createHash('sha256')
@@ -46,26 +55,24 @@ export class SharedMatchers {
     const shared = this.#shared.get(key) ?? this.#make(wanted)
     this.#shared.set(key, shared)
     shared.users++
-    const { matcher, matched, bytes } = shared
+    const { matcher, matched, terms } = shared
     let isUsed = true
     return {
-      ...{ matcher, matched, wanted: shared.wanted, bytes },
+      ...{ matcher, matched, wanted: shared.wanted, bytes: terms.bytes },
       [Symbol.dispose]: (): void => {
         if (!isUsed) return
         isUsed = false
         if (--shared.users > 0) return
         this.#shared.delete(key)
         matched[Symbol.dispose]()
-        shared.hold[Symbol.dispose]()
+        terms[Symbol.dispose]()
       },
     }
   }
 
   #make(wanted: WantedLogs): Shared {
     const terms = wanted.addresses.length + wanted.topics.reduce((sum, alternatives) => sum + alternatives.length, 0)
-    const bytes = terms * termBytes
-    const hold = this.#budget.hold()
-    if (terms > fewTerms && !hold.take(bytes)) throw tooManyLogTerms(this.#budget.maxBytes)
-    return { matcher: new LogMatcher(wanted), matched: new MatchedLogs(this.#matched), wanted, bytes, hold, users: 0 }
+    const use = useTerms(this.#budget, terms)
+    return { matcher: new LogMatcher(wanted), matched: new MatchedLogs(this.#matched), wanted, terms: use, users: 0 }
   }
 }

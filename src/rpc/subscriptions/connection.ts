@@ -61,8 +61,8 @@ type Asked = { readonly subscription: Subscription; readonly room: Disposable }
 /** A subscription whose id the client knows. */
 type Active = {
   readonly subscription: Subscription
-  isSearching: boolean
-  /** the chain moved since the last search */
+  isReading: boolean
+  /** the chain moved since the last read */
   isBehind: boolean
   feed: Disposable | undefined
 }
@@ -137,18 +137,18 @@ export class Connection {
   }
 
   /** Notifies the subscriptions of one kind. */
-  notify(kind: Exclude<Subscription['kind'], 'logs' | 'feed'>, notification: Notification): void {
+  notify(kind: Exclude<Subscription['kind'], 'changes' | 'feed'>, notification: Notification): void {
     for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
       if (subscription.kind === kind) this.#sendNotification(notification(id))
     }
   }
 
-  /** Starts a search for logs and ends feeds that are over: the chain has a new head. */
+  /** Reads the changes of the chain and ends feeds that are over: the chain has a new head. */
   headsMoved(): void {
     for (const [id, active] of this.#active) {
       const { subscription } = active
-      if (subscription.kind === 'logs') void this.#sendLogs(id, active)
+      if (subscription.kind === 'changes') void this.#sendChanges(id, active)
       const end = subscription.kind === 'feed' ? subscription.ended?.() : undefined
       if (end === undefined) continue
       this.#sendNotification(endNotification(id, end))
@@ -156,26 +156,28 @@ export class Connection {
     }
   }
 
-  /** Runs one search at a time; heads that arrive during a search cause one more. */
-  async #sendLogs(id: string, active: Active): Promise<void> {
+  /** Runs one read at a time; heads that arrive during a read cause one more. */
+  async #sendChanges(id: string, active: Active): Promise<void> {
     const { subscription } = active
-    if (subscription.kind !== 'logs') return
+    if (subscription.kind !== 'changes') return
     active.isBehind = true
-    if (active.isSearching) return
-    active.isSearching = true
+    if (active.isReading) return
+    active.isReading = true
     try {
       while (active.isBehind) {
         active.isBehind = false
-        for (const logJson of await subscription.changes()) {
+        const { texts, isEnd } = await subscription.changes()
+        for (const text of texts) {
           if (this.#end !== undefined || !this.#active.has(id)) return
-          this.#sendNotification(notificationOfText(logJson)(id))
+          this.#sendNotification(notificationOfText(text)(id))
         }
+        if (!isEnd) active.isBehind = true
       }
     } catch (error) {
-      this.#deps.log.warn('log subscription failed, ending the connection', { error })
-      this.#cut('failed') // its next logs are unknown
+      this.#deps.log.warn('subscription failed, ending the connection', { error })
+      this.#cut('failed') // its next notifications are unknown
     } finally {
-      active.isSearching = false
+      active.isReading = false
     }
   }
 
@@ -265,10 +267,10 @@ export class Connection {
   }
 
   #start(id: string, subscription: Subscription): void {
-    const active: Active = { subscription, isSearching: false, isBehind: false, feed: undefined }
+    const active: Active = { subscription, isReading: false, isBehind: false, feed: undefined }
     this.#active.set(id, active)
     if (subscription.kind === 'feed') this.#open(id, active, subscription)
-    else void this.#sendLogs(id, active) // logs of blocks that arrived before the answer
+    else void this.#sendChanges(id, active) // changes by blocks that arrived before the answer
   }
 
   #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {

@@ -1,8 +1,8 @@
 import { subscriptionsTooBig, tooManyLogTerms, tooManySubscriptions } from '../errors.ts'
-import type { MatcherUse } from '../filters/sharedMatchers.ts'
+import type { TermsUse } from '../filters/sharedMatchers.ts'
 import type { ByteBudget } from '../server/body.ts'
 
-/** Memory of a subscription without its log matcher, in bytes. */
+/** Memory of a subscription without its addresses, topics and hashes, in bytes. */
 const subscriptionBytes = 2_000
 /** Subscriptions per connection that do not count in the shared budget: the number of connections bounds them. */
 const ownSubscriptions = 4
@@ -26,10 +26,10 @@ export class SubscriptionRoom {
   }
 
   /**
-   * @param use matcher of the subscription; released with the room, or at once when a limit is reached
+   * @param use terms of the subscription; released with the room, or at once when a limit is reached
    * @throws RpcError −32006 at the limit of the connection, −32005 at the limit of all connections
    */
-  take(use: MatcherUse | undefined): Disposable {
+  take(use: TermsUse | undefined): Disposable {
     const bytes = subscriptionBytes + (use?.bytes ?? 0)
     try {
       this.#check(bytes)

@@ -5,7 +5,7 @@ import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
 import { flag, text } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound } from '../../../errors.ts'
-import { trailFrom } from '../../../filters/chainTrail.ts'
+import type { Trail } from '../../../filters/chainTrail.ts'
 import type { Filter, LogsFilter } from '../../../filters/filters.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { type Method, param } from '../../../registry.ts'
@@ -14,14 +14,14 @@ import { asBytes, type WrittenCodec, written, writtenList } from '../../../resul
 import { ethMethod } from '../../define.ts'
 import { logsOfBlock } from '../atBlock.ts'
 import { searchLogs } from '../logs/getLogs.ts'
-import { type Collect, followChain } from './followChain.ts'
+import { type Collect, followChain, trailFromHead } from './followChain.ts'
 
 /** Cost of reading receipts, relative to reading a header. */
 const receiptsCost = 64
 
-function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter): string {
+function install(context: EthContext, make: (trail: Trail) => Filter): string {
   using view = context.chain.view()
-  return context.filters.add(make(trailFrom(view.heads.latest)))
+  return context.filters.add(make(trailFromHead(context, view)))
 }
 
 const id = param('filter', text)
@@ -107,10 +107,13 @@ const blockHashes: Collect<Hash> = {
 }
 
 /** Logs since the last poll; those removed by a reorg come first. */
-export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly LocatedLog[]> {
-  const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
+export async function newLogs(
+  context: EthContext,
+  filter: LogsFilter,
+): Promise<{ readonly logs: readonly LocatedLog[]; readonly isEnd: boolean }> {
+  const { removed, added, trail, isEnd } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
   filter.trail = trail
-  return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
+  return { logs: [...removed.map((log) => ({ ...log, isRemoved: true })), ...added], isEnd }
 }
 
 async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | LocatedLog)[]> {
@@ -124,7 +127,7 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
       return added
     }
     case 'logs':
-      return newLogs(context, filter)
+      return (await newLogs(context, filter)).logs
   }
 }
 

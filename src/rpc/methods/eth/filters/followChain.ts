@@ -14,6 +14,8 @@ export type Followed<T> = {
   /** items of new blocks, oldest first */
   readonly added: readonly T[]
   readonly trail: Trail
+  /** false: `maxItems` was reached, and the chain has further blocks */
+  readonly isEnd: boolean
 }
 
 /** Items of blocks, as one filter or subscription reports them. */
@@ -30,7 +32,23 @@ const sliceCost = 1_024
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)
 
-/** Last reported block that is still canonical, and the reported blocks above it, newest first. */
+/** Blocks below the head that are noted when a filter or subscription starts. A reorg below its start, that far, does not end it. */
+const notedAtStart = 64
+
+/** Returns the trail of a filter or subscription that starts after the head. */
+export function trailFromHead({ filters: { parents } }: EthContext, view: ChainView): Trail {
+  const { latest } = view.heads
+  let { hash } = latest
+  for (let noted = 0; noted < notedAtStart && !parents.has(hash); noted++) {
+    const header = view.header(hash)
+    if (header === undefined) break
+    parents.note(hash, header.parentHash, header.timestamp)
+    hash = header.parentHash
+  }
+  return { last: latest, since: latest.number }
+}
+
+/** Last block below which the chain is still the reported one, and the reported blocks above it, newest first. */
 type Branch = { readonly last: BlockId; readonly left: readonly BlockId[] }
 
 /** @throws RpcError −32602 when a reorg is deeper than the remembered blocks */
@@ -39,9 +57,9 @@ function stillCanonical({ chain, filters }: EthContext, { last: reported, since 
   const left: BlockId[] = []
   let last = reported
   while (hashAt(view, last.number) !== last.hash) {
-    const parent = last.number > since ? filters.parents.of(last.hash) : undefined
+    const parent = filters.parents.of(last.hash)
     if (parent === undefined) throw filterNotFound()
-    left.push(last)
+    if (last.number > since) left.push(last)
     last = { number: last.number - 1, hash: parent }
   }
   return { last, left }
@@ -90,7 +108,7 @@ async function follow<T>(context: EthContext, trail: Trail, maxItems: number, co
     if (slice === undefined) return undefined
     for (const item of slice.found) added.push(item)
     last = slice.last
-    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: { ...trail, last } }
+    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: { ...trail, last }, isEnd: slice.isEnd }
     await yieldTurn(context.cancellation)
   }
 }

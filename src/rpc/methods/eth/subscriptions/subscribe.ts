@@ -1,9 +1,9 @@
 import { isActive } from '#chainspec/forks'
 import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
+import { type ReceiptFilter, receiptFilter } from '../../../codecs/receiptFilter.ts'
 import { flag, text } from '../../../codecs/values.ts'
-import type { SocketContext } from '../../../context.ts'
+import type { ChainChanges, SocketContext } from '../../../context.ts'
 import { flashblocksEnded, invalidParams, type RpcError, unsupported } from '../../../errors.ts'
-import { trailFrom } from '../../../filters/chainTrail.ts'
 import type { LogsFilter } from '../../../filters/filters.ts'
 import { isJsonObject } from '../../../json.ts'
 import type { PendingFeed } from '../../../pendingPorts.ts'
@@ -12,7 +12,9 @@ import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
 import { logText } from '../../../results/log.ts'
 import { socketMethod } from '../../define.ts'
 import { newLogs } from '../filters/filters.ts'
+import { trailFromHead } from '../filters/followChain.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
+import { receiptsSubscription } from './receiptsSubscription.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
 /** Subscriptions to flashblocks, and their alternatives from Denim on and on a node without a feed. */
@@ -22,12 +24,15 @@ const flashblockKinds = {
   newFlashblockTransactions: 'newHeads and eth_getBlockByHash',
 } as const
 
-type Detail = LogFilter | boolean | undefined
+type Detail = LogFilter | ReceiptFilter | boolean | undefined
 
 const detail: ParamCodec<Detail> = {
-  doc: 'for logs and pendingLogs: {address, topics}, as in eth_newFilter; for newPendingTransactions and newFlashblockTransactions: true for whole transactions',
-  schema: { anyOf: [refTo('LogFilter'), { type: 'boolean' }] },
-  parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
+  doc: 'for logs and pendingLogs: {address, topics}, as in eth_newFilter; for transactionReceipts: {transactionHashes}, at most 200; for newPendingTransactions and newFlashblockTransactions: true for whole transactions',
+  schema: { anyOf: [refTo('LogFilter'), receiptFilter.schema ?? {}, { type: 'boolean' }] },
+  parse(value): Detail {
+    if (!isJsonObject(value)) return flag.parse(value)
+    return 'transactionHashes' in value ? receiptFilter.parse(value) : logFilter.parse(value)
+  },
 }
 
 const everything: LogFilter = logFilter.parse({})
@@ -35,10 +40,13 @@ const everything: LogFilter = logFilter.parse({})
 function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter): string {
   using view = context.chain.view()
   const use = context.filters.matcherFor(wanted)
-  const followed: LogsFilter = { kind: 'logs', range, use, trail: trailFrom(view.heads.latest) }
+  const followed: LogsFilter = { kind: 'logs', range, use, trail: trailFromHead(context, view) }
   const searching = { ...context, cancellation: { isCancelled: false } }
-  const changes = async (): Promise<readonly string[]> => (await newLogs(searching, followed)).map(logText)
-  return context.subscriptions.subscribe({ kind: 'logs', changes, use })
+  const changes = async (): Promise<ChainChanges> => {
+    const { logs, isEnd } = await newLogs(searching, followed)
+    return { texts: logs.map(logText), isEnd }
+  }
+  return context.subscriptions.subscribe({ kind: 'changes', changes, use })
 }
 
 function subscribeToPendingLogs(context: SocketContext, { range: _range, ...wanted }: LogFilter): string {
@@ -62,8 +70,20 @@ function preconfirmedOf(context: SocketContext, kind: keyof typeof flashblockKin
   throw unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, use ${flashblockKinds[kind]}`)
 }
 
+/** Codes and texts for a parameter of another kind of subscription are those of Base's client. */
+function logsWanted(kind: string, of: Detail): LogFilter {
+  if (typeof of === 'object' && 'transactionHashes' in of) throw invalidParams(`Invalid params for ${kind}`)
+  return typeof of === 'object' ? of : everything
+}
+
+function receiptsWanted(kind: string, of: Detail): ReceiptFilter {
+  if (of === undefined) return { transactionHashes: [] }
+  if (typeof of === 'object' && 'transactionHashes' in of) return of
+  throw invalidParams(`Invalid params for ${kind}`)
+}
+
 function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
-  const [isWhole, filter] = typeof of === 'boolean' ? [of, undefined] : [false, of]
+  const isWhole = of === true
   const { subscriptions } = context
   switch (kind) {
     case 'newHeads':
@@ -73,7 +93,9 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
     case 'syncing':
       return subscriptions.subscribe(syncingFeed(context))
     case 'logs':
-      return subscribeToLogs(context, filter ?? everything)
+      return subscribeToLogs(context, logsWanted(kind, of))
+    case 'transactionReceipts':
+      return subscriptions.subscribe(receiptsSubscription(context, receiptsWanted(kind, of)))
     case 'newFlashblocks':
       return subscriptions.subscribe({ ...flashblocksFeed(preconfirmedOf(context, kind)), ended: () => endOf(context, kind) })
     case 'newFlashblockTransactions':
@@ -82,7 +104,7 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
         ended: () => endOf(context, kind),
       })
     case 'pendingLogs':
-      return subscribeToPendingLogs(context, filter ?? everything)
+      return subscribeToPendingLogs(context, logsWanted(kind, of))
     default:
       throw invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
   }
@@ -90,8 +112,8 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Subscribes to `eth_subscription` notifications. `newHeads`: the header of each new canonical block, oldest first; after a reorg, the headers of the new branch. `logs`: each matching log of new blocks, and again with `removed` true when its block is no longer canonical. `newPendingTransactions`: the hash of each transaction that is new in the pool of this node or forwarded by it to the sequencer; with `true`, the whole transaction. `syncing`: the sync state, and each change of it. On a node that follows flashblocks, before Denim, also: `newFlashblocks`: the whole pending block after each flashblock. `newFlashblockTransactions`: the hash of each new transaction of a flashblock; with `true`, the whole transaction with its logs. `pendingLogs`: each matching log of these transactions, and again with `removed` true when its transaction is dropped from its position. From Denim on these three are refused, and running ones end with a notification whose `params` have an `error` instead of a `result`.',
-  params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
+  doc: 'Subscribes to `eth_subscription` notifications. `newHeads`: the header of each new canonical block, oldest first; after a reorg, the headers of the new branch. `logs`: each matching log of new blocks, and again with `removed` true when its block is no longer canonical. `transactionReceipts`: the receipts of each new canonical block as a list, as in eth_getBlockReceipts; with hashes, the receipts of these transactions only, and no notification of a block without them; after a reorg, those of the blocks of the new branch. `newPendingTransactions`: the hash of each transaction that is new in the pool of this node or forwarded by it to the sequencer; with `true`, the whole transaction. `syncing`: the sync state, and each change of it. On a node that follows flashblocks, before Denim, also: `newFlashblocks`: the whole pending block after each flashblock. `newFlashblockTransactions`: the hash of each new transaction of a flashblock; with `true`, the whole transaction with its logs. `pendingLogs`: each matching log of these transactions, and again with `removed` true when its transaction is dropped from its position. From Denim on these three are refused, and running ones end with a notification whose `params` have an `error` instead of a `result`.',
+  params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs, all receipts')],
   result: text,
   cost: 'instant',
   example: { params: ['newHeads'], result: '0x9ce59a13059e417087c02d3236a0b1cc' },
