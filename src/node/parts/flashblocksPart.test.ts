@@ -39,8 +39,8 @@ async function open() {
   )
   return {
     ...{ server, clock, model, part },
-    reachDenim: () => {
-      headSec = denimSec
+    reachDenim: (how: 'forward' | 'back' = 'forward') => {
+      headSec = how === 'forward' ? denimSec : 1
     },
     publish: () => part.publish(execution.published),
     synced: () => {
@@ -101,6 +101,28 @@ it('node/parts/flashblocksPart: closes the feed at the first Denim block, and ha
   await until(() => expect(at.server.clients.size).toBe(0))
   await at.clock.advanceMs(60_000)
   expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
+})
+
+it('node/parts/flashblocksPart: opens the feed again when a reorg goes below Denim, and closes it at the next Denim block', async () => {
+  await using at = await open()
+  at.synced()
+  at.reachDenim()
+  at.publish()
+  await at.clock.advanceMs(500)
+  expect(at.server.clients.size).toBe(0)
+  at.reachDenim('back')
+  at.publish()
+  await until(() => expect(at.server.clients.size).toBe(1))
+  at.send(11, 0)
+  await until(() => expect(at.model.blocks).toHaveLength(1))
+  at.reachDenim()
+  at.publish()
+  await until(() => expect(at.server.clients.size).toBe(0))
+  at.part[Symbol.dispose]()
+  at.reachDenim('back')
+  at.publish()
+  await at.clock.advanceMs(60_000)
+  expect(at.server.clients.size).toBe(0)
 })
 
 it('node/parts/flashblocksPart: opens no feed on a head after Denim', async () => {

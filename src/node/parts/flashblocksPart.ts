@@ -19,7 +19,7 @@ export type FlashblocksPartDeps = Omit<PartDeps, 'fetch'> & {
   readonly sync: () => SyncProgress | undefined
 }
 
-/** The flashblocks of a node, followed once the node is synced. */
+/** The flashblocks of a node, followed once the node is synced, while its head is before Denim. */
 export interface FlashblocksPart extends Disposable {
   /** Called with each record of heads after it can be read. */
   publish(record: HeadRecord): void
@@ -73,17 +73,10 @@ function follow(
   let feed: Feed | undefined
   let timer: Disposable | undefined
   let last = execution.published
-  let hasEnded = false
+  let isDenim = false
+  let isDisposed = false
 
-  /** Denim blocks have no flashblocks; pending blocks are gone with their last block. */
-  function endWithDenim(): void {
-    if (hasEnded || !isActive(schedule, 'denim', execution.published.heads.unsafe.timestamp)) return
-    hasEnded = true
-    timer?.[Symbol.dispose]()
-    feed?.[Symbol.dispose]()
-    feed = undefined
-    log.info('flashblocks end with Denim, feed closed')
-  }
+  const isHeadOfDenim = (): boolean => isActive(schedule, 'denim', execution.published.heads.unsafe.timestamp)
 
   function isSynced(): boolean {
     if (sync() === undefined) syncedMs = clock.elapsedMs()
@@ -96,25 +89,41 @@ function follow(
   }
 
   function begin(): void {
-    endWithDenim()
-    if (hasEnded) return
+    if (isHeadOfDenim()) return
     if (isSynced()) feed = createFeed({ ...deps, log, metrics, pending: execution.pending, shown, isSynced }, options)
     else timer = clock.after(lookAgainMs, begin)
   }
 
+  function end(): void {
+    timer?.[Symbol.dispose]()
+    feed?.[Symbol.dispose]()
+    feed = undefined
+  }
+
+  /** Denim blocks have no flashblocks; pending blocks are gone with their last block. A reorg below Denim opens the feed again. */
+  function headMoved(): void {
+    const wasDenim = isDenim
+    isDenim = isHeadOfDenim()
+    if (isDenim === wasDenim || isDisposed) return
+    log.info(isDenim ? 'flashblocks end with Denim, feed closed' : 'head is before Denim again, following flashblocks')
+    if (isDenim) end()
+    else begin()
+  }
+
+  headMoved()
   begin()
   return {
     publish(record): void {
       countChanges(metrics, last, record)
       last = record
-      endWithDenim()
+      headMoved()
       feed?.headsChanged()
     },
     problems: () => feed?.problems() ?? [],
     collect: () => feed?.collect(),
     [Symbol.dispose](): void {
-      timer?.[Symbol.dispose]()
-      feed?.[Symbol.dispose]()
+      isDisposed = true
+      end()
     },
   }
 }
