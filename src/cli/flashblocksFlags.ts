@@ -31,7 +31,7 @@ export const flashblocksFlags = inGroup(
     'pending.fallback': defaulted(
       choice(
         {
-          doc: 'the sealed block that `pending` means without a fresh pending block',
+          doc: 'the sealed block that `pending` means without a fresh pending block; from Denim on it is always latest',
         },
         ['latest', 'finalized'],
       ),

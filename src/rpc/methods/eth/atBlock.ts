@@ -1,3 +1,4 @@
+import { isActive } from '#chainspec/forks'
 import type { BlockId } from '#types/blockRef'
 import type { ChainView } from '#types/chainView'
 import { type Hash, zeroHash } from '#types/ids'
@@ -15,8 +16,27 @@ function byNumber(view: ChainView, number: number): BlockId | undefined {
   return hash === undefined ? undefined : { hash, number }
 }
 
-/** Finds the block of a parameter. `pending` is the newest pending block, or the configured sealed block while there is none. */
-export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId | undefined {
+/** Dependencies of the meaning of `pending`. */
+type TagContext = Pick<EthContext, 'pendingFallback' | 'forks'>
+
+/** Whether the head is a Denim block, which has no flashblocks. */
+export function isDenimHead({ forks }: Pick<EthContext, 'forks'>, view: ChainView): boolean {
+  const head = view.header(view.heads.latest.hash)
+  return head !== undefined && isActive(forks.schedule, 'denim', head.timestamp)
+}
+
+/**
+ * Finds the block of `pending`: the newest pending block, or the configured sealed block while there is none. From Denim on it is `latest`: the
+ * fallback is for a feed of flashblocks that ends, and Denim has none.
+ */
+function pendingBlock(context: TagContext, view: ChainView): BlockId {
+  const { pending, latest: head, finalized } = view.heads
+  if (pending) return pending
+  return context.pendingFallback === 'latest' || isDenimHead(context, view) ? head : finalized
+}
+
+/** Finds the block of a parameter. */
+export function findBlock(context: TagContext, view: ChainView, at: BlockParam): BlockId | undefined {
   if (at.kind === 'number') return byNumber(view, at.number)
   if (at.kind === 'found') return at.block
   if (at.kind === 'hash') {
@@ -26,7 +46,7 @@ export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: Ch
     return { hash: at.hash, number: header.number }
   }
   if (at.tag === 'earliest') return byNumber(view, 0)
-  return at.tag === 'pending' ? (view.heads.pending ?? view.heads[context.pendingFallback]) : view.heads[at.tag]
+  return at.tag === 'pending' ? pendingBlock(context, view) : view.heads[at.tag]
 }
 
 /** Whether a hash names an unsealed block: by its id, or as parent hash of the block above. Views find blocks by both; clients must not. */
@@ -99,7 +119,7 @@ export function shownBlock(context: EthContext, block: BlockId): BlockId {
 export const sealed = (at: BlockParam): BlockParam => (at.kind === 'tag' && at.tag === 'pending' ? latest : at)
 
 /** Like `findBlock`. @throws RpcError −32001 when the block does not exist */
-export function requireBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId {
+export function requireBlock(context: TagContext, view: ChainView, at: BlockParam): BlockId {
   const block = findBlock(context, view, at)
   if (block === undefined) throw blockNotFound(describeBlock(at))
   return block

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { baseTimeAddress } from '#chainspec/addresses'
 import { encodeBaseTimeDeposit } from '#chainspec/baseTime'
 import { toHex } from '#lib/hex'
-import { signedBy } from '#test/harness/chain/blocks'
+import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { type DenimChain, openDenimChain } from '#test/harness/rpc/denimChain'
@@ -27,6 +27,7 @@ const askBaseTime = `635745a67760e01b608052602060606004608073${baseTimeAddress.s
 const clock = testAccount(testAddress(0xc1), { nonce: 1n, code: `0x436000524260205248604052${askBaseTime}60806000f3` })
 /** Emits an empty log. */
 const emitter = testAccount(testAddress(0xc2), { nonce: 1n, code: '0x60006000a0' })
+const aliceAddress = accountOf('alice')
 const wordsOf = (output: string): number[] => [0, 1, 2, 3].map((at) => Number(`0x${output.slice(2 + 64 * at, 66 + 64 * at)}`))
 
 const emit = (nonce: bigint): Uint8Array => signedBy('alice', { nonce, to: emitter.address, value: 0n, gasLimit: 50_000n })
@@ -166,6 +167,106 @@ it('rpc/methods/eth: calls at pending run in the next slot from Denim on, with i
     expect([sealed.timestamp, Number(sealed.baseFeePerGas)]).toEqual([seconds, forecast[2]])
     expect(await at('latest')).toEqual(forecast)
   }
+})
+
+/** Context of a node that follows flashblocks, with the other fallback of pending. */
+const withFlashblocks = (chain: DenimChain): DenimChain => ({
+  ...chain,
+  eth: { ...chain.eth, pendingFallback: 'finalized', preconfirmed: { subscribe: () => ({ [Symbol.dispose]: () => {} }) } },
+})
+
+/** Reads with a block parameter, `pending`. */
+const reads: readonly (readonly [string, ...unknown[]])[] = [
+  ['eth_getBlockByNumber', 'pending', true],
+  ['eth_getHeaderByNumber', 'pending'],
+  ['eth_getBlockReceipts', 'pending'],
+  ['eth_getBlockTransactionCountByNumber', 'pending'],
+  ['eth_getUncleCountByBlockNumber', 'pending'],
+  ['eth_getTransactionByBlockNumberAndIndex', 'pending', '0x2'],
+  ['eth_getRawTransactionByBlockNumberAndIndex', 'pending', '0x2'],
+  ['eth_getBalance', aliceAddress, 'pending'],
+  ['eth_getTransactionCount', aliceAddress, 'pending'],
+  ['eth_getCode', emitter.address, 'pending'],
+  ['eth_getStorageAt', baseTimeAddress, '0x0', 'pending'],
+  ['eth_getStorageValues', { [baseTimeAddress]: ['0x0'] }, 'pending'],
+  ['eth_getProof', baseTimeAddress, ['0x0'], 'pending'],
+  ['eth_getAccount', aliceAddress, 'pending'],
+  ['eth_getAccountInfo', aliceAddress, 'pending'],
+  ['eth_getLogs', { fromBlock: 'pending', toBlock: 'pending' }],
+  ['eth_getLogs', { fromBlock: 'pending' }],
+  ['eth_feeHistory', '0x2', 'pending', []],
+  ['trace_block', 'pending'],
+  ['trace_replayBlockTransactions', 'pending', ['trace']],
+  ['debug_traceBlockByNumber', 'pending', { tracer: 'callTracer' }],
+  ['debug_getRawBlock', 'pending'],
+  ['debug_getRawReceipts', 'pending'],
+  ['debug_executionWitness', 'pending'],
+]
+const asLatest = (params: readonly unknown[]): unknown[] =>
+  JSON.parse(JSON.stringify(params).replaceAll('"pending"', '"latest"')) as unknown[]
+
+it.each([
+  ['without', (chain: DenimChain) => chain],
+  ['with', withFlashblocks],
+])('rpc/methods/eth: reads at pending are those at latest from Denim on, %s flashblocks', async (_how, over) => {
+  const chain = over((await loggedChain()).chain)
+  for (const [method, ...params] of reads) {
+    const found = await ask(chain, method, ...params)
+    expect(found, method).not.toBeNull()
+    expect([method, found]).toEqual([method, await ask(chain, method, ...asLatest(params))])
+  }
+})
+
+it.each([
+  ['without', (chain: DenimChain) => chain],
+  ['with', withFlashblocks],
+])(
+  'rpc/methods/eth: every method that runs messages at pending runs them in the next slot from Denim on, %s flashblocks',
+  async (_how, over) => {
+    const chain = over((await loggedChain()).chain)
+    const call = { to: clock.address, gas: '0x100000' }
+    const tracer = { tracer: 'callTracer' }
+    const outputs = async (at: string): Promise<unknown[]> => [
+      wordsOf(await ask<string>(chain, 'eth_call', call, at)),
+      wordsOf(
+        (await ask<{ value: string }[][]>(chain, 'eth_callMany', [{ transactions: [call] }], { blockNumber: at }))[0]?.[0]?.value ?? '',
+      ),
+      wordsOf((await ask<{ output: string }>(chain, 'debug_traceCall', call, at, tracer)).output),
+      wordsOf(
+        (await ask<{ output: string }[][]>(chain, 'debug_traceCallMany', [{ transactions: [call] }], { blockNumber: at }, tracer))[0]?.[0]
+          ?.output ?? '',
+      ),
+      wordsOf((await ask<{ output: string }>(chain, 'trace_call', call, ['trace'], at)).output),
+      wordsOf((await ask<{ output: string }[]>(chain, 'trace_callMany', [[call, ['trace']]], at))[0]?.output ?? ''),
+    ]
+    const forecast = await outputs('pending')
+    expect(forecast).toEqual(forecast.map(() => [6, 1_000_006, expect.any(Number), 1_000_006_600]))
+    await chain.grow()
+    expect(await outputs('latest')).toEqual(forecast)
+  },
+)
+
+it('rpc/methods/eth: from Denim on the pool answers for its transactions by hash, by nonce, and in nonces at pending', async () => {
+  const { chain } = await loggedChain()
+  const raw = emit(5n)
+  const hash = hashTransaction(raw)
+  const pool = { ...fakePool([{ hash, raw, sender: aliceAddress, isPending: true } as never]), nextNonce: async () => 6n }
+  const pooled = withFlashblocks({ ...chain, eth: { ...chain.eth, pool } })
+  const place = { hash, blockHash: null, blockNumber: null, transactionIndex: null }
+  for (const found of [
+    await ask(pooled, 'eth_getTransactionByHash', hash),
+    await ask(pooled, 'eth_getTransactionBySenderAndNonce', aliceAddress, '0x5'),
+  ]) {
+    expect(found).toMatchObject(place)
+    expect(JSON.stringify(found)).not.toMatch(/timestamp/i)
+  }
+  expect(await ask(pooled, 'eth_getRawTransactionByHash', hash)).toBe(toHex(raw))
+  expect(await ask(pooled, 'eth_getTransactionReceipt', hash)).toBeNull()
+  expect(await ask(pooled, 'eth_getTransactionCount', aliceAddress, 'pending')).toBe('0x6')
+  expect(await ask(pooled, 'eth_getTransactionCount', aliceAddress, 'latest')).toBe('0x5')
+  expect((await ask<{ transactions: string[] }>(pooled, 'eth_getBlockByNumber', 'pending', false)).transactions).not.toContain(hash)
+  await chain.grow([raw])
+  expect(await ask(pooled, 'eth_getTransactionByHash', hash)).toMatchObject({ blockNumber: '0x6', blockTimestampMs: '0x3b9ae3c8' })
 })
 
 /** Reverts unless BaseTime's `timestampMs()` is that of block 6. */

@@ -32,7 +32,7 @@ const blockText = (context: EthContext, at: BlockParam, isFull: boolean): ByteLi
 
 const getBlockByNumber = ethMethod({
   name: 'eth_getBlockByNumber',
-  doc: 'A canonical block. `pending`: the newest pending block, with zero hash and no size; without one, the sealed block of --pending.fallback.',
+  doc: 'A canonical block. `pending`: the newest pending block, with zero hash and no size; without one, the sealed block of --pending.fallback; from Denim on, the latest block.',
   params: [param('block', blockNumberOrTag), full],
   result: bytesOrNull(blockResult),
   cost: 'block-read',

@@ -1,4 +1,3 @@
-import { isActive } from '#chainspec/forks'
 import type { ChainView } from '#types/chainView'
 import type { Header } from '#types/header'
 import { type Address, zeroAddress } from '#types/ids'
@@ -10,7 +9,7 @@ import { stateOverrides } from '../../../codecs/stateOverride.ts'
 import type { EthContext } from '../../../context.ts'
 import { prunedHistory } from '../../../errors.ts'
 import { optionalParam, param } from '../../../registry.ts'
-import { requireBlock } from '../atBlock.ts'
+import { isDenimHead, requireBlock } from '../atBlock.ts'
 import { type CallBasis, planCall } from './planCall.ts'
 
 /** Block or next slot that messages are planned on. Valid during `atCallPlace` only. */
@@ -28,8 +27,7 @@ function findPlace(context: EthContext, view: ChainView, at: BlockParam): CallPl
   if (at.kind === 'found') return at.block
   const block = requireBlock(context, view, at)
   const isPending = at.kind === 'tag' && at.tag === 'pending' && block.hash === view.heads.latest.hash
-  const header = isPending ? view.header(block.hash) : undefined
-  return header && isActive(context.forks.schedule, 'denim', header.timestamp) ? { ...block, isNextSlot: true } : block
+  return isPending && isDenimHead(context, view) ? { ...block, isNextSlot: true } : block
 }
 
 /** Returns the header of a place: of a block, or the known fields of the slot after it. */

@@ -1,4 +1,3 @@
-import { isActive } from '#chainspec/forks'
 import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
 import { type ReceiptFilter, receiptFilter } from '../../../codecs/receiptFilter.ts'
 import { flag, text } from '../../../codecs/values.ts'
@@ -11,6 +10,7 @@ import { refTo } from '../../../reference/schemas.ts'
 import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
 import { logText } from '../../../results/log.ts'
 import { socketMethod } from '../../define.ts'
+import { isDenimHead } from '../atBlock.ts'
 import { newLogs } from '../filters/filters.ts'
 import { trailFromHead } from '../filters/followChain.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
@@ -57,10 +57,9 @@ function subscribeToPendingLogs(context: SocketContext, { range: _range, ...want
 }
 
 /** Returns the error of a subscription to flashblocks when the head is a Denim block. */
-function endOf({ chain, forks }: SocketContext, kind: keyof typeof flashblockKinds): RpcError | undefined {
-  using view = chain.view()
-  const head = view.header(view.heads.latest.hash)
-  return head && isActive(forks.schedule, 'denim', head.timestamp) ? flashblocksEnded(kind, flashblockKinds[kind]) : undefined
+function endOf(context: SocketContext, kind: keyof typeof flashblockKinds): RpcError | undefined {
+  using view = context.chain.view()
+  return isDenimHead(context, view) ? flashblocksEnded(kind, flashblockKinds[kind]) : undefined
 }
 
 function preconfirmedOf(context: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
