@@ -116,16 +116,28 @@ describe.each(forks)('b20/hostile: %s', (fork) => {
 
   it('a batch has at most 64 accounts', () => {
     const accounts = Array.from({ length: 65 }, (_, i) => parseAddress(`0x${(0x1000 + i).toString(16).padStart(40, '0')}`))
-    const create = (count: number) =>
-      call('createPolicyWithAccounts(address,uint8,address[])', admin, allowlistType, accounts.slice(0, count))
+    const tooLarge = errorData('BatchSizeTooLarge(uint256)', 64n)
+    const create = (type: bigint, count: number) =>
+      call('createPolicyWithAccounts(address,uint8,address[])', admin, type, accounts.slice(0, count))
     for (const { evm } of interpreters) {
       using session = openAt(evm, fork, world.view())
-      const id = BigInt(toHex(sendOk(session, admin, policyRegistryAddress, create(64))))
-      const isAuthorized = (index: number) =>
-        toHex(sendOk(session, bob, policyRegistryAddress, call('isAuthorized(uint64,address)', id, accounts[index] as Address)))
-      expect([0, 63, 64].map(isAuthorized)).toEqual([encode(1n), encode(1n), encode(0n)].map(toHex))
-      const refused = send(session, admin, policyRegistryAddress, create(65))
-      expect(toHex(refused.output)).toBe(errorData('BatchSizeTooLarge(uint256)', 64n))
+      for (const [type, update] of [
+        [allowlistType, 'updateAllowlist(uint64,bool,address[])'],
+        [0n, 'updateBlocklist(uint64,bool,address[])'],
+      ] as const) {
+        const id = BigInt(toHex(sendOk(session, admin, policyRegistryAddress, create(type, 64))))
+        const members = (): boolean[] =>
+          [0, 63, 64].map((index) => {
+            const asked = call('isAuthorized(uint64,address)', id, accounts[index] as Address)
+            return (BigInt(toHex(sendOk(session, bob, policyRegistryAddress, asked))) === 1n) === (type === allowlistType)
+          })
+        expect(members()).toEqual([true, true, false])
+        sendOk(session, admin, policyRegistryAddress, call(update, id, false, accounts.slice(1)))
+        expect(members()).toEqual([true, false, false])
+        for (const refused of [create(type, 65), call(update, id, true, accounts)])
+          expect(toHex(send(session, admin, policyRegistryAddress, refused).output)).toBe(tooLarge)
+        expect(members()).toEqual([true, false, false])
+      }
     }
   })
 })
