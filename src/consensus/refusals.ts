@@ -2,9 +2,10 @@ import { BoundedMap } from '#engine/boundedMap'
 import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 
-const maxEntries = 1_024
 /** Time for which a verdict is kept. It may have been wrong, for example when the engine lacked memory. */
 const keepMs = 10 * 60_000
+/** Maximum number of verdicts: those of `keepMs` at five blocks per second, and some of another branch. */
+const maxEntries = 4_096
 
 /** Blocks recently found invalid, which are not executed again. Bounded in number and time. */
 export class Refusals {
