@@ -5,6 +5,8 @@ const sampled = [
   'src/batcher/batcherProperties.test.ts',
   'src/blockchain/reorg.test.ts',
   'src/consensus/sequencerChaos.test.ts',
+  'src/store/journal.test.ts',
+  'test/contract/engine.test.ts',
   'test/differential/{evmPrograms,tracedFrames}.test.ts',
   'test/process/{devnet,signals}.test.ts',
 ]

@@ -88,6 +88,57 @@ it.each<[string, string[], RegExp]>([
   expect([code, out]).toEqual([2, ''])
 })
 
+const recorded = readRecordedChain()
+const rollup = file('recorded-rollup.json', JSON.stringify(recorded.rollupJson))
+const chainFiles = ['--rollup.config', rollup, '--genesis', file('recorded-genesis.json', JSON.stringify(recorded.genesisJson))]
+const l1Flags = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.beacon', 'http://127.0.0.1:9']
+const chainWith = (path: string): string[] => ['node', '--rollup.config', path, ...chainFiles.slice(2), ...l1Flags]
+
+it.each<[string, string[], RegExp]>([
+  [
+    'an invalid port',
+    ['node', ...chainFiles, ...l1Flags, '--http.port', '70000'],
+    /--http.port: "70000" is not an integer from 0 to 65535, or off/,
+  ],
+  ['an invalid L1 URL', ['node', ...chainFiles, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
+  ['an unsupported feature', ['node', ...chainFiles, ...l1Flags, '--p2p.port', '9222'], /--p2p.port is not supported yet/],
+  [
+    'an invalid sequencer URL',
+    ['node', ...chainFiles, ...l1Flags, '--sequencer.http', 'ws://a'],
+    /--sequencer.http: "\(secret\)" is not a URL/,
+  ],
+  [
+    'a flag of another mode',
+    ['node', ...chainFiles, ...l1Flags, '--engine', 'http://a'],
+    /--engine has no effect with --mode all, only with consensus/,
+  ],
+  ['a consensus half without --engine', ['node', ...chainFiles, ...l1Flags, '--mode', 'consensus'], /--engine is needed/],
+  [
+    'an invalid secret',
+    ['node', ...chainFiles, '--mode', 'execution', '--jwt', file('short.hex', 'abcd')],
+    /short.hex is not a valid secret file.*JWT_FILE_BAD/,
+  ],
+  ['no chain', ['node', ...l1Flags], /--network is needed/],
+  [
+    'a built-in chain together with files',
+    ['node', '--network', 'base', ...chainFiles, ...l1Flags],
+    /--network, --rollup.config, --genesis: a built-in chain has its own/,
+  ],
+  ['a missing rollup config', chainWith(join(dir, 'none')), /cannot read .*none/],
+  ['a rollup config that is not JSON', chainWith(file('bad.json', '{"genesis":')), /bad.json is not JSON/],
+  [
+    'a rollup config with a bad value',
+    chainWith(file('bad2.json', JSON.stringify({ ...(recorded.rollupJson as object), block_time: 'two' }))),
+    /block_time/,
+  ],
+  ['a missing file to import', ['import', join(dir, 'none'), ...chainFiles.slice(2), '--datadir', join(dir, 'missing')], /cannot read/],
+  ['a block without its fields', ['execute', file('block.json', '{}')], /fixture/],
+])('cli/run: reports %s in one line, exit code 2', async (_what, args, line) => {
+  const { code, out, err } = await run(args)
+  expect(err).toMatch(line)
+  expect({ code, lines: err.trimEnd().split('\n').length, out }).toEqual({ code: 2, lines: 1, out: '' })
+})
+
 it('cli/run: names the flag of a bad variable, and does not show a secret (BAD_FLAG)', async () => {
   const { code, err } = await run(['node'], scriptedIo({ env: { BASALT_L1_RPC: 'wss://user:key@host' } }))
   expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc \(BASALT_L1_RPC\): "\(secret\)" is not /)])

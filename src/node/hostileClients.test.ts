@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -91,12 +91,20 @@ it.each<[string, (servers: Awaited<ReturnType<typeof serveAll>>, bodies: readonl
   expect(await post(servers.http, JSON.stringify(chainId))).toMatchObject({ result: '0x2105' })
 })
 
+/** Connections opened at once. Beyond the server's backlog of 511 the system retries after a second. */
+const waveSize = 200
+
 /** Connections that each send some bytes and then nothing. */
 async function idle(port: number | string, count: number, text: string): Promise<Disposable> {
   const target = typeof port === 'string' ? { path: port } : { port, host: '127.0.0.1' }
-  const sockets = Array.from({ length: count }, () => connect(target))
-  for (const socket of sockets) socket.on('error', () => {})
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const sockets: Socket[] = []
+  while (sockets.length < count) {
+    const wave = Array.from({ length: Math.min(waveSize, count - sockets.length) }, () => connect(target).on('error', () => {}))
+    await Promise.all(wave.map((socket) => once(socket, 'connect')))
+    sockets.push(...wave)
+    // the server accepts one connection per turn of the event loop
+    for (const _socket of wave) await new Promise((resolve) => setImmediate(resolve))
+  }
   if (text !== '') for (const socket of sockets) socket.write(text)
   await new Promise((resolve) => setTimeout(resolve, 200))
   return { [Symbol.dispose]: () => sockets.forEach((socket) => void socket.destroy()) }

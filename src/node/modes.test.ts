@@ -8,7 +8,8 @@ import { serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1 } from '#devnet/recordedL1'
 import { encodePayload } from '#engine/payloadJson'
-import { systemClock } from '#lib/clock'
+import { type Clock, systemClock } from '#lib/clock'
+import { KzgThread } from '#lib/kzgThread'
 import { createLog, silentLog } from '#lib/log'
 import { rpcCall } from '#test/harness/process/cliProcess'
 import { anyPort, l1At, nodeOptions } from '#test/harness/process/nodeOptions'
@@ -18,11 +19,16 @@ import { type Node, startNode } from './node.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-modes-'))
-afterAll(() => rmSync(base, { recursive: true }))
+/** Its set-up takes two seconds of a processor: all nodes share it. */
+const kzg = new KzgThread()
+afterAll(async () => {
+  await kzg[Symbol.asyncDispose]()
+  rmSync(base, { recursive: true })
+})
 
 const chain = readRecordedChain('op-bedrock-to-holocene')
 const last = chain.blocks.length - 1
-const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog }
+const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog, kzg }
 const jwtSecret = () => new Uint8Array(32).fill(7)
 let dirs = 0
 const datadir = (): string => join(base, String(dirs++))
@@ -86,7 +92,12 @@ it('node/modes: waits for the engine as a consensus half, reports that, and cont
   await using l1 = await serveRecordedL1(20)
   const port = await freePort()
   const options = execution({ listen: { engine: { host: '127.0.0.1', port } } })
-  await using driver = await startNode(deps, consensus(`http://127.0.0.1:${port}`, l1.url))
+  const hasty: Clock = {
+    ...systemClock,
+    delay: (ms, signal) => systemClock.delay(ms / 4, signal),
+    after: (ms, run) => systemClock.after(ms / 4, run),
+  }
+  await using driver = await startNode({ ...deps, clock: hasty }, consensus(`http://127.0.0.1:${port}`, l1.url))
   await until(() => driver.status()?.wait?.reason === 'engine', driver)
   expect(driver.problems()).toEqual([expect.stringMatching(/^derivation has not started: .*\(ENGINE_UNREACHABLE\)$/)])
   const safe = (number: number): number => chain.safeHeads[number] ?? -1

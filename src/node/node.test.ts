@@ -9,6 +9,7 @@ import { serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1 } from '#devnet/recordedL1'
 import { type Clock, systemClock } from '#lib/clock'
+import { KzgThread } from '#lib/kzgThread'
 import { createLog, silentLog } from '#lib/log'
 import { scheduleTo, smallGenesis } from '#test/harness/chain/blocks'
 import { rpcCall } from '#test/harness/process/cliProcess'
@@ -16,10 +17,15 @@ import { type Node, startNode } from './node.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-start-'))
-afterAll(() => rmSync(base, { recursive: true }))
+/** Its set-up takes two seconds of a processor: all nodes share it. */
+const kzg = new KzgThread()
+afterAll(async () => {
+  await kzg[Symbol.asyncDispose]()
+  rmSync(base, { recursive: true })
+})
 
 const recorded = readRecordedChain('op-bedrock-to-holocene')
-const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog }
+const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog, kzg }
 /** A chain whose genesis has two accounts, which starts quickly and is never derived. */
 const small = smallGenesis(scheduleTo('bedrock'))
 const config: RollupConfig = {

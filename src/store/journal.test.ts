@@ -20,6 +20,7 @@ import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createLog, silentLog } from '#lib/log'
+import { sampleOf } from '#test/harness/sample'
 import { openFileJournal } from './fileJournal.ts'
 import { createMemoryJournal } from './memoryJournal.ts'
 import type { Journal, JournalPlace, JournalRecord } from './ports.ts'
@@ -165,11 +166,11 @@ describe('store/fileJournal', () => {
     )
   })
 
-  it('reads a 3 GB segment of an earlier version in bounded memory', { timeout: 120_000 }, () => {
+  it('reads a segment of an earlier version, larger than 2 GiB, in bounded memory', { timeout: 120_000 }, () => {
     const dir = newDir()
     mkdirSync(dir)
     const recordBytes = 8 * 2 ** 20
-    const count = 384
+    const count = sampleOf(257, 384)
     const head = new DataView(new ArrayBuffer(9))
     head.setUint32(0, recordBytes)
     head.setUint32(4, crc32(new Uint8Array(1 + recordBytes)))

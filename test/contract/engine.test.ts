@@ -6,6 +6,7 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createListedPool } from '../harness/chain/buildPool.ts'
 import { engineClient, serveEngine } from '../harness/engine/server.ts'
+import { sampleOf } from '../harness/sample.ts'
 import { type EngineChain, engineContract, openExecution } from './engine.ts'
 import { enginePoolContract, type OpenPooledEngine } from './enginePool.ts'
 
@@ -65,7 +66,7 @@ bothContracts('in a worker', async (chain) => {
   }
 })
 
-bothContracts('in a worker, over HTTP', async (chain) => {
+async function openWorkerOverHttp(chain: EngineChain): Promise<OpenPooledEngine> {
   const worker = await startWorker(chain)
   const server = await serveEngine({ execution: worker, engine: worker, config: chain.config })
   return {
@@ -77,4 +78,7 @@ bothContracts('in a worker, over HTTP', async (chain) => {
       await worker[Symbol.asyncDispose]()
     },
   }
-})
+}
+
+// the sample has each half of this adapter alone; src/node/modes.test.ts drives both together
+if (sampleOf(false, true)) bothContracts('in a worker, over HTTP', openWorkerOverHttp)

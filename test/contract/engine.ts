@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BuildPool } from '#block/building/buildPool'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -260,32 +260,50 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       expect(await engine.payload(5)).toBeUndefined()
     })
 
-    it.each<[string, (refs: readonly Heads['unsafe'][], side: Heads['unsafe']) => Heads]>([
-      [
-        'an unknown unsafe head',
-        ([genesis, a]) => ({ unsafe: { ...need(a), hash: hashOf('unknown') }, safe: need(genesis), finalized: need(genesis) }),
-      ],
-      [
-        'an unknown safe head',
-        ([genesis, a]) => ({ unsafe: need(a), safe: { ...need(a), hash: hashOf('unknown') }, finalized: need(genesis) }),
-      ],
-      ['a safe head above the unsafe one', ([genesis, a, b]) => ({ unsafe: need(a), safe: need(b), finalized: need(genesis) })],
-      ['a safe head of another branch', ([genesis, , b], side) => ({ unsafe: need(b), safe: side, finalized: need(genesis) })],
-      ['a finalized head above the safe one', ([, a, b]) => ({ unsafe: need(b), safe: need(a), finalized: need(b) })],
-      ['an unsafe head below the finalized one', ([genesis]) => ({ unsafe: need(genesis), safe: need(genesis), finalized: need(genesis) })],
-      ['a branch without the finalized head', ([genesis], side) => ({ unsafe: side, safe: need(genesis), finalized: need(genesis) })],
-    ])('setHeads: rejects %s and moves no head (INVALID_FORKCHOICE)', async (_what, headsOf) => {
-      await using opened = await open(chain)
-      const { engine } = opened
-      const maker = openExecution(chain)
-      const trunk = await made(maker, 2)
-      const [side = expect.fail()] = await made(maker, 1, { branch: 4 })
-      await insertAll(engine, [...trunk, side])
-      const refs = [(await engine.heads()).finalized, ...trunk.map(refOf)]
-      const heads = { unsafe: need(refs[2]), safe: need(refs[1]), finalized: need(refs[1]) }
-      await engine.setHeads(heads)
-      await expect(engine.setHeads(headsOf(refs, refOf(side)))).rejects.toEqual(fault('INVALID_FORKCHOICE'))
-      expect(await engine.heads()).toEqual(heads)
+    describe('setHeads, on one chain', () => {
+      let shared: {
+        readonly opened: OpenEngine
+        readonly refs: readonly Heads['unsafe'][]
+        readonly side: Heads['unsafe']
+        readonly heads: Heads
+      }
+      beforeAll(async () => {
+        const opened = await open(chain)
+        const { engine } = opened
+        const maker = openExecution(chain)
+        const trunk = await made(maker, 2)
+        const [side = expect.fail()] = await made(maker, 1, { branch: 4 })
+        await insertAll(engine, [...trunk, side])
+        const refs = [(await engine.heads()).finalized, ...trunk.map(refOf)]
+        const heads = { unsafe: need(refs[2]), safe: need(refs[1]), finalized: need(refs[1]) }
+        await engine.setHeads(heads)
+        shared = { opened, refs, side: refOf(side), heads }
+      })
+      afterAll(() => shared.opened[Symbol.asyncDispose]())
+
+      it.each<[string, (refs: readonly Heads['unsafe'][], side: Heads['unsafe']) => Heads]>([
+        [
+          'an unknown unsafe head',
+          ([genesis, a]) => ({ unsafe: { ...need(a), hash: hashOf('unknown') }, safe: need(genesis), finalized: need(genesis) }),
+        ],
+        [
+          'an unknown safe head',
+          ([genesis, a]) => ({ unsafe: need(a), safe: { ...need(a), hash: hashOf('unknown') }, finalized: need(genesis) }),
+        ],
+        ['a safe head above the unsafe one', ([genesis, a, b]) => ({ unsafe: need(a), safe: need(b), finalized: need(genesis) })],
+        ['a safe head of another branch', ([genesis, , b], side) => ({ unsafe: need(b), safe: side, finalized: need(genesis) })],
+        ['a finalized head above the safe one', ([, a, b]) => ({ unsafe: need(b), safe: need(a), finalized: need(b) })],
+        [
+          'an unsafe head below the finalized one',
+          ([genesis]) => ({ unsafe: need(genesis), safe: need(genesis), finalized: need(genesis) }),
+        ],
+        ['a branch without the finalized head', ([genesis], side) => ({ unsafe: side, safe: need(genesis), finalized: need(genesis) })],
+      ])('rejects %s and moves no head (INVALID_FORKCHOICE)', async (_what, headsOf) => {
+        const { opened, refs, side, heads } = shared
+        expect(await opened.engine.heads()).toEqual(heads)
+        await expect(opened.engine.setHeads(headsOf(refs, side))).rejects.toEqual(fault('INVALID_FORKCHOICE'))
+        expect(await opened.engine.heads()).toEqual(heads)
+      })
     })
 
     it('storageRoot: returns the root with storage, without storage and without an account, and none for an unknown block', async () => {

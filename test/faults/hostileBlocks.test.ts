@@ -8,7 +8,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
-import { systemClock } from '#lib/clock'
+import { type Clock, systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { startNode } from '#node/node'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
@@ -98,13 +98,15 @@ it('faults/hostileBlocks: names an endless payload of the consensus half in /rea
   const rollup: RollupConfig = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
   const listen = { http: anyPort, engine: anyPort }
   const options = nodeOptions(
-    { mode: 'execution', datadir: newDir(), listen, jwtSecret: () => jwtSecret, maxPayloadMs: 6_000 },
+    { mode: 'execution', datadir: newDir(), listen, jwtSecret: () => jwtSecret, maxPayloadMs: 2_000 },
     {
       config: rollup,
       genesis,
     },
   )
-  await using node = await startNode({ clock: systemClock, random: () => 0, fetch, log: silentLog }, options)
+  // an execution counts as long after half a second of this clock, not after five
+  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 4_500 }
+  await using node = await startNode({ clock, random: () => 0, fetch, log: silentLog }, options)
   const { http = '', engine = '' } = node.urls
   const problems = async (): Promise<string> => (await fetch(`${http}/readyz`)).text()
   const client = engineClient(engine, rollup)

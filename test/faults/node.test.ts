@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { type Clock, systemClock } from '#lib/clock'
+import { KzgThread } from '#lib/kzgThread'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import { forkRecording } from '../harness/l1/fork.ts'
@@ -12,7 +13,12 @@ import { type L1FaultKind, startFaultyL1 } from '../harness/l1/recordedL1.ts'
 const { l1: recording, config, genesis, blocks } = readRecordedChain()
 const lastL1 = recording.blocks.length - 1
 const folder = mkdtempSync(join(tmpdir(), 'basalt-faults-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+/** Its set-up takes two seconds of a processor: all nodes share it. */
+const kzg = new KzgThread()
+afterAll(async () => {
+  await kzg[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
 
 /** Clock that runs twenty times faster. */
 const fastClock: Clock = {
@@ -25,7 +31,7 @@ const fastClock: Clock = {
 function start(url: string, datadir: string, lines: string[]): Promise<Node> {
   const log = createLog('warn', { write: (line) => void lines.push(line) })
   return startNode(
-    { clock: fastClock, random: () => 0.5, fetch, log },
+    { clock: fastClock, random: () => 0.5, fetch, log, kzg },
     {
       mode: 'all',
       config,

@@ -175,7 +175,7 @@ it('faults/rpcThreads: replaces a thread that ends, while the others and the nod
 })
 
 it('faults/rpcThreads: replaces an unresponsive thread', async () => {
-  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 4, run) }
+  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 8, run) }
   await using node = await start({}, hasty)
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
   const limits = { timeout: 20_000, interval: 100 }

@@ -21,7 +21,7 @@ const signals: readonly (readonly [string, NodeJS.Signals, 'group' | 'launcher']
   ['SIGINT to the launcher alone', 'SIGINT', 'launcher'],
 ]
 
-it.each(sampleOf(signals.slice(0, 2), signals))(
+it.each(sampleOf(signals.slice(0, 1), signals))(
   'bin: stops the demo cleanly on %s and leaves no process or file',
   async (_what, signal, to) => {
     const child = spawn(ownNode, ['bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'], {

@@ -40,15 +40,9 @@ async function askWhileBusy(url: string, busyMs: number, afterMs: number): Promi
 it('node/health/healthServer: answers within a second by the last problems while the main thread is busy', async () => {
   await using server = await start(() => [])
   expect(await read(`${server.url}/readyz`)).toEqual([200, { ready: true }])
-  const { status, text, tookMs } = await askWhileBusy(`${server.url}/readyz`, 3_000, 1_000)
+  const { status, text, tookMs } = await askWhileBusy(`${server.url}/readyz`, 2_000, 500)
   expect([status, JSON.parse(text)]).toEqual([200, { ready: true }])
   expect(tookMs).toBeLessThan(1_000)
-})
-
-it('node/health/healthServer: is not ready when the main thread has not answered for five seconds', async () => {
-  await using server = await start(() => [])
-  const { status, text } = await askWhileBusy(`${server.url}/readyz`, 9_000, 7_500)
-  expect([status, text]).toEqual([503, expect.stringMatching(/the main thread of the node has not answered for \d+ s/)])
 })
 
 it('node/health/healthServer: answers new connections while many others are idle', async () => {

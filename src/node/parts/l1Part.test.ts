@@ -5,6 +5,7 @@ import { Registry } from 'prom-client'
 import { afterAll, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
+import { KzgThread } from '#lib/kzgThread'
 import { createLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
 import { consensusTables } from '#store/tables'
@@ -25,13 +26,14 @@ const last = recording.blocks.findIndex((_, number) => blobsAt(number).length > 
 it('node/parts/l1Part: requests nothing from L1 again after a restart, including blobs', async () => {
   await using server = await startFaultyL1(recording, last)
   const urls = { rpcUrls: [server.url], beaconUrls: [server.url], pollMs: 4_000 }
+  await using kzg = new KzgThread()
   const lines: string[] = []
   const log = createLog('info', { write: (line) => void lines.push(line) })
 
   /** One process: reads, then ends. */
   async function read(): Promise<readonly Uint8Array[] | 'missing'> {
     await using kv = openLmdbKv(base, Object.values(consensusTables))
-    const deps = { kv, clock: systemClock, random: Math.random, fetch, log, registry: new Registry() }
+    const deps = { kv, clock: systemClock, random: Math.random, fetch, log, kzg, registry: new Registry() }
     await using l1 = openL1(deps, { config, l1: urls })
     await checkL1(l1, signal)
     for (let number = 0; number < last; number++) expect((await l1.block(number, signal))?.ref.number).toBe(number)

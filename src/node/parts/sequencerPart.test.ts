@@ -7,6 +7,7 @@ import { serveL1 } from '#devnet/l1Server'
 import { createRecordedL1 } from '#devnet/recordedL1'
 import { type Clock, systemClock } from '#lib/clock'
 import { toHex, toQuantity } from '#lib/hex'
+import { KzgThread } from '#lib/kzgThread'
 import { silentLog } from '#lib/log'
 import { emptyChain, type GeneratedChain } from '#test/harness/chain/generatedChain'
 import { keyOf, sign } from '#test/harness/derive/l1'
@@ -31,10 +32,16 @@ async function withL1(l1Blocks: number): Promise<{ chain: GeneratedChain; config
   return { chain, config, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-/** The system's clock, shifted to the given number of milliseconds after the chain's genesis. */
-function clockAt(config: RollupConfig, afterGenesisMs: number): Clock {
-  const offsetMs = config.genesis.l2TimeSec * 1_000 + afterGenesisMs - systemClock.nowMs()
-  return { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs }
+/** A clock that starts the given number of milliseconds after the chain's genesis. @param haste factor by which it is faster than the system's */
+function clockAt(config: RollupConfig, afterGenesisMs: number, haste: number): Clock {
+  const startMs = systemClock.elapsedMs()
+  const passedMs = (): number => (systemClock.elapsedMs() - startMs) * haste
+  return {
+    nowMs: () => config.genesis.l2TimeSec * 1_000 + afterGenesisMs + passedMs(),
+    elapsedMs: passedMs,
+    delay: (ms, signal) => systemClock.delay(ms / haste, signal),
+    after: (ms, run) => systemClock.after(ms / haste, run),
+  }
 }
 
 let dirs = 0
@@ -48,8 +55,11 @@ const optionsOf = (chain: GeneratedChain, config: RollupConfig, url: string, cha
     { config, genesis: chain.genesis },
   )
 
-const start = (config: RollupConfig, options: NodeOptions, afterMs: number): Promise<Node> =>
-  startNode({ clock: clockAt(config, afterMs), random: () => 0, fetch, log: silentLog }, options)
+/** No block of L1 has blobs, so the thread that checks them never starts. */
+const kzg = new KzgThread()
+
+const start = (config: RollupConfig, options: NodeOptions, afterMs: number, haste = 1): Promise<Node> =>
+  startNode({ clock: clockAt(config, afterMs, haste), random: () => 0, fetch, log: silentLog, kzg }, options)
 
 async function untilHead(node: Node, number: number): Promise<void> {
   while ((node.execution?.published.heads.unsafe.number ?? 0) < number) await systemClock.delay(20)
@@ -84,7 +94,7 @@ it('node/parts/sequencerPart: sequences on an execution half in another process,
   const jwtSecret = () => new Uint8Array(32).fill(7)
   const apart = { ...optionsOf(chain, config, url), jwtSecret }
   const { l1: _l1, sequencer: _sequencer, ...execution } = { ...apart, mode: 'execution' as const }
-  await using half = await start(config, { ...execution, listen: { http: anyPort, engine: anyPort } }, 0)
+  await using half = await start(config, { ...execution, listen: { http: anyPort, engine: anyPort } }, 0, 4)
   const driving = {
     ...apart,
     ...{ mode: 'consensus' as const, datadir: join(base, String(dirs++)) },
@@ -92,7 +102,7 @@ it('node/parts/sequencerPart: sequences on an execution half in another process,
   }
   let head: string
   {
-    await using node = await start(config, driving, 20_000)
+    await using node = await start(config, driving, 20_000, 4)
     await untilHead(half, 22)
     const sent = await sendTransfer(config, half.urls.http ?? '', 0)
     await untilHead(half, (half.execution?.published.heads.unsafe.number ?? 0) + 2)
@@ -101,7 +111,7 @@ it('node/parts/sequencerPart: sequences on an execution half in another process,
     expect(half.execution?.published.heads.unsafe.hash).toBe(head)
   }
   const { number } = half.execution?.published.heads.unsafe ?? expect.fail()
-  await using _again = await start(config, driving, 30_000)
+  await using _again = await start(config, driving, 30_000, 4)
   await untilHead(half, 30)
   using view = half.execution?.view()
   expect(view?.canonicalHash(number)).toBe(head)
@@ -153,7 +163,7 @@ it('node/parts/sequencerPart: refuses a sequencer without L1, or with blocks of 
 
 it('node/parts/sequencerPart: includes sent transactions in the next block, each once', { timeout: 20_000 }, async () => {
   await using l1 = await withL1(1)
-  await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000)
+  await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000, 2)
   const http = node.urls.http ?? ''
   await untilHead(node, 4)
   const hashes = await Promise.all(Array.from({ length: 40 }, (_, nonce) => sendTransfer(l1.config, http, nonce)))
