@@ -104,8 +104,8 @@ it('faults/hostileBlocks: names an endless payload of the consensus half in /rea
       genesis,
     },
   )
-  // an execution counts as long after half a second of this clock, not after five
-  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 4_500 }
+  // this wall clock is ahead, so an execution counts as long after half a second instead of four
+  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 3_500 }
   await using node = await startNode({ clock, random: () => 0, fetch, log: silentLog }, options)
   const { http = '', engine = '' } = node.urls
   const problems = async (): Promise<string> => (await fetch(`${http}/readyz`)).text()
