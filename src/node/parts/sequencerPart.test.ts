@@ -111,8 +111,8 @@ it('node/parts/sequencerPart: sequences on an execution half in another process,
     expect(half.execution?.published.heads.unsafe.hash).toBe(head)
   }
   const { number } = half.execution?.published.heads.unsafe ?? expect.fail()
-  await using _again = await start(config, driving, 30_000, 4)
-  await untilHead(half, 30)
+  await using _again = await start(config, driving, (number + 6) * 1_000, 4)
+  await untilHead(half, number + 6)
   using view = half.execution?.view()
   expect(view?.canonicalHash(number)).toBe(head)
 })
@@ -166,10 +166,13 @@ it('node/parts/sequencerPart: includes sent transactions in the next block, each
   await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000, 2)
   const http = node.urls.http ?? ''
   await untilHead(node, 4)
+  const head = (): number => node.execution?.published.heads.unsafe.number ?? 0
+  const first = head() + 1
   const hashes = await Promise.all(Array.from({ length: 40 }, (_, nonce) => sendTransfer(l1.config, http, nonce)))
-  const from = node.execution?.published.heads.unsafe.number ?? 0
-  await untilHead(node, from + 3)
-  const blocks = await Promise.all([0, 1, 2, 3].map((at) => rpcCall(http, 'eth_getBlockByNumber', [toQuantity(BigInt(from + at)), false])))
+  const last = head() + 2
+  await untilHead(node, last)
+  const numbers = Array.from({ length: last - first + 1 }, (_, i) => toQuantity(BigInt(first + i)))
+  const blocks = await Promise.all(numbers.map((number) => rpcCall(http, 'eth_getBlockByNumber', [number, false])))
   const included = (blocks as { transactions: string[] }[]).flatMap(({ transactions }) => transactions.slice(1))
   expect(included.toSorted()).toEqual(hashes.toSorted())
 })
