@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compareBytes, concatBytes } from '#lib/bytes'
+import { toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { emptyRoot, type Hash } from '#types/ids'
+import { isLeafRlp } from './node.ts'
+import { SortedTrie } from './sortedTrie.ts'
+import { updateTrie } from './updateTrie.ts'
+
+type Entry = { readonly key: Uint8Array; readonly value: Uint8Array }
+type Node = { readonly path: Uint8Array; readonly node: Uint8Array }
+type Built = { readonly root: Hash; readonly nodes: readonly Node[] }
+
+function build(entries: readonly Entry[]): Built {
+  const nodes: Node[] = []
+  const trie = new SortedTrie((path, node) => nodes.push({ path, node }))
+  for (const { key, value } of entries) trie.add(key, value)
+  return { root: trie.end(), nodes }
+}
+
+/** Key of a node in a store. */
+const placeOf = ({ path }: Node): Uint8Array => concatBytes(path, Uint8Array.of(0x10))
+
+/** Returns the same trie as built by insertions into an empty trie, nodes in store order. */
+function inserted(entries: readonly Entry[]): Built {
+  const { root, changes } = updateTrie({ get: () => undefined }, undefined, emptyRoot, entries)
+  const nodes = changes.flatMap(({ path, node }) => (node === null || isLeafRlp(node) ? [] : [{ path, node }]))
+  return { root, nodes: nodes.sort((a, b) => compareBytes(placeOf(a), placeOf(b))) }
+}
+
+const sorted = (entries: readonly Entry[]): Entry[] =>
+  [...new Map(entries.map((entry) => [toHex(entry.key), entry])).values()].sort((a, b) => compareBytes(a.key, b.key))
+
+/** Keys with shared prefixes, and values of any size, which make all node shapes likely. */
+function entriesOf(keyBytes: number, alphabet: number): fc.Arbitrary<Entry[]> {
+  const key = fc
+    .array(fc.nat(alphabet), { minLength: keyBytes, maxLength: keyBytes })
+    .map((bytes) => Uint8Array.from(bytes, (byte) => byte * 17))
+  return fc.array(fc.record({ key, value: fc.uint8Array({ minLength: 1, maxLength: 40 }) }), { maxLength: 60 }).map(sorted)
+}
+
+const entry = (key: readonly number[], size = 1): Entry => ({ key: Uint8Array.from(key), value: new Uint8Array(size).fill(7) })
+
+describe('trie/sortedTrie', () => {
+  it.each([
+    [1, 15],
+    [2, 15],
+    [3, 2],
+    [6, 1],
+  ])('trie/sortedTrie: keys of %i bytes give the root and the nodes of an update, in store order', (size, alphabet) => {
+    fc.assert(
+      fc.property(entriesOf(size, alphabet), (entries) => {
+        expect(build(entries)).toEqual(inserted(entries))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('trie/sortedTrie: 20,000 hashed keys give the root and the nodes of an update, in store order', () => {
+    const entries = sorted(
+      Array.from({ length: 20_000 }, (_, index) => {
+        const key = keccak256(Uint8Array.of(index & 255, index >> 8))
+        return { key, value: key.subarray(0, 1 + (index % 32)) }
+      }),
+    )
+    const built = build(entries)
+    expect(built.nodes.length).toBeGreaterThan(5_000)
+    expect(built).toEqual(inserted(entries))
+  })
+
+  it('trie/sortedTrie: builds one trie after another, an empty one included', () => {
+    const trie = new SortedTrie(() => {})
+    expect(trie.end()).toBe(emptyRoot)
+    for (const entries of [[entry([1, 2])], [entry([1, 2], 40), entry([1, 3])], [entry([1, 2], 40), entry([1, 3])]]) {
+      for (const { key, value } of entries) trie.add(key, value)
+      expect(trie.end()).toBe(inserted(entries).root)
+    }
+    expect(trie.end()).toBe(emptyRoot)
+  })
+
+  it.each([
+    ['descend', [2, 0], [1, 9]],
+    ['repeat', [1, 2], [1, 2]],
+    ['differ in length', [1, 2], [1, 2, 3]],
+  ])('trie/sortedTrie: throws RangeError when keys %s', (_case, first, second) => {
+    const trie = new SortedTrie(() => {})
+    trie.add(Uint8Array.from(first), Uint8Array.of(1))
+    expect(() => trie.add(Uint8Array.from(second), Uint8Array.of(1))).toThrow(RangeError)
+  })
+})
