@@ -4,13 +4,15 @@ import { parseArgs } from 'node:util'
 import type { EvmOptions } from './evm/world.ts'
 import { describe, quantile, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
+import type { StateOptions } from './state/make.ts'
 
 /**
- * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
+ * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`: suites `state…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
  * interpreter.
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
-  RpcOptions
+  RpcOptions &
+  StateOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
@@ -38,6 +40,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   rpcLogs: () => import('./rpc/logs.ts'),
   rpcMixed: () => import('./rpc/mixed.ts'),
   rpcSockets: () => import('./rpc/sockets.ts'),
+  stateMake: () => import('./state/make.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),
@@ -55,10 +58,14 @@ const names = {
   only: text,
   workers: text,
   seconds: text,
+  dir: text,
+  accounts: text,
+  slots: text,
+  seed: text,
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge } = values
+const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge, dir, accounts, slots, seed } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -75,6 +82,10 @@ const options: Options = {
   ...(only !== undefined && { only }),
   ...(workers !== undefined && { workers }),
   ...(seconds !== undefined && { seconds: Number(seconds) }),
+  ...(dir !== undefined && { dir }),
+  ...(accounts !== undefined && { accounts: Number(accounts) }),
+  ...(slots !== undefined && { slots: Number(slots) }),
+  ...(seed !== undefined && { seed: Number(seed) }),
   ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestampOf } from '#chainspec/blockTime'
+import type { Genesis } from '#chainspec/genesis'
 import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
 import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
 import type { L1Block, SafeHead } from '#derive/ports'
@@ -22,6 +23,7 @@ export type DenimChain = {
   readonly config: RollupConfig
   readonly genesisFile: string
   readonly rollupFile: string
+  readonly genesis: () => Genesis
   /** Opens its data directory, new or with blocks. */
   readonly open: (datadir: string) => Promise<OpenChain>
 }
@@ -38,7 +40,7 @@ export function createDenimChain(folder: string, accounts: readonly Address[]): 
   const [genesisFile, rollupFile] = [join(folder, 'genesis.json'), join(folder, 'rollup.json')]
   writeFileSync(genesisFile, JSON.stringify(chain.genesisNote))
   writeFileSync(rollupFile, JSON.stringify(toRollupJson(chain.config)))
-  return { config: chain.config, genesisFile, rollupFile, open: (datadir) => openChain(datadir, chain.genesis()) }
+  return { config: chain.config, genesisFile, rollupFile, genesis: chain.genesis, open: (datadir) => openChain(datadir, chain.genesis) }
 }
 
 /** Adds blocks to a chain, each on an L1 origin that is old enough. */

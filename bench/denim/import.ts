@@ -9,7 +9,8 @@ import type { Payload } from '#types/payload'
 import { distribution, median, type Row } from '../format.ts'
 import { inFolder } from '../rpc/servers.ts'
 import { createDenimChain, DenimBlocks, type DenimChain } from './chain.ts'
-import { Mix, senders } from './mix.ts'
+import { Mix } from './mix.ts'
+import { senders } from './senders.ts'
 
 const defaultBlocks = 20_000
 const blockGas = 8_000_000

@@ -1,21 +1,10 @@
 import { concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import { keccak256, keccak256Text } from '#lib/keccak'
-import { encodeRlp } from '#lib/rlp'
-import { addressOfKey } from '#lib/secp256k1'
 import { dice } from '#test/harness/dice'
-import { type Address, addressFromBytes, parseAddress } from '#types/ids'
-import { signTransaction } from '#types/signing'
+import { type Address, parseAddress } from '#types/ids'
 import { codeOf } from '../evm/workloads.ts'
-import { denimChainId } from './chain.ts'
+import { type Call, createdBy, creationOf, Signers, selector, senderCount, senders, word } from './senders.ts'
 
-const senderCount = 1_000
-const keys = Array.from({ length: senderCount }, (_, index) => keccak256Text(`denim sender ${index}`))
-/** Accounts that sign the transactions in turn. */
-export const senders: readonly Address[] = keys.map((key) => addressFromBytes(addressOfKey(key)))
-
-const word = (value: bigint | number | string): Uint8Array => fromHex(`0x${BigInt(value).toString(16).padStart(64, '0')}`)
-const selector = (signature: string): Uint8Array => keccak256Text(signature).subarray(0, 4)
 const [mint, transfer] = [selector('mint(address,uint256)'), selector('transfer(address,uint256)')]
 
 /** Writes the block number to ten slots and reads ten others, from the slot in its calldata on. */
@@ -25,16 +14,6 @@ const storageCode = fromHex(
     return `4360${write}5f35015560${read}5f35015450`
   }).join('')}00`,
 )
-
-/** Returns creation code that leaves this code. */
-const creationOf = (code: Uint8Array): Uint8Array =>
-  concatBytes(fromHex(`0x61${code.length.toString(16).padStart(4, '0')}80600a5f395ff3`), code)
-
-/** Returns the address of the contract that an account creates with a nonce below 128. */
-const createdBy = (creator: Address, nonce: number): Address =>
-  addressFromBytes(keccak256(encodeRlp([fromHex(creator), nonce === 0 ? new Uint8Array() : Uint8Array.of(nonce)])).subarray(12))
-
-type Call = { readonly to: Address | null; readonly value?: bigint; readonly data: Uint8Array; readonly gas: bigint }
 
 /** Of ten transactions, two are plain transfers, five ERC-20 transfers, three write storage. */
 const kinds = ['plain', 'token', 'storage', 'token', 'token', 'plain', 'storage', 'token', 'storage', 'token'] as const
@@ -46,7 +25,7 @@ const newSlots = 3
 /** Endless sequence of signed transactions: the same one in each run. Each sender first mints tokens. */
 export class Mix {
   readonly #roll = dice(20_261_105)
-  readonly #nonces: number[] = Array.from({ length: senderCount }, () => 0)
+  readonly #signers = new Signers()
   readonly #token = createdBy(senders[0] as Address, 0)
   readonly #storage = createdBy(senders[0] as Address, 1)
   #sent = 0
@@ -54,21 +33,12 @@ export class Mix {
 
   /** The transactions that the others need before them: the first sender creates the contracts. */
   deployments(): readonly Uint8Array[] {
-    return [codeOf('Token'), storageCode].map((code) => this.#sign(0, { to: null, data: creationOf(code), gas: 2_000_000n }))
+    return [codeOf('Token'), storageCode].map((code) => this.#signers.sign(0, { to: null, data: creationOf(code), gas: 2_000_000n }))
   }
 
   next(): Uint8Array {
     const at = this.#sent++
-    return this.#sign(at % senderCount, this.#call(at))
-  }
-
-  /** Signs a call with the next nonce of a sender. */
-  #sign(sender: number, { to, value = 0n, data, gas }: Call): Uint8Array {
-    const nonce = BigInt(this.#nonces[sender] ?? 0)
-    this.#nonces[sender] = Number(nonce) + 1
-    const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1_000_000n, accessList: [] }
-    const unsigned = { type: 2, chainId: BigInt(denimChainId), nonce, gasLimit: gas, to, value, data, ...fees } as const
-    return signTransaction(unsigned, keys[sender] ?? new Uint8Array(32)).raw
+    return this.#signers.sign(at % senderCount, this.#call(at))
   }
 
   #call(at: number): Call {

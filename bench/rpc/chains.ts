@@ -23,14 +23,18 @@ import { type GenesisNote, rollupOf, type World } from './servers.ts'
 /** An execution in this process over a data directory. */
 export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig }
 
-export async function openChain(datadir: string, genesis: Genesis): Promise<OpenChain> {
+/** @param config by default that of the genesis; another one names the genesis block of a store that has one already */
+export async function openChain(
+  datadir: string,
+  genesis: () => Genesis,
+  config: ExecutionConfig = configOfGenesis(genesis()),
+): Promise<OpenChain> {
   await using parts = new AsyncDisposableStack()
   const dir = join(datadir, 'chain')
   const kv = parts.use(openLmdbKv(dir, Object.values(tables)))
   agreeOnSchema(kv, chainSchema)
-  const config = configOfGenesis(genesis)
   const journal = parts.use(openFileJournal(journalDir(dir), silentLog))
-  const deps = { kv, journal, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  const deps = { kv, journal, evm: createWasmEvm(), config, genesis, clock: systemClock, log: silentLog }
   const execution = parts.use(createExecution(deps))
   const kept = parts.move()
   return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
@@ -85,7 +89,7 @@ export async function createLogsWorld(folder: string, blocks: number): Promise<W
   const note = logsNote()
   const { genesis } = parseBaseGenesisNote(note)
   const datadir = join(folder, 'logs')
-  await using chain = await openChain(datadir, genesis)
+  await using chain = await openChain(datadir, () => genesis)
   const { schedule } = chain.config
   for (let number = 1; number <= blocks; number++) {
     const word = new Uint8Array(32)

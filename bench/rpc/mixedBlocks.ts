@@ -59,7 +59,7 @@ export async function buildMixedBlocks(world: World, count: number): Promise<rea
   const datadir = join(world.folder, 'builder')
   cpSync(world.datadir, datadir, { recursive: true })
   const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
-  await using chain = await openChain(datadir, genesis)
+  await using chain = await openChain(datadir, () => genesis)
   const [l1Attributes] = last.transactions
   if (l1Attributes === undefined) throw new Error('an empty block')
   const attributes = (index: number, transactions: readonly Uint8Array[]): PayloadAttributes => ({

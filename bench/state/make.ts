@@ -1,0 +1,44 @@
+// Generates a large state.
+// npm run bench -- stateMake --dir DIR [--accounts 10000000] [--slots 50000000] [--seed 1]
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Row, row } from '../format.ts'
+import { createProgress } from './progress.ts'
+import { makeStateWorld } from './world.ts'
+
+export type StateOptions = {
+  readonly dir?: string
+  readonly accounts?: number
+  readonly slots?: number
+  readonly seed?: number
+}
+
+export function requireDir({ dir }: StateOptions): string {
+  if (dir === undefined) throw new Error('--dir DIR names the directory of the generated state')
+  return dir
+}
+
+/** Returns the size of the files in a directory and below. */
+export function sizeOf(dir: string): number {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+}
+
+export async function run(options: StateOptions): Promise<readonly Row[]> {
+  const { accounts = 10_000_000, slots = 50_000_000, seed = 1 } = options
+  const dir = requireDir(options)
+  const startMs = performance.now()
+  const progress = createProgress(accounts + slots, 'accounts and slots')
+  const world = await makeStateWorld(dir, { seed, accounts, slots }, (own) => progress.add(1 + own))
+  progress.end()
+  const seconds = (performance.now() - startMs) / 1_000
+  const name = (what: string): string => `state of ${accounts} accounts and ${slots} slots: ${what}`
+  process.stderr.write(`state root ${world.root}, genesis ${world.config.genesis.l2.hash}\n`)
+  return [
+    row(name('written'), 'accounts and slots/s', [(accounts + slots) / seconds]),
+    row(name('time'), 's, less is better', [seconds]),
+    row(name('database'), 'MB, less is better', [sizeOf(join(dir, 'chain')) / 1e6]),
+    row(name('maximum memory of the generator'), 'MB, less is better', [process.resourceUsage().maxRSS / 1e3]),
+  ]
+}

@@ -1,0 +1,101 @@
+import { messagePasser } from '#chainspec/addresses'
+import type { GenesisAccount } from '#chainspec/genesis'
+import { bytesFromBigint, compareBytes, concatBytes, trimLeft } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp } from '#lib/rlp'
+import { encodeAccount, encodeAccountRow } from '#state/account'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
+import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { nodeRow } from '../../src/state/rows.ts'
+import { SortedTrie } from '../../src/trie/sortedTrie.ts'
+import { BulkWriter } from './bulkWriter.ts'
+import { HashOrder } from './hashOrder.ts'
+import type { Code, StateModel } from './model.ts'
+
+export type StateRoots = { readonly stateRoot: Hash; readonly messagePasserStorageRoot: Hash }
+
+/** An account and its slots, ascending by key. */
+type SortedAccount = {
+  readonly key: Uint8Array
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly code: Code
+  readonly slots: Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+}
+
+/**
+ * Writes the accounts of a model, and others, with slots, codes and trie nodes, in the order of their keys.
+ * @param others accounts that are not in the model: predeploys, senders
+ * @param onDone called after each account with its number of slots
+ */
+export function writeModel(kv: Kv, model: StateModel, others: readonly GenesisAccount[], onDone: (slots: number) => void): StateRoots {
+  const rows = new BulkWriter(kv)
+  const codes = new Set<Hash>()
+  const trie = new SortedTrie((path, node) => putNode(rows, undefined, path, node))
+  const storageTries = new SortedTrie((path, node) => putNode(rows, owner, path, node))
+  const passerKey = keccak256(fromHex(messagePasser))
+  let owner: Uint8Array | undefined
+  let messagePasserStorageRoot = emptyRoot
+  for (const { key, nonce, balance, code, slots } of sortedAccounts(model, others)) {
+    owner = key
+    let count = 0
+    for (const slot of slots) {
+      rows.put(tables.storage.id, concatBytes(key, slot.key), slot.value)
+      storageTries.add(slot.key, encodeRlp(slot.value))
+      count++
+    }
+    const account = { nonce, balance, codeHash: code.hash, storageRoot: storageTries.end() }
+    if (compareBytes(key, passerKey) === 0) messagePasserStorageRoot = account.storageRoot
+    rows.put(tables.accounts.id, key, encodeAccountRow(account))
+    trie.add(key, encodeAccount(account))
+    if (code.hash !== emptyCodeHash && !codes.has(code.hash)) {
+      codes.add(code.hash)
+      rows.put(tables.code.id, fromHex(code.hash), code.code)
+    }
+    onDone(count)
+  }
+  const stateRoot = trie.end()
+  rows.flush()
+  return { stateRoot, messagePasserStorageRoot }
+}
+
+function putNode(rows: BulkWriter, owner: Uint8Array | undefined, path: Uint8Array, node: Uint8Array): void {
+  const { table, key } = nodeRow(owner, path)
+  rows.put(table, key, node)
+}
+
+function* sortedAccounts(model: StateModel, others: readonly GenesisAccount[]): Generator<SortedAccount> {
+  const waiting = others.map(sortedOther).sort((a, b) => compareBytes(b.key, a.key))
+  const slotOrder = new HashOrder()
+  for (const { index, key } of new HashOrder().of(model.spec.accounts, (at) => keccak256(model.addressOf(at)))) {
+    for (let next = waiting.at(-1); next !== undefined && compareBytes(next.key, key) < 0; next = waiting.at(-1)) {
+      waiting.pop()
+      yield next
+    }
+    const { nonce, balance, code, rank } = model.account(index)
+    yield { key, nonce, balance, code, slots: rank === undefined ? [] : sortedSlots(model, rank, slotOrder) }
+  }
+  for (const next of waiting.reverse()) yield next
+}
+
+function* sortedSlots(
+  model: StateModel,
+  rank: number,
+  order: HashOrder,
+): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+  for (const { index, key } of order.of(model.slotsOf(rank), (at) => keccak256(model.slotNumber(rank, at)))) {
+    yield { key, value: model.slot(rank, index).value }
+  }
+}
+
+function sortedOther({ address, nonce, balance, code, storage }: GenesisAccount): SortedAccount {
+  const slots = Array.from(storage, ([slot, value]) => ({ key: keccak256(fromHex(slot)), value: trimLeft(bytesFromBigint(value, 32)) }))
+  return {
+    key: keccak256(fromHex(address)),
+    ...{ nonce, balance },
+    code: { code, hash: code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code)) },
+    slots: slots.sort((a, b) => compareBytes(a.key, b.key)),
+  }
+}
