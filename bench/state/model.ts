@@ -2,6 +2,7 @@
 import { concatBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { dice } from '#test/harness/dice'
 import { type Address, addressFromBytes, emptyCodeHash, type Hash, hashFromBytes } from '#types/ids'
 import { senders } from '../denim/senders.ts'
 import { delegationTo, proxyCode, templateCount, templatesOf, tokenCode, vaultCode } from './codes.ts'
@@ -18,8 +19,6 @@ export type ModelAccount = {
   readonly code: Code
   readonly rank: number | undefined
 }
-/** A slot: its number, and its value without leading zeros. */
-export type ModelSlot = { readonly number: Uint8Array; readonly value: Uint8Array }
 
 /** Accounts for each contract. */
 const accountsPerContract = 10
@@ -29,14 +28,14 @@ const ownCodeEvery = 20
 const delegatedEvery = 100
 /** Contracts that the proxies call. */
 const implementations = 16
-/** Numbers of a vault's slots begin with 0, 1, 2 …; the others are hashes. */
+/** The first slots of a vault have the numbers 0, 1, 2 …; the others have random numbers, as the slots of a mapping. */
 const plainSlots = 16
 /** Balance of the senders and the router in each token. */
 const traderBalance = fromHex(`0x${(10n ** 24n).toString(16)}`)
 /** The senders and the router have the first balances of each token. */
 export const traders: number = senders.length + 1
 
-const kinds = { account: 1, slot: 2, holder: 3, value: 4, router: 5 } as const
+const kinds = { account: 1, balance: 2, code: 3, slot: 4, holder: 5, value: 6, router: 7 } as const
 const noCode: Code = { hash: emptyCodeHash, code: new Uint8Array(0) }
 const codeFrom = (code: Uint8Array): Code => ({ hash: hashFromBytes(keccak256(code)), code })
 const word = (value: number): Uint8Array => {
@@ -53,8 +52,6 @@ export class StateModel {
   readonly router: Address
   /** Number of slots of all contracts up to a rank, exclusive; by rank. */
   readonly #slotsBefore: Float64Array
-  readonly #input = new Uint8Array(16)
-  readonly #view = new DataView(this.#input.buffer)
   readonly #tokens: readonly Code[]
   readonly #vaults: readonly Code[]
 
@@ -65,16 +62,16 @@ export class StateModel {
     this.#slotsBefore = zipf(this.contracts, spec.slots)
     this.#tokens = templatesOf(tokenCode, 'token').map(codeFrom)
     this.#vaults = templatesOf(vaultCode, 'vault').map(codeFrom)
-    this.router = addressFromBytes(this.#digest(kinds.router, 0, 0).subarray(12))
+    this.router = addressFromBytes(this.#random(kinds.router, 0, 0).subarray(12))
   }
 
   addressOf(index: number): Uint8Array {
-    return this.#digest(kinds.account, index, 0).subarray(12)
+    return this.#random(kinds.account, index, 0).subarray(12)
   }
 
   account(index: number): ModelAccount {
-    const digest = this.#digest(kinds.account, index, 0)
-    const [address, random] = [digest.subarray(12), new DataView(digest.buffer, digest.byteOffset, 12)]
+    const address = this.addressOf(index)
+    const random = new DataView(this.#random(kinds.balance, index, 0).buffer)
     if (index < this.contracts) return { address, nonce: 1n, balance: 0n, code: this.codeOf(index), rank: index }
     const isDelegated = index % delegatedEvery === 0
     return {
@@ -93,7 +90,7 @@ export class StateModel {
   codeOf(rank: number): Code {
     const kind = this.kindOf(rank)
     if (kind === 'proxy') return codeFrom(proxyCode(this.addressOf(1 + 4 * ((rank >> 2) % implementations))))
-    const random = new DataView(this.#digest(kinds.value, rank, 2 ** 32 - 1).buffer)
+    const random = new DataView(this.#random(kinds.code, rank, 0).buffer)
     const template = Math.floor(templateCount * (random.getUint32(0) / 2 ** 32) ** 3)
     const shared = (kind === 'token' ? this.#tokens : this.#vaults)[template] as Code
     return random.getUint32(4) % ownCodeEvery === 0 ? codeFrom(concatBytes(shared.code, word(rank))) : shared
@@ -121,33 +118,45 @@ export class StateModel {
     if (index === traders - 1) return fromHex(this.router)
     const other = index - traders
     const { accounts } = this.spec
-    return other < accounts ? this.addressOf((other + 7_919 * rank) % accounts) : this.#digest(kinds.holder, other, rank).subarray(12)
+    return other < accounts ? this.addressOf((other + 7_919 * rank) % accounts) : this.#random(kinds.holder, other, rank).subarray(12)
   }
 
   /** Returns the number of a slot by its index below `slotsOf(rank)`. */
   slotNumber(rank: number, at: number): Uint8Array {
     if (this.kindOf(rank) === 'token') return at === 0 ? word(0) : balanceSlot(this.holder(rank, at - 1))
-    return at < plainSlots ? word(at) : this.#digest(kinds.slot, rank, at)
+    return at < plainSlots ? word(at) : this.#random(kinds.slot, rank, at)
   }
 
-  slot(rank: number, at: number): ModelSlot {
-    const number = this.slotNumber(rank, at)
+  /** Returns the value of a slot, without leading zeros; never zero. */
+  slotValue(rank: number, at: number): Uint8Array {
     const isToken = this.kindOf(rank) === 'token'
-    if (isToken && at >= 1 && at <= traders) return { number, value: traderBalance }
-    const random = isToken && at > 0 ? number : this.#digest(kinds.value, rank, at)
-    const size = isToken ? 6 + ((random[0] ?? 0) & 3) : ([2, 20, 32][(random[0] ?? 0) % 3] as number)
-    const value = trimLeft(random.subarray(32 - size))
-    return { number, value: value.length === 0 ? Uint8Array.of(1) : value }
+    if (isToken && at >= 1 && at <= traders) return traderBalance
+    const random = this.#random(kinds.value, rank, at)
+    const size = isToken ? 6 + ((random[0] ?? 0) & 3) : ([2, 20, 31][(random[0] ?? 0) % 3] as number)
+    const value = trimLeft(random.subarray(1, 1 + size))
+    return value.length === 0 ? Uint8Array.of(1) : value
   }
 
-  /** Hashes the seed, a kind and two integers. */
-  #digest(kind: number, first: number, second: number): Uint8Array {
-    this.#view.setUint32(0, this.spec.seed)
-    this.#view.setUint32(4, kind)
-    this.#view.setUint32(8, first)
-    this.#view.setUint32(12, second)
-    return keccak256(this.#input)
+  #random(kind: number, first: number, second: number): Uint8Array {
+    return randomBytes(Math.imul(this.spec.seed, 0x9e3779b1) + kind, first, second)
   }
+}
+
+/** Returns 32 pseudo-random bytes, the last eight of which are the two integers: they are distinct for distinct integers. */
+function randomBytes(seed: number, first: number, second: number): Uint8Array {
+  const roll = dice(seed ^ Math.imul(first, 0x85ebca6b) ^ Math.imul(second + 1, 0xc2b2ae35))
+  const out = new Uint8Array(32)
+  for (let at = 0; at < 24; at += 4) putWord(out, at, roll(2 ** 32))
+  putWord(out, 24, first)
+  putWord(out, 28, second)
+  return out
+}
+
+function putWord(out: Uint8Array, at: number, value: number): void {
+  out[at] = value >>> 24
+  out[at + 1] = value >>> 16
+  out[at + 2] = value >>> 8
+  out[at + 3] = value
 }
 
 const mappingInput = new Uint8Array(64)

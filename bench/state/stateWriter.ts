@@ -5,12 +5,11 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
 import { encodeAccount, encodeAccountRow } from '#state/account'
-import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { nodeRow } from '../../src/state/rows.ts'
 import { SortedTrie } from '../../src/trie/sortedTrie.ts'
-import { BulkWriter } from './bulkWriter.ts'
+import type { BulkWriter } from './bulkWriter.ts'
 import { HashOrder } from './hashOrder.ts'
 import type { Code, StateModel } from './model.ts'
 
@@ -30,8 +29,12 @@ type SortedAccount = {
  * @param others accounts that are not in the model: predeploys, senders
  * @param onDone called after each account with its number of slots
  */
-export function writeModel(kv: Kv, model: StateModel, others: readonly GenesisAccount[], onDone: (slots: number) => void): StateRoots {
-  const rows = new BulkWriter(kv)
+export function writeModel(
+  rows: BulkWriter,
+  model: StateModel,
+  others: readonly GenesisAccount[],
+  onDone: (slots: number) => void,
+): StateRoots {
   const codes = new Set<Hash>()
   const trie = new SortedTrie((path, node) => putNode(rows, undefined, path, node))
   const storageTries = new SortedTrie((path, node) => putNode(rows, owner, path, node))
@@ -57,7 +60,6 @@ export function writeModel(kv: Kv, model: StateModel, others: readonly GenesisAc
     onDone(count)
   }
   const stateRoot = trie.end()
-  rows.flush()
   return { stateRoot, messagePasserStorageRoot }
 }
 
@@ -86,7 +88,7 @@ function* sortedSlots(
   order: HashOrder,
 ): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   for (const { index, key } of order.of(model.slotsOf(rank), (at) => keccak256(model.slotNumber(rank, at)))) {
-    yield { key, value: model.slot(rank, index).value }
+    yield { key, value: model.slotValue(rank, index) }
   }
 }
 

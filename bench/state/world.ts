@@ -13,6 +13,7 @@ import { commitGenesis } from '../../src/blockchain/commit/commit.ts'
 import { createDenimChain } from '../denim/chain.ts'
 import { senders } from '../denim/senders.ts'
 import { type OpenChain, openChain } from '../rpc/chains.ts'
+import { writeRows } from './bulkWriter.ts'
 import { routerCode } from './codes.ts'
 import { StateModel, type StateSpec } from './model.ts'
 import { writeModel } from './stateWriter.ts'
@@ -40,13 +41,13 @@ export async function makeStateWorld(dir: string, spec: StateSpec, onDone: (slot
   const chain = createDenimChain(dir, senders)
   const genesis = chain.genesis()
   const router = { address: model.router, nonce: 1n, balance: 0n, code: routerCode, storage: new Map<Hash, bigint>() }
+  const roots = await writeRows(join(dir, 'chain'), (rows) => writeModel(rows, model, [...genesis.accounts, router], onDone))
   await using kv = openLmdbKv(join(dir, 'chain'), Object.values(tables))
-  agreeOnSchema(kv, chainSchema)
-  const roots = writeModel(kv, model, [...genesis.accounts, router], onDone)
   const header = genesisHeader(genesis, chain.config.schedule, roots)
   const hash = hashHeader(header)
   const trie = { root: roots.stateRoot, nodes: [], storageRoots: new Map<string, Hash>() }
   const diff = createStateDiff({ accounts: [], slots: [], codes: [] })
+  agreeOnSchema(kv, chainSchema)
   kv.write((tx) => commitGenesis(tx, { header, hash, transactions: [], executed: [], diff, trie }))
   const config = { ...chain.config, genesis: { ...chain.config.genesis, l2: { number: header.number, hash } } }
   writeFileSync(chain.rollupFile, JSON.stringify(toRollupJson(config)))
