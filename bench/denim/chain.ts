@@ -14,8 +14,8 @@ import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
 import { makeDevnetChain } from '../../src/devnet/devnetChain.ts'
 import { forksUpTo } from '../../src/devnet/forkSchedule.ts'
 import { addBlock, type OpenChain, openChain } from '../rpc/chains.ts'
+import { denimChainId, senders } from './senders.ts'
 
-export const denimChainId = 901
 const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
 
 /** A chain with its files, as commands read them. */
@@ -33,7 +33,7 @@ export function createDenimChain(folder: string, accounts: readonly Address[]): 
   const l1 = mineL1(undefined, genesisTimeSec, {})
   const options = {
     ...{ chainId: denimChainId, l1ChainId: 900, blockTimeSec: l2BlockSec, forks: forksUpTo('denim', l2BlockSec) },
-    ...{ accounts, batcher: addressOf('batcher'), activationAdmin: addressOf('admin') },
+    ...{ accounts, batcher: addressOf('batcher'), activationAdmin: senders[0] as Address },
   }
   const portal = parseAddress(`0x${'bb'.repeat(20)}`)
   const chain = makeDevnetChain(options, { genesis: l1.ref, genesisTimeSec, portal, systemConfig: parseAddress(`0x${'cc'.repeat(20)}`) })

@@ -1,50 +1,25 @@
 // Import of Denim blocks of 8 Mgas by `basalt import` in a fresh process, from a file that this suite makes. The process knows no sender.
 // npm run bench -- denimImport [--blocks 20000] [--rounds 1]
-import { once } from 'node:events'
-import { createWriteStream, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodePayload } from '#engine/payloadJson'
 import { startCli } from '#test/harness/process/cliProcess'
-import type { Payload } from '#types/payload'
 import { distribution, median, type Row } from '../format.ts'
 import { inFolder } from '../rpc/servers.ts'
 import { createDenimChain, DenimBlocks, type DenimChain } from './chain.ts'
 import { Mix } from './mix.ts'
+import { writeMixedBlocks } from './payloadFile.ts'
 import { senders } from './senders.ts'
 
 const defaultBlocks = 20_000
-const blockGas = 8_000_000
 const blocksPerSec = 5
 /** Parts of an import whose rates are the samples of a row. */
 const parts = 20
-const toldEvery = 1_000
 
 /** Writes a chain of blocks to a payload file. The first block deploys the contracts. */
 async function writeBlocks(chain: DenimChain, folder: string, path: string, count: number): Promise<void> {
   await using open = await chain.open(join(folder, 'builder'))
-  const blocks = await DenimBlocks.on(chain.config, open)
-  const file = createWriteStream(path)
-  const write = async (payload: Payload): Promise<void> => {
-    const line = JSON.stringify({ p: encodePayload(payload), root: payload.parentBeaconBlockRoot })
-    if (!file.write(`${line}\n`)) await once(file, 'drain')
-  }
   const mix = new Mix()
-  await write(await blocks.add()) // with the forks' upgrade transactions
-  await write(await blocks.add(mix.deployments()))
-  let [size, transactions, gas] = [100, 0, 0]
-  for (let made = 1; made <= count; made++) {
-    const payload = await blocks.add(Array.from({ length: Math.round(size) }, () => mix.next()))
-    await write(payload)
-    transactions += payload.transactions.length
-    gas += Number(payload.gasUsed)
-    size *= 1 + 0.1 * (blockGas / Number(payload.gasUsed) - 1)
-    if (made % toldEvery === 0) process.stderr.write(`${made} blocks of ${(gas / made / 1e6).toFixed(2)} Mgas made\n`)
-  }
-  file.end()
-  await once(file, 'close')
-  const perBlock = (total: number): string => (total / count).toFixed(1)
-  const text = `${perBlock(transactions)} transactions, ${perBlock(gas / 1e6)} Mgas, ${perBlock(statSync(path).size / 1e3)} kB of JSON each`
-  process.stderr.write(`${count} blocks: ${text}\n`)
+  const blocks = await DenimBlocks.on(chain.config, open)
+  await writeMixedBlocks(path, blocks, [[], mix.deployments()], count, () => mix.next())
 }
 
 /** `timesMs`: at which each block was executed */

@@ -83,6 +83,16 @@ export class StateModel {
     }
   }
 
+  /** Number of accounts that delegate to a contract. */
+  get delegations(): number {
+    return Math.floor((this.spec.accounts - 1) / delegatedEvery) - Math.floor((this.contracts - 1) / delegatedEvery)
+  }
+
+  /** Returns the index of the n-th account that delegates to a contract. */
+  delegatedAt(n: number): number {
+    return (Math.floor((this.contracts - 1) / delegatedEvery) + 1 + n) * delegatedEvery
+  }
+
   kindOf(rank: number): ContractKind {
     return rank % 2 === 0 ? 'token' : rank % 4 === 1 ? 'vault' : 'proxy'
   }

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createEngineHttp } from '#engine/engineHttp'
+import type { Engine } from '#engine/port'
+import { systemClock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { startCli } from '#test/harness/process/cliProcess'
+import type { StateWorld } from './world.ts'
+
+/** A node in its own process over a generated state, and a client of its Engine API. */
+export type StateNode = AsyncDisposable & {
+  readonly url: string
+  readonly engine: Engine
+  readonly pid: number
+}
+
+/** Starts a node on the data directory itself: it is too large to copy for each run. */
+export async function startStateNode({ dir, config, rollupFile, genesisFile }: StateWorld): Promise<StateNode> {
+  const jwtFile = join(dir, 'jwt.hex')
+  const node = startCli([
+    ...['node', '--mode', 'execution', '--rollup.config', rollupFile, '--genesis', genesisFile, '--datadir', dir, '--jwt', jwtFile],
+    ...[
+      '--http.port',
+      '0',
+      '--ws.port',
+      'off',
+      '--engine.port',
+      '0',
+      '--metrics.port',
+      'off',
+      '--rpc.workers',
+      '0',
+      '--log.format',
+      'json',
+    ],
+  ])
+  const urlOf = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
+  const [url, engineUrl] = [await urlOf('rpc'), await urlOf('engine')]
+  const secret = fromHex(`0x${readFileSync(jwtFile, 'latin1').trim().replace(/^0x/, '')}`)
+  const deps = { fetch, clock: systemClock, log: silentLog }
+  const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
+  return { url, engine, pid: node.child.pid ?? 0, [Symbol.asyncDispose]: () => stop(node) }
+}
+
+/** Ends a node in order, so that all its blocks are committed. */
+async function stop(node: ReturnType<typeof startCli>): Promise<void> {
+  node.child.kill('SIGTERM')
+  await node.ended()
+}
