@@ -7,7 +7,7 @@ import type { RpcOptions } from './rpc.ts'
 import type { StateOptions } from './state/make.ts'
 
 /**
- * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`: suites `state…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
+ * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
  * interpreter.
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
@@ -40,6 +40,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   rpcLogs: () => import('./rpc/logs.ts'),
   rpcMixed: () => import('./rpc/mixed.ts'),
   rpcSockets: () => import('./rpc/sockets.ts'),
+  state: () => import('./state/measure.ts'),
   stateMake: () => import('./state/make.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
@@ -62,10 +63,11 @@ const names = {
   accounts: text,
   slots: text,
   seed: text,
+  memoryMax: text,
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge, dir, accounts, slots, seed } = values
+const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge, dir, accounts, slots, seed, memoryMax } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -86,6 +88,7 @@ const options: Options = {
   ...(accounts !== undefined && { accounts: Number(accounts) }),
   ...(slots !== undefined && { slots: Number(slots) }),
   ...(seed !== undefined && { seed: Number(seed) }),
+  ...(memoryMax !== undefined && { memoryMax: Number(memoryMax) }),
   ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)

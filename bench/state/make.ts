@@ -11,6 +11,8 @@ export type StateOptions = {
   readonly accounts?: number
   readonly slots?: number
   readonly seed?: number
+  /** MB (2^20) */
+  readonly memoryMax?: number
 }
 
 export function requireDir({ dir }: StateOptions): string {
@@ -28,16 +30,18 @@ export function sizeOf(dir: string): number {
 export async function run(options: StateOptions): Promise<readonly Row[]> {
   const { accounts = 10_000_000, slots = 50_000_000, seed = 1 } = options
   const dir = requireDir(options)
-  const startMs = performance.now()
+  const [startMs, startCpu] = [performance.now(), process.cpuUsage()]
   const progress = createProgress(accounts + slots, 'accounts and slots')
   const world = await makeStateWorld(dir, { seed, accounts, slots }, (own) => progress.add(1 + own))
   progress.end()
   const seconds = (performance.now() - startMs) / 1_000
+  const cpu = process.cpuUsage(startCpu)
   const name = (what: string): string => `state of ${accounts} accounts and ${slots} slots: ${what}`
   process.stderr.write(`state root ${world.root}, genesis ${world.config.genesis.l2.hash}\n`)
   return [
     row(name('written'), 'accounts and slots/s', [(accounts + slots) / seconds]),
     row(name('time'), 's, less is better', [seconds]),
+    row(name('processor time'), 's, less is better', [(cpu.user + cpu.system) / 1e6]),
     row(name('database'), 'MB, less is better', [sizeOf(join(dir, 'chain')) / 1e6]),
     row(name('maximum memory of the generator'), 'MB, less is better', [process.resourceUsage().maxRSS / 1e3]),
   ]

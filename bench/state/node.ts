@@ -15,8 +15,14 @@ export type StateNode = AsyncDisposable & {
   readonly pid: number
 }
 
-/** Starts a node on the data directory itself: it is too large to copy for each run. */
-export async function startStateNode({ dir, config, rollupFile, genesisFile }: StateWorld): Promise<StateNode> {
+/**
+ * Starts a node on the data directory itself: it is too large to copy for each run.
+ * @param onStart called with the process's id before the process has read anything
+ */
+export async function startStateNode(
+  { dir, config, rollupFile, genesisFile }: StateWorld,
+  onStart: (pid: number) => void = () => {},
+): Promise<StateNode> {
   const jwtFile = join(dir, 'jwt.hex')
   const node = startCli([
     ...['node', '--mode', 'execution', '--rollup.config', rollupFile, '--genesis', genesisFile, '--datadir', dir, '--jwt', jwtFile],
@@ -35,12 +41,14 @@ export async function startStateNode({ dir, config, rollupFile, genesisFile }: S
       'json',
     ],
   ])
+  const pid = node.child.pid ?? 0
+  onStart(pid)
   const urlOf = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
   const [url, engineUrl] = [await urlOf('rpc'), await urlOf('engine')]
   const secret = fromHex(`0x${readFileSync(jwtFile, 'latin1').trim().replace(/^0x/, '')}`)
   const deps = { fetch, clock: systemClock, log: silentLog }
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
-  return { url, engine, pid: node.child.pid ?? 0, [Symbol.asyncDispose]: () => stop(node) }
+  return { url, engine, pid, [Symbol.asyncDispose]: () => stop(node) }
 }
 
 /** Ends a node in order, so that all its blocks are committed. */

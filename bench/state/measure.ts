@@ -1,0 +1,153 @@
+// A node over a generated state: execution of blocks over the Engine API, memory, and times of roots.
+// npm run bench -- state --dir DIR [--blocks 200] [--rounds 1] [--memoryMax MB]
+// Cold: the database is removed from the page cache before the node starts. Warm: the same blocks in a new process, right after the cold run, so that
+// the pages they need are in the page cache as far as memory permits.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { parsePayload } from '#engine/payloadJson'
+import type { Engine } from '#engine/port'
+import { parseHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { distribution, type Row, row } from '../format.ts'
+import { processTree, residentMb } from '../processTree.ts'
+import { type MadeBlocks, makeBlocks } from './blocks.ts'
+import { requireDir, type StateOptions, sizeOf } from './make.ts'
+import { startStateNode } from './node.ts'
+import { cachedBytes, diskReads, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
+import { rootTimes } from './rootTimes.ts'
+import { readStateWorld, type StateWorld } from './world.ts'
+
+type Options = StateOptions & { readonly blocks?: number; readonly rounds?: number }
+
+const defaultBlocks = 200
+/** Blocks before the measurement, for which the node compiles its code. */
+const warmBlocks = 30
+
+export function readPayloads(path: string): readonly Payload[] {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  return lines.map((line) => {
+    const { p, root } = JSON.parse(line) as { p: unknown; root: string }
+    return parsePayload(p, parseHash(root))
+  })
+}
+
+/** Executes payloads and makes each the head. @returns the time of each in milliseconds */
+export async function insertAll(engine: Engine, { config }: StateWorld, payloads: readonly Payload[]): Promise<readonly number[]> {
+  const labels = await engine.heads()
+  const times: number[] = []
+  for (const payload of payloads) {
+    const startMs = performance.now()
+    const inserted = await engine.insert(payload)
+    if (inserted.kind === 'invalid') throw new Error(`block ${payload.blockNumber}: ${inserted.reason}`)
+    await engine.setHeads({ ...labels, unsafe: l2RefOf(config, payload) })
+    times.push(performance.now() - startMs)
+  }
+  return times
+}
+
+type Run = {
+  /** ms */
+  readonly times: readonly number[]
+  readonly seconds: number
+  readonly diskBytes: number
+  readonly diskFaults: number
+  readonly residentMb: { readonly all: number; readonly files: number }
+}
+
+/** Executes the blocks in a new process and removes them again. */
+async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: MemoryLimit | undefined): Promise<Run> {
+  await using node = await startStateNode(world, (pid) => limit?.add(pid))
+  const labels = await node.engine.heads()
+  await insertAll(node.engine, world, payloads.slice(0, first))
+  const tree = processTree(node.pid)
+  const before = diskReads(tree)
+  const times = await insertAll(node.engine, world, payloads.slice(first))
+  const after = diskReads(tree)
+  const memory = residentMb(node.pid)
+  await node.engine.setHeads(labels)
+  const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
+  return { times, seconds, diskBytes: after.bytes - before.bytes, diskFaults: after.faults - before.faults, residentMb: memory }
+}
+
+/** `first`: index of the first block that is measured. */
+type Blocks = { readonly payloads: readonly Payload[]; readonly first: number }
+
+function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks, made: MadeBlocks): readonly Row[] {
+  const measured = payloads.slice(first)
+  const megagas = measured.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0) / 1e6
+  const name = (what: string): string => `large state, ${kind}: ${what}`
+  const per = (value: (run: Run) => number): number[] => runs.map(value)
+  const perBlock = made.coldSlots + made.hotSlots
+  return [
+    row(
+      name('gas'),
+      'Mgas/s',
+      per(({ seconds }) => megagas / seconds),
+    ),
+    distribution(
+      name('block until it is the head'),
+      'ms, less is better',
+      runs.flatMap(({ times }) => times),
+    ),
+    row(
+      name('slots that calls name'),
+      'slots/s',
+      per(({ seconds }) => (perBlock * measured.length) / seconds),
+    ),
+    row(
+      name('cold slots among them'),
+      'slots/s',
+      per(({ seconds }) => (made.coldSlots * measured.length) / seconds),
+    ),
+    row(
+      name('page faults that read the disk'),
+      'faults/s',
+      per(({ seconds, diskFaults }) => diskFaults / seconds),
+    ),
+    row(
+      name('page faults that read the disk'),
+      'faults for each block',
+      per(({ diskFaults }) => diskFaults / measured.length),
+    ),
+    row(
+      name('read from the disk'),
+      'MB/s',
+      per(({ seconds, diskBytes }) => diskBytes / 1e6 / seconds),
+    ),
+    row(
+      name('resident memory'),
+      'MB, less is better',
+      per(({ residentMb: { all } }) => all),
+    ),
+    row(
+      name('resident memory without pages of files'),
+      'MB, less is better',
+      per(({ residentMb: { all, files } }) => all - files),
+    ),
+  ]
+}
+
+export async function run(options: Options): Promise<readonly Row[]> {
+  const { blocks = defaultBlocks, rounds = 1, memoryMax } = options
+  const world = readStateWorld(requireDir(options))
+  const made = await makeBlocks(world, warmBlocks + blocks)
+  const payloads = readPayloads(made.path)
+  const all = { payloads, first: payloads.length - blocks }
+  const database = join(world.dir, 'chain', 'data.mdb')
+  using limit = memoryMax === undefined ? undefined : limitMemory(memoryMax * 2 ** 20)
+  const runs: { readonly cold: Run[]; readonly warm: Run[] } = { cold: [], warm: [] }
+  for (let round = 0; round < rounds; round++) {
+    dropFromPageCache(database)
+    process.stderr.write(`cold run, ${(cachedBytes(database) / 1e6).toFixed(1)} MB of the database in the page cache\n`)
+    runs.cold.push(await runBlocks(world, all, limit))
+    process.stderr.write(`warm run, ${(cachedBytes(database) / 1e6).toFixed(1)} MB of the database in the page cache\n`)
+    runs.warm.push(await runBlocks(world, all, limit))
+  }
+  return [
+    ...rowsOf('cold', runs.cold, all, made),
+    ...rowsOf('warm', runs.warm, all, made),
+    row('large state: database', 'MB, less is better', [sizeOf(join(world.dir, 'chain')) / 1e6]),
+    ...(await rootTimes(world)),
+  ]
+}

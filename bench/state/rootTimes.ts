@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { keccak256 } from '#lib/keccak'
+import { latestState, latestStateRoot } from '#state/chainState'
+import { computeStateRoot } from '#state/stateRoot'
+import { openLmdbKv } from '#store/lmdbKv'
+import { tables } from '#store/tables'
+import { dice } from '#test/harness/dice'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
+import { distribution, type Row } from '../format.ts'
+import type { StateModel } from './model.ts'
+import { dropFromPageCache } from './pageCache.ts'
+import type { StateWorld } from './world.ts'
+
+type Roll = (below: number) => number
+type Slot = StateDiffParts['slots'][number]
+
+function changedSlot(model: StateModel, rank: number, at: number, roll: Roll): Slot {
+  const value = new Uint8Array(32)
+  for (let byte = 20; byte < 32; byte++) value[byte] = 1 + roll(255)
+  return { addressKey: keccak256(model.addressOf(rank)), slotKey: keccak256(model.slotNumber(rank, at)), value }
+}
+
+/** Slots of each account of `slotsOfAccounts`. */
+const perAccount = 10
+
+/** Changes ten slots of each of `accounts` contracts, chosen by their slots. */
+function slotsOfAccounts(model: StateModel, accounts: number, roll: Roll): StateDiff {
+  const chosen = new Set<number>()
+  for (let tries = 0; chosen.size < accounts && tries < accounts * 100; tries++) {
+    const { rank } = model.locate(roll(model.spec.slots))
+    if (model.slotsOf(rank) >= perAccount) chosen.add(rank)
+  }
+  const slots = [...chosen].flatMap((rank) => {
+    const at = new Set<number>()
+    while (at.size < perAccount) at.add(roll(model.slotsOf(rank)))
+    return [...at].map((index) => changedSlot(model, rank, index, roll))
+  })
+  return createStateDiff({ accounts: [], slots, codes: [] })
+}
+
+/** Changes slots that are uniformly random among all slots. */
+function anySlots(model: StateModel, count: number, roll: Roll): StateDiff {
+  const chosen = new Set<number>()
+  while (chosen.size < count) chosen.add(roll(model.spec.slots))
+  const slots = [...chosen].map((n) => {
+    const { rank, at } = model.locate(n)
+    return changedSlot(model, rank, at, roll)
+  })
+  return createStateDiff({ accounts: [], slots, codes: [] })
+}
+
+const rounds = 5
+const changes = [
+  { name: '20,000 slots over 2,000 accounts', of: (model: StateModel, roll: Roll) => slotsOfAccounts(model, 2_000, roll) },
+  { name: '3,000 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 3_000, roll) },
+] as const
+
+/** Measures the root of a changed state in this process. Cold: each change is another one, and the database is not in the page cache. */
+export async function rootTimes({ dir, model }: StateWorld): Promise<readonly Row[]> {
+  const folder = join(dir, 'chain')
+  const roll = dice(20_261_124)
+  const rows: Row[] = []
+  for (const { name, of } of changes) {
+    const times: { readonly warm: number[]; readonly cold: number[] } = { warm: [], cold: [] }
+    for (let round = 0; round <= rounds; round++) {
+      const diff = of(model, roll)
+      dropFromPageCache(join(folder, 'data.mdb'))
+      await using kv = openLmdbKv(folder, Object.values(tables))
+      using reader = kv.snapshot()
+      const measure = (): number => {
+        const { nodes, view } = latestState(reader, () => undefined)
+        const startMs = performance.now()
+        computeStateRoot(nodes, latestStateRoot(reader), view, diff)
+        return performance.now() - startMs
+      }
+      const [cold, warm] = [measure(), measure()]
+      if (round === 0) continue // the first round compiles
+      times.cold.push(cold)
+      times.warm.push(warm)
+    }
+    for (const kind of ['warm', 'cold'] as const) rows.push(distribution(`root after ${name}, ${kind}`, 'ms, less is better', times[kind]))
+  }
+  return rows
+}
