@@ -10,7 +10,7 @@ import type { Engine } from '#engine/port'
 import { parseHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { distribution, type Row, row } from '../format.ts'
-import { processTree, residentMb } from '../processTree.ts'
+import { cpuSec, processTree, residentMb } from '../processTree.ts'
 import { type MadeBlocks, makeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
 import { startStateNode } from './node.ts'
@@ -50,6 +50,8 @@ type Run = {
   /** ms */
   readonly times: readonly number[]
   readonly seconds: number
+  /** of the node */
+  readonly processorSec: number
   readonly diskBytes: number
   readonly diskFaults: number
   readonly residentMb: { readonly all: number; readonly files: number }
@@ -61,13 +63,14 @@ async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: 
   const labels = await node.engine.heads()
   await insertAll(node.engine, world, payloads.slice(0, first))
   const tree = processTree(node.pid)
-  const before = diskReads(tree)
+  const [before, cpuBefore] = [diskReads(tree), cpuSec(node.pid)]
   const times = await insertAll(node.engine, world, payloads.slice(first))
-  const after = diskReads(tree)
+  const [after, processorSec] = [diskReads(tree), cpuSec(node.pid) - cpuBefore]
   const memory = residentMb(node.pid)
   await node.engine.setHeads(labels)
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
-  return { times, seconds, diskBytes: after.bytes - before.bytes, diskFaults: after.faults - before.faults, residentMb: memory }
+  const [diskBytes, diskFaults] = [after.bytes - before.bytes, after.faults - before.faults]
+  return { times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory }
 }
 
 /** `first`: index of the first block that is measured. */
@@ -84,6 +87,11 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
       name('gas'),
       'Mgas/s',
       per(({ seconds }) => megagas / seconds),
+    ),
+    row(
+      name('gas for a second of processor time'),
+      'Mgas/s',
+      per(({ processorSec }) => megagas / processorSec),
     ),
     distribution(
       name('block until it is the head'),

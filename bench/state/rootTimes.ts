@@ -51,6 +51,8 @@ function anySlots(model: StateModel, count: number, roll: Roll): StateDiff {
 }
 
 const rounds = 5
+/** Duration of a computation, and the processor time of its thread. */
+type Times = { readonly ms: number; readonly processorMs: number }
 const changes = [
   { name: '20,000 slots over 2,000 accounts', of: (model: StateModel, roll: Roll) => slotsOfAccounts(model, 2_000, roll) },
   { name: '3,000 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 3_000, roll) },
@@ -62,24 +64,29 @@ export async function rootTimes({ dir, model }: StateWorld): Promise<readonly Ro
   const roll = dice(20_261_124)
   const rows: Row[] = []
   for (const { name, of } of changes) {
-    const times: { readonly warm: number[]; readonly cold: number[] } = { warm: [], cold: [] }
+    const times: { readonly warm: Times[]; readonly cold: Times[] } = { warm: [], cold: [] }
     for (let round = 0; round <= rounds; round++) {
       const diff = of(model, roll)
       dropFromPageCache(join(folder, 'data.mdb'))
       await using kv = openLmdbKv(folder, Object.values(tables))
       using reader = kv.snapshot()
-      const measure = (): number => {
+      const measure = (): Times => {
         const { nodes, view } = latestState(reader, () => undefined)
-        const startMs = performance.now()
+        const [startMs, startCpu] = [performance.now(), process.threadCpuUsage()]
         computeStateRoot(nodes, latestStateRoot(reader), view, diff)
-        return performance.now() - startMs
+        const { user, system } = process.threadCpuUsage(startCpu)
+        return { ms: performance.now() - startMs, processorMs: (user + system) / 1_000 }
       }
       const [cold, warm] = [measure(), measure()]
       if (round === 0) continue // the first round compiles
       times.cold.push(cold)
       times.warm.push(warm)
     }
-    for (const kind of ['warm', 'cold'] as const) rows.push(distribution(`root after ${name}, ${kind}`, 'ms, less is better', times[kind]))
+    for (const kind of ['warm', 'cold'] as const) {
+      const of = (value: keyof Times): number[] => times[kind].map((each) => each[value])
+      rows.push(distribution(`root after ${name}, ${kind}`, 'ms, less is better', of('ms')))
+      rows.push(distribution(`root after ${name}, ${kind}: processor time`, 'ms, less is better', of('processorMs')))
+    }
   }
   return rows
 }
