@@ -130,7 +130,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   store: {
     imports: ['types', 'lib'],
-    public: ['faults', 'fileJournal', 'freeSpace', 'keys', 'lmdbKv', 'lmdbReader', 'memoryJournal', 'ports', 'schema', 'tables'],
+    public: ['environmentStats', 'faults', 'fileJournal', 'freeSpace', 'keys', 'lmdbKv', 'lmdbReader', 'memoryJournal', 'ports', 'schema', 'tables'],
   },
   nativeContracts: {
     imports: ['chainspec:evmRules', 'types', 'lib'],
@@ -353,6 +353,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     public: ['executeFile', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers', 'threads/rpcThreadCount'],
   },
+  database: {
+    imports: ['executionThread:wire/protocol', 'blockchain', 'state', 'store', 'types', 'lib'],
+    public: ['stats'],
+  },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
     imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
@@ -380,7 +384,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'withdrawal',
     ],
   },
-  cli: { imports: ['node', 'devnet', 'chainspec', 'types', 'lib'], public: [] },
+  cli: { imports: ['node', 'devnet', 'database', 'chainspec', 'types', 'lib'], public: [] },
 }
 
 /** Modules whose work is synchronous from end to end: an `async` function there is an error. */

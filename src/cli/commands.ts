@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { db } from './commands/db.ts'
 import { demo } from './commands/demo.ts'
 import { devnet } from './commands/devnet.ts'
 import { execute } from './commands/execute.ts'
@@ -7,4 +8,4 @@ import { node } from './commands/node.ts'
 import { version } from './commands/version.ts'
 
 /** Every command of `basalt`, in the order of the help. */
-export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, version]
+export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, db, version]

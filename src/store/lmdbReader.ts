@@ -1,5 +1,6 @@
 import { errorMessage } from '#lib/fault'
 import { storeFault } from './faults.ts'
+import { damageOf } from './lmdb/damage.ts'
 import { openTables, snapshotOf } from './lmdb/environment.ts'
 import type { KvReader, SnapshotSource } from './ports.ts'
 import type { TableSpec } from './tables.ts'
@@ -29,4 +30,18 @@ function opened(dir: string, specs: readonly TableSpec[]): ReturnType<typeof ope
   } catch (error) {
     throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
   }
+}
+
+/** A writer may overwrite a page between two reads of the check, which then starts over. */
+const fileChecks = 5
+
+/**
+ * Opens tables that another process may be writing, after a check of their file: LMDB would end this process at a page that is missing.
+ * @throws Fault DATADIR_DAMAGED
+ */
+export function openForeignReader(dir: string, specs: readonly TableSpec[]): SnapshotSource {
+  let damage = damageOf(dir)
+  for (let checks = 1; damage !== undefined && checks < fileChecks; checks++) damage = damageOf(dir)
+  if (damage !== undefined) throw storeFault('DATADIR_DAMAGED', { dir, reason: damage })
+  return openLmdbReader(dir, specs)
 }

@@ -1,6 +1,6 @@
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { storeFault } from './faults.ts'
-import type { Kv, KvWriter } from './ports.ts'
+import type { Kv, KvReader, KvWriter } from './ports.ts'
 
 const encoder = new TextEncoder()
 const schemaKey = encoder.encode('schema')
@@ -54,4 +54,12 @@ export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema
     })
   }
   return steps.map(({ name }) => name)
+}
+
+/** Requires tables that this version can read without migrating them. @throws Fault SCHEMA_NEWER, SCHEMA_LOST */
+export function requireReadable(reader: KvReader, { version, metaTable }: Schema): void {
+  const mark = reader.get(metaTable, schemaKey)
+  if (mark === undefined) throw storeFault('SCHEMA_LOST', {})
+  const found = u64FromBytes(mark)
+  if (found > version) throw storeFault('SCHEMA_NEWER', { found, known: version })
 }

@@ -4,8 +4,7 @@ import { DamagedPage, type Meta, PageReader, readMeta } from './pages.ts'
 
 /**
  * Returns the reason why the database file of a directory cannot be opened, or undefined. LMDB maps the file and does not validate it: a truncated
- * file,
- * or a damaged page above the tables, would end the process or show an empty store. Checks both meta pages, the length of the file, the tree of
+ * file, or a damaged page above the tables, would end the process or show an empty store. Checks both meta pages, the length of the file, the tree of
  * tables, and the first page of each table. A damaged page below is detected only when it is read.
  */
 export function damageOf(dir: string): string | undefined {
@@ -27,8 +26,8 @@ export function damageOf(dir: string): string | undefined {
   }
 }
 
-/** Returns the meta page of the last transaction; undefined for an empty file. */
-function newestMeta(file: number): Meta | undefined {
+/** Returns the meta page of the last transaction; undefined for an empty file. @throws DamagedPage */
+export function newestMeta(file: number): Meta | undefined {
   const first = readMeta(file, 0)
   if (first === undefined) return undefined
   if (first === 'foreign') throw new DamagedPage('page 0 is not that of a database')

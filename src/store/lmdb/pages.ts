@@ -7,6 +7,8 @@ export class DamagedPage extends Error {}
 export type Tree = {
   readonly depth: number
   readonly entries: number
+  /** Number of its pages, those of long values included. */
+  readonly pages: number
   /** Page number; undefined for an empty tree. */
   readonly root: number | undefined
 }
@@ -21,7 +23,7 @@ export type Meta = {
 }
 
 /** A node of a leaf page, with the position of its value in the file. */
-type Leaf = { readonly valueAt: number; readonly length: number; readonly isTree: boolean }
+type Leaf = { readonly key: string; readonly valueAt: number; readonly length: number; readonly isTree: boolean }
 
 const metaMagic = 0xbeefc0de
 const metaBytes = 168
@@ -39,12 +41,13 @@ const maxDepth = 32
 
 const number64 = (view: DataView, offset: number): number => Number(view.getBigUint64(offset, true))
 
-/** Decodes the description of a tree, 48 bytes: flags, depth, counts of pages, entries, root. */
+/** Decodes the description of a tree, 48 bytes: flags, depth, counts of branch, leaf and overflow pages, entries, root. */
 function treeAt(view: DataView, offset: number): Tree {
   const root = view.getBigUint64(offset + 40, true)
   return {
     depth: view.getUint16(offset + 6, true),
     entries: number64(view, offset + 32),
+    pages: number64(view, offset + 8) + number64(view, offset + 16) + number64(view, offset + 24),
     root: root === 2n ** 64n - 1n ? undefined : Number(root),
   }
 }
@@ -79,9 +82,10 @@ export class PageReader {
   }
 
   /** Iterates over the tables in the main tree. @throws DamagedPage */
-  *tables(): Generator<Tree> {
-    for (const { isTree, valueAt, length } of this.#leaves(this.#meta.main)) {
-      if (isTree) yield treeAt(this.#bytes(valueAt, length), 0)
+  *tables(): Generator<Tree & { readonly name: string }> {
+    for (const { key, isTree, valueAt, length } of this.#leaves(this.#meta.main)) {
+      // lmdb-js ends each name with a zero byte
+      if (isTree) yield { name: key.replace(/\0$/, ''), ...treeAt(this.#bytes(valueAt, length), 0) }
     }
   }
 
@@ -121,19 +125,22 @@ export class PageReader {
       if (node + nodeHeaderBytes > page.byteLength) throw new DamagedPage(`page ${number} is damaged`)
       const [low, flags, keyBytes] = [page.getUint32(node, true), page.getUint16(node + 4, true), page.getUint16(node + 6, true)]
       if (depth > 1) yield* this.#below(low + flags * 2 ** 32, depth - 1)
-      else yield this.#leaf(page, number, { length: low, flags, valueAt: node + nodeHeaderBytes + keyBytes })
+      else yield this.#leaf(page, number, { length: low, flags, keyBytes, keyAt: node + nodeHeaderBytes })
     }
   }
 
-  #leaf(page: DataView, number: number, { length, flags, valueAt }: { length: number; flags: number; valueAt: number }): Leaf {
+  #leaf(page: DataView, number: number, node: { length: number; flags: number; keyBytes: number; keyAt: number }): Leaf {
     const { pageSize } = this.#meta
+    const { length, flags, keyBytes, keyAt } = node
+    const valueAt = keyAt + keyBytes
     const isElsewhere = (flags & valueElsewhere) !== 0
     if (valueAt + (isElsewhere ? 8 : length) > pageSize) throw new DamagedPage(`page ${number} is damaged`)
     const isTree = (flags & valueIsTree) !== 0
-    if (!isElsewhere) return { isTree, length, valueAt: number * pageSize + valueAt }
+    const key = Buffer.from(page.buffer, page.byteOffset + keyAt, keyBytes).toString('latin1')
+    if (!isElsewhere) return { key, isTree, length, valueAt: number * pageSize + valueAt }
     const first = number64(page, valueAt)
     this.#page(first, isOverflow)
-    return { isTree, length, valueAt: first * pageSize + headerBytes }
+    return { key, isTree, length, valueAt: first * pageSize + headerBytes }
   }
 
   /** Reads a page and checks its kind and its own number. */

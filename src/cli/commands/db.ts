@@ -1,0 +1,67 @@
+import { networkOf } from '#chainspec/networks'
+import { type DatadirStats, datadirStats } from '#database/stats'
+import type { Command } from '../command.ts'
+import { datadirOf } from '../datadir.ts'
+import { cliFault } from '../faults.ts'
+import { type FlagName, type FlagValues, flags } from '../flags.ts'
+import { readFlags } from '../readFlags.ts'
+
+const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
+
+/** Returns the data directory. @throws Fault MISSING_FLAG when it depends on a chain and --network is absent */
+function directoryOf({ datadir, network }: FlagValues<'datadir' | 'network'>): string {
+  if (network !== undefined) return datadirOf(datadir, networkOf(network).config.l2ChainId)
+  if (!datadir.includes('{network}')) return datadir
+  throw cliFault('MISSING_FLAG', { flag: 'network', variable: flags.network.env, doc: 'it replaces {network} in --datadir' })
+}
+
+const count = (value: number): string => Math.round(value).toLocaleString('en-US')
+
+/** Formats bytes with a decimal unit, as `df -H` does. */
+function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}
+
+function statsText(stats: DatadirStats): string {
+  const { chain, consensus, journals, blocks, growth } = stats
+  const lines: string[] = []
+  for (const [store, environment] of [['chain', chain] as const, ['consensus', consensus] as const]) {
+    if (environment === undefined) continue
+    lines.push(`${store}: ${size(environment.fileBytes)}, of which ${size(environment.freeBytes)} free pages`)
+    lines.push(`  ${'table'.padEnd(14)}${'rows'.padStart(16)}${'bytes'.padStart(12)}${'per block'.padStart(12)}${'per day'.padStart(12)}`)
+    for (const { name, rows, bytes } of environment.tables) {
+      const grown = store === 'chain' ? growth.find(({ table }) => table === name) : undefined
+      const rate = grown ? size(grown.bytesPerBlock).padStart(12) + size(grown.bytesPerDay).padStart(12) : ''
+      lines.push(`  ${name.padEnd(14)}${count(rows).padStart(16)}${size(bytes).padStart(12)}${rate}`)
+    }
+  }
+  for (const { name, bytes } of journals) lines.push(`journal of ${name}: ${size(bytes)}`)
+  lines.push(`blocks: ${count(blocks.stored)} stored, ${blocks.oldest} to ${blocks.head}; oldest state: block ${blocks.oldestState}`)
+  lines.push(`blocks per day: ${blocks.perDay === undefined ? 'unknown, too few blocks' : count(blocks.perDay)}`)
+  const full = stats.daysUntilFull === undefined ? 'unknown' : `${stats.daysUntilFull.toFixed(1)} days`
+  lines.push(`growth: ${size(stats.bytesPerDay)} per day; free on the disk: ${size(stats.diskFreeBytes)}; full in: ${full}`)
+  lines.push(`basis: ${stats.basis}`)
+  return `${lines.join('\n')}\n`
+}
+
+const stats: Command = {
+  name: 'stats',
+  doc: 'print bytes and rows of each table, growth per day and the days until the disk is full; a node may run meanwhile',
+  flags: located,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(located, raw, io.env)
+    const found = await datadirStats(directoryOf(given))
+    io.out.write(given.json ? `${JSON.stringify(found)}\n` : statsText(found))
+    return 0
+  },
+}
+
+export const db: Command = {
+  name: 'db',
+  doc: 'measure the database of a data directory',
+  flags: [],
+  commands: [stats],
+  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats' })),
+}

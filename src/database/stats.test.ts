@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { openLmdbKv } from '#store/lmdbKv'
+import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
+import { storedChain } from '#test/harness/store/storedChain'
+import { datadirStats } from './stats.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-stats-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+it('database/stats: counts rows, pages and blocks of a stopped node, and their growth', async () => {
+  const datadir = join(base, 'stopped')
+  await storedChain(datadir, 60)
+  const stats = await datadirStats(datadir)
+  const { chain, blocks, growth } = stats
+  const rows = Object.fromEntries(chain.tables.map((table) => [table.name, table.rows]))
+  expect(Object.keys(rows).toSorted()).toEqual(
+    Object.values(tables)
+      .map(({ name }) => name)
+      .toSorted(),
+  )
+  expect(rows).toMatchObject({ headers: 61, bodies: 61, receipts: 61, canonical: 61, blockByHash: 61 })
+  expect(chain.usedBytes).toBe(chain.tables.reduce((sum, { bytes }) => sum + bytes, chain.freeBytes + chain.otherBytes))
+  expect(chain.otherBytes).toBeGreaterThan(0)
+  expect(chain.usedBytes).toBeLessThanOrEqual(chain.fileBytes + chain.freeBytes)
+  // one block every two seconds
+  expect(blocks).toEqual({ head: 60, stored: 61, oldest: 0, oldestState: 0, perDay: 43_200 })
+  const bodies = growth.find(({ table }) => table === 'bodies')
+  expect(bodies?.bytesPerDay).toBeCloseTo(((chain.tables.find(({ name }) => name === 'bodies')?.bytes ?? 0) / 61) * 43_200)
+  expect(stats.bytesPerDay).toBeCloseTo(growth.reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0))
+  expect(stats.daysUntilFull).toBeCloseTo((stats.diskFreeBytes + chain.freeBytes) / stats.bytesPerDay)
+  expect(stats.consensus).toBeUndefined()
+})
+
+it('database/stats: counts every row of each table, as a scan does', async () => {
+  const datadir = join(base, 'scan')
+  await storedChain(datadir, 20)
+  const { chain } = await datadirStats(datadir)
+  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  using reader = kv.snapshot()
+  for (const { id, name } of Object.values(tables)) {
+    expect([name, chain.tables.find((table) => table.name === name)?.rows]).toEqual([name, [...reader.keys(id, {})].length])
+  }
+})
+
+it('database/stats: works beside the writer that holds the lock, and sees its last commit', async () => {
+  const datadir = join(base, 'running')
+  await storedChain(datadir, 10)
+  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  const key = new Uint8Array(32).fill(7)
+  const before = await datadirStats(datadir)
+  kv.write((tx) => tx.put(tables.code.id, key, new Uint8Array(100_000)))
+  const after = await datadirStats(datadir)
+  const code = (stats: typeof before) => stats.chain.tables.find(({ name }) => name === 'code')
+  expect((code(after)?.rows ?? 0) - (code(before)?.rows ?? 0)).toBe(1)
+  expect((code(after)?.bytes ?? 0) - (code(before)?.bytes ?? 0)).toBeGreaterThan(100_000)
+})
+
+it('database/stats: names a directory without a database (DATABASE_MISSING), and one without a chain (DATABASE_EMPTY)', async () => {
+  await expect(datadirStats(join(base, 'nothing'))).rejects.toMatchObject({ code: 'DATABASE_MISSING' })
+  const datadir = join(base, 'empty')
+  {
+    await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+    agreeOnSchema(kv, chainSchema)
+  }
+  await expect(datadirStats(datadir)).rejects.toMatchObject({ code: 'DATABASE_EMPTY' })
+})

@@ -1,0 +1,47 @@
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { storeFault } from './faults.ts'
+import { newestMeta } from './lmdb/damage.ts'
+import { DamagedPage, PageReader } from './lmdb/pages.ts'
+
+export type TableStats = { readonly name: string; readonly rows: number; readonly bytes: number }
+
+/** Sizes of an environment as of its last transaction. Tables, free pages and other pages add up to `usedBytes`. */
+export type EnvironmentStats = {
+  readonly fileBytes: number
+  /** Up to the end of the last page ever used. */
+  readonly usedBytes: number
+  /** Pages that later transactions may reuse. */
+  readonly freeBytes: number
+  /** Meta pages, the list of tables, the list of free pages, and pages that LMDB has dropped from that list. */
+  readonly otherBytes: number
+  /** In the order of their names. */
+  readonly tables: readonly TableStats[]
+}
+
+/**
+ * Reads the counters that LMDB keeps for each table, and its list of free pages: a few pages, whatever the size. While another process writes, the
+ * caller holds a snapshot, which keeps the pages of the last transaction from being overwritten.
+ * @throws Fault DATADIR_DAMAGED; the system's error when there is no file
+ */
+export function environmentStats(dir: string): EnvironmentStats {
+  const file = openSync(join(dir, 'data.mdb'), 'r')
+  try {
+    const meta = newestMeta(file)
+    if (meta === undefined) throw new DamagedPage('the file is empty')
+    const { pageSize, lastPage } = meta
+    const pages = new PageReader(file, meta)
+    const tables = Array.from(pages.tables(), (table) => ({ name: table.name, rows: table.entries, bytes: table.pages * pageSize }))
+    let free = 0
+    for (const _ of pages.freePages()) free++
+    const usedBytes = (lastPage + 1) * pageSize
+    const freeBytes = free * pageSize
+    const otherBytes = usedBytes - freeBytes - tables.reduce((sum, { bytes }) => sum + bytes, 0)
+    return { fileBytes: fstatSync(file).size, usedBytes, freeBytes, otherBytes, tables }
+  } catch (error) {
+    if (error instanceof DamagedPage) throw storeFault('DATADIR_DAMAGED', { dir, reason: error.message }, error)
+    throw error
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,31 @@
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { encodePayload } from '#engine/payloadJson'
+import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { silentLog } from '#lib/log'
+import { importFile } from '#node/importFile'
+import { accountOf, scheduleTo, signedBy, smallChain } from '../chain/blocks.ts'
+import { buildChain, builtGenesis } from '../chain/executedBlocks.ts'
+import { createManualClock } from '../clock.ts'
+import { testAccount, testAddress } from '../evm/sessions.ts'
+
+/** SSTORE(first word of the calldata, second word) */
+const contract = testAddress(0x55)
+const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x6020355f355500' })])
+const word = (value: number): Uint8Array => bytesFromBigint(BigInt(value), 32)
+
+/** Payloads of a chain: each block writes a slot of one contract and creates an account. */
+function* payloadLines(blocks: number): Generator<string> {
+  const transactions = Array.from({ length: blocks }, (_, at) => [
+    signedBy('alice', { nonce: BigInt(2 * at), to: contract, gasLimit: 100_000n, data: concatBytes(word(at % 40), word(at + 1)) }),
+    signedBy('alice', { nonce: BigInt(2 * at + 1), to: accountOf(`account ${at}`), value: 1n }),
+  ])
+  for (const { block } of buildChain(chain.config, builtGenesis(chain), transactions)) {
+    const payload = payloadOfBlock(block, block.hash)
+    yield JSON.stringify({ p: encodePayload(payload), root: payload.parentBeaconBlockRoot })
+  }
+}
+
+/** Writes a chain of blocks to a data directory, as `basalt import` does. Blocks that are there already are skipped. */
+export async function storedChain(datadir: string, blocks: number): Promise<void> {
+  await importFile({ clock: createManualClock(), log: silentLog }, { genesis: chain.genesis, datadir, lines: payloadLines(blocks) })
+}
