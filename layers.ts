@@ -130,7 +130,19 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   store: {
     imports: ['types', 'lib'],
-    public: ['environmentStats', 'faults', 'fileJournal', 'freeSpace', 'keys', 'lmdbKv', 'lmdbReader', 'memoryJournal', 'ports', 'schema', 'tables'],
+    public: [
+      'environmentStats',
+      'faults',
+      'fileJournal',
+      'freeSpace',
+      'keys',
+      'lmdbKv',
+      'lmdbReader',
+      'memoryJournal',
+      'ports',
+      'schema',
+      'tables',
+    ],
   },
   nativeContracts: {
     imports: ['chainspec:evmRules', 'types', 'lib'],
