@@ -232,7 +232,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
     imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'chainspec', 'types', 'lib'],
-    public: ['executionReader', 'executionThread', 'metrics', 'wire/packedBlocks', 'wire/protocol'],
+    public: ['executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {
     imports: ['chainspec', 'types', 'lib'],

@@ -1,12 +1,11 @@
 import { buildBlock } from '#block/building/buildBlock'
-import { type BuildTiming, buildFromPool } from '#block/building/buildFromPool'
-import type { BuildPool } from '#block/building/buildPool'
+import { type BuildSources, type BuildTiming, buildFromPool } from '#block/building/buildFromPool'
 import type { BlockDeps, BlockResult, ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { ExecutionGuard, unlimited } from '#block/execution/executionGuard'
 import { ExecutionWatch } from '#block/execution/executionWatch'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
-import { createSenders, senderCacheBytes } from '#block/execution/senders'
+import { createSenders, type SendersAhead, senderCacheBytes } from '#block/execution/senders'
 import { executionFault } from '#block/faults'
 import { claimedHeader, verifyClaimed, verifyPayload } from '#block/validation/verifyPayload'
 import { engineFault } from '#engine/faults'
@@ -114,12 +113,12 @@ export class Execution implements Engine, AsyncDisposable {
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the committed head` })
   }
 
-  async insert(payload: Payload): Promise<InsertResult> {
-    return this.insertPayload(payload)
+  async insert(payload: Payload, ahead?: SendersAhead): Promise<InsertResult> {
+    return this.insertPayload(payload, ahead)
   }
 
   /** Does the same as `insert`, synchronously. */
-  insertPayload(payload: Payload): InsertResult {
+  insertPayload(payload: Payload, ahead?: SendersAhead): InsertResult {
     this.#requireOpen()
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
@@ -127,24 +126,31 @@ export class Execution implements Engine, AsyncDisposable {
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
     const execute = (on: ParentBlock): BlockResult =>
-      this.#pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header)
+      this.#pending.sealed(on, payload) ?? verifyClaimed({ ...this.#block, ahead }, on, payload, claim.header)
     const result = this.#executed(parent, (on) => this.#offered.execute(payload, () => execute(on)))
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
+  async build(
+    parent: BlockId,
+    attributes: PayloadAttributes,
+    seal?: AbortSignal,
+    onForcedExecuted?: () => void,
+    ahead?: SendersAhead,
+  ): Promise<BuildResult> {
     this.#requireOpen()
     this.#makeRoom()
     const { pool } = this.#deps
+    const block = { ...this.#block, ahead }
     const result =
       pool === undefined || attributes.noTxPool || seal?.aborted
-        ? this.#executed(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => buildBlock(this.#block, on, attributes)))
-        : await this.#buildWith(pool, parent, attributes, { seal, onForcedExecuted })
+        ? this.#executed(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => buildBlock(block, on, attributes)))
+        : await this.#buildWith({ pool, block }, parent, attributes, { seal, onForcedExecuted })
     if (result.kind === 'invalid') return result
     return { kind: 'built', payload: payloadOfBlock(result.block, result.block.hash) }
   }
 
-  async #buildWith(pool: BuildPool, parent: BlockId, attributes: PayloadAttributes, timing: BuildTiming): Promise<BlockResult> {
+  async #buildWith(from: BuildSources, parent: BlockId, attributes: PayloadAttributes, timing: BuildTiming): Promise<BlockResult> {
     let ms = 0
     const during = <T>(run: (on: ParentBlock) => T): T => {
       const ran = this.#during(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => run(on)))
@@ -152,7 +158,7 @@ export class Execution implements Engine, AsyncDisposable {
       return ran.value
     }
     const { clock, flashblocks } = this.#deps
-    const deps = { block: this.#block, pool, clock, flashblocks, limits: (): BlockLimits => this.#limits, during }
+    const deps = { ...from, clock, flashblocks, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid'
       ? built

@@ -21,6 +21,7 @@ import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { PublishedSequence } from './publishedSequence.ts'
+import type { SenderThreads } from './senderThreads.ts'
 import { packAttributes, packPayload, unpack } from './wire/packedBlocks.ts'
 import { createPendingClient } from './wire/pendingCalls.ts'
 import type { EngineAnswers, EngineCall, ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
@@ -30,6 +31,8 @@ export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   readonly shown: PublishedSequence
   readonly watch: ExecutionWatch
+  /** Recovers senders of payloads and attributes while they wait and run; absent: the execution thread recovers all. */
+  readonly senders?: Pick<SenderThreads, 'post'>
   readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
@@ -119,14 +122,18 @@ export class ExecutionClient implements Engine {
   }
 
   async insert(payload: Payload): Promise<InsertResult> {
-    return this.#ask({ method: 'insert', payload: packPayload(payload) })
+    const packed = packPayload(payload)
+    using senders = this.#deps.senders?.post(packed.transactions)
+    return await this.#ask({ method: 'insert', payload: packed, senders: senders?.memory })
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
     // sealed from the start: there is no time for the pool
     const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
     const id = this.#calls.newId()
-    const answer = this.#ask({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onForcedExecuted)
+    using senders = this.#deps.senders?.post(packed.transactions)
+    const call = { method: 'build', parent, attributes: packed, senders: senders?.memory, isSealedLater: seal !== undefined } as const
+    const answer = this.#ask(call, id, onForcedExecuted)
     const onSeal = (): void => this.#post({ kind: 'seal', id })
     seal?.addEventListener('abort', onSeal, { once: true })
     try {

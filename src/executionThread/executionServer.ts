@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
-import type { Engine } from '#engine/port'
+import type { SendersAhead } from '#block/execution/senders'
+import type { BuildResult, Engine, InsertResult } from '#engine/port'
 import { transferError } from '#lib/errorTransfer'
 import type { PendingPort } from '#pending/pendingPort'
+import type { BlockId } from '#types/blockRef'
+import type { Payload, PayloadAttributes } from '#types/payload'
 import type { WorkerOutbox } from './outbox.ts'
+import { SenderTable } from './senderTable.ts'
 import { packPayload, unpack } from './wire/packedBlocks.ts'
 import { answerPending } from './wire/pendingCalls.ts'
 import type {
@@ -19,9 +23,21 @@ import type {
 } from './wire/protocol.ts'
 import { answerPool, type ServedPool } from './wire/txPoolCalls.ts'
 
+/** An engine that takes senders which other threads recover. */
+export type EngineWithSenders = Engine & {
+  insert(payload: Payload, ahead?: SendersAhead): Promise<InsertResult>
+  build(
+    parent: BlockId,
+    attributes: PayloadAttributes,
+    seal?: AbortSignal,
+    onForcedExecuted?: () => void,
+    ahead?: SendersAhead,
+  ): Promise<BuildResult>
+}
+
 /** Engine, pool and pending blocks that the execution thread serves. */
 export type Served = ServedPool & {
-  readonly engine: Engine
+  readonly engine: EngineWithSenders
   readonly pending: PendingPort
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
@@ -29,19 +45,21 @@ export type Served = ServedPool & {
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
 
+const aheadOf = (memory: SharedArrayBuffer | undefined): SendersAhead | undefined => memory && new SenderTable(memory)
+
 type Answer = WorkerAnswers[keyof WorkerAnswers]
 
 async function answerEngine(
-  engine: Engine,
+  engine: EngineWithSenders,
   call: EngineCall,
   seal: AbortSignal | undefined,
   onForcedExecuted: () => void,
 ): Promise<EngineAnswers[keyof EngineAnswers]> {
   switch (call.method) {
     case 'insert':
-      return engine.insert(unpack(call.payload))
+      return engine.insert(unpack(call.payload), aheadOf(call.senders))
     case 'build': {
-      const result = await engine.build(call.parent, unpack(call.attributes), seal, onForcedExecuted)
+      const result = await engine.build(call.parent, unpack(call.attributes), seal, onForcedExecuted, aheadOf(call.senders))
       return result.kind === 'built' ? { kind: 'built', payload: packPayload(result.payload) } : result
     }
     case 'setHeads':

@@ -2,6 +2,7 @@ import type { AbandonedCounts } from '#block/execution/executionWatch'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { removalReasons, type TxPoolFacts } from '#txpool/txPool'
 import type { PoolRefusal } from '#types/pooledTransaction'
+import type { SenderCounts } from './senderTable.ts'
 
 type OutcomeKind = 'added' | 'known' | PoolRefusal['kind']
 
@@ -35,6 +36,9 @@ const outcomeKinds = Object.keys({
 /** `payload`: an inserted payload; `pending`: a pending block. */
 export const abandonedKinds = ['payload', 'pending'] as const satisfies readonly (keyof AbandonedCounts)[]
 
+/** `ready`: recovered by a sender thread in time; `own`: by the execution thread. */
+export const senderSources = ['ready', 'own'] as const satisfies readonly (keyof SenderCounts)[]
+
 export const executionMetrics = defineMetrics({
   blocks: counter('basalt_execution_blocks_total', 'Executed blocks, including side branches'),
   gas: counter('basalt_execution_gas_total', 'Gas of the executed blocks'),
@@ -44,6 +48,14 @@ export const executionMetrics = defineMetrics({
   abandoned: counter('basalt_execution_abandoned_blocks_total', 'Blocks whose execution was abandoned because it took too long, by kind', {
     what: abandonedKinds,
   }),
+  senders: counter(
+    'basalt_execution_senders_total',
+    'Senders of transactions in blocks that sender threads took, by the thread that recovered them',
+    {
+      by: senderSources,
+    },
+  ),
+  senderQueue: gauge('basalt_execution_sender_queue_bytes', 'Bytes of transactions and tables that wait for sender threads'),
   running: gauge('basalt_execution_running_seconds', 'Seconds since the execution of the current block began; 0: no block is executed'),
   journal: gauge('basalt_execution_journal_bytes', 'Bytes of the journal, which a start may have to execute again'),
   tree: gauge('basalt_execution_tree_bytes', 'Estimated bytes of executed blocks in memory'),

@@ -12,9 +12,10 @@ import type { BuildPool } from './buildPool.ts'
 /** Maximum time in milliseconds that a build runs before it yields to other work of the thread. */
 const sliceMs = 10
 
-export type PoolBuildDeps = {
-  readonly block: BlockDeps
-  readonly pool: BuildPool
+/** How a block is executed, and the pool that its later transactions come from. */
+export type BuildSources = { readonly block: BlockDeps; readonly pool: BuildPool }
+
+export type PoolBuildDeps = BuildSources & {
   readonly clock: Clock
   /** Returns the present limits. */
   readonly limits: () => BlockLimits

@@ -16,7 +16,7 @@ import { verifyPayload } from '../validation/verifyPayload.ts'
 import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
-import { createSenders } from './senders.ts'
+import { createSenders, type SendersAhead } from './senders.ts'
 
 /** Code that stores CALLDATALOAD(0) at slot 0. */
 const recorder = '0x5f355f5500'
@@ -32,8 +32,8 @@ function chainOf(schedule: ForkSchedule) {
   const { header, hash } = genesisBlock(genesis, schedule)
   const parent: ParentBlock = { header, hash, state: genesisState(genesis.accounts).state }
   const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
-  const build = (attributes: PayloadAttributes) => buildBlock(deps, parent, attributes)
-  const verify = (payload: Payload) => verifyPayload(deps, parent, payload)
+  const build = (attributes: PayloadAttributes, ahead?: SendersAhead) => buildBlock({ ...deps, ahead }, parent, attributes)
+  const verify = (payload: Payload, ahead?: SendersAhead) => verifyPayload({ ...deps, ahead }, parent, payload)
   const after = (block: ExecutedBlock) => createWorldReads(overlay(parent.state, block.diff, block.trie), block.header.stateRoot)
   return { schedule, config, parent, build, verify, after }
 }
@@ -59,6 +59,33 @@ describe('block/execution/executeBlock: header fields by fork', () => {
   it('sets blobGasUsed to the DA footprint of the user transactions, from Jovian on', () => {
     const { header } = built(scheduleTo('jovian'), [signedBy('alice', {}), signedBy('bob', {})])
     expect(header.blobGasUsed).toBe(2n * 100n * 400n)
+  })
+})
+
+describe('block/execution/executeBlock: senders from other threads', () => {
+  const transactions = [signedBy('alice', {}), signedBy('bob', {}), signedBy('alice', { nonce: 1n })]
+
+  it('asks for the sender of each signed transaction once, by its place, and recovers those that are not ready', () => {
+    const chain = chainOf(scheduleTo('isthmus'))
+    const alone = chain.build(attributesAt(chain.schedule, 1, transactions))
+    const asked: number[] = []
+    const ahead: SendersAhead = {
+      at(index) {
+        asked.push(index)
+        return index === 2 ? accountOf('bob') : undefined
+      },
+    }
+    expect(chain.build(attributesAt(chain.schedule, 1, transactions), ahead)).toEqual(alone)
+    expect(asked).toEqual([1, 2, 3])
+    const payload = alone.kind === 'executed' ? payloadOfBlock(alone.block) : expect.fail()
+    expect(chain.verify(payload, ahead)).toEqual(alone)
+    expect(asked).toEqual([1, 2, 3, 1, 2, 3])
+  })
+
+  it('runs a transaction with the given sender', () => {
+    const chain = chainOf(scheduleTo('isthmus'))
+    const result = chain.build(attributesAt(chain.schedule, 1, transactions.slice(0, 1)), { at: () => accountOf('bob') })
+    expect(result).toMatchObject({ block: { executed: [{}, { sender: accountOf('bob') }] } })
   })
 })
 

@@ -12,6 +12,7 @@ import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
+import { depositType } from '#types/transaction'
 import type { ExecutionConfig } from '../executionConfig.ts'
 import { childBaseFee } from '../fees/baseFee.ts'
 import { baseTimeOutcomeRefusal, baseTimeRefusal } from '../validation/baseTimeRules.ts'
@@ -19,7 +20,7 @@ import { inputRefusal } from '../validation/blockRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
-import type { Senders } from './senders.ts'
+import type { Senders, SendersAhead } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** Dependencies of block execution. */
@@ -27,6 +28,8 @@ export type BlockDeps = {
   readonly evm: Evm
   readonly config: ExecutionConfig
   readonly senders: Senders
+  /** Senders of the transactions of the block's input, from other threads. Absent: execution recovers all. */
+  readonly ahead?: SendersAhead | undefined
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly interruptCheck?: InterruptCheck
 }
@@ -48,14 +51,16 @@ export class BlockExecutor implements Disposable {
   readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
+  readonly #ahead: SendersAhead | undefined
   readonly #transactions: Uint8Array[] = []
 
-  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, ahead?: SendersAhead) {
     this.run = new TransactionRun(run)
     this.env = run.env
     this.rules = run.rules
     this.#run = run
     this.#parent = parent
+    this.#ahead = ahead
     this.input = input
   }
 
@@ -95,7 +100,8 @@ export class BlockExecutor implements Disposable {
   /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction, or when BaseTime has another value than the block */
   takeAll(): InvalidBlock | undefined {
     for (const [index, raw] of this.input.transactions.entries()) {
-      const refusal = this.take(raw)
+      const signer = raw[0] === depositType ? undefined : this.#ahead?.at(index)
+      const refusal = this.take(raw, signer)
       if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
     }
     const { schedule } = this.#run.config
@@ -177,7 +183,7 @@ export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input:
 }
 
 function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
-  const { config, senders, interruptCheck } = deps
+  const { config, senders, ahead, interruptCheck } = deps
   const { schedule } = config
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
@@ -196,7 +202,8 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
     blobBaseFee: 1n,
   }
   const session = deps.evm.open(parent.state.view, env, rules, interruptCheck)
-  const block = new BlockExecutor({ session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }, parent, input)
+  const run = { session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }
+  const block = new BlockExecutor(run, parent, input, ahead)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
   const callSystem = (): string | undefined =>
     baseTimeRefusal(schedule, session, parent.header, input) ?? applySystemCalls(session, schedule, at, input)

@@ -16,6 +16,12 @@ export function recoverSender(tx: SignedTransaction): Address | undefined {
 /** Senders by transaction hash. The cache recovers a transaction once when it is built, inserted and read. */
 export type Senders = { of(tx: SignedTransaction, hash: Hash): Address | undefined }
 
+/** Senders of the transactions of one block that other threads recover while it is executed. */
+export type SendersAhead = {
+  /** Returns the sender of a signed transaction if it is already recovered; never waits. Called once for each transaction. */
+  at(index: number): Address | undefined
+}
+
 /** Cache size of a node: the senders of about 100,000 transactions. */
 export const senderCacheBytes: number = 32 * 2 ** 20
 

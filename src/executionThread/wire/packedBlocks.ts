@@ -13,9 +13,12 @@ import { StateDiffTable } from '#types/stateDiffTable'
 /** Concatenated byte strings in their own buffers: two objects to move between threads for any number of strings. */
 export type PackedBytes<B extends ArrayBufferLike = ArrayBuffer> = { readonly bytes: Uint8Array<B>; readonly ends: Uint32Array<B> }
 
-/** A payload, or attributes, with packed transactions. Posting a view would copy its whole underlying buffer. */
+/**
+ * A payload, or attributes, with packed transactions. They are shared: sender threads read them too, and posting a view would copy its whole
+ * underlying buffer.
+ */
 export type Packed<T extends { readonly transactions: readonly Uint8Array[] }> = Omit<T, 'transactions'> & {
-  readonly transactions: PackedBytes
+  readonly transactions: PackedBytes<SharedArrayBuffer>
 }
 
 type TrieChanges = ExecutedBlock['trie']
@@ -83,18 +86,18 @@ export function aloneIn<T extends object>(object: T): T {
 
 export const packPayload = (payload: Payload): Packed<Payload> => ({
   ...aloneIn(payload),
-  transactions: packBytes(payload.transactions),
+  transactions: shareBytes(payload.transactions),
 })
 export const packAttributes = (attributes: PayloadAttributes): Packed<PayloadAttributes> => ({
   ...aloneIn(attributes),
-  transactions: packBytes(attributes.transactions),
+  transactions: shareBytes(attributes.transactions),
 })
 /** @param flashblock with or without its block number */
 export const packFlashblock = <F extends Omit<Flashblock, 'blockNumber'>>(flashblock: F): Packed<F> => ({
   ...flashblock,
   ...(flashblock.base && { base: aloneIn(flashblock.base) }),
   outcome: aloneIn(flashblock.outcome),
-  transactions: packBytes(flashblock.transactions),
+  transactions: shareBytes(flashblock.transactions),
 })
 export function unpack<T extends { readonly transactions: readonly Uint8Array[] }>(packed: Packed<T>): T {
   return { ...packed, transactions: unpackBytes(packed.transactions) } as unknown as T

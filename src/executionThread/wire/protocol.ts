@@ -50,13 +50,17 @@ export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 's
   readonly taken: SharedArrayBuffer
 }
 
-/** Calls of the Engine port as they cross threads, with packed payloads. */
+/**
+ * Calls of the Engine port as they cross threads, with packed payloads. `senders`: memory of the `SenderTable` that sender threads fill; undefined:
+ * they do not.
+ */
 export type EngineCall =
-  | { readonly method: 'insert'; readonly payload: Packed<Payload> }
+  | { readonly method: 'insert'; readonly payload: Packed<Payload>; readonly senders: SharedArrayBuffer | undefined }
   | {
       readonly method: 'build'
       readonly parent: BlockId
       readonly attributes: Packed<PayloadAttributes>
+      readonly senders: SharedArrayBuffer | undefined
       /** true: a `seal` message will follow */
       readonly isSealedLater: boolean
     }

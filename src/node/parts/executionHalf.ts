@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
-import { abandonedKinds, executionMetrics, measurePool } from '#executionThread/metrics'
+import { abandonedKinds, executionMetrics, measurePool, senderSources } from '#executionThread/metrics'
+import { SenderThreads } from '#executionThread/senderThreads'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import type { TxPoolFacts } from '#txpool/txPool'
@@ -35,11 +36,13 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
+  const senders = starting.use(new SenderThreads(deps))
   let executedGas = 0n
   const worker = await startExecutionWorker(
     {
       ...deps,
       genesis,
+      senders,
       onFlashblock: (flashblock) => publisher?.publish(flashblock),
       onExecuted({ number, gasUsed, transactions, ms }): void {
         executedGas += gasUsed
@@ -60,6 +63,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const execution = starting.use(worker)
   let poolBefore: TxPoolFacts | undefined
   let reusedBefore = 0
+  let sendersBefore = senders.facts
   let abandonedBefore = execution.abandonedCounts()
   function collect(): void {
     const { journalBytes, treeBytes, overlayBlocks, reused, pool } = execution.sizes()
@@ -72,6 +76,10 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     const abandoned = execution.abandonedCounts()
     for (const what of abandonedKinds) executed.abandoned.inc({ what }, abandoned[what] - abandonedBefore[what])
     abandonedBefore = abandoned
+    const recovered = senders.facts
+    for (const by of senderSources) executed.senders.inc({ by }, recovered[by] - sendersBefore[by])
+    sendersBefore = recovered
+    executed.senderQueue.set({}, recovered.queuedBytes)
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
   }

@@ -1,0 +1,97 @@
+import { recoverSender, type SendersAhead } from '#block/execution/senders'
+import { fromHex, hexAt } from '#lib/hex'
+import type { Address } from '#types/ids'
+import { decodeTransaction, depositType } from '#types/transaction'
+import type { PackedBytes } from './wire/packedBlocks.ts'
+
+/** States of an entry. An entry whose sender cannot be recovered stays claimed. */
+const [free, claimed, done] = [0, 1, 2]
+const [closedAt, readyAt, ownAt] = [0, 1, 2]
+const headerInts = 3
+const addressBytes = 20
+
+/** Number of senders that a reader found in a table, and of those that it had to recover itself. */
+export type SenderCounts = { readonly ready: number; readonly own: number }
+
+/**
+ * Senders of the transactions of one block in shared memory: a state and an address for each. Sender threads fill it while the execution thread reads
+ * it. Each entry is claimed once, by one compare-and-exchange, and no thread waits for another.
+ */
+export class SenderTable implements SendersAhead, Disposable {
+  readonly memory: SharedArrayBuffer
+  readonly #header: Int32Array
+  readonly #states: Int32Array
+  readonly #addresses: Uint8Array
+  readonly #onClosed: ((counts: SenderCounts) => void) | undefined
+
+  constructor(memory: SharedArrayBuffer, onClosed?: (counts: SenderCounts) => void) {
+    const count = (memory.byteLength - 4 * headerInts) / (4 + addressBytes)
+    this.memory = memory
+    this.#onClosed = onClosed
+    this.#header = new Int32Array(memory, 0, headerInts)
+    this.#states = new Int32Array(memory, 4 * headerInts, count)
+    this.#addresses = new Uint8Array(memory, 4 * (headerInts + count))
+  }
+
+  /** @param onClosed called with the final counts */
+  static create(count: number, onClosed?: (counts: SenderCounts) => void): SenderTable {
+    return new SenderTable(new SharedArrayBuffer(4 * headerInts + (4 + addressBytes) * count), onClosed)
+  }
+
+  /** Returns the sender if it is known. Otherwise claims the entry, so that sender threads skip it. Called once for each transaction. */
+  at(index: number): Address | undefined {
+    const isReady = Atomics.compareExchange(this.#states, index, free, claimed) === done
+    Atomics.add(this.#header, isReady ? readyAt : ownAt, 1)
+    return isReady ? (hexAt(this.#addresses, addressBytes * index, addressBytes) as Address) : undefined
+  }
+
+  /** Takes an entry for a sender thread. @returns false when another thread has it */
+  claim(index: number): boolean {
+    return Atomics.compareExchange(this.#states, index, free, claimed) === free
+  }
+
+  /** Writes the sender of a claimed entry. */
+  settle(index: number, sender: Address): void {
+    this.#addresses.set(fromHex(sender), addressBytes * index)
+    Atomics.store(this.#states, index, done)
+  }
+
+  /** Ends the work of the sender threads on this table. */
+  [Symbol.dispose](): void {
+    Atomics.store(this.#header, closedAt, 1)
+    this.#onClosed?.({ ready: Atomics.load(this.#header, readyAt), own: Atomics.load(this.#header, ownAt) })
+  }
+
+  get isClosed(): boolean {
+    return Atomics.load(this.#header, closedAt) === 1
+  }
+}
+
+/** Maximum bytes of a transaction that a sender thread decodes: those of a transaction in a pool. Decoding takes many times as much memory. */
+const maxTransactionBytes = 128 * 1024
+
+/**
+ * Recovers the senders of a block in order, and skips entries that another thread has claimed. Execution alone decides about deposits, large
+ * transactions, undecodable bytes and invalid signatures.
+ * @param isStopped called before each transaction; true ends the work
+ */
+export function recoverSenders(table: SenderTable, { bytes, ends }: PackedBytes<SharedArrayBuffer>, isStopped: () => boolean): void {
+  for (const [index, end] of ends.entries()) {
+    if (table.isClosed || isStopped()) return
+    const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
+    if (bytes[start] === depositType || end - start > maxTransactionBytes || !table.claim(index)) continue
+    // decoding rejects shared bytes
+    const sender = senderOf(bytes.slice(start, end))
+    if (sender !== undefined) table.settle(index, sender)
+  }
+}
+
+/** Returns the sender of a signed transaction; undefined when execution has to decide. */
+function senderOf(raw: Uint8Array): Address | undefined {
+  try {
+    const tx = decodeTransaction(raw)
+    return tx.type === depositType ? undefined : recoverSender(tx)
+  } catch {
+    return undefined
+  }
+}

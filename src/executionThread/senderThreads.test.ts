@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events'
+import type { Worker } from 'node:worker_threads'
+import { expect, it } from 'vitest'
+import { logTo, silentLog } from '#lib/log'
+import { createManualClock } from '#test/harness/clock'
+import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
+import { minTransactions, SenderThreads, senderThreadCount } from './senderThreads.ts'
+import { shareBytes } from './wire/packedBlocks.ts'
+
+/** A thread that does its work only when the test tells it to. */
+class IdleWorker extends EventEmitter {
+  readonly posted: (SenderWork | 'stop')[] = []
+  readonly #queue: SenderQueue
+  isTerminated = false
+
+  constructor(queue: SharedArrayBuffer) {
+    super()
+    this.#queue = new SenderQueue(queue)
+  }
+
+  ref(): void {}
+  unref(): void {}
+
+  postMessage(message: SenderWork | 'stop'): void {
+    this.posted.push(message)
+  }
+
+  async terminate(): Promise<void> {
+    this.isTerminated = true
+    this.emit('exit', 1)
+  }
+
+  doAll(): void {
+    for (const work of this.posted.splice(0)) if (work !== 'stop') this.#queue.done(workBytes(work))
+  }
+}
+
+function threadsOf(count: number, log = silentLog) {
+  const workers: IdleWorker[] = []
+  const clock = createManualClock()
+  const start = (queue: SharedArrayBuffer): Worker => {
+    const worker = new IdleWorker(queue)
+    workers.push(worker)
+    return worker as unknown as Worker
+  }
+  return { clock, workers, threads: new SenderThreads({ clock, log }, { count, start }) }
+}
+
+const block = (count: number, sizeBytes = 100) => shareBytes(Array.from({ length: count }, () => new Uint8Array(sizeBytes)))
+
+it.each([
+  [1, 0],
+  [2, 1],
+  [4, 3],
+  [64, 4],
+])('executionThread/senderThreads: uses on %i cores %i threads', (cores, count) => {
+  expect(senderThreadCount(cores)).toBe(count)
+})
+
+it('executionThread/senderThreads: posts a block to every thread, and starts none for small blocks', () => {
+  const { threads, workers } = threadsOf(2)
+  expect(threads.post(block(minTransactions - 1))).toBeUndefined()
+  expect(workers).toHaveLength(0)
+  expect(threads.post(block(minTransactions))).toBeDefined()
+  expect(workers.map(({ posted }) => posted.length)).toEqual([1, 1])
+})
+
+it('executionThread/senderThreads: posts nothing on one core', () => {
+  const { threads, workers } = threadsOf(0)
+  expect(threads.post(block(100))).toBeUndefined()
+  expect(workers).toHaveLength(0)
+})
+
+it('executionThread/senderThreads: bounds the bytes that wait, takes work again when some is done, and never takes a larger block', () => {
+  const { threads, workers } = threadsOf(1)
+  const large = block(10, 2 ** 20)
+  let posted = 0
+  while (posted < 100 && threads.post(large)) posted++
+  expect(posted).toBe(6)
+  expect(threads.facts.queuedBytes).toBeGreaterThan(60 * 2 ** 20)
+  expect(threads.facts.queuedBytes).toBeLessThan(64 * 2 ** 20)
+  workers[0]?.doAll()
+  expect(threads.facts.queuedBytes).toBe(0)
+  expect(threads.post(block(10, 7 * 2 ** 20))).toBeUndefined()
+  expect(threads.post(large)).toBeDefined()
+})
+
+it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {
+  const lines: string[] = []
+  const log = logTo(
+    (level, message) => lines.push(`${level} ${message}`),
+    () => log,
+  )
+  const { threads, workers } = threadsOf(2, log)
+  threads.post(block(10))
+  workers[0]?.emit('error', new Error('out of memory'))
+  workers[0]?.emit('exit', 1)
+  expect(lines).toEqual([expect.stringMatching(/^warn sender thread ended/)])
+  expect(threads.post(block(10))).toBeDefined()
+  expect(workers.map(({ posted }) => posted.length)).toEqual([1, 2])
+  workers[1]?.emit('exit', 1)
+  expect(threads.post(block(10))).toBeUndefined()
+  expect([workers.length, threads.facts.queuedBytes]).toEqual([2, 0])
+})
+
+it('executionThread/senderThreads: adds up how many senders were ready', () => {
+  const { threads } = threadsOf(1)
+  {
+    using table = threads.post(block(10)) ?? expect.fail()
+    table.claim(0)
+    table.settle(0, `0x${'11'.repeat(20)}` as never)
+    for (const index of [0, 1, 2]) table.at(index)
+  }
+  expect(threads.facts).toMatchObject({ ready: 1, own: 2 })
+})
+
+it('executionThread/senderThreads: ends a thread by a message, and terminates it after a second', async () => {
+  const { threads, workers, clock } = threadsOf(1)
+  threads.post(block(10))
+  const worker = workers[0] ?? expect.fail()
+  const ended = threads[Symbol.asyncDispose]()
+  expect(worker.posted.at(-1)).toBe('stop')
+  await clock.advanceMs(900)
+  expect(worker.isTerminated).toBe(false)
+  await clock.advanceMs(200)
+  expect(worker.isTerminated).toBe(true)
+  await ended
+  expect(threads.post(block(10))).toBeUndefined()
+})

@@ -1,0 +1,130 @@
+import { availableParallelism } from 'node:os'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '#lib/clock'
+import type { Log, LogFields } from '#lib/log'
+import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
+import { type SenderCounts, SenderTable } from './senderTable.ts'
+import type { PackedBytes } from './wire/packedBlocks.ts'
+
+/** Maximum number of sender threads: four recover senders several times as fast as the execution thread runs transactions. */
+const maxThreads = 4
+/** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */
+export const minTransactions = 8
+/** Maximum bytes of work that waits in a thread. Senders of a block beyond it are recovered by execution. */
+const maxQueuedBytes = 64 * 2 ** 20
+/** Time in milliseconds after which a thread that does not end is terminated. */
+const stopMs = 1_000
+/** Heap of a thread. One transaction is decoded at a time. */
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 }
+
+/** Returns the number of sender threads: one core is left for execution. */
+export const senderThreadCount = (cores: number = availableParallelism()): number => Math.min(cores - 1, maxThreads)
+
+/** Entry file of a thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
+const entry = new URL(`./senderThreadEntry${extname(import.meta.url)}`, import.meta.url)
+
+type Start = (queue: SharedArrayBuffer) => Worker
+const startWorker: Start = (queue) => new Worker(entry, { workerData: queue, name: 'basalt senders', resourceLimits })
+
+/** One thread, started with its first work. A thread that ends is not replaced. */
+class SenderThread {
+  readonly #memory = SenderQueue.create()
+  readonly #queue = new SenderQueue(this.#memory)
+  readonly #log: Log
+  readonly #start: Start
+  #worker: Worker | undefined
+  #hasEnded = false
+
+  constructor(log: Log, start: Start) {
+    this.#log = log
+    this.#start = start
+  }
+
+  get queuedBytes(): number {
+    return this.#hasEnded ? 0 : this.#queue.bytes
+  }
+
+  /** @returns false when the thread has ended or its queue is full */
+  post(work: SenderWork): boolean {
+    const bytes = workBytes(work)
+    if (this.#hasEnded || this.#queue.bytes + bytes > maxQueuedBytes) return false
+    this.#worker ??= this.#begin()
+    this.#queue.posted(bytes)
+    this.#worker.postMessage(work)
+    return true
+  }
+
+  /** Ends the thread between two transactions: `terminate` inside native code may end the process. */
+  async stop(clock: Pick<Clock, 'after'>): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined || this.#hasEnded) return
+    this.#hasEnded = true
+    const gone = new Promise((resolve) => worker.once('exit', resolve))
+    this.#queue.stop()
+    worker.ref()
+    worker.postMessage('stop')
+    using _late = clock.after(stopMs, () => void worker.terminate())
+    await gone
+  }
+
+  #begin(): Worker {
+    const worker = this.#start(this.#memory)
+    worker.unref()
+    const ended = (cause: LogFields): void => {
+      if (!this.#hasEnded) this.#log.warn('sender thread ended, execution recovers its senders itself until the next start', cause)
+      this.#hasEnded = true
+    }
+    worker.once('error', (error) => ended({ error }))
+    worker.once('exit', (code) => ended({ code }))
+    return worker
+  }
+}
+
+/** Counts since the start, and bytes that the threads have not done. */
+export type SenderFacts = SenderCounts & { readonly queuedBytes: number }
+
+export type SenderThreadsOptions = { readonly count?: number; readonly start?: Start }
+
+/**
+ * Threads that recover senders of blocks that wait for execution. Each gets all work and takes entries that no other thread has claimed. Execution never
+ * waits for them. Disposing ends them.
+ */
+export class SenderThreads implements AsyncDisposable {
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #threads: readonly SenderThread[]
+  #counts: SenderCounts = { ready: 0, own: 0 }
+
+  constructor(
+    { clock, log }: { readonly clock: Pick<Clock, 'after'>; readonly log: Log },
+    { count = senderThreadCount(), start = startWorker }: SenderThreadsOptions = {},
+  ) {
+    this.#clock = clock
+    this.#threads = Array.from({ length: count }, () => new SenderThread(log, start))
+  }
+
+  get facts(): SenderFacts {
+    return { ...this.#counts, queuedBytes: this.#threads.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0) }
+  }
+
+  /**
+   * Begins to recover the senders of a block.
+   * @returns their table, which the caller disposes of when the block is executed or refused; undefined when the block is small or no thread takes it
+   */
+  post(transactions: PackedBytes<SharedArrayBuffer>): SenderTable | undefined {
+    const count = transactions.ends.length
+    if (count < minTransactions || this.#threads.length === 0) return undefined
+    const table = SenderTable.create(count, (counts) => this.#closed(counts))
+    const work = { transactions, table: table.memory }
+    const takers = this.#threads.filter((thread) => thread.post(work))
+    return takers.length === 0 ? undefined : table
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.stop(this.#clock)))
+  }
+
+  #closed({ ready, own }: SenderCounts): void {
+    this.#counts = { ready: this.#counts.ready + ready, own: this.#counts.own + own }
+  }
+}
