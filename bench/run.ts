@@ -40,6 +40,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   rpcLogs: () => import('./rpc/logs.ts'),
   rpcMixed: () => import('./rpc/mixed.ts'),
   rpcSockets: () => import('./rpc/sockets.ts'),
+  senders: () => import('./senders.ts'),
   state: () => import('./state/measure.ts'),
   stateMake: () => import('./state/make.ts'),
   submit: () => import('./submit.ts'),
