@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { recoverSender } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { encodePayload } from '#engine/payloadJson'
 import { createWasmEvm } from '#evm/wasmEvm'
@@ -12,8 +13,9 @@ import { createManualClock } from '#test/harness/clock'
 import { Fate, Killed, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Payload } from '#types/payload'
+import { decodeTransaction, depositType } from '#types/transaction'
 import { createExecution } from './execution.ts'
-import { importPayloads } from './importPayloads.ts'
+import { type ImportOptions, importPayloads } from './importPayloads.ts'
 
 const chain = smallChain(scheduleTo('granite'))
 const { config, genesis } = chain
@@ -37,7 +39,7 @@ describe('blockchain/importPayloads', () => {
     const execution = open()
     const seen: number[] = []
     const gas = payloads.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
-    const first = await importPayloads(execution, config, ['', ...lines, ''], ({ blockNumber }) => seen.push(blockNumber))
+    const first = await importPayloads(execution, config, ['', ...lines, ''], { onBlock: ({ blockNumber }) => seen.push(blockNumber) })
     expect(first).toEqual({ imported: 3, skipped: 0, gas })
     expect(seen).toEqual([1, 2, 3])
     expect((await execution.heads()).unsafe.hash).toBe(payloads[2]?.blockHash)
@@ -57,6 +59,97 @@ describe('blockchain/importPayloads', () => {
     const execution = open()
     await expect(importPayloads(execution, config, [lines[0] ?? '', line])).rejects.toMatchObject({ code })
     expect((await execution.heads()).unsafe.number).toBe(1)
+  })
+
+  /** Recovers senders of transactions at once or never, and notes what is begun and disposed of. */
+  function recovery(isReady: boolean) {
+    const seen = { begun: 0, open: 0, asked: 0 }
+    const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => {
+      seen.begun++
+      seen.open++
+      return {
+        at(index) {
+          seen.asked++
+          const tx = decodeTransaction(transactions[index] ?? expect.fail())
+          return isReady && tx.type !== depositType ? recoverSender(tx) : undefined
+        },
+        [Symbol.dispose]: () => void seen.open--,
+      }
+    }
+    return { seen, recoverAhead }
+  }
+
+  it.each([true, false])('imports the same chain with senders from other threads, ready: %s', async (isReady) => {
+    const execution = open()
+    const { seen, recoverAhead } = recovery(isReady)
+    expect(await importPayloads(execution, config, lines, { recoverAhead })).toMatchObject({ imported: 3 })
+    expect((await execution.heads()).unsafe.hash).toBe(payloads[2]?.blockHash)
+    expect(seen).toEqual({ begun: 3, open: 0, asked: 2 })
+    expect(await importPayloads(execution, config, lines, { recoverAhead })).toMatchObject({ imported: 0, skipped: 3 })
+    expect(seen.begun).toBe(3)
+  })
+
+  it('skips the second line of the same payload', async () => {
+    const { recoverAhead, seen } = recovery(true)
+    const twice = lines.flatMap((line) => [line, line])
+    expect(await importPayloads(open(), config, twice, { recoverAhead })).toMatchObject({ imported: 3, skipped: 3 })
+    expect(seen.open).toBe(0)
+  })
+
+  it('ends the recovery of payloads that are not executed, after an invalid one', async () => {
+    const { recoverAhead, seen } = recovery(true)
+    const [first = '', second = '', third = ''] = lines
+    const wrong = second.replace('"gasUsed":"0x', '"gasUsed":"0x1')
+    await expect(importPayloads(open(), config, [first, wrong, third, first], { recoverAhead })).rejects.toMatchObject({
+      code: 'INVALID_BLOCK',
+    })
+    expect(seen).toMatchObject({ begun: 4, open: 0 })
+  })
+
+  it('executes the payloads before an error of reading, and reports the first fault of several', async () => {
+    const execution = open()
+    function* failing(): Generator<string> {
+      yield* lines.slice(0, 2)
+      throw new Error('unreadable')
+    }
+    await expect(importPayloads(execution, config, failing())).rejects.toThrow('unreadable')
+    expect((await execution.heads()).unsafe.number).toBe(2)
+    const two = [lines[2] ?? '', 'not JSON']
+    await expect(importPayloads(open(), config, two)).rejects.toMatchObject({ code: 'UNKNOWN_PARENT' })
+  })
+
+  it('stops before the next payload when it is aborted, and drops what it has read', async () => {
+    const execution = open()
+    const { recoverAhead, seen } = recovery(true)
+    const abort = new AbortController()
+    const options = { recoverAhead, signal: abort.signal, onBlock: () => abort.abort() }
+    expect(await importPayloads(execution, config, lines, options)).toMatchObject({ imported: 1, skipped: 0 })
+    expect((await execution.heads()).unsafe.number).toBe(1)
+    expect(seen).toMatchObject({ begun: 3, open: 0 })
+    expect(await importPayloads(execution, config, lines)).toMatchObject({ imported: 2, skipped: 1 })
+  })
+
+  it('stops when it is aborted between two payloads by a timer or a signal', async () => {
+    const abort = new AbortController()
+    const options = { signal: abort.signal, onBlock: () => void setImmediate(() => abort.abort()) }
+    expect(await importPayloads(open(), config, lines, options)).toMatchObject({ imported: 1 })
+  })
+
+  it.each([
+    ['64 payloads', 200, 0, 66],
+    ['16 MB', 20, 4 * 2 ** 20, 5],
+  ])('reads at most %s ahead', async (_what, count, spaces, most) => {
+    let [read, ahead] = [0, 0]
+    function* source(): Generator<string> {
+      yield lines[0] ?? ''
+      for (; read < count; read++) yield (lines[0] ?? '').padEnd(spaces)
+    }
+    const onBlock = (): void => {
+      ahead = read
+    }
+    expect(await importPayloads(open(), config, source(), { onBlock })).toMatchObject({ imported: 1, skipped: count })
+    expect(ahead).toBeGreaterThan(1)
+    expect(ahead).toBeLessThanOrEqual(most)
   })
 
   it('refuses a genesis without rules (INVALID_CONFIG)', () => {
@@ -99,7 +192,7 @@ describe('blockchain/importPayloads: many blocks in a transaction', () => {
         shown.push(blockNumber)
         mostBytes = Math.max(mostBytes, execution.sizes().treeBytes)
       }
-      const ended = await importPayloads(execution, config, many.map(lineOf), onBlock).catch((error: unknown) => error)
+      const ended = await importPayloads(execution, config, many.map(lineOf), { onBlock }).catch((error: unknown) => error)
       return { restored, shown, ended, mostBytes, commits, head: execution.published.heads.unsafe.hash }
     }
     return { run }

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
+import type { SendersAhead } from '#block/execution/senders'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -7,6 +9,26 @@ import { parsePayload } from '#engine/payloadJson'
 import { isFault } from '#lib/fault'
 import type { Payload } from '#types/payload'
 import type { Execution } from './execution.ts'
+
+/** Bounds of the payloads that are read ahead of execution: characters of their lines, and payloads. */
+const [maxAheadChars, maxAhead] = [16 * 2 ** 20, 64]
+
+export type ImportOptions = {
+  /** Called with each acknowledged payload, and the executed part of what has been read, from 0 to 1. */
+  readonly onBlock?: (payload: Payload, part: number) => void
+  /** Begins to recover senders in other threads. Disposing of the result ends that. */
+  readonly recoverAhead?: (transactions: readonly Uint8Array[]) => (SendersAhead & Disposable) | undefined
+  /** Ends the import before the next payload. */
+  readonly signal?: AbortSignal
+}
+
+/** A payload that waits for its execution. */
+type Waiting = {
+  readonly payload: Payload
+  /** characters of the file up to the end of its line */
+  readonly toChar: number
+  readonly senders: (SendersAhead & Disposable) | undefined
+}
 
 /** Result of an import. Skipped blocks were canonical already. Gas is that of the imported blocks. */
 export type ImportResult = { readonly imported: number; readonly skipped: number; readonly gas: bigint }
@@ -30,32 +52,34 @@ function parseLine(line: string, number: number): Payload {
 }
 
 /**
- * Validates payloads one after another and makes each the unsafe head; the safe and finalized heads stay. Commits the imported blocks at the end, also
- * after an error. An interrupted import continues when it is run again with the same file.
- * @param onBlock called with each acknowledged payload
+ * Validates payloads one after another and makes each the unsafe head; the safe and finalized heads stay. Reads lines ahead, so that senders are recovered
+ * before their payload's turn. Commits the imported blocks at the end, also after an error. An interrupted import continues when it is run again with the
+ * same file.
  * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), and those of `Execution.commit`
  */
 export async function importPayloads(
   execution: Execution,
   config: ExecutionConfig,
   lines: Iterable<string> | AsyncIterable<string>,
-  onBlock?: (payload: Payload) => void,
+  { onBlock, recoverAhead, signal }: ImportOptions = {},
 ): Promise<ImportResult> {
   const result = { imported: 0, skipped: 0, gas: 0n }
-  let number = 0
+  const recover = (payload: Payload): Waiting['senders'] =>
+    isCanonical(execution, payload) ? undefined : recoverAhead?.(payload.transactions)
   try {
-    for await (const line of lines) {
-      number++
-      if (line.trim() === '') continue
-      const payload = parseLine(line, number)
+    for await (const { payload, senders, part } of readAhead(lines, recover)) {
+      using _senders = senders
+      if (signal?.aborted) break
       if (isCanonical(execution, payload)) {
         result.skipped++
         continue
       }
-      await importOne(execution, config, payload)
+      await importOne(execution, config, payload, senders)
       result.imported++
       result.gas += payload.gasUsed
-      onBlock?.(payload)
+      onBlock?.(payload, part)
+      // lets signals and commits in
+      await nextTurn()
     }
   } finally {
     execution.commit()
@@ -63,8 +87,44 @@ export async function importPayloads(
   return result
 }
 
-async function importOne(execution: Execution, config: ExecutionConfig, payload: Payload): Promise<void> {
-  const inserted = execution.insertPayload(payload)
+/**
+ * Yields the payloads of the lines in order, after reading ahead. `part`: its place in what has been read, from 0 to 1. An error of reading is thrown
+ * after the payloads before it.
+ */
+async function* readAhead(
+  lines: Iterable<string> | AsyncIterable<string>,
+  recover: (payload: Payload) => Waiting['senders'],
+): AsyncGenerator<Waiting & { readonly part: number }> {
+  const waiting: Waiting[] = []
+  let [number, readTo, yieldedTo] = [0, 0, 0]
+  let failure: { readonly error: unknown } | undefined
+  const takeFirst = (): readonly (Waiting & { readonly part: number })[] => {
+    const first = waiting.splice(0, 1)
+    yieldedTo = first[0]?.toChar ?? yieldedTo
+    return first.map((one) => ({ ...one, part: one.toChar / readTo }))
+  }
+  try {
+    try {
+      for await (const line of lines) {
+        number++
+        readTo += line.length + 1
+        if (line.trim() === '') continue
+        const payload = parseLine(line, number)
+        waiting.push({ payload, toChar: readTo, senders: recover(payload) })
+        while (waiting.length > maxAhead || readTo - yieldedTo > maxAheadChars) yield* takeFirst()
+      }
+    } catch (error) {
+      failure = { error }
+    }
+    while (waiting.length > 0) yield* takeFirst()
+    if (failure) throw failure.error
+  } finally {
+    for (const { senders } of waiting) senders?.[Symbol.dispose]()
+  }
+}
+
+async function importOne(execution: Execution, config: ExecutionConfig, payload: Payload, senders?: SendersAhead): Promise<void> {
+  const inserted = execution.insertPayload(payload, senders)
   if (inserted.kind === 'invalid') throw executionFault('INVALID_BLOCK', { number: payload.blockNumber, reason: inserted.reason })
   await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
-import { type ImportResult, importPayloads } from '#blockchain/importPayloads'
+import { type ImportOptions, type ImportResult, importPayloads } from '#blockchain/importPayloads'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { SenderThreads } from '#executionThread/senderThreads'
+import { shareBytes } from '#executionThread/wire/packedBlocks'
 import { journalDir } from '#executionThread/wire/protocol'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -12,16 +14,13 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import type { L2Ref } from '#types/blockRef'
-import type { Payload } from '#types/payload'
 
 export type ImportDeps = {
   readonly clock: Clock
   readonly log: Log
   /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Called with each imported payload once it is acknowledged. */
-  readonly onBlock?: (payload: Payload) => void
-}
+} & Pick<ImportOptions, 'onBlock' | 'signal'>
 
 /**
  * Imports payloads into the chain of a data directory, and writes the genesis block first when the directory is empty.
@@ -43,6 +42,8 @@ export async function importFile(
     // no other caller waits for a transaction: one writes all the blocks that are due, which costs less than one for each block
     { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY },
   )
-  const result = await importPayloads(execution, config, lines, deps.onBlock)
+  await using threads = new SenderThreads(deps)
+  const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => threads.post(shareBytes(transactions))
+  const result = await importPayloads(execution, config, lines, { ...deps, recoverAhead })
   return { ...result, head: execution.published.heads.unsafe }
 }

@@ -63,22 +63,15 @@ type Destination = {
 const secondsSince = (clock: Clock, startMs: number): number => Math.max(0.001, (clock.nowMs() - startMs) / 1000)
 
 function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof importFile> {
-  const { clock, log, startMs, genesis, datadir } = to
+  const { clock, log, startMs, genesis, datadir, signal } = to
   const { lines, readShare } = readFileLines(path)
   let [blocks, gas] = [0, 0n]
-  const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }): void => {
+  const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }, part: number): void => {
     blocks++
     gas += payload.gasUsed
     const seconds = secondsSince(clock, startMs)
-    const left = Math.ceil(seconds / readShare() - seconds)
+    const left = Math.ceil(seconds / (readShare() * part) - seconds)
     to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
   }
-  return importFile({ clock, log, onBlock }, { genesis, datadir, lines: untilAborted(lines, to.signal) })
-}
-
-async function* untilAborted(lines: AsyncIterable<string>, signal: AbortSignal): AsyncIterable<string> {
-  for await (const line of lines) {
-    if (signal.aborted) return
-    yield line
-  }
+  return importFile({ clock, log, onBlock, signal }, { genesis, datadir, lines })
 }
