@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { afterAll, expect, it } from 'vitest'
+import { senderThreadCount } from '#executionThread/senderThreads'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { followConfig } from '#test/harness/consensus/follow'
+import { openExecutionHalf } from './executionHalf.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-half-'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+
+it('node/parts/executionHalf: counts the senders of a block by the thread that recovered them', async () => {
+  const registry = new Registry()
+  const deps = { clock: systemClock, log: silentLog, registry }
+  const rollup = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
+  const options = { config: rollup, genesis: () => genesis, datadir: base, minFreeBytes: 0, listen: {} }
+  await using half = await openExecutionHalf(deps, options)
+  const transfers = Array.from({ length: 20 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
+  const { unsafe } = await half.execution.heads()
+  expect(await half.execution.build(unsafe, attributesAt(schedule, 1, transfers))).toMatchObject({ kind: 'built' })
+  for (let reading = 0; reading < 2; reading++) {
+    half.collect()
+    const counts = (await registry.metrics()).matchAll(/^basalt_execution_senders_total\{by="(ready|own)"\} (\d+)$/gm)
+    const total = [...counts].reduce((sum, [, , count]) => sum + Number(count), 0)
+    expect(total).toBe(senderThreadCount() > 0 ? 20 : 0)
+  }
+})
