@@ -49,6 +49,22 @@ describe('store/lmdbKv', () => {
     expect(modes()).toEqual([0o755, 0o700])
   })
 
+  it('store/lmdbKv: stores only the last of the rows with a key in a table that the write reads', async () => {
+    let stored = 0
+    await using kv = openLmdbKv(newDir(), specs, () => stored++)
+    kv.write((tx) => {
+      for (let value = 0; value < 100; value++) {
+        tx.get(table, key)
+        tx.put(table, key, Uint8Array.of(value))
+      }
+      tx.put(table, Uint8Array.of(2), key)
+      tx.delete(table, Uint8Array.of(2))
+    })
+    using snapshot = kv.snapshot()
+    expect([...snapshot.range(table, {})]).toEqual([{ key, value: Uint8Array.of(99) }])
+    expect(stored).toBeLessThan(5)
+  })
+
   it('store/lmdbKv: one directory has one writer (DATADIR_LOCKED)', async () => {
     const dir = newDir()
     await using kv = openLmdb(dir)

@@ -26,6 +26,8 @@ class DraftTable {
   /** `#last`: the last row with a hash. `#before`: for each row, the previous row with the same hash. */
   readonly #last = new Map<number, number>()
   readonly #before: (number | undefined)[] = []
+  /** Rows that a later row with their key replaces, as far as rows are indexed. */
+  readonly #replaced = new Set<number>()
   /** Index of the last row with each key, in key order; built at the first range read. */
   #order: SortedRowsEdit | undefined
   /** Number of rows that are in `#order`. */
@@ -33,15 +35,27 @@ class DraftTable {
 
   find(key: Uint8Array): DraftRow | undefined {
     for (let at = this.#before.length; at < this.rows.length; at++) {
-      const hash = hashOf((this.rows[at] as DraftRow).key)
+      const { key: added } = this.rows[at] as DraftRow
+      const hash = hashOf(added)
+      const replaced = this.#find(added, hash)
+      if (replaced !== undefined) this.#replaced.add(replaced)
       this.#before.push(this.#last.get(hash))
       this.#last.set(hash, at)
     }
-    for (let at = this.#last.get(hashOf(key)); at !== undefined; at = this.#before[at]) {
-      const row = this.rows[at] as DraftRow
-      if (compareBytes(row.key, key) === 0) return row
+    const found = this.#find(key, hashOf(key))
+    return found === undefined ? undefined : this.rows[found]
+  }
+
+  #find(key: Uint8Array, hash: number): number | undefined {
+    for (let at = this.#last.get(hash); at !== undefined; at = this.#before[at]) {
+      if (compareBytes((this.rows[at] as DraftRow).key, key) === 0) return at
     }
     return undefined
+  }
+
+  /** Iterates over the rows to store, in write order: without those that are known to be replaced. */
+  *toStore(): Generator<DraftRow> {
+    for (const [at, row] of this.rows.entries()) if (!this.#replaced.has(at)) yield row
   }
 
   *range({ from, to, reverse = false }: KvRange): Generator<DraftRow> {
@@ -117,9 +131,9 @@ export class Draft implements KvWriter {
     this.#table(table).rows.push({ key: requireKey(key), value: undefined })
   }
 
-  /** Iterates over all written rows by table, in write order. */
-  *rows(): Generator<{ readonly table: number; readonly rows: readonly DraftRow[] }> {
-    for (const [table, { rows }] of this.#tables) yield { table, rows }
+  /** Iterates over the rows to store by table, in write order. */
+  *rows(): Generator<{ readonly table: number; readonly rows: Iterable<DraftRow> }> {
+    for (const [table, drafted] of this.#tables) yield { table, rows: drafted.toStore() }
   }
 
   #table(id: number): DraftTable {
