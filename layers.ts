@@ -90,6 +90,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   trie: {
     imports: ['types', 'lib'],
     public: [
+      'branchDelta',
       'faults',
       'leavesFrom',
       'loadNode',

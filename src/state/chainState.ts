@@ -1,15 +1,18 @@
-import { concatBytes, latin1, trimLeft } from '#lib/bytes'
+import { concatBytes, emptyBytes, latin1, padLeft, trimLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { afterPrefix } from '#store/keys'
 import type { KvReader, KvWriter } from '#store/ports'
 import { isLeafRlp } from '#trie/node'
 import { emptyRoot, type Hash } from '#types/ids'
-import type { StateDiff } from '#types/stateDiff'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
-import { changesOf, HistoricalRows, indexHistory, popHistory } from './history.ts'
+import { changesOf, HistoricalRows, indexBlock, indexHistory, popHistory, type RowChange } from './history.ts'
+import { dropNodeChanges, NodeChanges } from './nodeHistory.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
+  accountNodesTable,
   accountsTable,
   changeKey,
   changesTable,
@@ -22,7 +25,7 @@ import {
   storageTable,
   writeMark,
 } from './rows.ts'
-import type { StateRoot } from './stateRoot.ts'
+import { computeStateRoot, type StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
 /** Number of blocks that are indexed together. A history read looks into at most this many blocks that the index does not cover yet. */
@@ -59,20 +62,24 @@ class RowWriter {
   readonly #tx: KvWriter
   /** undefined: no previous values are recorded. */
   readonly #number: number | undefined
+  readonly #nodes: NodeChanges | undefined
   /** Rows of wiped accounts that are recorded already. */
   readonly #noted = new Set<string>()
-  /** Number of recorded rows. */
-  changed = 0
+  /** Keys of the recorded values in the table of changes. */
+  readonly changed: Uint8Array[] = []
 
   constructor(tx: KvWriter, number: number | undefined) {
     this.#tx = tx
     this.#number = number
+    this.#nodes = number === undefined ? undefined : new NodeChanges(number)
   }
 
   set(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
-    const before = this.#tx.get(table, key)
-    if (before === undefined && value === undefined) return
-    this.#note(table, key, before)
+    const wasThere = this.#tx.look(table, key, (before) => this.#note(table, key, before, value) ?? true)
+    if (wasThere === undefined) {
+      if (value === undefined) return
+      this.#note(table, key, undefined, value)
+    }
     if (value === undefined) this.#tx.delete(table, key)
     else this.#tx.put(table, key, value)
   }
@@ -81,16 +88,26 @@ class RowWriter {
   wipe(table: number, prefix: Uint8Array): void {
     const to = afterPrefix(prefix)
     for (const { key, value } of this.#tx.range(table, to ? { from: prefix, to } : { from: prefix })) {
-      this.#note(table, key, value)
+      this.#note(table, key, value, undefined)
       this.#noted.add(nameOf(table, key))
       this.#tx.delete(table, key)
     }
   }
 
-  #note(table: number, key: Uint8Array, before: Uint8Array | undefined): void {
+  /** Writes the recorded nodes. */
+  end(): void {
+    this.#nodes?.writeTo(this.#tx)
+  }
+
+  #note(table: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
     if (this.#number === undefined || (this.#noted.size > 0 && this.#noted.has(nameOf(table, key)))) return
-    this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeBefore(before))
-    this.changed++
+    if (table === accountNodesTable || table === storageNodesTable) {
+      this.#nodes?.add(table, key, before, after)
+      return
+    }
+    const at = changeKey(this.#number, table, key)
+    this.#tx.put(changesTable, at, encodeBefore(before))
+    this.changed.push(at)
   }
 }
 
@@ -140,11 +157,16 @@ function applyDiff(
 export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>): void {
   const head = readMark(tx, 'head')
   if (head !== number - 1) throw new RangeError(`state of block ${number} on that of block ${head}`)
+  // node changes of an earlier version stay in the table of changes
+  if (readMark(tx, 'nodes') === undefined) writeMark(tx, 'nodes', head)
   const rows = new RowWriter(tx, number)
   applyDiff(tx, rows, diff, result)
+  rows.end()
   writeMark(tx, 'head', number)
-  const isDue = rows.changed >= indexAtOnceRows || number - (readMark(tx, 'indexed') ?? 0) >= indexBatchBlocks
-  if (isDue) indexHistory(tx, number)
+  const indexed = readMark(tx, 'indexed') ?? 0
+  const isLarge = rows.changed.length >= indexAtOnceRows
+  if (isLarge && indexed === number - 1) indexBlock(tx, number, rows.changed)
+  else if (isLarge || number - indexed >= indexBatchBlocks) indexHistory(tx, number)
 }
 
 /** Writes the genesis state of a chain into empty tables. */
@@ -154,10 +176,11 @@ export function writeGenesis(tx: KvWriter, diff: StateDiff, result: Pick<StateRo
   writeMark(tx, 'head', number)
   writeMark(tx, 'indexed', number)
   writeMark(tx, 'oldest', number)
+  writeMark(tx, 'nodes', number)
 }
 
 /**
- * Undoes the last block by restoring every row. Codes stay.
+ * Undoes the last block: restores every value, and computes the trie nodes anew from the values. Codes stay.
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError when it is not the last block
  */
 export function unwindState(tx: KvWriter, number: number): void {
@@ -166,14 +189,49 @@ export function unwindState(tx: KvWriter, number: number): void {
   const oldest = oldestState(tx)
   if (number <= oldest) throw stateFault('HISTORY_PRUNED', { number: number - 1, oldest })
   const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
-  for (const { table, key, before } of changesOf(tx, number)) {
-    if (before === undefined) tx.delete(table, key)
-    else tx.put(table, key, before)
+  const changes = [...changesOf(tx, number)]
+  if (number <= (readMark(tx, 'nodes') ?? head)) restoreRows(tx, changes)
+  else restoreValues(tx, changes)
+  for (const { table, key } of changes) {
     tx.delete(changesTable, changeKey(number, table, key))
     if (isIndexed) popHistory(tx, table, key)
   }
+  dropNodeChanges(tx, number)
   if (isIndexed) writeMark(tx, 'indexed', number - 1)
+  if ((readMark(tx, 'nodes') ?? 0) >= number) writeMark(tx, 'nodes', number - 1)
   writeMark(tx, 'head', number - 1)
+}
+
+/** Restores the rows of a block whose changes include those of nodes. */
+function restoreRows(tx: KvWriter, changes: readonly RowChange[]): void {
+  for (const { table, key, before } of changes) {
+    if (before === undefined) tx.delete(table, key)
+    else tx.put(table, key, before)
+  }
+}
+
+/** Restores accounts and slots, and the nodes of their tries. */
+function restoreValues(tx: KvWriter, changes: readonly RowChange[]): void {
+  const diff = undoDiff(changes)
+  const { view, nodes } = latestState(tx, () => undefined)
+  applyDiff(tx, new RowWriter(tx, undefined), diff, computeStateRoot(nodes, latestStateRoot(tx), view, diff))
+}
+
+/** Returns the diff from the state after a block to the state before it. */
+function undoDiff(changes: readonly RowChange[]): StateDiff {
+  const accounts: StateDiffParts['accounts'][number][] = []
+  const slots: StateDiffParts['slots'][number][] = []
+  const created = new Set<string>()
+  for (const { table, key, before } of changes) {
+    if (table !== accountsTable) continue
+    if (before === undefined) created.add(latin1(key))
+    accounts.push({ key, change: before ? decodeAccountRow(before) : null, wiped: before === undefined })
+  }
+  for (const { table, key, before } of changes) {
+    if (table !== storageTable || created.has(latin1(key.subarray(0, 32)))) continue
+    slots.push({ addressKey: key.subarray(0, 32), slotKey: key.subarray(32), value: padLeft(before ?? emptyBytes, 32) })
+  }
+  return createStateDiff({ accounts, slots, codes: [] })
 }
 
 /** Returns the root of the latest state, computed from its root node. It must equal the state root in the block's header. */

@@ -1,9 +1,11 @@
-import { compareBytes, concatBytes, latin1, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, equalBytes, latin1, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
+import { nodeBefore } from './nodeHistory.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
-/** A closed chunk has 200 block numbers; with its key it is smaller than half a page. */
-const chunkBytes = 200 * 8
+/** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
+const chunkBytes = 64 * 8
 const openEnd = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
@@ -17,11 +19,11 @@ function firstAbove(chunk: Uint8Array, number: number): number | undefined {
   return undefined
 }
 
+/** A row that a block changed, with its previous value. */
+export type RowChange = { readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }
+
 /** Iterates over the changes of a block. */
-export function* changesOf(
-  reader: KvReader,
-  number: number,
-): Generator<{ readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }> {
+export function* changesOf(reader: KvReader, number: number): Generator<RowChange> {
   for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
     yield { table: key[8] ?? 0, key: key.subarray(9), before: decodeBefore(value) }
   }
@@ -40,13 +42,15 @@ export function indexHistory(tx: KvWriter, upTo: number): void {
   writeMark(tx, 'indexed', Math.max(indexed, upTo))
 }
 
+/** Extends the history index by the block after the last indexed one. @param keys of all of its changes */
+export function indexBlock(tx: KvWriter, number: number, keys: readonly Uint8Array[]): void {
+  for (const key of keys) append(tx, key.subarray(8), [key.subarray(0, 8)])
+  writeMark(tx, 'indexed', number)
+}
+
 /** Groups changes by row. The key of a change is its block number and the row's prefix in the index. */
 function* changesByRow(tx: KvWriter, first: number, last: number): Generator<IndexRow> {
   const keys = tx.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })
-  if (first === last) {
-    for (const key of keys) yield { prefix: key.subarray(8), numbers: [key.subarray(0, 8)] }
-    return
-  }
   const rows = new Map<string, IndexRow>()
   for (const key of keys) {
     const [number, prefix] = [key.subarray(0, 8), key.subarray(8)]
@@ -63,8 +67,7 @@ function* changesByRow(tx: KvWriter, first: number, last: number): Generator<Ind
 
 function append(tx: KvWriter, prefix: Uint8Array, numbers: readonly Uint8Array[]): void {
   const openKey = concatBytes(prefix, openEnd)
-  const open = tx.get(historyIndexTable, openKey)
-  let all = open ? concatBytes(open, ...numbers) : concatBytes(...numbers)
+  let all = tx.look(historyIndexTable, openKey, (open) => concatBytes(open, ...numbers)) ?? concatBytes(...numbers)
   while (all.length > chunkBytes) {
     const closed = all.subarray(0, chunkBytes)
     tx.put(historyIndexTable, concatBytes(prefix, closed.subarray(-8)), closed)
@@ -114,6 +117,8 @@ export class HistoricalRows implements StateRows {
   readonly #number: number
   readonly #indexed: number
   readonly #head: number
+  /** The last block whose node changes are in the table of changes. */
+  readonly #nodes: number
   #reads = 0
   /** Changes of the next block, once loaded. */
   #next: ReadonlyMap<string, Uint8Array> | undefined
@@ -123,12 +128,25 @@ export class HistoricalRows implements StateRows {
     this.#number = number
     this.#head = head
     this.#indexed = readMark(reader, 'indexed') ?? 0
+    this.#nodes = readMark(reader, 'nodes') ?? head
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
     if (++this.#reads === readsBeforeLoading) this.#next = changesIn(this.#reader, this.#number + 1)
     const change = this.#next ? this.#changeFromLoaded(this.#next, table, key) : this.#firstChange(table, key, this.#number)
     return change ? decodeBefore(change) : this.#reader.get(table, key)
+  }
+
+  node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const latest = this.#reader.get(table, key)
+    return latest && equalBytes(keccak256(latest), hash) ? latest : undefined
+  }
+
+  replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const change = this.#number < this.#nodes ? this.#firstChange(table, key, this.#number, this.#nodes) : undefined
+    if (change) return decodeBefore(change)
+    const number = Math.max(this.#number, this.#nodes)
+    return nodeBefore(this.#reader, { table, key, hash, number, head: this.#head }, this.#reader.get(table, key))
   }
 
   #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {
@@ -157,11 +175,11 @@ export class HistoricalRows implements StateRows {
     return [...keys.values()].sort(compareBytes)
   }
 
-  /** Returns the change record of the first block after a number that changed a row. */
-  #firstChange(table: number, key: Uint8Array, after: number): Uint8Array | undefined {
+  /** Returns the change record of the first block after a number, up to another, that changed a row. */
+  #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): Uint8Array | undefined {
     const number = after < this.#indexed ? this.#firstIndexed(table, key, after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
-    for (let later = Math.max(after, this.#indexed) + 1; later <= this.#head; later++) {
+    for (let later = Math.max(after, this.#indexed) + 1; later <= upTo; later++) {
       const change = this.#reader.get(changesTable, changeKey(later, table, key))
       if (change !== undefined) return change
     }

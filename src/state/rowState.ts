@@ -73,7 +73,12 @@ class RowNodes implements NodeSource {
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, way?: Uint8Array): Uint8Array | undefined {
     const { table, key } = nodeRow(owner, path)
-    return this.#rows.get(table, key) ?? (way && this.#leafOf(owner, path, hash, way)) ?? this.#leaf(owner, path, hash)
+    return (
+      this.#rows.node(table, key, hash) ??
+      (way && this.#leafOf(owner, path, hash, way)) ??
+      this.#rows.replacedNode(table, key, hash) ??
+      this.#leaf(owner, path, hash)
+    )
   }
 
   /** Returns the leaf of the key if its hash matches, which is the usual case: one read instead of a search. */

@@ -46,6 +46,8 @@ const markKeys = {
   indexed: encoder.encode('state.indexed'),
   /** The oldest block whose state is available. */
   oldest: encoder.encode('state.oldest'),
+  /** The last block whose node changes are in the table of changes, written by schema 3; later ones are in `nodeHistory.ts`. */
+  nodes: encoder.encode('state.nodes'),
 }
 export type StateMark = keyof typeof markKeys
 
@@ -61,7 +63,12 @@ export function writeMark(tx: KvWriter, mark: StateMark, number: number): void {
 
 /** Rows of one version of the state. `get` returns undefined for an absent row; `range` iterates in key order. */
 export interface StateRows {
+  /** Returns a row of an account or a slot. */
   get(table: number, key: Uint8Array): Uint8Array | undefined
+  /** Returns the row of the trie node with a hash, if the latest row is that node. */
+  node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined
+  /** Returns the same node if a later block replaced it. */
+  replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined
   range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 }
 
@@ -69,6 +76,8 @@ export interface StateRows {
 export function latestRows(reader: KvReader): StateRows {
   return {
     get: (table, key) => reader.get(table, key),
+    node: (table, key) => reader.get(table, key),
+    replacedNode: () => undefined,
     range: (table, from, to) => reader.range(table, to ? { from, to } : { from }),
   }
 }

@@ -18,13 +18,15 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 3,
+  version: 4,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
     { to: 2, name: 'log index', run: (): void => {} },
     // new rows of receipts have the new format; old rows stay unchanged and are still read
     { to: 3, name: 'receipts with hashes', run: (): void => {} },
+    // new blocks have the new rows; old changes of nodes stay unchanged and are still read
+    { to: 4, name: 'trie nodes of a block in one row', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */

@@ -72,7 +72,7 @@ export const tables = {
     name: 'changes',
     key: 'number u64 ++ table id u8 ++ key',
     value: '0x00: no row before the block; 0x01 ++ the value before the block',
-    doc: 'previous values that each block replaced in accounts, storage, accountNodes and storageNodes: for undo, and for the state at any retained block',
+    doc: 'previous values that each block replaced in accounts and storage: for undo, and for the state at any retained block; blocks written by schema 3 also have those of accountNodes and storageNodes',
   },
   historyIndex: {
     id: 14,
@@ -88,6 +88,14 @@ export const tables = {
     value:
       'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
     doc: 'transactions that have logs with an address or a topic: the newest blocks one by one, older ones joined in segments',
+  },
+  nodeHistory: {
+    id: 16,
+    name: 'nodeHistory',
+    key: '0x00 ++ number u64 (block); 0x01 ++ number u64 / 64 (segment)',
+    value:
+      'block: count u32, then digest u48 ++ end u32 of each node, then their images; segment: digest u32 ++ block u8 of each node; image: 0x00 (no row), 0x01 ++ node RLP, or 0x02 ++ changed children',
+    doc: 'trie nodes before each block that changed them, for proofs at any retained block',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
 

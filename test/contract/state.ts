@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Hex, toHex } from '#lib/hex'
+import { concatBytes, u64Bytes } from '#lib/bytes'
+import { fromHex, type Hex, toHex } from '#lib/hex'
 import { latestState, latestStateRoot, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
 import { indexHistory } from '#state/history'
 import { computeStateRoot, noNodes, noState, type StateRoot } from '#state/stateRoot'
@@ -23,7 +24,8 @@ function rebuilt(model: Model): Map<string, Hex> {
 }
 
 const latestTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes]
-const stateTables = [...latestTables, tables.changes]
+const nodeTables = [tables.accountNodes, tables.storageNodes]
+const stateTables = [...latestTables, tables.changes, tables.nodeHistory]
 
 /** All rows of the state tables. */
 function dump(reader: KvReader, from: readonly { id: number; name: string }[] = stateTables): Map<string, Hex> {
@@ -87,6 +89,37 @@ class Chain {
     this.roots.push(result.root)
     expect(result.root).toBe(rootOf(after))
   }
+}
+
+const changeOf = (number: number, table: number, key: Uint8Array): Uint8Array => concatBytes(u64Bytes(number), Uint8Array.of(table), key)
+
+/** Appends a block, and replaces its row of node changes by those that schema 3 had: the whole node before the block, among its other changes. */
+function appendAsSchema3(chain: Chain, block: readonly Touch[]): void {
+  const { kv } = chain
+  const number = chain.models.length
+  const nodes = (): Map<string, Hex> => readNow(kv, (reader) => dump(reader, nodeTables))
+  const before = nodes()
+  chain.append(block)
+  const after = nodes()
+  kv.write((tx) => {
+    for (const name of new Set([...before.keys(), ...after.keys()])) {
+      const [was, is] = [before.get(name), after.get(name)]
+      if (was === is) continue
+      const [table = '', at = '0x'] = name.split(' ')
+      const id = nodeTables.find((spec) => spec.name === table)?.id ?? 0
+      tx.put(
+        tables.changes.id,
+        changeOf(number, id, fromHex(at as Hex)),
+        was ? concatBytes(Uint8Array.of(1), fromHex(was)) : Uint8Array.of(0),
+      )
+    }
+    for (const key of tx.keys(tables.nodeHistory.id, {})) tx.delete(tables.nodeHistory.id, key)
+    tx.delete(tables.meta.id, new TextEncoder().encode('state.nodes'))
+    // `writeState` may have indexed the values of this block and of earlier ones already
+    const isIndexed = (tx.get(tables.meta.id, new TextEncoder().encode('state.indexed'))?.at(-1) ?? 0) >= number
+    if (isIndexed) throw new Error('blocks that are indexed before they have changes of nodes')
+  })
+  if (number % 8 === 0) kv.write((tx) => indexHistory(tx, number))
 }
 
 const anyChain = fc.record({
@@ -171,6 +204,38 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       check([0, 189, 190])
       for (let n = 191; n <= 210; n++) chain.append(block(n * 7))
       check([100, 101, 190, 191, 200, 201, 209, 210])
+    })
+
+    it(`state/chainState ${adapter}: has proofs of every block of a long chain, in and after segments of node changes, also after a reorg into a segment`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const blocks = fc.sample(anyBlock, { seed: 7, numRuns: 230 })
+      chain.genesis(blocks[0] ?? [])
+      for (const block of blocks.slice(1, 200)) chain.append(block)
+      const check = (numbers: readonly number[]): void =>
+        readNow(kv, (reader) => {
+          for (const n of numbers) expectModel(stateAt(reader, n, noHash), chain.models[n] ?? new Map(), chain.roots[n] ?? emptyRoot)
+        })
+      check([0, 1, 15, 62, 63, 64, 65, 100, 126, 127, 128, 190, 191, 192, 198, 199])
+      while (chain.models.length > 121) chain.unwind()
+      check([0, 62, 64, 119, 120])
+      for (const block of blocks.slice(200)) chain.append(block)
+      check([0, 63, 119, 120, 121, 126, 127, 128, 149, 150])
+    })
+
+    it(`state/chainState ${adapter}: reads and unwinds blocks whose node changes an earlier version wrote`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const [first = [], ...blocks] = fc.sample(anyBlock, { seed: 11, numRuns: 45 })
+      chain.genesis(first)
+      for (const block of blocks.slice(0, 20)) appendAsSchema3(chain, block)
+      chain.check()
+      for (const block of blocks.slice(20)) chain.append(block)
+      chain.check()
+      while (chain.models.length > 15) chain.unwind()
+      chain.check()
+      for (const block of blocks.slice(30)) chain.append(block)
+      chain.check()
     })
 
     it(`state/chainState ${adapter}: takes block hashes from the caller, and reports a missing code by its hash (CODE_MISSING)`, async () => {

@@ -1,0 +1,200 @@
+import { concatBytes, equalBytes, u32At, u64Bytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import type { KvReader, KvWriter } from '#store/ports'
+import { tables } from '#store/tables'
+import { branchDelta, withDelta } from '#trie/branchDelta'
+
+/*
+ * Trie nodes before each block that changed them. Rows are appended, and nothing is written at a node's own place: a block's nodes are at places without
+ * order, and a row for each would cost more than the nodes themselves.
+ *   block    0x00 ++ number u64 → count u32, then for each node, ascending by digest: digest u48 ++ end of its image u32; then the images
+ *   segment  0x01 ++ number u64 / 64 → digest's upper u32 ++ block u8, ascending, of all nodes of 64 blocks; an index, written with the last of them
+ *   image    0x00: there was no row · 0x01 ++ node RLP · 0x02 ++ the children that the block changed, as of `branchDelta`
+ */
+const table: number = tables.nodeHistory.id
+const kinds = { block: 0, segment: 1 } as const
+const images = { absent: 0, whole: 1, delta: 2 } as const
+
+/** Blocks of a segment. A search reads one row per segment, and one per block that no segment covers. */
+const segmentBlocks = 64
+const segmentEntryBytes = 5
+const blockEntryBytes = 10
+/** Of this many changes of a node, about one is stored whole, so that a read applies few deltas. */
+const wholeEvery = 24
+const lowBits = 16
+
+const rowKey = (kind: number, number: number): Uint8Array => concatBytes(Uint8Array.of(kind), u64Bytes(number))
+const segmentOf = (number: number): number => Math.floor(number / segmentBlocks)
+
+/** Returns a 48-bit digest of a node's place. A collision makes a node of the past unreadable: its hash differs. */
+function digestOf(nodeTable: number, key: Uint8Array): number {
+  let high = 0x811c9dc5 ^ nodeTable
+  let low = 0x9747b28c ^ nodeTable
+  for (let i = 0; i < key.length; i++) {
+    const byte = key[i] as number
+    high = Math.imul(high ^ byte, 0x01000193)
+    low = Math.imul(low ^ byte, 0x5bd1e995)
+    low ^= low >>> 15
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b)
+  low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
+  return ((high ^ (high >>> 13)) >>> 0) * 2 ** lowBits + ((low ^ (low >>> 16)) >>> (32 - lowBits))
+}
+const upperOf = (digest: number): number => Math.floor(digest / 2 ** lowBits)
+
+type Entry = { readonly digest: number; readonly image: Uint8Array }
+
+/** Nodes that one block changes, collected to be written as its row. */
+export class NodeChanges {
+  readonly #number: number
+  readonly #entries: Entry[] = []
+
+  constructor(number: number) {
+    this.#number = number
+  }
+
+  /** Adds a changed node, each at most once. @param before, after undefined: no row */
+  add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
+    const digest = digestOf(nodeTable, key)
+    const isWhole = after === undefined || (this.#number + digest) % wholeEvery === 0
+    this.#entries.push({ digest, image: imageOf(before, isWhole ? undefined : after) })
+  }
+
+  /** Writes the block's row, and the index of its segment when it is the segment's last block. */
+  writeTo(tx: KvWriter): void {
+    if (this.#entries.length > 0) tx.put(table, rowKey(kinds.block, this.#number), encodeBlock(this.#entries))
+    if ((this.#number + 1) % segmentBlocks === 0) writeSegment(tx, segmentOf(this.#number))
+  }
+}
+
+function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Uint8Array {
+  if (before === undefined) return Uint8Array.of(images.absent)
+  const delta = after && branchDelta(before, after)
+  const isShort = delta && delta.length * 2 <= before.length
+  return isShort ? concatBytes(Uint8Array.of(images.delta), delta) : concatBytes(Uint8Array.of(images.whole), before)
+}
+
+function encodeBlock(entries: Entry[]): Uint8Array {
+  entries.sort((a, b) => a.digest - b.digest)
+  const head = 4 + blockEntryBytes * entries.length
+  const row = new Uint8Array(entries.reduce((sum, { image }) => sum + image.length, head))
+  const view = new DataView(row.buffer)
+  view.setUint32(0, entries.length)
+  let end = head
+  for (const [i, { digest, image }] of entries.entries()) {
+    row.set(image, end)
+    end += image.length
+    const at = 4 + blockEntryBytes * i
+    view.setUint32(at, upperOf(digest))
+    view.setUint16(at + 4, digest % 2 ** lowBits)
+    view.setUint32(at + 6, end)
+  }
+  return row
+}
+
+/** Writes the index of the blocks of a segment. */
+function writeSegment(tx: KvWriter, segment: number): void {
+  const found: number[] = []
+  for (let block = 0; block < segmentBlocks; block++) {
+    tx.look(table, rowKey(kinds.block, segment * segmentBlocks + block), (row) => {
+      const count = u32At(row, 0)
+      for (let i = 0; i < count; i++) found.push(u32At(row, 4 + blockEntryBytes * i) * segmentBlocks + block)
+    })
+  }
+  const row = new Uint8Array(segmentEntryBytes * found.length)
+  const view = new DataView(row.buffer)
+  for (const [i, entry] of Float64Array.from(found).sort().entries()) {
+    view.setUint32(segmentEntryBytes * i, Math.floor(entry / segmentBlocks))
+    view.setUint8(segmentEntryBytes * i + 4, entry % segmentBlocks)
+  }
+  tx.put(table, rowKey(kinds.segment, segment), row)
+}
+
+/** Removes the row of the last block, which is unwound, and the index of its segment. */
+export function dropNodeChanges(tx: KvWriter, number: number): void {
+  tx.delete(table, rowKey(kinds.block, number))
+  tx.delete(table, rowKey(kinds.segment, segmentOf(number)))
+}
+
+/** Returns the index of the first of `count` entries whose key is not below `key`. */
+function lowerBound(count: number, key: number, keyAt: (index: number) => number): number {
+  let [low, high] = [0, count]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (keyAt(middle) < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Returns a copy of a node's image in a block; undefined when the block did not change the node. */
+function imageIn(reader: KvReader, number: number, digest: number): Uint8Array | undefined {
+  return reader.look(table, rowKey(kinds.block, number), (row) => {
+    const count = u32At(row, 0)
+    const head = 4 + blockEntryBytes * count
+    const digestAt = (i: number): number => {
+      const at = 4 + blockEntryBytes * i
+      return u32At(row, at) * 2 ** lowBits + (row[at + 4] ?? 0) * 256 + (row[at + 5] ?? 0)
+    }
+    const endAt = (i: number): number => u32At(row, 10 + blockEntryBytes * i)
+    const i = lowerBound(count, digest, digestAt)
+    if (i === count || digestAt(i) !== digest) return undefined
+    return row.slice(i === 0 ? head : endAt(i - 1), endAt(i))
+  })
+}
+
+/** Returns the blocks of a segment, from `first` on, that may have changed a node, ascending; undefined when the segment has no index. */
+function blocksIn(reader: KvReader, segment: number, first: number, digest: number): number[] | undefined {
+  return reader.look(table, rowKey(kinds.segment, segment), (row) => {
+    const count = row.length / segmentEntryBytes
+    const upper = upperOf(digest)
+    const keyAt = (i: number): number => u32At(row, segmentEntryBytes * i) * segmentBlocks + (row[segmentEntryBytes * i + 4] ?? 0)
+    const start = segment * segmentBlocks
+    const blocks: number[] = []
+    for (let i = lowerBound(count, upper * segmentBlocks + first - start, keyAt); i < count; i++) {
+      const key = keyAt(i)
+      if (Math.floor(key / segmentBlocks) !== upper) break
+      blocks.push(start + (key % segmentBlocks))
+    }
+    return blocks
+  })
+}
+
+/** Iterates over the images of a node in the blocks after `number`, ascending. */
+function* imagesAfter(reader: KvReader, number: number, head: number, digest: number): Generator<Uint8Array> {
+  for (let first = number + 1; first <= head; ) {
+    const segment = segmentOf(first)
+    const next = (segment + 1) * segmentBlocks
+    const all = (): number[] => Array.from({ length: Math.min(next, head + 1) - first }, (_, i) => first + i)
+    for (const block of blocksIn(reader, segment, first, digest) ?? all()) {
+      const image = imageIn(reader, block, digest)
+      if (image) yield image
+    }
+    first = next
+  }
+}
+
+/**
+ * Returns a node as of a block: its image in the first later block that changed it. A delta needs the node as of that later block, and so on, up to
+ * an image that is whole, or the latest row.
+ * @param head the block of the latest rows
+ * @param latest the latest row
+ * @returns undefined when there was no row, or none with this hash
+ */
+export function nodeBefore(
+  reader: KvReader,
+  place: { readonly table: number; readonly key: Uint8Array; readonly hash: Uint8Array; readonly number: number; readonly head: number },
+  latest: Uint8Array | undefined,
+): Uint8Array | undefined {
+  const deltas: Uint8Array[] = []
+  let node = latest
+  for (const image of imagesAfter(reader, place.number, place.head, digestOf(place.table, place.key))) {
+    if (image[0] !== images.delta) {
+      node = image[0] === images.whole ? image.subarray(1) : undefined
+      break
+    }
+    deltas.push(image.subarray(1))
+  }
+  for (const delta of deltas.reverse()) node = node && withDelta(delta, node)
+  return node && equalBytes(keccak256(node), place.hash) ? node : undefined
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { encodeRlp } from '#lib/rlp'
+import { branchDelta, withDelta } from './branchDelta.ts'
+import { encodeBranch, encodeNode, type NodeRef } from './node.ts'
+
+const embedded = encodeRlp([Uint8Array.of(0x31), Uint8Array.of(7)])
+const anyChild: fc.Arbitrary<NodeRef | undefined> = fc.oneof(
+  fc.constant(undefined),
+  fc.constant(embedded),
+  fc.nat(255).map((byte) => new Uint8Array(32).fill(byte)),
+)
+const anyChildren = fc.array(anyChild, { minLength: 16, maxLength: 16 })
+const leaf = encodeNode({ kind: 'leaf', path: Uint8Array.of(1, 2), value: Uint8Array.of(1) })
+const extension = encodeNode({ kind: 'extension', path: Uint8Array.of(1, 2), child: new Uint8Array(32).fill(3) })
+
+it('trie/branchDelta: makes the older branch out of the newer one, for any children', () => {
+  fc.assert(
+    fc.property(anyChildren, fc.array(fc.tuple(fc.nat(15), anyChild), { maxLength: 16 }), (after, changes) => {
+      const before = [...after]
+      for (const [nibble, child] of changes) before[nibble] = child
+      const [older, newer] = [encodeBranch(before), encodeBranch(after)]
+      const delta = branchDelta(older, newer)
+      expect(delta && withDelta(delta, newer)).toEqual(older)
+    }),
+  )
+})
+
+it('trie/branchDelta: a branch with one changed child of 32 bytes has a delta of 35 bytes', () => {
+  const after = Array.from({ length: 16 }, (_, i) => new Uint8Array(32).fill(i))
+  const before = [...after]
+  before[9] = new Uint8Array(32).fill(99)
+  expect(branchDelta(encodeBranch(before), encodeBranch(after))).toHaveLength(35)
+})
+
+it('trie/branchDelta: has none between a branch and another node, and applies to branches only', () => {
+  const branch = encodeBranch(Array.from({ length: 16 }, () => new Uint8Array(32).fill(1)))
+  for (const other of [leaf, extension]) {
+    expect(branchDelta(other, branch)).toBeUndefined()
+    expect(branchDelta(branch, other)).toBeUndefined()
+    expect(branchDelta(other, other)).toBeUndefined()
+    expect(withDelta(Uint8Array.of(0, 0), other)).toBeUndefined()
+  }
+})
