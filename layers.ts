@@ -116,6 +116,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'lmdbReader',
       'memoryJournal',
       'ports',
+      'rowCheck',
       'schema',
       'tables',
     ],
@@ -149,6 +150,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
+      'stateCheck',
       'stateLayer',
       'stateRoot',
       'stateStack',
@@ -219,9 +221,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['executedFlashblocks', 'pendingChain', 'pendingPort', 'pendingState'],
   },
   blockchain: {
-    imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'chainspec', 'types', 'lib'],
+    imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
     public: [
       'chainStore',
+      'check/blockCheck',
       'execution',
       'heads/headRecord',
       'importPayloads',
@@ -343,7 +346,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   database: {
     imports: ['executionThread:wire/protocol', 'blockchain', 'state', 'store', 'types', 'lib'],
-    public: ['stats'],
+    public: ['stats', 'verify'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

@@ -73,6 +73,12 @@ export class ReceiptRow {
     return rowEntry(this.#entries, index).subarray(this.#encodingFrom)
   }
 
+  /** Returns undefined for a row of schema 2. */
+  transactionHash(index: number): Uint8Array | undefined {
+    if (this.timestamp === undefined) return undefined
+    return rowEntry(this.#entries, index).subarray(placeBytes, placeBytes + hashBytes)
+  }
+
   receipt(index: number): StoredReceipt {
     return {
       receipt: decodeReceipt(this.encoding(index)),

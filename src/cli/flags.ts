@@ -232,6 +232,7 @@ export const flags = {
       ),
       './basalt-data',
     ),
+    'verify.restart': onOff({ doc: 'verify from the first row instead of where an interrupted verification ended' }),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
 

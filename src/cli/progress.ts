@@ -15,7 +15,8 @@ export type Sample = {
   readonly gas: bigint
 }
 
-const duration = (seconds: number): string => {
+/** Formats a time left. */
+export const duration = (seconds: number): string => {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }

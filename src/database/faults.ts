@@ -11,4 +11,9 @@ export const databaseFault = defineFaults({
     says: (d: { path: string }) => `the database ${d.path} has no chain yet`,
     fix: 'start the node once, or name another data directory: --datadir DIR',
   },
+  VERIFY_NOT_SAVED: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `the position of the verification cannot be written to ${d.path}: ${d.reason}`,
+    fix: 'let this user write there, or free space on that disk; then verify again',
+  },
 })

@@ -120,6 +120,6 @@ function growthOf(chain: EnvironmentStats, { head, oldestState: oldest, perDay }
     ...['headers', 'bodies', 'receipts', 'canonical', 'blockByHash'].flatMap((name) => of([name], tableOf(chain, name).rows, 'rows')),
     ...of(['txByHash'], tableOf(chain, 'bodies').rows, 'stored bodies'),
     ...of(['logIndex'], tableOf(chain, 'receipts').rows, 'blocks with receipts'),
-    ...(isPruned ? [] : of(['changes', 'historyIndex'], head - oldest, 'blocks after the oldest state')),
+    ...(isPruned ? [] : of(['changes', 'historyIndex', 'nodeHistory'], head - oldest, 'blocks after the oldest state')),
   ]
 }

@@ -24,6 +24,8 @@ const wholeEvery = 24
 const lowBits = 16
 
 const rowKey = (kind: number, number: number): Uint8Array => concatBytes(Uint8Array.of(kind), u64Bytes(number))
+/** Returns the key of a block's row. */
+export const blockRowKey = (number: number): Uint8Array => rowKey(kinds.block, number)
 const segmentOf = (number: number): number => Math.floor(number / segmentBlocks)
 
 /** Returns a 48-bit digest of a node's place. A collision makes a node of the past unreadable: its hash differs. */
@@ -62,7 +64,7 @@ export class NodeChanges {
 
   /** Writes the block's row, and the index of its segment when it is the segment's last block. */
   writeTo(tx: KvWriter): void {
-    if (this.#entries.length > 0) tx.put(table, rowKey(kinds.block, this.#number), encodeBlock(this.#entries))
+    if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeBlock(this.#entries))
     if ((this.#number + 1) % segmentBlocks === 0) writeSegment(tx, segmentOf(this.#number))
   }
 }
@@ -96,7 +98,7 @@ function encodeBlock(entries: Entry[]): Uint8Array {
 function writeSegment(tx: KvWriter, segment: number): void {
   const found: number[] = []
   for (let block = 0; block < segmentBlocks; block++) {
-    tx.look(table, rowKey(kinds.block, segment * segmentBlocks + block), (row) => {
+    tx.look(table, blockRowKey(segment * segmentBlocks + block), (row) => {
       const count = u32At(row, 0)
       for (let i = 0; i < count; i++) found.push(u32At(row, 4 + blockEntryBytes * i) * segmentBlocks + block)
     })
@@ -112,7 +114,7 @@ function writeSegment(tx: KvWriter, segment: number): void {
 
 /** Removes the row of the last block, which is unwound, and the index of its segment. */
 export function dropNodeChanges(tx: KvWriter, number: number): void {
-  tx.delete(table, rowKey(kinds.block, number))
+  tx.delete(table, blockRowKey(number))
   tx.delete(table, rowKey(kinds.segment, segmentOf(number)))
 }
 
@@ -129,7 +131,7 @@ function lowerBound(count: number, key: number, keyAt: (index: number) => number
 
 /** Returns a copy of a node's image in a block; undefined when the block did not change the node. */
 function imageIn(reader: KvReader, number: number, digest: number): Uint8Array | undefined {
-  return reader.look(table, rowKey(kinds.block, number), (row) => {
+  return reader.look(table, blockRowKey(number), (row) => {
     const count = u32At(row, 0)
     const head = 4 + blockEntryBytes * count
     const digestAt = (i: number): number => {

@@ -48,14 +48,14 @@ class RowView implements StateView {
 }
 
 /** Returns the lowest key whose path begins with these nibbles. */
-function lowestWith(path: Uint8Array): Uint8Array {
+export function lowestWith(path: Uint8Array): Uint8Array {
   const key = new Uint8Array((path.length + 1) >> 1)
   for (let i = 0; i < path.length; i++) key[i >> 1] = (key[i >> 1] ?? 0) | ((path[i] ?? 0) << (i & 1 ? 0 : 4))
   return key
 }
 
 /** Returns the first path after all paths with this prefix; undefined when there is none. */
-function pathAfter(path: Uint8Array): Uint8Array | undefined {
+export function pathAfter(path: Uint8Array): Uint8Array | undefined {
   const last = path.findLastIndex((nibble) => nibble < 15)
   if (last < 0) return undefined
   const next = path.slice(0, last + 1)
@@ -102,7 +102,8 @@ class RowNodes implements NodeSource {
   }
 }
 
-function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, row: Uint8Array): Uint8Array {
+/** Encodes the leaf of a flat row at a depth in nibbles. Throws RlpError on a row that is not an account. */
+export function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, row: Uint8Array): Uint8Array {
   const value = owner ? encodeRlp(row) : encodeAccount(decodeAccountRow(row))
   return encodeNode({ kind: 'leaf', path: nibblesOf(key).subarray(depth), value })
 }

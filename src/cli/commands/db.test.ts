@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { u64Bytes } from '#lib/bytes'
+import { openLmdbKv } from '#store/lmdbKv'
+import { tables } from '#store/tables'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { storedChain } from '#test/harness/store/storedChain'
 import { runCli } from '../run.ts'
@@ -34,4 +37,34 @@ it('cli/commands/db: needs a subcommand, a directory with a chain, and the netwo
   expect(await run()).toMatchObject({ code: 2, err: expect.stringContaining('BAD_USAGE') })
   expect(await run('stats', '--datadir', join(base, 'none'))).toMatchObject({ code: 2, err: expect.stringContaining('DATABASE_MISSING') })
   expect(await run('stats', '--datadir', join(base, '{network}'))).toMatchObject({ code: 2, err: expect.stringContaining('MISSING_FLAG') })
+})
+
+it('cli/commands/db: verifies with exit code 0, and 1 with the damaged rows, their tables and remedies', async () => {
+  expect(await run('verify', '--datadir', datadir)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^checked: .* 13 blocks, 13 positions, up to block 12\nno differences\n$/),
+  })
+  const damaged = join(base, 'damaged')
+  await storedChain(damaged, 5)
+  {
+    await using kv = openLmdbKv(join(damaged, 'chain'), Object.values(tables))
+    kv.write((tx) => tx.delete(tables.canonical.id, u64Bytes(3)))
+  }
+  const { code, out } = await run('verify', '--datadir', damaged)
+  expect(code).toBe(1)
+  expect(out).toMatch(/^canonical 0x0000000000000003: expected 0x[0-9a-f]{64}; found no row\. stop this node: .*$/m)
+  expect(out).toMatch(/^damaged: \d differences$/m)
+  const json = await run('verify', '--datadir', damaged, '--json', '--verify.restart')
+  expect([json.code, json.out.split('\n').length]).toEqual([1, 2])
+  expect(JSON.parse(json.out)).toMatchObject({ done: true, differences: [{ table: 'canonical', found: 'no row' }, {}] })
+})
+
+it('cli/commands/db: ends an interrupted verification with 130, and shows its progress on a terminal', async () => {
+  const io = scriptedIo({ isTerminal: true })
+  io.interrupt()
+  expect(await runCli(['db', 'verify', '--datadir', datadir], io)).toBe(130)
+  expect(io.written.out).toContain('interrupted: the same command continues')
+  const next = scriptedIo({ isTerminal: true })
+  expect(await runCli(['db', 'verify', '--datadir', datadir], next)).toBe(0)
+  expect(next.written.err).toMatch(/verify \w+ {2}\d+\/\d+ rows {2}[\d,]+ rows\/s {2}\d+ s left/)
 })

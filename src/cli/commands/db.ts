@@ -1,9 +1,12 @@
 import { networkOf } from '#chainspec/networks'
 import { type DatadirStats, datadirStats } from '#database/stats'
+import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
+import { createLiveLine } from '../output.ts'
+import { duration } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
 
 const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
@@ -58,10 +61,46 @@ const stats: Command = {
   },
 }
 
+const verifying = [...located, 'verify.restart'] as const satisfies readonly FlagName[]
+
+const verify: Command = {
+  name: 'verify',
+  doc: 'compare all rows of the database with their hashes and roots; exit code 1 when a row is damaged; a node may run meanwhile',
+  flags: verifying,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(verifying, raw, io.env)
+    using line = createLiveLine(io, true)
+    const startMs = io.clock.nowMs()
+    const onProgress = ({ phase, rows, earlier, total }: VerifyProgress): void => {
+      const rate = (rows - earlier) / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
+      const left = rate > 0 ? `${duration(Math.max(0, total - rows) / rate)} left` : 'waiting'
+      line.show(`verify ${phase}  ${count(rows)}/${count(total)} rows  ${count(rate)} rows/s  ${left}`)
+    }
+    const options = { datadir: directoryOf(given), restart: given['verify.restart'] }
+    const result = await verifyDatabase({ clock: io.clock, signal: io.signal, onProgress }, options)
+    line.end()
+    io.out.write(given.json ? `${JSON.stringify(result)}\n` : verifyText(result))
+    if (result.found > 0) return 1
+    return result.done ? 0 : 130
+  },
+}
+
+function verifyText({ done, resumed, head, checked, found, differences }: VerifyResult): string {
+  const lines = differences.map(
+    ({ table, key, expected, found: instead, remedy }) => `${table} ${key}: expected ${expected}; found ${instead}. ${remedy}`,
+  )
+  if (found > differences.length) lines.push(`and ${count(found - differences.length)} more`)
+  const rows = `${count(checked.state)} accounts and slots, ${count(checked.code)} codes, ${count(checked.blocks)} blocks, ${count(checked.hashes)} positions`
+  lines.push(`checked: ${rows}, up to block ${head.number}${resumed ? ', with those of the interrupted verification' : ''}`)
+  if (!done) lines.push('interrupted: the same command continues')
+  lines.push(found > 0 ? `damaged: ${count(found)} differences` : done ? 'no differences' : 'no differences so far')
+  return `${lines.join('\n')}\n`
+}
+
 export const db: Command = {
   name: 'db',
-  doc: 'measure the database of a data directory',
+  doc: 'measure or verify the database of a data directory',
   flags: [],
-  commands: [stats],
-  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats' })),
+  commands: [stats, verify],
+  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats or verify' })),
 }

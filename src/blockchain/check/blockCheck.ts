@@ -1,0 +1,185 @@
+import { equalBytes, u64Bytes } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { oldestState } from '#state/chainState'
+import { damagedHistory } from '#state/stateCheck'
+import type { KvReader } from '#store/ports'
+import type { CheckWatch } from '#store/rowCheck'
+import { type TableSpec, tables } from '#store/tables'
+import { decodeHeader, type Header } from '#types/header'
+import { type Hash, hashFromBytes } from '#types/ids'
+import { blockKey, encodeLocation } from '../chainRows.ts'
+import { readCanonicalHash, readGenesisId, readHeads } from '../chainStore.ts'
+import { checkedBody, type Problem, receiptsProblem } from './contentCheck.ts'
+
+/** Checks the labels of the chain: each is a canonical block, in order. */
+export function checkHeads(reader: KvReader, watch: CheckWatch): void {
+  const heads = readHeads(reader)
+  const genesis = readGenesisId(reader)
+  if (heads === undefined || genesis === undefined) return
+  const labels = Object.entries({ genesis, finalized: heads.finalized, safe: heads.safe, unsafe: heads.unsafe })
+  let below = genesis.number
+  for (const [label, { number, hash }] of labels) {
+    const key = toHex(Buffer.from(`chain.${label}`))
+    const report = (expected: string, found: string): void => watch.report({ table: tables.meta.name, key, expected, found })
+    if (number < below) report(`a ${label} block at or above ${below}`, `block ${number}`)
+    below = number
+    const canonical = readCanonicalHash(reader, number)
+    if (canonical === hash) continue
+    const expected = `${hash}, the ${label} block`
+    watch.report({ table: tables.canonical.name, key: toHex(u64Bytes(number)), expected, found: canonical ?? 'no row' })
+  }
+}
+
+/** Check of the rows of one block. All of it is on one snapshot. */
+class BlockCheck {
+  readonly #reader: KvReader
+  readonly #watch: CheckWatch
+  readonly #number: number
+  readonly #hash: Hash
+  readonly #key: Uint8Array
+
+  constructor(reader: KvReader, watch: CheckWatch, number: number, hash: Hash) {
+    this.#reader = reader
+    this.#watch = watch
+    this.#number = number
+    this.#hash = hash
+    this.#key = blockKey({ number, hash })
+  }
+
+  run(isGenesis: boolean): void {
+    const header = this.#header()
+    this.#checkPosition()
+    const [bodyRow, receipts] = [this.#only(tables.bodies), this.#only(tables.receipts)]
+    if (header === undefined) return
+    if (!isGenesis) this.#checkParent(header)
+    const body = bodyRow && checkedBody(bodyRow, header)
+    if (body === undefined) return
+    if ('expected' in body) {
+      this.#report(tables.bodies, this.#key, body)
+      return
+    }
+    const hashes = body.transactions.map((raw) => keccak256(raw))
+    const problem = receipts && receiptsProblem(receipts, hashes, header)
+    if (problem) this.#report(tables.receipts, this.#key, problem)
+    this.#checkPlaces(hashes)
+  }
+
+  #checkPosition(): void {
+    const key = fromHex(this.#hash)
+    const value = this.#reader.get(tables.blockByHash.id, key)
+    if (value !== undefined && equalBytes(value, u64Bytes(this.#number))) return
+    this.#report(tables.blockByHash, key, { expected: `block ${toHex(u64Bytes(this.#number))}`, found: shown(value) })
+  }
+
+  #header(): Header | undefined {
+    const row = this.#only(tables.headers)
+    if (row === undefined) return undefined
+    const hash = toHex(keccak256(row))
+    if (hash === this.#hash) return decodeHeader(row)
+    this.#report(tables.headers, this.#key, { expected: `a header with hash ${this.#hash}`, found: `a header with hash ${hash}` })
+    return undefined
+  }
+
+  /** Reads the block's row of a table. Reports rows of other blocks at this number. */
+  #only(table: TableSpec): Uint8Array | undefined {
+    let own: Uint8Array | undefined
+    for (const { key, value } of this.#reader.range(table.id, { from: u64Bytes(this.#number), to: u64Bytes(this.#number + 1) })) {
+      if (equalBytes(key, this.#key)) own = value
+      else this.#report(table, key, { expected: 'no row of a block that is not canonical', found: 'a row' })
+    }
+    if (own === undefined) this.#report(table, this.#key, { expected: `the row of block ${this.#number}`, found: 'no row' })
+    return own
+  }
+
+  #checkParent({ number, parentHash }: Header): void {
+    const parent = this.#number - 1
+    const own = { expected: `the hash of a block with number ${this.#number}`, found: `the hash of block ${number}` }
+    if (number !== this.#number) this.#report(tables.canonical, u64Bytes(this.#number), own)
+    const canonical = this.#reader.get(tables.canonical.id, u64Bytes(parent))
+    // a missing row is reported with its own block
+    if (canonical !== undefined && toHex(canonical) !== parentHash) {
+      const expected = `${parentHash}, the parent of block ${this.#number}`
+      this.#report(tables.canonical, u64Bytes(parent), { expected, found: shown(canonical) })
+    }
+    this.#checkHistory(parent, parentHash)
+  }
+
+  /** Checks that the history restores the root node of the parent. A genesis state may be too small to have one. */
+  #checkHistory(parent: number, parentHash: Hash): void {
+    if (parent < oldestState(this.#reader) || parent === readGenesisId(this.#reader)?.number) return
+    const row = this.#reader.get(tables.headers.id, blockKey({ number: parent, hash: parentHash }))
+    if (row === undefined || toHex(keccak256(row)) !== parentHash) return
+    const { stateRoot } = decodeHeader(row)
+    const damaged = damagedHistory(this.#reader, this.#number, stateRoot)
+    if (damaged === undefined) return
+    this.#report(damaged.table, damaged.key, { expected: `the root node ${stateRoot} of block ${parent}`, found: 'another node' })
+  }
+
+  #checkPlaces(hashes: readonly Uint8Array[]): void {
+    for (const [index, hash] of hashes.entries()) {
+      const expected = encodeLocation({ number: this.#number, index })
+      const value = this.#reader.get(tables.txByHash.id, hash)
+      if (value !== undefined && equalBytes(value, expected)) continue
+      this.#report(tables.txByHash, hash, { expected: `block and transaction ${toHex(expected)}`, found: shown(value) })
+    }
+  }
+
+  #report(table: TableSpec, key: Uint8Array, { expected, found }: Problem): void {
+    this.#watch.report({ table: table.name, key: toHex(key), expected, found })
+  }
+}
+
+/**
+ * Checks the rows of blocks, from a number to the head, for as long as the watch has time: hashes, links to parents, transactions and receipts against
+ * the roots in the header, positions by hash. Each block is checked on one snapshot.
+ * @returns the next number; undefined at the head
+ */
+export function checkBlocks(reader: KvReader, from: number, head: number, watch: CheckWatch): number | undefined {
+  const genesis = readGenesisId(reader)?.number
+  for (let number = from; number <= head; number++) {
+    if (number > from && !watch.hasTime()) return number
+    watch.onRow()
+    const stored = reader.get(tables.canonical.id, u64Bytes(number))
+    const hash = hashAt(reader, number, stored)
+    if (hash === undefined || stored === undefined || toHex(stored) !== hash) {
+      const expected = hash ?? `the hash of block ${number}`
+      watch.report({ table: tables.canonical.name, key: toHex(u64Bytes(number)), expected, found: shown(stored) })
+    }
+    if (hash !== undefined) new BlockCheck(reader, watch, number, hash).run(number === genesis)
+  }
+  return undefined
+}
+
+/** Returns the hash of the canonical block; without a header of that hash, the hash of a sound header at the number, if there is one. */
+function hashAt(reader: KvReader, number: number, stored: Uint8Array | undefined): Hash | undefined {
+  const canonical = stored?.length === 32 ? hashFromBytes(stored) : undefined
+  let other: Hash | undefined
+  for (const { key, value } of reader.range(tables.headers.id, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
+    if (stored !== undefined && equalBytes(key.subarray(8), stored)) return canonical
+    if (equalBytes(keccak256(value), key.subarray(8))) other = hashFromBytes(key.subarray(8))
+  }
+  return other ?? canonical
+}
+
+/** Checks that each entry of blockByHash is a canonical block. @param from first key @returns the next key; undefined at the end */
+export function checkBlockHashes(reader: KvReader, from: Uint8Array, watch: CheckWatch): Uint8Array | undefined {
+  let isFirst = true
+  for (const { key, value } of reader.range(tables.blockByHash.id, { from })) {
+    if (!isFirst && !watch.hasTime()) return key
+    isFirst = false
+    watch.onRow()
+    const canonical = value.length === 8 ? reader.get(tables.canonical.id, value) : undefined
+    if (canonical !== undefined && equalBytes(canonical, key)) continue
+    const expected = 'the number of a canonical block with this hash'
+    watch.report({
+      table: tables.blockByHash.name,
+      key: toHex(key),
+      expected,
+      found: `${toHex(value)}, where the block is ${shown(canonical)}`,
+    })
+  }
+  return undefined
+}
+
+const shown = (value: Uint8Array | undefined): string => (value === undefined ? 'no row' : toHex(value))

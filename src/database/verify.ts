@@ -1,0 +1,183 @@
+import { readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
+import { checkBlockHashes, checkBlocks, checkHeads } from '#blockchain/check/blockCheck'
+import { u64Bytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { toHex } from '#lib/hex'
+import { latestStateRoot } from '#state/chainState'
+import { checkCodes, checkState, checkStateMarks } from '#state/stateCheck'
+import { environmentStats } from '#store/environmentStats'
+import type { KvReader, SnapshotSource } from '#store/ports'
+import type { CheckWatch, Difference } from '#store/rowCheck'
+import { tables } from '#store/tables'
+import type { BlockId } from '#types/blockRef'
+import { hashHeader } from '#types/header'
+import type { Hash } from '#types/ids'
+import { chainDir, openChain } from './openChain.ts'
+import { remedyOf } from './remedies.ts'
+import { emptyProgress, mostKept, type Phase, phases, readProgress, removeProgress, saveProgress, type VerifyState } from './verifyState.ts'
+
+/** Time that one snapshot is held. Meanwhile a running node reuses no pages that it frees: some ten blocks' pages. */
+const snapshotMs = 1_000
+/** Time between writes of the position to the data directory. */
+const saveMs = 10_000
+
+export type VerifyDeps = {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Called after each snapshot. */
+  onProgress(progress: VerifyProgress): void
+}
+/** `rows` of about `total` rows are checked, `earlier` of them by the run that was interrupted. */
+export type VerifyProgress = { readonly phase: Phase; readonly rows: number; readonly earlier: number; readonly total: number }
+
+export type VerifyResult = {
+  /** False after an interruption. The next run continues. */
+  readonly done: boolean
+  /** Whether this run continued an interrupted one. */
+  readonly resumed: boolean
+  /** Last block of the last snapshot. */
+  readonly head: BlockId
+  /** Number of rows checked in each phase. */
+  readonly checked: Readonly<Record<Phase, number>>
+  /** Number of differences. */
+  readonly found: number
+  /** The first of them, with what to do. */
+  readonly differences: readonly (Difference & { readonly remedy: string })[]
+}
+
+/**
+ * Verifies the chain of a data directory, beside a running node too: state, codes, blocks, positions by hash. Works in runs of a second, each on a
+ * snapshot of its own and sound by itself (`checkState`, `checkBlocks`). Continues an interrupted verification, which is as sound as a long time
+ * between two runs: each row is proved at the time of the run that visits it.
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
+ */
+export async function verifyDatabase(
+  { clock, signal, onProgress }: VerifyDeps,
+  { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
+): Promise<VerifyResult> {
+  await using source = await openChain(datadir)
+  const verification = new Verification(source, clock, runMs)
+  const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
+  if (earlier) verification.state = earlier
+  const total = rowsToCheck(chainDir(datadir))
+  const before = rowsIn(verification.state)
+  let savedMs = clock.elapsedMs()
+  while (!verification.isDone && !signal.aborted) {
+    verification.run()
+    onProgress({ phase: verification.phase, rows: rowsIn(verification.state), earlier: before, total })
+    if (clock.elapsedMs() - savedMs >= saveMs) {
+      saveProgress(datadir, verification.state)
+      savedMs = clock.elapsedMs()
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  if (verification.isDone) removeProgress(datadir)
+  else saveProgress(datadir, verification.state)
+  const { checked, found, differences } = verification.state
+  const withRemedies = differences.map((difference) => ({ ...difference, remedy: remedyOf(difference) }))
+  return { done: verification.isDone, resumed: earlier !== undefined, head: verification.head, checked, found, differences: withRemedies }
+}
+
+const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)
+
+function rowsToCheck(dir: string): number {
+  const counted: readonly string[] = [tables.accounts, tables.storage, tables.code, tables.canonical, tables.blockByHash].map(
+    ({ name }) => name,
+  )
+  return environmentStats(dir).tables.reduce((sum, { name, rows }) => sum + (counted.includes(name) ? rows : 0), 0)
+}
+
+class Verification {
+  readonly #source: SnapshotSource
+  readonly #clock: Clock
+  readonly #runMs: number
+  readonly genesis: Hash
+  head: BlockId
+  state: VerifyState
+
+  constructor(source: SnapshotSource, clock: Clock, runMs: number) {
+    this.#source = source
+    this.#clock = clock
+    this.#runMs = runMs
+    using reader = source.snapshot()
+    this.head = headOf(reader)
+    this.genesis = readGenesisId(reader)?.hash ?? this.head.hash
+    this.state = emptyProgress(this.genesis)
+  }
+
+  get isDone(): boolean {
+    return this.state.phase === 'done'
+  }
+
+  get phase(): Phase {
+    return this.state.phase === 'done' ? 'hashes' : this.state.phase
+  }
+
+  /** Checks for the time of one run, on one snapshot. A page that LMDB cannot read ends the verification. */
+  run(): void {
+    const untilMs = this.#clock.elapsedMs() + this.#runMs
+    using reader = this.#source.snapshot()
+    try {
+      this.head = headOf(reader)
+      this.#check(reader, () => this.#clock.elapsedMs() < untilMs)
+    } catch (error) {
+      if (!isFault(error, 'STORE_DAMAGED')) throw error
+      this.#report({ table: this.phase, key: '0x', expected: 'pages that can be read', found: error.message })
+      this.state = { ...this.state, phase: 'done' }
+    }
+  }
+
+  #check(reader: KvReader, hasTime: () => boolean): void {
+    const { phase } = this
+    const watch: CheckWatch = { hasTime, report: (difference): void => this.#report(difference), onRow: (): void => this.#countRow(phase) }
+    const next = this.#runPhase(reader, phase, watch)
+    if (next === undefined) this.state = { ...this.state, phase: phases[phases.indexOf(phase) + 1] ?? 'done', position: undefined }
+    else this.state = { ...this.state, position: next }
+  }
+
+  /** @returns the position of the next run in the phase; undefined when the phase is done */
+  #runPhase(reader: KvReader, phase: Phase, watch: CheckWatch): VerifyState['position'] {
+    const { position } = this.state
+    if (phase === 'state') {
+      const isFirst = position === undefined
+      if (isFirst) checkHeads(reader, watch)
+      if (isFirst) checkStateMarks(reader, this.head.number, watch)
+      const next = checkState(reader, rootOf(reader, this.head), position && { account: position.key, slot: position.slot }, watch)
+      return next && { key: next.account, slot: next.slot }
+    }
+    const from = position?.key ?? Uint8Array.of(0)
+    if (phase === 'code') return positionAt(checkCodes(reader, from, watch))
+    if (phase === 'hashes') return positionAt(checkBlockHashes(reader, from, watch))
+    const first = position ? Number(BigInt(toHex(position.key))) : (readGenesisId(reader)?.number ?? 0)
+    const number = checkBlocks(reader, first, this.head.number, watch)
+    return number === undefined ? undefined : positionAt(u64Bytes(number))
+  }
+
+  #countRow(phase: Phase): void {
+    this.state.checked[phase]++
+  }
+
+  #report(difference: Difference): void {
+    const { state } = this
+    // runs that overlap at a damaged row report it twice
+    if (state.differences.some((known) => JSON.stringify(known) === JSON.stringify(difference))) return
+    state.found++
+    if (state.differences.length < mostKept) state.differences.push(difference)
+  }
+}
+
+const positionAt = (key: Uint8Array | undefined): VerifyState['position'] => key && { key, slot: undefined }
+
+const headOf = (reader: KvReader): BlockId => readHead(reader) as BlockId
+
+/** Returns the state root in the header of the head. With a damaged header, the stored root, so that the rows are at least compared with each other. */
+function rootOf(reader: KvReader, head: BlockId): Hash {
+  try {
+    const header = readHeader(reader, head)
+    if (header !== undefined && hashHeader(header) === head.hash) return header.stateRoot
+  } catch {
+    // a header that cannot be decoded; the check of blocks reports it
+  }
+  return latestStateRoot(reader)
+}
