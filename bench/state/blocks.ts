@@ -36,6 +36,12 @@ function failures({ execution }: OpenChain): number {
   return receipts.filter(({ receipt }) => !receipt.succeeded).length
 }
 
+/** Removes the blocks of a run that was interrupted. */
+export async function removeBlocks(world: StateWorld): Promise<void> {
+  await using chain = await openStateChain(world)
+  if (chain.execution.published.heads.unsafe.number > 0) await backToGenesis(world, chain)
+}
+
 /** Removes all blocks above the genesis block. */
 async function backToGenesis({ config }: StateWorld, { execution }: OpenChain): Promise<void> {
   const genesis = await execution.payload(0)

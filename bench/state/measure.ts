@@ -11,7 +11,7 @@ import { parseHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { distribution, type Row, row } from '../format.ts'
 import { cpuSec, processTree, residentMb } from '../processTree.ts'
-import { type MadeBlocks, makeBlocks } from './blocks.ts'
+import { type MadeBlocks, makeBlocks, removeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
 import { startStateNode } from './node.ts'
 import { cachedBytes, diskReads, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
@@ -47,6 +47,8 @@ export async function insertAll(engine: Engine, { config }: StateWorld, payloads
 }
 
 type Run = {
+  /** from the start of the process until it serves */
+  readonly startMs: number
   /** ms */
   readonly times: readonly number[]
   readonly seconds: number
@@ -70,7 +72,7 @@ async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: 
   await node.engine.setHeads(labels)
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
   const [diskBytes, diskFaults] = [after.bytes - before.bytes, after.faults - before.faults]
-  return { times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory }
+  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory }
 }
 
 /** `first`: index of the first block that is measured. */
@@ -139,6 +141,7 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
 export async function run(options: Options): Promise<readonly Row[]> {
   const { blocks = defaultBlocks, rounds = 1, memoryMax } = options
   const world = readStateWorld(requireDir(options))
+  await removeBlocks(world)
   const made = await makeBlocks(world, warmBlocks + blocks)
   const payloads = readPayloads(made.path)
   const all = { payloads, first: payloads.length - blocks }

@@ -1,4 +1,5 @@
-// Transactions over a generated state. Half of the chosen slots are uniformly random among all slots, the others few and often chosen.
+// Transactions over a generated state. Half of the slots that they name are uniformly random, among all slots or in one large contract; the others
+// are few and often named.
 
 import { concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'

@@ -13,6 +13,8 @@ export type StateNode = AsyncDisposable & {
   readonly url: string
   readonly engine: Engine
   readonly pid: number
+  /** from the start of the process until it serves */
+  readonly startMs: number
 }
 
 /**
@@ -24,6 +26,7 @@ export async function startStateNode(
   onStart: (pid: number) => void = () => {},
 ): Promise<StateNode> {
   const jwtFile = join(dir, 'jwt.hex')
+  const beganMs = performance.now()
   const node = startCli([
     ...['node', '--mode', 'execution', '--rollup.config', rollupFile, '--genesis', genesisFile, '--datadir', dir, '--jwt', jwtFile],
     ...[
@@ -45,10 +48,11 @@ export async function startStateNode(
   onStart(pid)
   const urlOf = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
   const [url, engineUrl] = [await urlOf('rpc'), await urlOf('engine')]
+  const startMs = performance.now() - beganMs
   const secret = fromHex(`0x${readFileSync(jwtFile, 'latin1').trim().replace(/^0x/, '')}`)
   const deps = { fetch, clock: systemClock, log: silentLog }
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
-  return { url, engine, pid, [Symbol.asyncDispose]: () => stop(node) }
+  return { url, engine, pid, startMs, [Symbol.asyncDispose]: () => stop(node) }
 }
 
 /** Ends a node in order, so that all its blocks are committed. */
