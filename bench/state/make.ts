@@ -43,6 +43,8 @@ export async function run(options: StateOptions): Promise<readonly Row[]> {
     row(name('time'), 's, less is better', [seconds]),
     row(name('processor time'), 's, less is better', [(cpu.user + cpu.system) / 1e6]),
     row(name('database'), 'MB, less is better', [sizeOf(join(dir, 'chain')) / 1e6]),
-    row(name('maximum memory of the generator'), 'MB, less is better', [process.resourceUsage().maxRSS / 1e3]),
+    row(name('maximum memory of the generator, pages of the database included'), 'MB, less is better', [
+      process.resourceUsage().maxRSS / 1e3,
+    ]),
   ]
 }
