@@ -86,6 +86,11 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
   const perBlock = made.coldSlots + made.hotSlots
   return [
     row(
+      name('start'),
+      'ms, less is better',
+      per(({ startMs }) => startMs),
+    ),
+    row(
       name('gas'),
       'Mgas/s',
       per(({ seconds }) => megagas / seconds),
