@@ -107,6 +107,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   store: {
     imports: ['types', 'lib'],
     public: [
+      'compaction',
       'environmentStats',
       'faults',
       'fileJournal',
@@ -346,7 +347,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   database: {
     imports: ['executionThread:wire/protocol', 'blockchain', 'state', 'store', 'types', 'lib'],
-    public: ['stats', 'verify'],
+    public: ['compact', 'stats', 'verify'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

@@ -16,4 +16,9 @@ export const databaseFault = defineFaults({
     says: (d: { path: string; reason: string }) => `the position of the verification cannot be written to ${d.path}: ${d.reason}`,
     fix: 'let this user write there, or free space on that disk; then verify again',
   },
+  COPY_DIFFERS: {
+    severity: 'fatal',
+    says: (d: { dir: string }) => `the compacted copy in ${d.dir} has other heads or rows than the database`,
+    fix: 'check the disk and run basalt db verify; the database is unchanged',
+  },
 })

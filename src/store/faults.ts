@@ -16,6 +16,17 @@ export const storeFault = defineFaults({
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} cannot be opened: ${d.reason}`,
     fix: 'free space or check the disk; if the fault persists, start again with an empty data directory or a snapshot',
   },
+  DATADIR_READ: {
+    severity: 'fatal',
+    says: (d: { dir: string; pid: number }) => `process ${d.pid} reads the database in ${d.dir}`,
+    fix: 'wait until that process ends, or stop it (basalt db verify, for example), then start again',
+  },
+  NO_ROOM_FOR_COPY: {
+    severity: 'fatal',
+    says: (d: { dir: string; freeBytes: number; neededBytes: number }) =>
+      `a copy of the database in ${d.dir} needs ${d.neededBytes} bytes, and ${d.freeBytes} are free`,
+    fix: 'free space on that disk, or move the data directory to a larger one',
+  },
   STORE_DAMAGED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `a page of the database in ${d.dir} is damaged: ${d.reason}`,

@@ -5,6 +5,7 @@ import { lockDir } from './lmdb/dirLock.ts'
 import { Draft } from './lmdb/draft.ts'
 import { openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
 import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
+import { removeCopy } from './lmdb/leftCopy.ts'
 import { makeDir } from './lmdb/makeDir.ts'
 import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
@@ -127,6 +128,7 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () =
   }
   const lock = lockDir(dir)
   try {
+    removeCopy(dir)
     const damage = damageOf(dir)
     if (damage !== undefined) throw new Error(damage)
     const { root, tables } = openTables(dir, specs, 'writer')

@@ -68,3 +68,17 @@ it('cli/commands/db: ends an interrupted verification with 130, and shows its pr
   expect(await runCli(['db', 'verify', '--datadir', datadir], next)).toBe(0)
   expect(next.written.err).toMatch(/verify \w+ {2}\d+\/\d+ rows {2}[\d,]+ rows\/s {2}\d+ s left/)
 })
+
+it('cli/commands/db: compacts, prints both sizes, and refuses a running node', async () => {
+  const compacted = join(base, 'compacted')
+  await storedChain(compacted, 5)
+  const { code, out } = await run('compact', '--datadir', compacted)
+  expect([code, out]).toEqual([0, expect.stringMatching(/^before: +[\d.]+ kB\nafter: +[\d.]+ kB\n$/)])
+  expect(JSON.parse((await run('compact', '--datadir', compacted, '--json')).out)).toEqual({
+    bytesBefore: expect.any(Number),
+    bytesAfter: expect.any(Number),
+  })
+  expect(await run('verify', '--datadir', compacted)).toMatchObject({ code: 0 })
+  await using _kv = openLmdbKv(join(compacted, 'chain'), Object.values(tables))
+  expect(await run('compact', '--datadir', compacted)).toMatchObject({ code: 2, err: expect.stringContaining('DATADIR_LOCKED') })
+})

@@ -1,11 +1,12 @@
 import { networkOf } from '#chainspec/networks'
+import { compactDatabase } from '#database/compact'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
-import { createLiveLine } from '../output.ts'
+import { createLiveLine, printResult } from '../output.ts'
 import { duration } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
 
@@ -97,10 +98,32 @@ function verifyText({ done, resumed, head, checked, found, differences }: Verify
   return `${lines.join('\n')}\n`
 }
 
+const compact: Command = {
+  name: 'compact',
+  doc: 'rewrite the database without its free pages; the node must be stopped, and the disk needs room for the copy',
+  flags: located,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(located, raw, io.env)
+    using line = createLiveLine(io, true)
+    const startMs = io.clock.nowMs()
+    const onProgress = (bytes: number, ofBytes: number): void => {
+      const rate = bytes / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
+      const left = rate > 0 ? `${duration(Math.max(0, ofBytes - bytes) / rate)} left` : 'waiting'
+      line.show(`compact  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${left}`)
+    }
+    const sizes = await compactDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given))
+    line.end()
+    if (sizes === undefined) return 130
+    if (given.json) printResult(io, true, sizes)
+    else printResult(io, false, { before: size(sizes.bytesBefore), after: size(sizes.bytesAfter) })
+    return 0
+  },
+}
+
 export const db: Command = {
   name: 'db',
-  doc: 'measure or verify the database of a data directory',
+  doc: 'measure, verify or compact the database of a data directory',
   flags: [],
-  commands: [stats, verify],
-  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats or verify' })),
+  commands: [stats, verify, compact],
+  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify or compact' })),
 }
