@@ -8,9 +8,9 @@ import type { CheckWatch } from '#store/rowCheck'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
-import { blockKey, encodeLocation } from '../chainRows.ts'
+import { blockKey, decodeLocation, encodeLocation, rowEntry, rowLength } from '../chainRows.ts'
 import { readCanonicalHash, readGenesisId, readHeads } from '../chainStore.ts'
-import { checkedBody, type Problem, receiptsProblem } from './contentCheck.ts'
+import { checkedBody, type Problem, rawTransaction, receiptsProblem } from './contentCheck.ts'
 
 /** Checks the labels of the chain: each is a canonical block, in order. */
 export function checkHeads(reader: KvReader, watch: CheckWatch): void {
@@ -120,9 +120,18 @@ class BlockCheck {
     for (const [index, hash] of hashes.entries()) {
       const expected = encodeLocation({ number: this.#number, index })
       const value = this.#reader.get(tables.txByHash.id, hash)
-      if (value !== undefined && equalBytes(value, expected)) continue
+      if (value !== undefined && (equalBytes(value, expected) || this.#isPlaceOf(value, hash))) continue
       this.#report(tables.txByHash, hash, { expected: `block and transaction ${toHex(expected)}`, found: shown(value) })
     }
+  }
+
+  /** Returns whether a place of another block has a transaction of this hash: equal deposits have one hash, and the last of them has the row. */
+  #isPlaceOf(value: Uint8Array, hash: Uint8Array): boolean {
+    const canonical = value.length === 12 ? this.#reader.get(tables.canonical.id, value.subarray(0, 8)) : undefined
+    if (canonical?.length !== 32) return false
+    const { number, index } = decodeLocation(value)
+    const body = this.#reader.get(tables.bodies.id, blockKey({ number, hash: hashFromBytes(canonical) }))
+    return body !== undefined && index < rowLength(body) && equalBytes(keccak256(rawTransaction(rowEntry(body, index))), hash)
   }
 
   #report(table: TableSpec, key: Uint8Array, { expected, found }: Problem): void {

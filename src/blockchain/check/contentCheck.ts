@@ -33,10 +33,13 @@ const broken: Problem = { expected: 'a row with ascending offsets', found: 'offs
 
 const entriesOf = (row: Uint8Array): Uint8Array[] => Array.from({ length: rowLength(row) }, (_, index) => rowEntry(row, index))
 
+/** Returns the EIP-2718 bytes in an entry of a body. Does not throw on damaged entries. */
+export const rawTransaction = (entry: Uint8Array): Uint8Array => entry.subarray(senderBytes)
+
 /** Returns the transactions of a row of bodies without senders, or the contradiction to the header. Senders are not covered by a root. */
 export function checkedBody(row: Uint8Array, header: Header): { readonly transactions: readonly Uint8Array[] } | Problem {
   if (!isWhole(row, leastEntry.body)) return broken
-  const transactions = entriesOf(row).map((entry) => entry.subarray(senderBytes))
+  const transactions = entriesOf(row).map(rawTransaction)
   const root = orderedRoot(transactions)
   if (root === header.transactionsRoot) return { transactions }
   return { expected: `transactions with root ${header.transactionsRoot}`, found: `transactions with root ${root}` }

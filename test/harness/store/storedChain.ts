@@ -1,8 +1,10 @@
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { encodePayload } from '#engine/payloadJson'
-import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { bytesFromBigint, concatBytes, emptyBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
 import { importFile } from '#node/importFile'
+import { encodeDeposit } from '#types/deposit'
+import { zeroHash } from '#types/ids'
 import { accountOf, scheduleTo, signedBy, smallChain } from '../chain/blocks.ts'
 import { buildChain, builtGenesis } from '../chain/executedBlocks.ts'
 import { createManualClock } from '../clock.ts'
@@ -13,9 +15,23 @@ const contract = testAddress(0x55)
 const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x6020355f355500' })])
 const word = (value: number): Uint8Array => bytesFromBigint(BigInt(value), 32)
 
-/** Payloads of a chain: each block writes a slot of one contract and creates an account. */
+/** A deposit that several blocks contain: one hash with several places. */
+const repeated = encodeDeposit({
+  type: 0x7e,
+  sourceHash: zeroHash,
+  from: accountOf('depositor'),
+  to: accountOf('receiver'),
+  mint: 1n,
+  value: 1n,
+  gasLimit: 50_000n,
+  isSystemTransaction: false,
+  data: emptyBytes,
+})
+
+/** Payloads of a chain: each block writes a slot of one contract and creates an account; each tenth one has the same deposit. */
 function* payloadLines(blocks: number): Generator<string> {
   const transactions = Array.from({ length: blocks }, (_, at) => [
+    ...(at % 10 === 4 ? [repeated] : []),
     signedBy('alice', { nonce: BigInt(2 * at), to: contract, gasLimit: 100_000n, data: concatBytes(word(at % 40), word(at + 1)) }),
     signedBy('alice', { nonce: BigInt(2 * at + 1), to: accountOf(`account ${at}`), value: 1n }),
   ])
