@@ -67,7 +67,7 @@ export async function importPayloads(
   const recover = (payload: Payload): Waiting['senders'] =>
     isCanonical(execution, payload) ? undefined : recoverAhead?.(payload.transactions)
   try {
-    for await (const { payload, senders, part } of readAhead(lines, recover)) {
+    for await (const { payload, senders, part } of readAhead(lines, recover, signal)) {
       using _senders = senders
       if (signal?.aborted) break
       if (isCanonical(execution, payload)) {
@@ -89,11 +89,12 @@ export async function importPayloads(
 
 /**
  * Yields the payloads of the lines in order, after reading ahead. `part`: its place in what has been read, from 0 to 1. An error of reading is thrown
- * after the payloads before it.
+ * after the payloads before it. An abort ends it at once.
  */
 async function* readAhead(
   lines: Iterable<string> | AsyncIterable<string>,
   recover: (payload: Payload) => Waiting['senders'],
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Waiting & { readonly part: number }> {
   const waiting: Waiting[] = []
   let [number, readTo, yieldedTo] = [0, 0, 0]
@@ -106,6 +107,7 @@ async function* readAhead(
   try {
     try {
       for await (const line of lines) {
+        if (signal?.aborted) return
         number++
         readTo += line.length + 1
         if (line.trim() === '') continue
