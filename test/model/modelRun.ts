@@ -1,0 +1,249 @@
+import { buildBlock } from '#block/building/buildBlock'
+import type { ParentBlock } from '#block/execution/executeBlock'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import type { ExecutionView } from '#blockchain/view/chainView'
+import { isActive } from '#chainspec/forks'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { Heads, InsertResult } from '#engine/port'
+import { isFault } from '#lib/fault'
+import { overlay } from '#state/stateStack'
+import { attributesAt } from '#test/harness/chain/blocks'
+import type { Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { ChainModel, type ModelBlock, type ModelHeads } from './chainModel.ts'
+import { checkView, type ExpectedChain } from './checks.ts'
+import { type Death, NodeProcess, type Settings } from './nodeProcess.ts'
+import { holds, Mismatch, same } from './same.ts'
+import { attributesAction, genesisWorld, type Roll, TransactionSource } from './transactions.ts'
+import { type Action, applyBlock, stateTrie } from './world.ts'
+
+/** A block that was built outside of the product, so that the product does not know it. */
+type Aside = { readonly block: ModelBlock; readonly on: ParentBlock }
+
+type HeldView = { readonly view: ExecutionView; readonly chain: ExpectedChain }
+
+/** Maximum number of views that are open at once. */
+const maxViews = 3
+/** A chain of this many unfinalized blocks is finalized in part before it grows. */
+export const maxUnfinalized = 60
+
+/** The product and the model side by side: each operation runs on both and compares their results. */
+export class ModelRun {
+  readonly node: NodeProcess
+  readonly chain: ChainModel
+  readonly #source = new TransactionSource()
+  #views: HeldView[] = []
+  #branches = 0
+  /** Whether each block may begin a commit. */
+  readonly #commitsByBounds: boolean
+
+  constructor(dir: string, settings: Settings) {
+    this.node = new NodeProcess(dir, settings)
+    this.node.start()
+    using view = this.node.execution.view()
+    const hash = this.node.config.genesis.l2.hash
+    const found = view.block(hash)
+    holds('the genesis block is unknown', found !== undefined)
+    const payload = payloadOfBlock(found.block, hash)
+    same('state root of the genesis', payload.stateRoot, stateTrie(genesisWorld).root)
+    const genesis = { ref: l2RefOf(this.node.config, payload), payload, parent: undefined, actions: [], results: [], world: genesisWorld }
+    const forgetsSides = settings.maxTreeBytes < 2 ** 20
+    this.#commitsByBounds = settings.tickMs > 0 || forgetsSides
+    this.chain = new ChainModel(genesis, forgetsSides)
+  }
+
+  get #expected(): ExpectedChain {
+    const { heads, canonical } = this.chain
+    return { heads, canonical, placeOf: (hash) => this.chain.placeOf(hash) }
+  }
+
+  /** Returns an open block that the product knows: the wanted one, or the unsafe head when the product may have forgotten it and has. */
+  async known(wanted: ModelBlock): Promise<ModelBlock> {
+    const payload = await this.node.execution.payload(wanted.ref.hash)
+    if (payload) {
+      same(`payload of block ${wanted.ref.number}`, payload, wanted.payload)
+      return wanted
+    }
+    if (this.node.isDead) return wanted
+    holds(`block ${wanted.ref.number} ${wanted.ref.hash} is lost`, !this.chain.mustKnow(wanted))
+    this.chain.forget(wanted)
+    return this.chain.heads.unsafe
+  }
+
+  #attributes(roll: Roll, parent: ModelBlock): { readonly attributes: PayloadAttributes; readonly actions: readonly Action[] } {
+    const number = parent.ref.number + 1
+    const actions = this.#source.next(roll, parent.world, number)
+    const branch = ++this.#branches
+    const raws = actions.map(({ raw }) => raw)
+    const attributes = attributesAt(this.node.schedule, number, raws, branch)
+    return { attributes, actions: [attributesAction(attributes.transactions[0] as Uint8Array), ...actions] }
+  }
+
+  /** Predicts a block, and compares the state root and the outcome of each transaction. */
+  #predict(parent: ModelBlock, payload: Payload, actions: readonly Action[], executed: readonly Executed[]): ModelBlock {
+    const { schedule, config } = this.node
+    const { baseFeePerGas: baseFee, feeRecipient: beneficiary, timestamp, stateRoot } = payload
+    const destroys = !isActive(schedule, 'ecotone', timestamp)
+    const gasUsed = executed.map((each) => each.gasUsed)
+    const { world, results } = applyBlock(parent.world, actions, gasUsed, { baseFee, beneficiary, destroys })
+    for (const [index, { succeeded, logs }] of results.entries()) {
+      const { receipt } = executed[index] as Executed
+      same(`outcome of transaction ${index} of block ${payload.blockNumber}`, { succeeded: receipt.succeeded, logs: receipt.logs }, { succeeded, logs })
+    }
+    same(`state root of block ${payload.blockNumber}`, stateRoot, stateTrie(world).root)
+    return { ref: l2RefOf(config, payload), payload, parent, actions, results, world }
+  }
+
+  /** Has the product build a block. */
+  async build(roll: Roll, on: ModelBlock): Promise<ModelBlock> {
+    const parent = await this.known(on)
+    const { attributes, actions } = this.#attributes(roll, parent)
+    this.#noteBounds()
+    const built = await this.node.execution.build(parent.ref, attributes)
+    if (built.kind === 'invalid') throw new Mismatch(`block ${parent.ref.number + 1} is not built: ${built.reason}`)
+    using view = this.node.execution.view()
+    const receipts = view.receipts(built.payload.blockHash)
+    holds(`receipts of the built block ${built.payload.blockHash} are missing`, receipts !== undefined)
+    const block = this.#predict(parent, built.payload, actions, receipts)
+    this.chain.add(block)
+    return block
+  }
+
+  /** Builds consecutive blocks that the product does not know. */
+  async aside(roll: Roll, on: ModelBlock, count: number): Promise<readonly ModelBlock[]> {
+    let parent = await this.known(on)
+    using view = this.node.execution.view()
+    let below = view.parent(parent.ref.hash)
+    holds(`the state of block ${parent.ref.number} is missing`, below !== undefined)
+    const blocks: Aside[] = []
+    for (let i = 0; i < count; i++) {
+      const { attributes, actions } = this.#attributes(roll, parent)
+      const built = buildBlock(this.node.block, below, attributes)
+      if (built.kind === 'invalid') throw new Mismatch(`block ${parent.ref.number + 1} is not built: ${built.reason}`)
+      const { header, hash, executed, diff, trie } = built.block
+      parent = this.#predict(parent, payloadOfBlock(built.block, hash), actions, executed)
+      below = { header, hash, state: overlay(below.state, diff, trie, { number: header.number, hash }) }
+      blocks.push({ block: parent, on: below })
+    }
+    return blocks.map(({ block }) => block)
+  }
+
+  /** Inserts a payload. @returns undefined when its parent is unknown */
+  async insert(payload: Payload): Promise<InsertResult | undefined> {
+    this.#noteBounds()
+    try {
+      return await this.node.execution.insert(payload)
+    } catch (error) {
+      if (isFault(error, 'UNKNOWN_PARENT')) return undefined
+      throw error
+    }
+  }
+
+  /** Inserts a valid block whose parent may be unknown. @returns whether the product knows it now */
+  async offer(block: ModelBlock): Promise<boolean> {
+    const { parent } = block
+    if (parent && this.chain.find(parent.ref.hash) !== undefined) await this.known(parent)
+    const mustKnow = parent !== undefined && this.chain.find(parent.ref.hash) === parent && this.chain.mustKnow(parent)
+    const isParentKnown = mustKnow || (parent !== undefined && (await this.node.execution.payload(parent.ref.hash)) !== undefined)
+    const result = await this.insert(block.payload)
+    if (this.node.isDead) return false
+    same(`insertion of block ${block.ref.number} ${block.ref.hash}`, result, isParentKnown ? { kind: 'valid' } : result && { kind: 'valid' })
+    if (result) this.chain.add(block)
+    return result !== undefined
+  }
+
+  async setHeads(heads: ModelHeads): Promise<void> {
+    this.#noteBounds()
+    this.chain.asked = heads
+    try {
+      await this.node.execution.setHeads(refsOf(heads))
+    } catch (error) {
+      if (isFault(error, 'INVALID_FORKCHOICE')) this.chain.asked = undefined
+      throw error
+    }
+    this.chain.acknowledge(heads)
+  }
+
+  commit(): void {
+    this.chain.noteCommit()
+    this.node.execution.commit()
+  }
+
+  async runTimers(count: number): Promise<void> {
+    this.chain.noteCommit()
+    await this.node.runTimers(count)
+  }
+
+  /** Ends the process and starts the next one on its directory. */
+  async restart(how: 'closed' | 'killed', death?: Death): Promise<void> {
+    this.dropViews()
+    if (how === 'closed') {
+      this.chain.noteCommit()
+      await this.node.close()
+    }
+    await this.node.end()
+    this.node.start(death)
+    await this.#settleHeads()
+  }
+
+  /** Ends a process whose last write was made, and starts the next one. */
+  async revive(): Promise<void> {
+    this.dropViews()
+    await this.node.end()
+    this.node.start()
+    await this.#settleHeads()
+  }
+
+  /** Compares the heads after a start with the acknowledged ones, or those of the call that a kill interrupted. */
+  async #settleHeads(): Promise<void> {
+    const found = await this.node.execution.heads()
+    const { asked, heads } = this.chain
+    const applied = asked && isSame(found, asked) ? asked : heads
+    same('heads after a start', hashesOf(found), hashesOf(refsOf(applied)))
+    this.chain.acknowledge(applied)
+  }
+
+  check(roll: Roll): void {
+    using view = this.node.execution.view()
+    checkView(roll, view, this.#expected)
+  }
+
+  holdView(): void {
+    if (this.#views.length >= maxViews) this.#views.shift()?.view[Symbol.dispose]()
+    const { heads, canonical } = this.chain
+    const places = new Map<Hash, { readonly block: ModelBlock; readonly index: number }>()
+    for (const block of canonical) for (const [index, { hash }] of block.actions.entries()) places.set(hash, { block, index })
+    this.#views.push({ view: this.node.execution.view(), chain: { heads, canonical, placeOf: (hash) => places.get(hash) } })
+  }
+
+  /** Compares the oldest open view with the chain when it was opened. */
+  checkHeldView(roll: Roll): void {
+    const [held] = this.#views
+    if (held) checkView(roll, held.view, held.chain)
+    if (held && roll(2) === 0) this.#views.shift()?.view[Symbol.dispose]()
+  }
+
+  dropViews(): void {
+    for (const { view } of this.#views) view[Symbol.dispose]()
+    this.#views = []
+  }
+
+  async end(): Promise<void> {
+    this.dropViews()
+    await this.node.end()
+  }
+
+  /** Notes the commits that any call may begin when blocks reach their bound. */
+  #noteBounds(): void {
+    if (this.#commitsByBounds) this.chain.noteCommit()
+  }
+}
+
+type Executed = {
+  readonly gasUsed: bigint
+  readonly receipt: { readonly succeeded: boolean; readonly logs: readonly unknown[] }
+}
+
+export const refsOf = ({ unsafe, safe, finalized }: ModelHeads): Heads => ({ unsafe: unsafe.ref, safe: safe.ref, finalized: finalized.ref })
+const hashesOf = ({ unsafe, safe, finalized }: Heads) => [unsafe.hash, safe.hash, finalized.hash]
+const isSame = (found: Heads, heads: ModelHeads): boolean => hashesOf(found).join() === hashesOf(refsOf(heads)).join()
