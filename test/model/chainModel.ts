@@ -94,22 +94,25 @@ export class ChainModel {
     const kept = new Set<Hash>()
     for (const block of this.#open) {
       if (block.ref.number <= head) continue
-      for (let at: ModelBlock | undefined = block; at && !kept.has(at.ref.hash) && !this.isCanonical(at); at = at.parent) kept.add(at.ref.hash)
+      for (let at: ModelBlock | undefined = block; at && !kept.has(at.ref.hash) && !this.isCanonical(at); at = at.parent)
+        kept.add(at.ref.hash)
     }
     for (const block of this.#open) {
       if (!this.isCanonical(block) && !kept.has(block.ref.hash)) this.#mayBeGone.add(block.ref.hash)
     }
   }
 
-  /** Makes heads the acknowledged ones. */
-  acknowledge(heads: ModelHeads): void {
+  /** Makes heads the acknowledged ones. @returns the number of blocks that are no longer canonical */
+  acknowledge(heads: ModelHeads): number {
     this.asked = undefined
     const branch: ModelBlock[] = []
     let at: ModelBlock | undefined = heads.unsafe
     for (; at && !this.isCanonical(at); at = at.parent) branch.unshift(at)
+    const removed = this.canonical.length - 1 - (at?.ref.number ?? -1)
     this.canonical = [...this.canonical.slice(0, (at?.ref.number ?? -1) + 1), ...branch]
     if (heads.finalized.ref.hash !== this.heads.finalized.ref.hash) this.#finalize(heads.finalized)
     this.heads = heads
+    return removed
   }
 
   #finalize(finalized: ModelBlock): void {

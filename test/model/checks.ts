@@ -38,7 +38,11 @@ export function checkBlock(view: ChainView, block: ModelBlock, chain: ExpectedCh
   const found = view.block(hash)
   holds(`block ${number} ${hash} is unknown`, found !== undefined)
   same(`block ${number}`, payloadOfBlock(found.block, hash), block.payload)
-  same(`senders of ${number}`, found.senders, block.actions.map(({ sender }) => sender))
+  same(
+    `senders of ${number}`,
+    found.senders,
+    block.actions.map(({ sender }) => sender),
+  )
   same(`header of ${number}`, view.header(hash)?.stateRoot, block.payload.stateRoot)
   let [cumulativeGasUsed, firstLogIndex] = [0n, 0]
   const receipts = view.receipts(hash)
@@ -49,7 +53,11 @@ export function checkBlock(view: ChainView, block: ModelBlock, chain: ExpectedCh
     const { receipt } = at ?? {}
     same(
       `receipt ${index} of ${number}`,
-      { ...{ succeeded: receipt?.succeeded, cumulativeGasUsed: receipt?.cumulativeGasUsed, logs: receipt?.logs }, gasUsed: at?.gasUsed, first: at?.firstLogIndex },
+      {
+        ...{ succeeded: receipt?.succeeded, cumulativeGasUsed: receipt?.cumulativeGasUsed, logs: receipt?.logs },
+        gasUsed: at?.gasUsed,
+        first: at?.firstLogIndex,
+      },
       { succeeded, cumulativeGasUsed, logs, gasUsed, first: firstLogIndex },
     )
     firstLogIndex += logs.length
@@ -87,7 +95,8 @@ export function checkState(roll: Roll, view: ChainView, block: ModelBlock, isWho
     same(`account ${address} after ${number}`, state.account(address), expectedAccount(known))
     same(`code of ${address} after ${number}`, state.code(address), known?.code ?? new Uint8Array(0))
     const slots = isWhole ? slotNumbers : Array.from({ length: 3 }, () => pick(roll, slotNumbers))
-    for (const slot of slots) same(`slot ${Number(slot)} of ${address} after ${number}`, state.slot(address, slot), known?.slots.get(slot) ?? 0n)
+    for (const slot of slots)
+      same(`slot ${Number(slot)} of ${address} after ${number}`, state.slot(address, slot), known?.slots.get(slot) ?? 0n)
   }
   if (roll(4) > 0) return
   const trie = stateTrie(world)
@@ -113,7 +122,9 @@ function randomFilter(roll: Roll, canonical: readonly ModelBlock[]): WantedLogs 
   const example = logs.length > 0 ? pick(roll, logs) : undefined
   const other = roll(3) === 0 ? [pick(roll, knownAddresses)] : []
   const addresses = roll(3) > 0 || !example?.topics.length ? [...(example ? [example.address] : []), ...other] : []
-  const topics = (example?.topics ?? []).slice(0, 1 + roll(4)).map((topic) => (roll(3) === 0 ? [topic, wordOf(roll(6))] : roll(3) === 0 ? [] : [topic]))
+  const topics = (example?.topics ?? [])
+    .slice(0, 1 + roll(4))
+    .map((topic) => (roll(3) === 0 ? [topic, wordOf(roll(6))] : roll(3) === 0 ? [] : [topic]))
   return addresses.length + topics.flat().length > 0 ? { addresses, topics } : { addresses: [pick(roll, knownAddresses)], topics: [] }
 }
 
@@ -126,7 +137,9 @@ function scannedLogs({ addresses, topics }: WantedLogs, blocks: readonly ModelBl
         const isWanted =
           (addresses.length === 0 || addresses.includes(log.address)) &&
           topics.every((values, i) => values.length === 0 || values.includes(log.topics[i] as Hash))
-        return isWanted ? [[ref.hash, ref.number, actions[index]?.hash, index, at, log.address, log.topics.join(), toHex(log.data)].join(' ')] : []
+        return isWanted
+          ? [[ref.hash, ref.number, actions[index]?.hash, index, at, log.address, log.topics.join(), toHex(log.data)].join(' ')]
+          : []
       }),
     )
   })
@@ -139,7 +152,9 @@ function foundLogs(view: ChainView, wanted: WantedLogs, from: number, to: number
     const hash = view.canonicalHash(number)
     const all = hash ? [...(view.receipts(hash) ?? []).keys()] : []
     for (const { log, block, transactionHash, transactionIndex, logIndex } of view.logsAt(number, indexes ?? all, matcher) ?? []) {
-      found.push([block.hash, block.number, transactionHash, transactionIndex, logIndex, log.address, log.topics.join(), toHex(log.data)].join(' '))
+      found.push(
+        [block.hash, block.number, transactionHash, transactionIndex, logIndex, log.address, log.topics.join(), toHex(log.data)].join(' '),
+      )
     }
   }
   for (let number = from; number <= to; ) {
@@ -159,7 +174,11 @@ export function checkLogs(roll: Roll, view: ChainView, { canonical }: ExpectedCh
     const span = roll(8) === 0 ? canonical.length : 1 + roll(60)
     const from = roll(2) === 0 ? Math.max(0, canonical.length - span) : roll(canonical.length)
     const to = Math.min(canonical.length - 1, from + span - 1)
-    same(`logs in ${from} to ${to} of ${JSON.stringify(wanted)}`, foundLogs(view, wanted, from, to), scannedLogs(wanted, canonical.slice(from, to + 1)))
+    same(
+      `logs in ${from} to ${to} of ${JSON.stringify(wanted)}`,
+      foundLogs(view, wanted, from, to),
+      scannedLogs(wanted, canonical.slice(from, to + 1)),
+    )
   }
 }
 
@@ -174,7 +193,11 @@ export function checkView(roll: Roll, view: ChainView, chain: ExpectedChain): vo
   }
   checkLogs(roll, view, chain)
   const unknown = wordOf(1 + roll(1_000))
-  same('unknown block', [view.block(unknown), view.header(unknown), view.receipts(unknown), view.transaction(unknown)], Array(4).fill(undefined))
+  same(
+    'unknown block',
+    [view.block(unknown), view.header(unknown), view.receipts(unknown), view.transaction(unknown)],
+    Array(4).fill(undefined),
+  )
   same('state of an unknown block', view.state({ number: 1, hash: unknown }), undefined)
 }
 
@@ -183,4 +206,3 @@ export const expectedStorageRoot = (world: World, address: Address): Hash => {
   const account = world.get(address)
   return account ? storageRootOf(account) : emptyRoot
 }
-

@@ -1,5 +1,4 @@
 import { buildBlock } from '#block/building/buildBlock'
-import type { ParentBlock } from '#block/execution/executeBlock'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import { isActive } from '#chainspec/forks'
@@ -17,9 +16,6 @@ import { holds, Mismatch, same } from './same.ts'
 import { attributesAction, genesisWorld, type Roll, TransactionSource } from './transactions.ts'
 import { type Action, applyBlock, stateTrie } from './world.ts'
 
-/** A block that was built outside of the product, so that the product does not know it. */
-type Aside = { readonly block: ModelBlock; readonly on: ParentBlock }
-
 type HeldView = { readonly view: ExecutionView; readonly chain: ExpectedChain }
 
 /** Maximum number of views that are open at once. */
@@ -32,6 +28,8 @@ export class ModelRun {
   readonly node: NodeProcess
   readonly chain: ChainModel
   readonly #source = new TransactionSource()
+  /** What happened so far: without side branches, deep reorgs and kills a run shows little. */
+  readonly counts = { blocks: 0, reorgs: 0, deepestReorg: 0, starts: 0, killsInWrites: 0 }
   #views: HeldView[] = []
   #branches = 0
   /** Whether each block may begin a commit. */
@@ -52,7 +50,8 @@ export class ModelRun {
     this.chain = new ChainModel(genesis, forgetsSides)
   }
 
-  get #expected(): ExpectedChain {
+  /** The chain that a new view must show. */
+  get expected(): ExpectedChain {
     const { heads, canonical } = this.chain
     return { heads, canonical, placeOf: (hash) => this.chain.placeOf(hash) }
   }
@@ -88,7 +87,11 @@ export class ModelRun {
     const { world, results } = applyBlock(parent.world, actions, gasUsed, { baseFee, beneficiary, destroys })
     for (const [index, { succeeded, logs }] of results.entries()) {
       const { receipt } = executed[index] as Executed
-      same(`outcome of transaction ${index} of block ${payload.blockNumber}`, { succeeded: receipt.succeeded, logs: receipt.logs }, { succeeded, logs })
+      same(
+        `outcome of transaction ${index} of block ${payload.blockNumber}`,
+        { succeeded: receipt.succeeded, logs: receipt.logs },
+        { succeeded, logs },
+      )
     }
     same(`state root of block ${payload.blockNumber}`, stateRoot, stateTrie(world).root)
     return { ref: l2RefOf(config, payload), payload, parent, actions, results, world }
@@ -105,7 +108,7 @@ export class ModelRun {
     const receipts = view.receipts(built.payload.blockHash)
     holds(`receipts of the built block ${built.payload.blockHash} are missing`, receipts !== undefined)
     const block = this.#predict(parent, built.payload, actions, receipts)
-    this.chain.add(block)
+    this.#add(block)
     return block
   }
 
@@ -115,7 +118,7 @@ export class ModelRun {
     using view = this.node.execution.view()
     let below = view.parent(parent.ref.hash)
     holds(`the state of block ${parent.ref.number} is missing`, below !== undefined)
-    const blocks: Aside[] = []
+    const blocks: ModelBlock[] = []
     for (let i = 0; i < count; i++) {
       const { attributes, actions } = this.#attributes(roll, parent)
       const built = buildBlock(this.node.block, below, attributes)
@@ -123,9 +126,9 @@ export class ModelRun {
       const { header, hash, executed, diff, trie } = built.block
       parent = this.#predict(parent, payloadOfBlock(built.block, hash), actions, executed)
       below = { header, hash, state: overlay(below.state, diff, trie, { number: header.number, hash }) }
-      blocks.push({ block: parent, on: below })
+      blocks.push(parent)
     }
-    return blocks.map(({ block }) => block)
+    return blocks
   }
 
   /** Inserts a payload. @returns undefined when its parent is unknown */
@@ -147,9 +150,18 @@ export class ModelRun {
     const isParentKnown = mustKnow || (parent !== undefined && (await this.node.execution.payload(parent.ref.hash)) !== undefined)
     const result = await this.insert(block.payload)
     if (this.node.isDead) return false
-    same(`insertion of block ${block.ref.number} ${block.ref.hash}`, result, isParentKnown ? { kind: 'valid' } : result && { kind: 'valid' })
-    if (result) this.chain.add(block)
+    same(
+      `insertion of block ${block.ref.number} ${block.ref.hash}`,
+      result,
+      isParentKnown ? { kind: 'valid' } : result && { kind: 'valid' },
+    )
+    if (result) this.#add(block)
     return result !== undefined
+  }
+
+  #add(block: ModelBlock): void {
+    this.chain.add(block)
+    this.counts.blocks++
   }
 
   async setHeads(heads: ModelHeads): Promise<void> {
@@ -161,7 +173,13 @@ export class ModelRun {
       if (isFault(error, 'INVALID_FORKCHOICE')) this.chain.asked = undefined
       throw error
     }
-    this.chain.acknowledge(heads)
+    this.#acknowledge(heads)
+  }
+
+  #acknowledge(heads: ModelHeads): void {
+    const removed = this.chain.acknowledge(heads)
+    this.counts.deepestReorg = Math.max(this.counts.deepestReorg, removed)
+    if (removed > 0) this.counts.reorgs++
   }
 
   commit(): void {
@@ -179,7 +197,7 @@ export class ModelRun {
     this.dropViews()
     if (how === 'closed') {
       this.chain.noteCommit()
-      await this.node.close()
+      await this.node.execution.close()
     }
     await this.node.end()
     this.node.start(death)
@@ -188,6 +206,7 @@ export class ModelRun {
 
   /** Ends a process whose last write was made, and starts the next one. */
   async revive(): Promise<void> {
+    this.counts.killsInWrites++
     this.dropViews()
     await this.node.end()
     this.node.start()
@@ -200,12 +219,13 @@ export class ModelRun {
     const { asked, heads } = this.chain
     const applied = asked && isSame(found, asked) ? asked : heads
     same('heads after a start', hashesOf(found), hashesOf(refsOf(applied)))
-    this.chain.acknowledge(applied)
+    this.#acknowledge(applied)
+    this.counts.starts++
   }
 
   check(roll: Roll): void {
     using view = this.node.execution.view()
-    checkView(roll, view, this.#expected)
+    checkView(roll, view, this.expected)
   }
 
   holdView(): void {

@@ -56,7 +56,8 @@ export class NodeProcess {
   readonly genesis: Genesis
   readonly settings: Settings
   readonly #dir: string
-  #open: { readonly kv: Kv; readonly journal: Journal; readonly execution: Execution; readonly clock: ManualClock; readonly fate: Fate } | undefined
+  #files: { readonly kv: Kv; readonly journal: Journal; readonly clock: ManualClock; readonly fate: Fate } | undefined
+  #execution: Execution | undefined
 
   constructor(dir: string, settings: Settings) {
     this.#dir = dir
@@ -73,48 +74,41 @@ export class NodeProcess {
   }
 
   get execution(): Execution {
-    return this.#running.execution
+    if (this.#execution === undefined) throw new Error('no process')
+    return this.#execution
   }
 
   /** Whether a write was the last one of the process. */
   get isDead(): boolean {
-    return this.#running.fate.isDead
+    return this.#files?.fate.isDead === true
   }
 
-  get #running() {
-    if (this.#open === undefined) throw new Error('no process')
-    return this.#open
-  }
-
+  /** @throws Killed when the process ends while it starts */
   start(death?: Death): void {
     const { segmentBytes, commitSliceMs, maxTreeBytes, tickMs } = this.settings
     const kv = openLmdbKv(join(this.#dir, 'chain'), Object.values(tables))
     const journal = openFileJournal(join(this.#dir, 'journal'), silentLog, segmentBytes)
     const fate = new Fate(death?.at, death?.when)
     const clock = createManualClock()
+    this.#files = { kv, journal, clock, fate }
     const deps = { kv: mortalKv(kv, fate), journal: mortalJournal(journal, fate), evm, config: this.config, log: silentLog }
-    const execution = createExecution(
+    this.#execution = createExecution(
       { ...deps, genesis: () => this.genesis, clock: tickMs > 0 ? tickingClock(clock, tickMs) : clock },
       { commitSliceMs, maxTreeBytes },
     )
-    this.#open = { kv, journal, execution, clock, fate }
   }
 
   /** Runs the next timers: each is one transaction of a commit. */
   async runTimers(count: number): Promise<void> {
-    for (let i = 0; i < count && !this.isDead; i++) await this.#running.clock.advanceToNext()
-  }
-
-  /** Closes the execution half, as an orderly end of the process does. */
-  async close(): Promise<void> {
-    await this.#running.execution.close()
+    for (let i = 0; i < count && !this.isDead; i++) await this.#files?.clock.advanceToNext()
   }
 
   /** Ends the process: nothing is written any more, and the operating system closes its files. */
   async end(): Promise<void> {
-    const open = this.#open
-    this.#open = undefined
-    open?.journal[Symbol.dispose]()
-    await open?.kv[Symbol.asyncDispose]()
+    const files = this.#files
+    this.#files = undefined
+    this.#execution = undefined
+    files?.journal[Symbol.dispose]()
+    await files?.kv[Symbol.asyncDispose]()
   }
 }

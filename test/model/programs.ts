@@ -101,9 +101,7 @@ const halter: Program = { code: bytes('fe'), run: () => 'failure' }
 export const loggers = [0, 1, 2, 3, 4].map(logger)
 export const programs = { cell, factory, reverter, halter }
 
-const byCode: ReadonlyMap<Hex, Program> = new Map(
-  [...Object.values(programs), ...loggers].map((program) => [toHex(program.code), program]),
-)
+const byCode: ReadonlyMap<Hex, Program> = new Map([...Object.values(programs), ...loggers].map((program) => [toHex(program.code), program]))
 /** @throws RangeError for a code that is none of these programs */
 export function programOf(code: Uint8Array): Program {
   const program = byCode.get(toHex(code))

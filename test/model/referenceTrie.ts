@@ -1,5 +1,4 @@
-import { compareBytes, trimLeft } from '#lib/bytes'
-import { bytesFromBigint } from '#lib/bytes'
+import { bytesFromBigint, compareBytes, trimLeft } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, type RlpItem } from '#lib/rlp'
@@ -88,5 +87,7 @@ export function trieKey(name: Hex): Uint8Array {
 
 /** Returns the trie of an account's slots. */
 export function storageTrie(slots: ReadonlyMap<Hash, bigint>): ReferenceTrie {
-  return new ReferenceTrie([...slots].map(([slot, value]) => ({ key: trieKey(slot), value: encodeRlp(trimLeft(bytesFromBigint(value, 32))) })))
+  return new ReferenceTrie(
+    [...slots].map(([slot, value]) => ({ key: trieKey(slot), value: encodeRlp(trimLeft(bytesFromBigint(value, 32))) })),
+  )
 }

@@ -16,6 +16,7 @@ if (![count, seeds].every((each) => Number.isInteger(each) && each > 0) || !Numb
   process.stderr.write('test:model: --steps and --seeds take positive integers, --seed an integer\n')
   process.exit(2)
 }
+/** Time for the search of a shorter list. */
 const shrinkMs = 120_000
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
@@ -25,7 +26,9 @@ async function reportFailure(seed: number, { failure }: Outcome): Promise<never>
   const untilMs = performance.now() + shrinkMs
   const all = values.replay === undefined ? stepsOf(seed, count) : parseSteps(values.replay)
   const least = await minimise(seed, all.slice(0, step + 1), () => performance.now() > untilMs)
-  process.stderr.write(`${least.steps.length} steps remain. ${least.error}\nnpm run test:model -- --seed ${seed} --replay '${showSteps(least.steps)}'\n`)
+  process.stderr.write(
+    `${least.steps.length} steps remain. ${least.error}\nnpm run test:model -- --seed ${seed} --replay '${showSteps(least.steps)}'\n`,
+  )
   process.exit(1)
 }
 
@@ -35,9 +38,11 @@ for (let seed = first; seed < first + (values.replay === undefined ? seeds : 1);
   const outcome = await runSteps(seed, steps)
   if (outcome.failure) await reportFailure(seed, outcome)
   const ms = performance.now() - startMs
-  const memory = Math.round(process.memoryUsage.rss() / 2 ** 20)
+  const { blocks, reorgs, deepestReorg, starts, killsInWrites } = outcome.counts
   process.stdout.write(
-    `test:model: seed ${seed}: ${steps.length} steps, head ${outcome.head}, ${seconds(ms)}, ${Math.round((steps.length / ms) * 1_000)} steps/s, RSS ${memory} MB\n`,
+    `test:model: seed ${seed}: ${steps.length} steps, ${blocks} blocks, ${reorgs} reorgs (deepest ${deepestReorg}), ${starts} starts ` +
+      `(${killsInWrites} after kills in a write), ${seconds(ms)}, ${Math.round((steps.length / ms) * 1_000)} steps/s, ` +
+      `RSS ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MB\n`,
   )
 }
 process.stdout.write('test:model: no difference\n')

@@ -7,10 +7,9 @@ import { ModelRun } from './modelRun.ts'
 import { settingsOf } from './nodeProcess.ts'
 import { isStepKind, type PlannedStep, planSteps, runStep } from './steps.ts'
 
-/** Result of a run: its chain's length and the index and error of the step that failed. */
+/** Result of a run, with the index and the error of the step that failed. */
 export type Outcome = {
-  readonly blocks: number
-  readonly head: number
+  readonly counts: ModelRun['counts']
   readonly failure?: { readonly step: number; readonly error: unknown }
 }
 
@@ -18,16 +17,16 @@ export type Outcome = {
 export async function runSteps(seed: number, steps: readonly PlannedStep[]): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-model-'))
   const run = new ModelRun(dir, settingsOf(dice(seed)))
-  const made = new Set<string>()
-  let next = 0
+  const { counts } = run
   try {
-    for (; next < steps.length; next++) {
-      await runStep(run, steps[next] as PlannedStep)
-      made.add(run.chain.heads.unsafe.ref.hash)
+    for (const [step, planned] of steps.entries()) {
+      try {
+        await runStep(run, planned)
+      } catch (error) {
+        return { counts, failure: { step, error } }
+      }
     }
-    return { blocks: made.size, head: run.chain.heads.unsafe.ref.number }
-  } catch (error) {
-    return { blocks: made.size, head: run.chain.heads.unsafe.ref.number, failure: { step: next, error } }
+    return { counts }
   } finally {
     await run.end()
     rmSync(dir, { recursive: true, force: true })
@@ -42,11 +41,14 @@ export const showSteps = (steps: readonly PlannedStep[]): string => steps.map(({
 
 /** @throws SyntaxError for other text */
 export function parseSteps(text: string): PlannedStep[] {
-  return text.split(' ').filter(Boolean).map((part) => {
-    const [kind = '', seed = ''] = part.split(':')
-    if (!isStepKind(kind) || !/^\d+$/.test(seed)) throw new SyntaxError(`step ${part}`)
-    return { kind, seed: Number(seed) }
-  })
+  return text
+    .split(' ')
+    .filter(Boolean)
+    .map((part) => {
+      const [kind = '', seed = ''] = part.split(':')
+      if (!isStepKind(kind) || !/^\d+$/.test(seed)) throw new SyntaxError(`step ${part}`)
+      return { kind, seed: Number(seed) }
+    })
 }
 
 /**

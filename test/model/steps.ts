@@ -1,7 +1,7 @@
 import { headerOfPayload } from '#engine/payloadHeader'
 import { isFault } from '#lib/fault'
-import { dice } from '#test/harness/dice'
 import { hashOf } from '#test/harness/chain/blocks'
+import { dice } from '#test/harness/dice'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { isAncestor, type ModelBlock, type ModelHeads } from './chainModel.ts'
@@ -53,7 +53,8 @@ async function insertBranch(roll: Roll, run: ModelRun): Promise<void> {
   const arrived = order === 0 ? blocks : order === 1 ? blocks.toReversed() : blocks.toSorted(() => roll(3) - 1)
   for (const block of arrived) {
     const isKnown = await run.offer(block)
-    if (isKnown && block.parent) holds(`block ${block.ref.number} is valid on an unknown parent`, run.chain.find(block.parent.ref.hash) !== undefined)
+    if (isKnown && block.parent)
+      holds(`block ${block.ref.number} is valid on an unknown parent`, run.chain.find(block.parent.ref.hash) !== undefined)
   }
   for (const block of blocks) if (roll(6) > 0 && !(await run.offer(block))) return
 }
@@ -63,7 +64,10 @@ async function insertAgain(roll: Roll, run: ModelRun): Promise<void> {
   if (block.parent) await run.offer(block)
 }
 
-const withHash = (run: ModelRun, payload: Payload): Payload => ({ ...payload, blockHash: hashHeader(headerOfPayload(run.node.schedule, payload)) })
+const withHash = (run: ModelRun, payload: Payload): Payload => ({
+  ...payload,
+  blockHash: hashHeader(headerOfPayload(run.node.schedule, payload)),
+})
 
 /** Offers an invalid block, then a descendant of it. */
 async function insertInvalid(roll: Roll, run: ModelRun): Promise<void> {
@@ -86,7 +90,8 @@ async function insertInvalid(roll: Roll, run: ModelRun): Promise<void> {
   if (result !== undefined || broken.blockNumber === payload.blockNumber) same('invalid payload', result?.kind, 'invalid')
   const child = withHash(run, { ...second.payload, parentHash: wrong.blockHash })
   holds('the child of an invalid block is not valid', (await run.insert(child))?.kind !== 'valid')
-  for (const hash of [wrong.blockHash, child.blockHash]) same('invalid block by its hash', await run.node.execution.payload(hash), undefined)
+  for (const hash of [wrong.blockHash, child.blockHash])
+    same('invalid block by its hash', await run.node.execution.payload(hash), undefined)
 }
 
 /** Makes any open block the head: a reorg to a side branch, or a shorter chain. */
@@ -132,7 +137,7 @@ async function checkSides(roll: Roll, run: ModelRun): Promise<void> {
     const block = await run.known(wanted)
     if (block !== wanted) continue
     using view = node.execution.view()
-    checkBlock(view, block, { ...chain, placeOf: (hash) => chain.placeOf(hash) })
+    checkBlock(view, block, run.expected)
     checkState(roll, view, block)
     const address = pick(roll, knownAddresses)
     same(`storage root of ${address}`, await node.execution.storageRoot(address, block.ref), expectedStorageRoot(block.world, address))
@@ -144,7 +149,7 @@ async function checkSides(roll: Roll, run: ModelRun): Promise<void> {
 }
 
 function anyDeath(roll: Roll): Death | undefined {
-  return roll(3) === 0 ? undefined : { at: roll(60), when: roll(2) === 0 ? 'before' : 'after' }
+  return roll(3) === 0 ? undefined : { at: roll(40), when: roll(2) === 0 ? 'before' : 'after' }
 }
 
 type Step = { readonly weight: number; readonly run: (roll: Roll, run: ModelRun) => Promise<void> | void }
@@ -165,8 +170,8 @@ const kinds = {
   held: { weight: 4, run: (roll, run) => run.checkHeldView(roll) },
   view: { weight: 12, run: (roll, run) => run.check(roll) },
   sides: { weight: 6, run: checkSides },
-  restart: { weight: 2, run: (roll, run) => run.restart('closed', anyDeath(roll)) },
-  kill: { weight: 2, run: (roll, run) => run.restart('killed', anyDeath(roll)) },
+  restart: { weight: 3, run: (roll, run) => run.restart('closed', anyDeath(roll)) },
+  kill: { weight: 3, run: (roll, run) => run.restart('killed', anyDeath(roll)) },
   // Pruning of history, changes of retention and moves of blocks to segments belong here, as kinds of their own, once the product has them: a check
   // then expects states and blocks at and above the oldest retained one only (`ExpectedChain`), and a fault below it.
 } satisfies Record<string, Step>
@@ -193,5 +198,5 @@ export async function runStep(run: ModelRun, { kind, seed }: PlannedStep): Promi
   }
   if (run.node.isDead) await run.revive()
   using view = run.node.execution.view()
-  checkHeads(view, { ...run.chain, heads: run.chain.heads, canonical: run.chain.canonical, placeOf: () => undefined })
+  checkHeads(view, run.expected)
 }
