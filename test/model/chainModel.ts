@@ -29,7 +29,7 @@ export class ChainModel {
   /** Heads of a call without an answer: a kill may come before or after their effect. */
   asked: ModelHeads | undefined
   /** Blocks that descend from the finalized head, and that head. */
-  #open: ModelBlock[]
+  readonly #open = new Map<Hash, ModelBlock>()
   #abandoned: ModelBlock[] = []
   /** Blocks that the product may have forgotten. A block above one of them may be unknown too. */
   readonly #mayBeGone = new Set<Hash>()
@@ -41,12 +41,12 @@ export class ChainModel {
   constructor(genesis: ModelBlock, forgetsSides: boolean) {
     this.canonical = [genesis]
     this.heads = { unsafe: genesis, safe: genesis, finalized: genesis }
-    this.#open = [genesis]
+    this.#open.set(genesis.ref.hash, genesis)
     this.#forgetsSides = forgetsSides
   }
 
   get open(): readonly ModelBlock[] {
-    return this.#open
+    return [...this.#open.values()]
   }
 
   get abandoned(): readonly ModelBlock[] {
@@ -54,7 +54,7 @@ export class ChainModel {
   }
 
   find(hash: Hash): ModelBlock | undefined {
-    return this.#open.find(({ ref }) => ref.hash === hash)
+    return this.#open.get(hash)
   }
 
   isCanonical({ ref }: ModelBlock): boolean {
@@ -64,7 +64,8 @@ export class ChainModel {
   /** Returns whether the product must know the block. */
   mustKnow(block: ModelBlock): boolean {
     for (let at: ModelBlock | undefined = block; at && !this.isCanonical(at); at = at.parent) {
-      if (this.#forgetsSides || this.#mayBeGone.has(at.ref.hash)) return false
+      const { hash } = at.ref
+      if (this.#forgetsSides || this.#mayBeGone.has(hash) || !this.#open.has(hash)) return false
     }
     return true
   }
@@ -73,7 +74,7 @@ export class ChainModel {
   add(block: ModelBlock): void {
     this.#mayBeGone.delete(block.ref.hash)
     if (this.isCanonical(block) || this.find(block.ref.hash)) return
-    this.#open.push(block)
+    this.#open.set(block.ref.hash, block)
     for (const { hash } of block.actions) this.#places.set(hash, [...(this.#places.get(hash) ?? []), block])
   }
 
@@ -92,12 +93,12 @@ export class ChainModel {
   noteCommit(): void {
     const head = this.heads.unsafe.ref.number
     const kept = new Set<Hash>()
-    for (const block of this.#open) {
+    for (const block of this.#open.values()) {
       if (block.ref.number <= head) continue
       for (let at: ModelBlock | undefined = block; at && !kept.has(at.ref.hash) && !this.isCanonical(at); at = at.parent)
         kept.add(at.ref.hash)
     }
-    for (const block of this.#open) {
+    for (const block of this.#open.values()) {
       if (!this.isCanonical(block) && !kept.has(block.ref.hash)) this.#mayBeGone.add(block.ref.hash)
     }
   }
@@ -116,9 +117,9 @@ export class ChainModel {
   }
 
   #finalize(finalized: ModelBlock): void {
-    const { open, left } = Object.groupBy(this.#open, (block) => (isAncestor(finalized, block) ? 'open' : 'left'))
-    this.#open = open ?? []
-    const abandoned = (left ?? []).filter((block) => !this.isCanonical(block))
+    const left = this.open.filter((block) => !isAncestor(finalized, block))
+    for (const { ref } of left) this.#open.delete(ref.hash)
+    const abandoned = left.filter((block) => !this.isCanonical(block))
     for (const block of abandoned) this.#drop(block)
     this.#abandoned = [...this.#abandoned, ...abandoned].slice(-maxAbandoned)
   }

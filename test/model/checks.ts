@@ -7,7 +7,7 @@ import type { ModelBlock, ModelHeads } from './chainModel.ts'
 import { codeHashOf, wordOf } from './programs.ts'
 import { storageTrie, trieKey } from './referenceTrie.ts'
 import { holds, same } from './same.ts'
-import { knownAddresses, type Roll } from './transactions.ts'
+import { firstWideSlot, knownAddresses, type Roll } from './transactions.ts'
 import { type ModelAccount, stateTrie, storageRootOf, type World } from './world.ts'
 
 const idOf = ({ ref }: ModelBlock) => ({ number: ref.number, hash: ref.hash })
@@ -76,7 +76,7 @@ const expectedAccount = (account: ModelAccount | undefined) =>
     storageRoot: storageRootOf(account),
   }
 
-const slotNumbers: readonly Hash[] = Array.from({ length: 14 }, (_, i) => wordOf(i))
+const slotNumbers: readonly Hash[] = [...Array(14).keys(), firstWideSlot, firstWideSlot + 200, firstWideSlot + 359].map(wordOf)
 
 function addressesFor(roll: Roll, world: World, isWhole: boolean): readonly Address[] {
   const all = [...new Set([...world.keys(), ...knownAddresses])]

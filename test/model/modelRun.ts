@@ -3,7 +3,7 @@ import { payloadOfBlock } from '#block/execution/payloadBlock'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import { isActive } from '#chainspec/forks'
 import { l2RefOf } from '#chainspec/l2Ref'
-import type { Heads, InsertResult } from '#engine/port'
+import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import { isFault } from '#lib/fault'
 import { overlay } from '#state/stateStack'
 import { attributesAt } from '#test/harness/chain/blocks'
@@ -101,8 +101,8 @@ export class ModelRun {
   async build(roll: Roll, on: ModelBlock): Promise<ModelBlock> {
     const parent = await this.known(on)
     const { attributes, actions } = this.#attributes(roll, parent)
-    this.#noteBounds()
-    const built = await this.node.execution.build(parent.ref, attributes)
+    const built = await this.#buildOn(parent, attributes)
+    if (built === undefined) return this.build(roll, this.chain.heads.unsafe)
     if (built.kind === 'invalid') throw new Mismatch(`block ${parent.ref.number + 1} is not built: ${built.reason}`)
     using view = this.node.execution.view()
     const receipts = view.receipts(built.payload.blockHash)
@@ -110,6 +110,18 @@ export class ModelRun {
     const block = this.#predict(parent, built.payload, actions, receipts)
     this.#add(block)
     return block
+  }
+
+  /** @returns undefined when the build began a commit, which dropped the parent */
+  async #buildOn(parent: ModelBlock, attributes: PayloadAttributes): Promise<BuildResult | undefined> {
+    this.#noteBounds()
+    try {
+      return await this.node.execution.build(parent.ref, attributes)
+    } catch (error) {
+      if (!isFault(error, 'UNKNOWN_PARENT') || this.chain.mustKnow(parent)) throw error
+      this.chain.forget(parent)
+      return undefined
+    }
   }
 
   /** Builds consecutive blocks that the product does not know. */
@@ -145,16 +157,11 @@ export class ModelRun {
   /** Inserts a valid block whose parent may be unknown. @returns whether the product knows it now */
   async offer(block: ModelBlock): Promise<boolean> {
     const { parent } = block
-    if (parent && this.chain.find(parent.ref.hash) !== undefined) await this.known(parent)
-    const mustKnow = parent !== undefined && this.chain.find(parent.ref.hash) === parent && this.chain.mustKnow(parent)
-    const isParentKnown = mustKnow || (parent !== undefined && (await this.node.execution.payload(parent.ref.hash)) !== undefined)
     const result = await this.insert(block.payload)
     if (this.node.isDead) return false
-    same(
-      `insertion of block ${block.ref.number} ${block.ref.hash}`,
-      result,
-      isParentKnown ? { kind: 'valid' } : result && { kind: 'valid' },
-    )
+    const what = `insertion of block ${block.ref.number} ${block.ref.hash}`
+    if (result) same(what, result, { kind: 'valid' })
+    else holds(`${what}: its parent is lost`, parent !== undefined && !this.chain.mustKnow(parent))
     if (result) this.#add(block)
     return result !== undefined
   }

@@ -21,6 +21,9 @@ const halter = testAddress(0xf3)
 const loggerAt = (topics: number): Address => testAddress(0xe0 + topics)
 /** The message passer is a cell too: headers have its storage root from Isthmus on. */
 const genesisCells: readonly Address[] = [messagePasser, ...Array.from({ length: 5 }, (_, i) => testAddress(0xc1 + i))]
+const wideCell = testAddress(0xc1)
+export const firstWideSlot = 1_000
+const wideSlots = 360
 /** Above this number no transaction creates a cell that stays. */
 const maxAccounts = 90
 
@@ -68,6 +71,12 @@ function storedWord(roll: Roll): Hash {
   return kind < 7 ? wordOf(1 + roll(300)) : hashOf(`value ${roll(1_000)}`)
 }
 
+/** Writes or clears so many slots that the history of the block is indexed at once. */
+function wideStore(roll: Roll): Uint8Array {
+  const value = wordOf(roll(3) === 0 ? 0 : 1 + roll(1_000))
+  return concatBytes(...Array.from({ length: wideSlots }, (_, i) => words(wordOf(firstWideSlot + i), value)))
+}
+
 function cellsIn(world: World): Address[] {
   return [...world].flatMap(([address, { code }]) => (equalBytes(code, cellCode) ? [address] : []))
 }
@@ -75,6 +84,7 @@ function cellsIn(world: World): Address[] {
 function randomMessage(roll: Roll, world: World, cells: readonly Address[]): Message {
   const plain = { value: BigInt(roll(3) === 0 ? roll(10_000) : 0), gasLimit: 500_000n, data: new Uint8Array(0) }
   const cell = cells.length > 0 ? pick(roll, cells) : factory
+  if (roll(120) === 0) return { ...plain, to: wideCell, data: wideStore(roll), gasLimit: 9_000_000n }
   const kind = roll(18)
   if (kind < 4) return { ...plain, to: pick(roll, people), value: BigInt(roll(5_000)), gasLimit: 60_000n }
   if (kind < 10) {
