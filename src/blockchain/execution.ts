@@ -55,7 +55,7 @@ export class Execution implements Engine, AsyncDisposable {
   /** load of the published blocks that are not committed */
   #load: BlockLoad = noLoad
   #limits: BlockLimits = {}
-  #isClosed = false
+  #phase: 'restoring' | 'open' | 'closed' = 'restoring'
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
     const { evm, config, log, clock, watch = new ExecutionWatch() } = deps
@@ -66,7 +66,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#offered = new OfferedPayloads({ guard, watch, clock, log }, maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
     this.#block = { evm, config, senders, interruptCheck: guard.interruptCheck }
-    this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
+    this.#tree = new BlockTree(maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
     const committed = { number, hash }
@@ -81,6 +81,7 @@ export class Execution implements Engine, AsyncDisposable {
       onChange: (): void => this.#publish(this.#published),
     })
     this.#restore()
+    this.#phase = 'open'
   }
 
   #commitDeps(): CommitDeps {
@@ -216,8 +217,8 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Commits all published blocks and refuses further calls. Blocks that cannot be committed stay in the journal for the next start. */
   async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.#phase === 'closed') return
+    this.#phase = 'closed'
     this.#pending[Symbol.dispose]()
     try {
       this.#commits.run()
@@ -233,7 +234,7 @@ export class Execution implements Engine, AsyncDisposable {
   }
 
   #requireOpen(): void {
-    if (this.#isClosed) throw new Error('execution: closed')
+    if (this.#phase === 'closed') throw new Error('execution: closed')
   }
 
   /** Makes room for a new block. @throws as `CommitBehind.makeRoom` */
@@ -253,7 +254,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Appends the blocks of a branch that the journal no longer has: they were committed, then unwound. */
   #journalBlocks(blocks: readonly ExecutedBlock[]): void {
-    const unpublished = blocks.slice(blocks.findLastIndex((block) => this.#isPublished(block)) + 1)
+    const unpublished = blocks.slice(blocks.findLastIndex((block) => this.#phase === 'restoring' || this.#isPublished(block)) + 1)
     for (const block of unpublished) this.#journal.appendBlock(block)
   }
 
@@ -326,7 +327,7 @@ export class Execution implements Engine, AsyncDisposable {
     return false
   }
 
-  /** Restores the youngest heads of the journal whose blocks can be restored. */
+  /** Restores the youngest heads of the journal whose blocks can be restored. Meanwhile the tree drops no block. */
   #restore(): void {
     const { log, config } = this.#deps
     const startMs = this.#deps.clock.nowMs()
