@@ -226,6 +226,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'chainStore',
       'check/blockCheck',
+      'commit/committer',
       'execution',
       'heads/headRecord',
       'importPayloads',
@@ -237,7 +238,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
     imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'chainspec', 'types', 'lib'],
-    public: ['executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
+    public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {
     imports: ['chainspec', 'types', 'lib'],

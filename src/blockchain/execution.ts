@@ -89,6 +89,7 @@ export class Execution implements Engine, AsyncDisposable {
       ...this.#deps,
       published: (): Published => ({ record: this.#published, sequence: this.#sequence, load: this.#load }),
       sizeOf: (block): number => this.#tree.loadOf(block.hash)?.sizeBytes ?? sizeOfBlock(block),
+      loadOf: (blocks): BlockLoad => this.#tree.loadOfChain(blocks, [], noLoad),
       onCommitting: (): void => this.#journalUnwound(),
       onCommitted: (done): void => this.#afterCommit(done),
     }
@@ -106,8 +107,8 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Returns the chain at this instant. */
   view(): ExecutionView {
-    const { kv, config, clock } = this.#deps
-    const reader = kv.snapshot()
+    const { config, clock } = this.#deps
+    const reader = this.#commits.snapshot()
     const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash))
     if (view) return view
     reader[Symbol.dispose]()
@@ -169,14 +170,14 @@ export class Execution implements Engine, AsyncDisposable {
   async setHeads(heads: Heads): Promise<void> {
     this.#requireOpen()
     this.#wake(heads.unsafe.hash)
-    const branch = this.#plan(heads)
+    let branch = this.#plan(heads)
+    if (this.#commits.settleUnless(branch)) branch = this.#plan(heads)
     if (sameHeads(this.#published.heads, heads)) return
     this.#journalBlocks(branch.blocks)
     this.#journal.appendHeads({ ...heads, sequence: this.#sequence + 1 })
     this.#sequence++
     this.#publishBranch(heads, branch)
-    const { number, hash } = heads.unsafe
-    this.#deps.log.debug('heads set', { number, hash, overlays: branch.blocks.length })
+    this.#deps.log.debug('heads set', { number: heads.unsafe.number, hash: heads.unsafe.hash, overlays: branch.blocks.length })
   }
 
   async heads(): Promise<Heads> {
@@ -211,8 +212,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   sizes(): HeldSizes {
     const { sizeBytes: journalBytes } = this.#journal
-    const { reused } = this.#pending
-    return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length, reused }
+    return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length, reused: this.#pending.reused }
   }
 
   /** Commits all published blocks and refuses further calls. Blocks that cannot be committed stay in the journal for the next start. */
@@ -381,10 +381,10 @@ export class Execution implements Engine, AsyncDisposable {
     this.#pruneJournal(head.number, roundSequence)
   }
 
-  /** Removes covered segments, after appending the heads: their record may be in one. @param above as of `BlockJournal.prune` */
+  /** Removes covered segments, after the end of a transaction that may unwind blocks, and after the heads. @param above of `BlockJournal.prune` */
   #pruneJournal(above: number, committedSequence?: number): void {
-    const { heads } = this.#published
-    if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...heads, sequence: this.#sequence })
+    this.#commits.settle()
+    if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...this.#published.heads, sequence: this.#sequence })
     using view = this.view()
     this.#journal.prune(this.#tree, above, (hash) => view.known.committed(hash) !== undefined)
   }

@@ -9,6 +9,7 @@ import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Journal, Kv } from '#store/ports'
+import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
 
 export type ExecutionDeps = {
@@ -18,6 +19,8 @@ export type ExecutionDeps = {
    * are not kept.
    */
   readonly journal?: Journal
+  /** Writes the transactions that move the chain. Absent: this thread. */
+  readonly committer?: Committer
   readonly evm: Evm
   readonly config: ExecutionConfig
   /** Read only when the store is empty. */

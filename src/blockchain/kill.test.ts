@@ -15,6 +15,7 @@ import { createMemoryJournal } from '#store/memoryJournal'
 import type { Journal, JournalRecord, Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { LateCommitter } from '#test/harness/chain/lateCommitter'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { Fate, Killed, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
@@ -60,8 +61,11 @@ function realDisk(): Disk {
 
 const evm = createWasmEvm()
 /** A commit slice of one block. */
-const executionOver = (kv: Kv, journal: Journal, clock = createManualClock()): Execution =>
-  createExecution({ kv, journal, evm, config, genesis: () => genesis, clock, log: silentLog }, { commitSliceMs: 0 })
+const executionOver = (kv: Kv, journal: Journal, clock = createManualClock(), committer?: LateCommitter): Execution =>
+  createExecution(
+    { kv, journal, ...(committer && { committer }), evm, config, genesis: () => genesis, clock, log: silentLog },
+    { commitSliceMs: 0 },
+  )
 
 type Made = { readonly ref: L2Ref; readonly nonce: bigint; readonly payload: Payload; readonly below: Made | undefined }
 
@@ -83,6 +87,10 @@ const anyRun = fc.record({
 /** A node over several processes, with everything it has acknowledged. */
 class Life {
   readonly #disk: Disk
+  readonly #isLate: boolean
+  #late: LateCommitter | undefined
+  /** head of the last commit that began; in another thread it may end at any later time */
+  #begun: L2Ref | undefined
   readonly made: Made[] = []
   #process: Awaited<ReturnType<Disk['open']>> | undefined
   #execution: Execution | undefined
@@ -91,8 +99,10 @@ class Life {
   acknowledged: Heads | undefined
   asked: Heads | undefined
 
-  constructor(disk: Disk) {
+  /** @param isLate whether transactions happen in another thread, at any time */
+  constructor(disk: Disk, isLate = false) {
     this.#disk = disk
+    this.#isLate = isLate
   }
 
   get execution(): Execution {
@@ -104,7 +114,9 @@ class Life {
     await this.#process?.end()
     this.#process = await this.#disk.open()
     this.#clock = createManualClock()
-    this.#execution = executionOver(mortalKv(this.#process.kv, fate), mortalJournal(this.#process.journal, fate), this.#clock)
+    const [kv, journal] = [mortalKv(this.#process.kv, fate), mortalJournal(this.#process.journal, fate)]
+    this.#late = this.#isLate ? new LateCommitter(kv, this.#clock) : undefined
+    this.#execution = executionOver(kv, journal, this.#clock, this.#late)
     if (this.made.length > 0) return
     const payload = await this.execution.payload(0)
     if (!payload) throw new Error('no genesis')
@@ -117,6 +129,8 @@ class Life {
   }
 
   async step({ parent, writes, becomesHead, backTo, safeDistance, commits }: Step): Promise<void> {
+    if (parent % 3 === 1) this.#late?.write()
+    if (parent % 3 === 2) this.#late?.deliver()
     const below = await this.#parentFrom(parent)
     const transactions = writes.map(([slot, value], i) =>
       signedBy('alice', {
@@ -130,7 +144,9 @@ class Life {
     if (built.kind === 'invalid') throw new Error(built.reason)
     const one = { ref: l2RefOf(config, built.payload), nonce: below.nonce + BigInt(writes.length), payload: built.payload, below }
     this.made.push(one)
+    if (this.#isLate && this.#begun) this.#noteCommit(this.#begun)
     const target = backTo === null ? one : (this.made[backTo % this.made.length] ?? one)
+    if (parent % 5 === 3) this.#late?.write()
     if (becomesHead) await this.#setHeads(target, safeDistance)
     if (commits === 'all') await this.commit()
     else await this.#commitSlices(commits)
@@ -186,6 +202,7 @@ class Life {
 
   /** Notes the side blocks at and below the committed head without a descendant above it: a commit may drop them. */
   #noteCommit(unsafe: L2Ref): void {
+    this.#begun = unsafe
     const kept = new Set<string>()
     for (const one of this.made) {
       if (one.ref.number <= unsafe.number && one.ref.hash !== unsafe.hash) continue
@@ -218,8 +235,12 @@ async function liveOrDie(run: () => Promise<void>): Promise<'lived' | 'died'> {
   }
 }
 
-async function runOnce(disk: Disk, { steps, killAt, when }: { steps: Step[]; killAt: number; when: 'before' | 'after' }): Promise<void> {
-  const life = new Life(disk)
+async function runOnce(
+  disk: Disk,
+  { steps, killAt, when }: { steps: Step[]; killAt: number; when: 'before' | 'after' },
+  isLate = false,
+): Promise<void> {
+  const life = new Life(disk, isLate)
   await life.start(new Fate())
   await life.start(new Fate(killAt, when))
   let next = 0
@@ -235,6 +256,35 @@ async function runOnce(disk: Disk, { steps, killAt, when }: { steps: Step[]; kil
   await life.start(new Fate())
   await life.check()
   await life.end()
+}
+
+/** A segment of the journal fills while a transaction unwinds the blocks in it. */
+const unwoundWhileSegmentsFill: typeof anyRun extends fc.Arbitrary<infer T> ? T : never = {
+  steps: [
+    { parent: 0, writes: [], becomesHead: true, backTo: null, safeDistance: 0, commits: 'all' },
+    {
+      ...{ parent: 22_595_560, becomesHead: false, backTo: null, safeDistance: 0, commits: 'all' },
+      writes: [
+        [0n, 0n],
+        [0n, 0n],
+      ],
+    },
+    { parent: 0, writes: [], becomesHead: false, backTo: null, safeDistance: 0, commits: 0 },
+    { parent: 0, writes: [], becomesHead: true, backTo: 647_192_655, safeDistance: 0, commits: 0 },
+    { parent: 0, writes: [[0n, 0n]], becomesHead: false, backTo: null, safeDistance: 0, commits: 0 },
+    { parent: 0, writes: [], becomesHead: false, backTo: null, safeDistance: 0, commits: 'all' },
+    { parent: 478_144_842, writes: [], becomesHead: false, backTo: null, safeDistance: 0, commits: 0 },
+    {
+      ...{ parent: 498_155_064, becomesHead: true, backTo: 0, safeDistance: 0, commits: 1 },
+      writes: [
+        [0n, 0n],
+        [0n, 0n],
+      ],
+    },
+    { parent: 0, writes: [], becomesHead: false, backTo: null, safeDistance: 0, commits: 'all' },
+  ],
+  killAt: 1,
+  when: 'before',
 }
 
 describe('blockchain/execution: a kill between any two effects', () => {
@@ -261,6 +311,13 @@ describe('blockchain/execution: a kill between any two effects', () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(realDisk(), run)),
       { numRuns: 12 },
+    )
+  })
+
+  it('memory, transactions in another thread: does the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRun, (run) => runOnce(memoryDisk(), run, true)),
+      { numRuns: 60, examples: [[unwoundWhileSegmentsFill]] },
     )
   })
 })

@@ -4,6 +4,7 @@ import { createExecution } from '#blockchain/execution'
 import { type ImportOptions, type ImportResult, importPayloads } from '#blockchain/importPayloads'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { CommitThread } from '#executionThread/commitThread'
 import { SenderThreads } from '#executionThread/senderThreads'
 import { shareBytes } from '#executionThread/wire/packedBlocks'
 import { journalDir } from '#executionThread/wire/protocol'
@@ -37,8 +38,9 @@ export async function importFile(
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   using journal = openFileJournal(journalDir(dir), deps.log)
+  await using committer = new CommitThread(dir)
   await using execution = createExecution(
-    { ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis },
+    { ...deps, kv, journal, committer, evm: createWasmEvm(), config, genesis: () => genesis },
     // no other caller waits for a transaction: one writes all the blocks that are due, which costs less than one for each block
     { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY },
   )

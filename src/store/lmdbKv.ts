@@ -138,3 +138,18 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () =
     throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
   }
 }
+
+/**
+ * Opens the tables of an open `Kv` of this process for writes in another thread. The thread that opened them first must not write meanwhile, and closes
+ * them last: it holds the lock of the directory.
+ * @param onRow as of `openLmdbKv`
+ * @throws Fault DATADIR_DAMAGED
+ */
+export function openLmdbWriter(dir: string, specs: readonly TableSpec[], onRow: () => void): Kv {
+  try {
+    const { root, tables } = openTables(dir, specs, 'writer')
+    return new LmdbKv(dir, root, tables, { [Symbol.dispose](): void {} }, onRow)
+  } catch (error) {
+    throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
+  }
+}

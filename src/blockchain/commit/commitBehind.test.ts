@@ -225,12 +225,15 @@ describe('blockchain/commit/commitBehind: journal', () => {
 
 describe('blockchain/commit/commitBehind: readers', () => {
   it.each([
-    ['large transactions', {}, 24],
-    ['a transaction for each block', { commitSliceMs: 0 }, 40],
-  ])(
+    ['large transactions', {}, 'here', 24],
+    ['a transaction for each block', { commitSliceMs: 0 }, 'here', 40],
+    ['large transactions in another thread', {}, 'late', 24],
+    ['a transaction for each block in another thread', { commitSliceMs: 0 }, 'late', 30],
+  ] as const)(
     'give one chain from the newest record and a fresh snapshot at every instant, also in reorgs and shorter chains: %s',
-    async (_how, opts, least) => {
-      const { grow, setUnsafe, execution, disk, records } = startCommitting(new Disk(), opts)
+    async (_how, opts, committing, least) => {
+      const started = startCommitting(new Disk(), opts, undefined, undefined, committing)
+      const { grow, setUnsafe, execution, disk, records, late, clock } = started
       let expected: readonly string[] = []
       let looks = 0
       const look = (): void => {
@@ -249,6 +252,14 @@ describe('blockchain/commit/commitBehind: readers', () => {
       for (const [index, { hash }] of side.entries()) balances.set(hash, BigInt(index + 1))
       const chainTo = (refs: readonly L2Ref[]): string[] => [genesisId.hash, ...refs.map(({ hash }) => hash)]
       disk.around = look
+      // in another thread a transaction begins here, and the next heads are set before or after its end
+      const commitSome = async (ends: boolean): Promise<void> => {
+        if (late === undefined) return execution.commit()
+        await clock.advanceToNext()
+        look()
+        if (ends) late.write()
+        look()
+      }
       for (const refs of [
         main.slice(0, 3),
         main,
@@ -261,7 +272,7 @@ describe('blockchain/commit/commitBehind: readers', () => {
           await setUnsafe(refs.at(-1))
           expected = chainTo(refs)
           look()
-          if (commits) execution.commit()
+          if (commits) await commitSome(refs.length !== 5)
         }
       }
       expect(looks).toBeGreaterThan(least)

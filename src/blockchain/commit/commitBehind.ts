@@ -4,19 +4,17 @@ import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { requireFreeSpace } from '#store/freeSpace'
-import type { Kv } from '#store/ports'
+import type { Kv, KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import type { BlockLoad } from '../blockTree.ts'
-import type { StoredHeads } from '../chainStore.ts'
+import { type BlockLoad, noLoad } from '../blockTree.ts'
+import type { Branch } from '../branch.ts'
+import { readHead, type StoredHeads } from '../chainStore.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
-import { commitBranch, fillOlderLogs } from './commit.ts'
 import { CommitPace } from './commitPace.ts'
+import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
 /** Bounds of uncommitted blocks. Execution time is measured in a warm process; a start takes two to three times as long for the same blocks. */
 export const commitBounds = { afterMs: 2_000, executionMs: 200, journalBytes: 64 * 2 ** 20 }
-
-/** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */
-const olderLogsMs = 10
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -26,11 +24,14 @@ export type Committed = { readonly head: BlockId; readonly roundSequence: number
 
 export type CommitDeps = {
   readonly kv: Kv
+  /** absent: this thread writes the transactions */
+  readonly committer?: Committer
   readonly clock: Clock
   readonly log: Log
   readonly onCommit?: (phase: 'begin' | 'end') => void
   readonly published: () => Published
   readonly sizeOf: (block: ExecutedBlock) => number
+  readonly loadOf: (blocks: readonly ExecutedBlock[]) => BlockLoad
   /** called before each transaction */
   readonly onCommitting: () => void
   /** called after each transaction */
@@ -47,22 +48,29 @@ export type CommitOptions = {
 /** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
 
+/** A transaction that the committer writes. */
+type Running = { readonly goal: Goal; readonly blocks: readonly ExecutedBlock[]; readonly head: BlockId; readonly unwound: number }
+
 /**
  * Commits published blocks in the background: `afterMs` after they were published, at once when a start would take too long to restore them, and, before
  * a new block beyond that bound, as many as are needed to return below it. A round of transactions writes the blocks up to the heads published at its
  * begin, a few whole blocks each, and the thread does other work in between. Heads published meanwhile belong to the next round. Until the last
  * transaction of a round the store keeps the sequence of its previous heads, so a start restores the later ones from the journal. A change of branch is
  * one transaction. When the disk is full it writes nothing and retries by itself.
+ *
+ * The committer may write in another thread. Then a call waits for a transaction only if the blocks that it leaves are at the bound.
  */
 export class CommitBehind {
   readonly #deps: CommitDeps
   readonly #opts: CommitOptions
+  readonly #committer: Committer
   readonly #pace: CommitPace
   /** sequence of the heads in the store */
   #sequence: number
   #goal: Goal | undefined
   /** time since which published heads wait for a round */
   #sinceMs: number | undefined
+  #running: Running | undefined
   #timer: Disposable | undefined
   /** error that ended all commits */
   #failure: unknown
@@ -74,12 +82,41 @@ export class CommitBehind {
     this.#sequence = sequence
     this.#opts = opts
     this.#pace = new CommitPace(opts.sliceMs)
+    this.#committer = deps.committer ?? createCommitter(deps.kv, deps.clock)
+    this.#committer.onOutcome(() => this.#attempt(() => this.#take(false)))
+  }
+
+  /** Returns a snapshot of the store as in the published record. If the transaction in progress is done, its blocks leave the record first. */
+  snapshot(): KvReader & Disposable {
+    for (;;) {
+      const reader = this.#deps.kv.snapshot()
+      if (this.#running === undefined || readHead(reader)?.hash !== this.#running.head.hash) return reader
+      reader[Symbol.dispose]()
+      this.settle()
+    }
+  }
+
+  /**
+   * Waits for the transaction in progress unless a branch continues it: each published record must contain the head of the store, before and after the
+   * transaction.
+   * @returns whether it waited
+   */
+  settleUnless({ blocks }: Branch): boolean {
+    const head = this.#running?.head.hash
+    if (head === undefined || blocks.some(({ hash }) => hash === head)) return false
+    this.settle()
+    return true
+  }
+
+  /** Waits for the transaction in progress, if there is one. */
+  settle(): void {
+    if (this.#running) this.#attempt(() => this.#take(true))
   }
 
   /** Called after heads were published. */
   published(): void {
     this.#sinceMs ??= this.#deps.clock.nowMs()
-    if (this.#goal === undefined) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
+    if (this.#goal === undefined && !this.#running) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
   }
 
   /**
@@ -107,12 +144,19 @@ export class CommitBehind {
   }
 
   get #isPending(): boolean {
-    return this.#goal !== undefined || this.#sinceMs !== undefined
+    return this.#running !== undefined || this.#goal !== undefined || this.#sinceMs !== undefined
   }
 
   #isAtBound(): boolean {
-    const { ms, journalBytes, sizeBytes } = this.#deps.published().load
-    return ms >= commitBounds.executionMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#opts.maxPendingBytes
+    const running = this.#running ? this.#deps.loadOf(this.#running.blocks) : noLoad
+    const { load } = this.#deps.published()
+    const ms = load.ms - running.ms
+    const journalBytes = load.journalBytes - running.journalBytes
+    // blocks in progress are in memory until they are written
+    const { sizeBytes } = load
+    // with another thread, as many blocks may be in progress
+    const maxMs = this.#deps.committer ? commitBounds.executionMs / 2 : commitBounds.executionMs
+    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#opts.maxPendingBytes
   }
 
   #schedule(afterMs: number): void {
@@ -120,23 +164,21 @@ export class CommitBehind {
     this.stop()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
-      this.#attempt()
+      if (!this.#running) this.#attempt(() => this.#begin())
     })
   }
 
+  /** Ends the transaction in progress, or begins one, which may end at once. */
   #attemptOrThrow(): void {
-    const failure = this.#attempt()
+    const failure = this.#attempt(() => (this.#running ? this.#take(true) : this.#begin()))
     if (failure) throw failure.error
   }
 
-  /** Runs one transaction and schedules the next. Retries later when the disk is full; any other error ends all commits. */
-  #attempt(): { readonly error: unknown } | undefined {
+  /** Runs a step of a transaction. Retries later when the disk is full; any other error ends all commits. */
+  #attempt(step: () => void): { readonly error: unknown } | undefined {
     const { log } = this.#deps
     try {
-      requireFreeSpace(this.#deps.kv, this.#opts.minFreeBytes)
-      this.#write()
-      if (this.#isWarned) log.info('commits resumed')
-      this.#isWarned = false
+      step()
       return undefined
     } catch (error) {
       const canRetry = isFault(error) && error.severity === 'retry'
@@ -149,8 +191,9 @@ export class CommitBehind {
     }
   }
 
-  #write(): void {
-    const { kv, clock, log, onCommit, published, onCommitting, onCommitted } = this.#deps
+  #begin(): void {
+    const { kv, onCommit, published, onCommitting } = this.#deps
+    requireFreeSpace(kv, this.#opts.minFreeBytes)
     const { record, sequence } = published()
     const { committed, base } = record
     const goal = this.#goalIn(record, sequence)
@@ -158,27 +201,49 @@ export class CommitBehind {
     const last = blocks.at(-1)
     const head = last ? { number: last.header.number, hash: last.hash } : base
     const isWhole = head.hash === goal.heads.unsafe.hash
-    const startMs = clock.elapsedMs()
     onCommitting()
     onCommit?.('begin')
+    const running = { goal, blocks, head, unwound: committed.number - base.number }
     // heads that are stored already need only the steps after a transaction
-    if (goal.sequence !== this.#sequence) {
-      const branch = { ancestor: base, blocks }
-      const labels = isWhole ? goal.heads : labelsAt(goal.heads, head)
-      kv.write((tx) => {
-        commitBranch(tx, committed, branch, labels, isWhole ? goal.sequence : this.#sequence)
-        const untilMs = clock.elapsedMs() + olderLogsMs
-        fillOlderLogs(tx, () => clock.elapsedMs() < untilMs)
-      })
+    if (goal.sequence === this.#sequence) {
+      this.#end(running, { ms: 0 })
+      return
     }
+    const heads = isWhole ? goal.heads : labelsAt(goal.heads, head)
+    const request: CommitRequest = {
+      committed,
+      branch: { ancestor: base, blocks },
+      heads,
+      sequence: isWhole ? goal.sequence : this.#sequence,
+    }
+    this.#running = running
+    this.#committer.begin(request)
+    this.#take(false)
+  }
+
+  /** Takes the outcome of the transaction in progress, if there is one. */
+  #take(wait: boolean): void {
+    const running = this.#running
+    const outcome = running && this.#committer.take(wait)
+    if (outcome === undefined) return
+    this.#running = undefined
+    this.#end(running as Running, outcome)
+  }
+
+  #end({ goal, blocks, head, unwound }: Running, outcome: CommitOutcome): void {
+    const { log, onCommit, onCommitted, sizeOf } = this.#deps
+    if ('error' in outcome) throw outcome.error
     onCommit?.('end')
-    const ms = clock.elapsedMs() - startMs
-    this.#pace.took(ms, blocks.map(this.#deps.sizeOf))
+    const { ms } = outcome
+    this.#pace.took(ms, blocks.map(sizeOf))
+    const isWhole = head.hash === goal.heads.unsafe.hash
     if (isWhole) {
       this.#sequence = goal.sequence
       this.#goal = undefined
     }
-    log.debug('committed', { ...head, added: blocks.length, unwound: committed.number - base.number, ms })
+    if (this.#isWarned) log.info('commits resumed')
+    this.#isWarned = false
+    log.debug('committed', { ...head, added: blocks.length, unwound, ms })
     onCommitted({ head, roundSequence: isWhole ? goal.sequence : undefined })
     this.#scheduleNext()
   }

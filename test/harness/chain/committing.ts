@@ -13,6 +13,7 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import { createManualClock } from '../clock.ts'
 import { attributesAt, scheduleTo, signedBy, smallChain } from './blocks.ts'
+import { LateCommitter } from './lateCommitter.ts'
 
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
@@ -51,6 +52,7 @@ export function startCommitting(
   opts: ExecutionOptions = {},
   segments = new Map<number, JournalRecord[]>(),
   maxSegmentBytes?: number,
+  committing: 'here' | 'late' = 'here',
 ) {
   const manual = createManualClock()
   /** Time that each block takes; the clock does not move otherwise. */
@@ -66,9 +68,11 @@ export function startCommitting(
   const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs }
   const events: string[] = []
   const records: HeadRecord[] = []
+  const late = committing === 'late' ? new LateCommitter(disk, clock) : undefined
   const execution = createExecution(
     {
       kv: disk,
+      ...(late && { committer: late }),
       journal: createMemoryJournal(segments, maxSegmentBytes),
       evm: slow,
       config,
@@ -110,5 +114,5 @@ export function startCommitting(
     const { unsafe, safe, finalized } = readHeads(reader) ?? expect.fail()
     return [unsafe.number, safe.number, finalized.number, readHeadsSequence(reader)]
   }
-  return { execution, disk, segments, pace, clock: manual, events, records, grow, setUnsafe, committed, stored }
+  return { execution, late, disk, segments, pace, clock: manual, events, records, grow, setUnsafe, committed, stored }
 }

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import type { CommitOutcome } from '#blockchain/commit/committer'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { systemClock } from '#lib/clock'
+import { toHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
+import type { L2Ref } from '#types/blockRef'
+import { CommitThread } from './commitThread.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-commits-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+const specs = Object.values(tables)
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+
+function open(kv: Kv, committer?: CommitThread): Execution {
+  const deps = { kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  return createExecution({ ...deps, ...(committer && { committer }) })
+}
+
+/** Builds blocks with one transfer each. @param branch distinguishes blocks of one number */
+async function grow(execution: Execution, parent: L2Ref, count: number, branch: bigint): Promise<L2Ref[]> {
+  const refs: L2Ref[] = []
+  for (let i = 0; i < count; i++) {
+    const below = refs.at(-1) ?? parent
+    const transfer = signedBy('alice', { value: branch, nonce: BigInt(below.number) })
+    const built = await execution.build(below, attributesAt(schedule, below.number + 1, [transfer], Number(branch)))
+    if (built.kind === 'invalid') throw new Error(built.reason)
+    refs.push(l2RefOf(config, built.payload))
+  }
+  return refs
+}
+
+/** Builds two branches, makes each the head in turn, and commits in between and at the end. */
+async function play(execution: Execution): Promise<void> {
+  const heads = await execution.heads()
+  const main = await grow(execution, heads.unsafe, 20, 1n)
+  for (const unsafe of main) await execution.setHeads({ ...heads, unsafe })
+  execution.commit()
+  const side = await grow(execution, main[9] as L2Ref, 12, 2n)
+  await execution.setHeads({ ...heads, unsafe: side.at(-1) as L2Ref })
+  execution.commit()
+  for (const unsafe of await grow(execution, side.at(-1) as L2Ref, 5, 3n)) await execution.setHeads({ ...heads, unsafe })
+  await execution.close()
+}
+
+function rowsOf(kv: Kv): string[] {
+  using reader = kv.snapshot()
+  return specs.flatMap(({ id, name }) => [...reader.range(id, {})].map(({ key, value }) => `${name} ${toHex(key)} ${toHex(value)}`))
+}
+
+it('executionThread/commitThread: writes the rows that execution writes in its own thread, also in a reorg', async () => {
+  const dir = join(base, 'same')
+  await using kv = openLmdbKv(dir, specs)
+  {
+    await using committer = new CommitThread(dir)
+    await play(open(kv, committer))
+  }
+  const own = createMemoryKv()
+  await play(open(own))
+  expect(rowsOf(kv)).toEqual(rowsOf(own))
+})
+
+it('executionThread/commitThread: returns the fault of a request, and writes the next one', async () => {
+  const dir = join(base, 'fault')
+  await using kv = openLmdbKv(dir, specs)
+  await using committer = new CommitThread(dir)
+  const execution = open(kv, committer)
+  const { unsafe } = await execution.heads()
+  const request = { branch: { ancestor: unsafe, blocks: [] }, heads: { unsafe, safe: unsafe, finalized: unsafe }, sequence: 7 }
+  committer.begin({ ...request, committed: { number: 3, hash: unsafe.hash } })
+  expect(committer.take(true)).toMatchObject({ error: { code: 'CHAIN_STORE_DAMAGED', severity: 'fatal' } })
+  committer.begin({ ...request, committed: unsafe })
+  expect(committer.take(true)).toEqual({ ms: expect.any(Number) })
+  await execution.close()
+})
+
+it('executionThread/commitThread: a thread that ended reports the end for its request and for each later one (EXECUTION_STOPPED)', async () => {
+  const file = join(base, 'file')
+  writeFileSync(file, '')
+  await using committer = new CommitThread(join(file, 'tables'))
+  const id = { number: 0, hash: config.genesis.l2.hash }
+  const request = { committed: id, branch: { ancestor: id, blocks: [] }, heads: { unsafe: id, safe: id, finalized: id }, sequence: 1 }
+  const stopped = { error: { code: 'EXECUTION_STOPPED', severity: 'fatal' } }
+  committer.begin(request)
+  const outcome = await new Promise<CommitOutcome | undefined>((resolve) => committer.onOutcome(() => resolve(committer.take(false))))
+  expect(outcome).toMatchObject(stopped)
+  committer.begin(request)
+  expect(committer.take(true)).toMatchObject(stopped)
+})

@@ -1,0 +1,62 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { CommitRequest } from '#blockchain/commit/committer'
+import type { TransferredError } from '#lib/errorTransfer'
+import { type PackedBlock, packBlock, unpackBlock } from './packedBlocks.ts'
+
+/** A request as it crosses to the commit thread. */
+export type PackedCommit = Omit<CommitRequest, 'branch'> & {
+  readonly ancestor: CommitRequest['branch']['ancestor']
+  readonly blocks: readonly PackedBlock[]
+}
+
+export type ToCommitThread = { readonly kind: 'commit'; readonly request: PackedCommit } | { readonly kind: 'close' }
+export type FromCommitThread = { readonly ms: number } | { readonly error: TransferredError }
+
+/** `progress`: number of answers, then of rows written, both as of `CommitProgress`. */
+export type CommitThreadSettings = { readonly dir: string; readonly port: MessagePort; readonly progress: SharedArrayBuffer }
+
+export const packCommit = ({ branch, ...rest }: CommitRequest): PackedCommit => ({
+  ...rest,
+  ancestor: branch.ancestor,
+  blocks: branch.blocks.map(packBlock),
+})
+
+export const unpackCommit = ({ ancestor, blocks, ...rest }: PackedCommit): CommitRequest => ({
+  ...rest,
+  branch: { ancestor, blocks: blocks.map(unpackBlock) },
+})
+
+/** Counters of the commit thread in shared memory, for a thread that waits for it without an event loop. */
+export class CommitProgress {
+  readonly memory: SharedArrayBuffer
+  readonly #counts: Int32Array
+
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(8)) {
+    this.memory = memory
+    this.#counts = new Int32Array(memory)
+  }
+
+  get answers(): number {
+    return Atomics.load(this.#counts, 0)
+  }
+
+  get rows(): number {
+    return Atomics.load(this.#counts, 1)
+  }
+
+  /** Called before each row. */
+  row(): void {
+    Atomics.add(this.#counts, 1, 1)
+  }
+
+  /** Called after an answer was sent. */
+  answered(): void {
+    Atomics.add(this.#counts, 0, 1)
+    Atomics.notify(this.#counts, 0)
+  }
+
+  /** Waits until there are more answers than `seen`, for a limited time. */
+  wait(seen: number, maxMs: number): void {
+    Atomics.wait(this.#counts, 0, seen, maxMs)
+  }
+}

@@ -1,0 +1,50 @@
+import { type CommitOutcome, type CommitRequest, type Committer, commitRows } from '#blockchain/commit/committer'
+import type { Clock } from '#lib/clock'
+import type { Kv } from '#store/ports'
+
+/** Committer as in another thread, whose transactions happen when a test wants, or when a caller waits for them. */
+export class LateCommitter implements Committer {
+  readonly #kv: Kv
+  readonly #clock: Clock
+  #request: CommitRequest | undefined
+  #outcome: CommitOutcome | undefined
+  #onOutcome: () => void = () => {}
+
+  constructor(kv: Kv, clock: Clock) {
+    this.#kv = kv
+    this.#clock = clock
+  }
+
+  begin(request: CommitRequest): void {
+    if (this.#request || this.#outcome) throw new Error('a second request')
+    this.#request = request
+  }
+
+  /** Writes the request in progress, if there is one. The caller of `begin` has no message yet. */
+  write(): void {
+    if (this.#request === undefined) return
+    try {
+      commitRows(this.#kv, this.#clock, this.#request)
+      this.#outcome = { ms: 1 }
+    } catch (error) {
+      this.#outcome = { error }
+    }
+    this.#request = undefined
+  }
+
+  /** Delivers the message about a written request. */
+  deliver(): void {
+    if (this.#outcome) this.#onOutcome()
+  }
+
+  take(wait: boolean): CommitOutcome | undefined {
+    if (wait) this.write()
+    const outcome = this.#outcome
+    this.#outcome = undefined
+    return outcome
+  }
+
+  onOutcome(run: () => void): void {
+    this.#onOutcome = run
+  }
+}
