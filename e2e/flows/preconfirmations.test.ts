@@ -5,10 +5,10 @@ import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
 
 const run = promisify(execFile)
 
-/** A separate devnet, because an example pauses the sequencer. */
+/** A separate devnet, because an example pauses the sequencer; before Denim, which ends flashblocks. */
 let devnet: Devnet
 beforeAll(async () => {
-  devnet = await startDevnet()
+  devnet = await startDevnet({ fork: 'cobalt' })
 })
 afterAll(() => devnet[Symbol.asyncDispose]())
 
