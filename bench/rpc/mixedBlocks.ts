@@ -16,7 +16,7 @@ import type { World } from './servers.ts'
 const blockGas = 12_000_000n
 /** senders: our own accounts, whose keys we have */
 const senders = Array.from({ length: 200 }, (_, index) => ({ name: `mixed ${index}`, address: accountOf(`mixed ${index}`) }))
-/** deployer of the recorded blocks' token, who can mint it */
+/** deployer and minter of the recorded blocks' token */
 const minter = parseAddress('0x4762fb9bf1a8e6d71b3a0d2b6c1d6972969ed8b7')
 const mintSelector = fromHex('0x40c10f19')
 const fewestTransactions = 500

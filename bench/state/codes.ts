@@ -8,7 +8,7 @@ import { codeOf } from '../evm/workloads.ts'
 export const tokenCode: Uint8Array = codeOf('Token')
 
 /**
- * Reads the slots whose numbers are in the calldata from its second word on, and adds one to those that lie before the offset in the first word.
+ * Reads the slots whose numbers are in the calldata from its second word on, and adds one to each slot before the offset in the first word.
  * Loop: `p = 32; while (p < calldatasize) { w = calldata[p]; v = sload(w) + 1; if (p < calldata[0]) sstore(w, v); p += 32 }`.
  */
 export const vaultCode: Uint8Array = fromHex('0x60205b368110600a57005b803580546001015f358310601e5750506021565b90555b602001600256')

@@ -8,8 +8,8 @@ const indexSpan = 2 ** indexBits
 const expectedShare = 0.95
 
 /**
- * Iterates over indices in the order of their keys, which are hashes. Each pass computes the keys of all indices, and keeps those that begin with the
- * pass's bits: memory is bounded (170 MB) and no file is needed. One pass takes four million indices.
+ * Iterates over indices in the order of their keys, which are hashes. Each pass computes the keys of all indices, and keeps the keys with the pass's
+ * first bits: memory is bounded (170 MB) and no file is needed. One pass takes four million indices.
  */
 export class HashOrder {
   readonly #space: number

@@ -53,7 +53,7 @@ export class StateMix {
   readonly named = { cold: 0, hot: 0 }
 
   constructor(model: StateModel) {
-    if (model.slotsOf(0) <= traders + 1) throw new RangeError('too few slots: no token has holders beside the senders')
+    if (model.slotsOf(0) <= traders + 1) throw new RangeError('too few slots: no token has holders other than the senders')
     this.#model = model
     const creator = concatBytes(new Uint8Array(12), fromHex(senders[0] as Address))
     const hash = keccak256(concatBytes(creator, word(1))).subarray(0, 9)
@@ -167,7 +167,7 @@ export class StateMix {
     return Math.min(below - 1, Math.floor(Math.exp((this.#roll(2 ** 32) / 2 ** 32) * Math.log(below + 1))) - 1)
   }
 
-  /** Returns the address of any account without code of its own, or of one that does not exist yet. */
+  /** Returns the address of any account without its own code; the account may be new. */
   #account(): Uint8Array {
     const { contracts, spec } = this.#model
     if (this.#roll(newHolderEvery) === 0) return concatBytes(...Array.from({ length: 5 }, () => word(this.#roll(2 ** 32)).subarray(28)))

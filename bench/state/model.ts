@@ -24,7 +24,7 @@ export type ModelAccount = {
 const accountsPerContract = 10
 /** Contracts for each contract with code of its own; the others share the templates. */
 const ownCodeEvery = 20
-/** Other accounts for each one that delegates to a contract (EIP-7702). */
+/** Number of other accounts for each account with a delegation (EIP-7702). */
 const delegatedEvery = 100
 /** Contracts that the proxies call. */
 const implementations = 16

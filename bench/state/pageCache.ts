@@ -28,7 +28,7 @@ export function limitMemory(bytes: number): MemoryLimit {
   }
 }
 
-/** What a process has read from the disk since its start, threads included. */
+/** Disk reads of a process since its start, threads included. */
 export type DiskReads = { readonly bytes: number; readonly faults: number }
 
 /** @returns bytes read from the disk, and the page faults that waited for them */

@@ -1,4 +1,4 @@
-// A data directory with a generated state as genesis of a Denim chain, and the files that a node needs beside it.
+// A data directory with a generated state as genesis of a Denim chain, and the other files that a node needs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Genesis, genesisHeader } from '#chainspec/genesis'

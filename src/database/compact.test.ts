@@ -66,7 +66,8 @@ it('database/compact: keeps every row in a smaller file, which the chain continu
   expect(existsSync(join(datadir, 'chain', 'compact'))).toBe(false)
   await storedChain(datadir, 40)
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0, head: { number: 40 } })
-  expect(await compactDatabase(watch, datadir)).toBeDefined()
+  const grownBytes = fileBytes(datadir)
+  expect(await compactDatabase(watch, datadir)).toEqual({ bytesBefore: grownBytes, bytesAfter: fileBytes(datadir) })
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0, head: { number: 40 } })
 })
 
@@ -90,7 +91,8 @@ it('database/compact: refuses a running node (DATADIR_LOCKED), a reader (DATADIR
   child.kill('SIGKILL')
   await once(child, 'exit')
   // the entry of a killed reader does not count
-  expect(await compactDatabase(watch, datadir)).toBeDefined()
+  expect(await compactDatabase(watch, datadir)).toEqual({ bytesBefore: fileBytes(original), bytesAfter: fileBytes(datadir) })
+  expect(fileBytes(datadir)).toBeLessThan(fileBytes(original) / 2)
   await expect(compactDatabase(watch, join(base, 'none'))).rejects.toMatchObject({ code: 'DATABASE_MISSING' })
 })
 
@@ -142,5 +144,7 @@ it.each([
   // the start of a node removes it
   expect(existsSync(left)).toBe(false)
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0 })
-  expect(await compactDatabase(watch, datadir)).toBeDefined()
+  expect(await compactDatabase(watch, datadir)).toMatchObject({ bytesAfter: fileBytes(datadir) })
+  expect(fileBytes(datadir)).toBeLessThan(fileBytes(original) / 2)
+  expect(await rowsOf(datadir)).toEqual(await rowsOf(original))
 })

@@ -61,8 +61,9 @@ it('executionThread/senderThreads: posts a block to every thread, and starts non
   const { threads, workers } = threadsOf(2)
   expect(threads.post(block(minTransactions - 1))).toBeUndefined()
   expect(workers).toHaveLength(0)
-  expect(threads.post(block(minTransactions))).toBeDefined()
-  expect(workers.map(({ posted }) => posted.length)).toEqual([1, 1])
+  const transactions = block(minTransactions)
+  const table = threads.post(transactions)
+  expect(workers.map(({ posted }) => posted)).toEqual([[{ transactions, table: table?.memory }], [{ transactions, table: table?.memory }]])
 })
 
 it('executionThread/senderThreads: posts nothing on one core', () => {
@@ -82,7 +83,8 @@ it('executionThread/senderThreads: bounds the bytes that wait, takes work again 
   workers[0]?.doAll()
   expect(threads.facts.queuedBytes).toBe(0)
   expect(threads.post(block(10, 7 * 2 ** 20))).toBeUndefined()
-  expect(threads.post(large)).toBeDefined()
+  const table = threads.post(large)
+  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory }])
 })
 
 it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {
@@ -96,8 +98,9 @@ it('executionThread/senderThreads: logs one line when a thread ends, and continu
   workers[0]?.emit('error', new Error('out of memory'))
   workers[0]?.emit('exit', 1)
   expect(lines).toEqual([expect.stringMatching(/^warn sender thread ended/)])
-  expect(threads.post(block(10))).toBeDefined()
+  const table = threads.post(block(10))
   expect(workers.map(({ posted }) => posted.length)).toEqual([1, 2])
+  expect(workers[1]?.posted[1]).toMatchObject({ table: table?.memory })
   workers[1]?.emit('exit', 1)
   expect(threads.post(block(10))).toBeUndefined()
   expect([workers.length, threads.facts.queuedBytes]).toEqual([2, 0])

@@ -10,20 +10,17 @@ import { encodeBaseTimeDeposit } from '#chainspec/baseTime'
 import { networkOf } from '#chainspec/networks'
 import type { Evm } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { bytesFromBigint } from '#lib/bytes'
-import { toHex } from '#lib/hex'
 import { activationRegistryAddress, factoryAddress, policyRegistryAddress } from '#nativeContracts/addresses'
-import { newWord, type Word, wordOf } from '#nativeContracts/kit/word'
-import { tokenFields } from '#nativeContracts/token/fields'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/stateStack'
 import { createWorldReads } from '#state/worldReads'
 import { attributesAt, chainStart, hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { encodeDeposit } from '#types/deposit'
-import type { Address, Hash } from '#types/ids'
+import type { Address } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import { createReferenceEvm } from '../reference/referenceEvm.ts'
 import { call, nameHash } from './abi.ts'
+import { balanceSlot } from './slots.ts'
 import { admin, alice, carol, creationData } from './tokens.ts'
 
 const proxy = networkOf('base-sepolia')
@@ -84,10 +81,8 @@ function prepare() {
 
 const supply = 1_000_000n
 const { parent, token } = prepare()
-const slotText = (slot: Word): Hash => toHex(bytesFromBigint(wordToBigint(slot), 32)) as Hash
-const wordToBigint = (word: Word): bigint => [...word].reduceRight((sum, limb) => (sum << 32n) | BigInt(limb), 0n)
 const balanceOf = ({ header, state }: ParentBlock, holder: Address): bigint =>
-  createWorldReads(state, header.stateRoot).slot(token, slotText(tokenFields.balances.slot(newWord(), wordOf(BigInt(holder)))))
+  createWorldReads(state, header.stateRoot).slot(token, balanceSlot(holder))
 
 /** Call data of a batch with two mints. */
 function announcement(): Uint8Array {

@@ -2,8 +2,6 @@ import { expect, it } from 'vitest'
 import type { ParentBlock } from '#block/execution/executeBlock'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
-import { toHex } from '#lib/hex'
-import { newWord, wordOf } from '#nativeContracts/kit/word'
 import { tokenFields } from '#nativeContracts/token/fields'
 import type { CallMessage } from '#rpc/callPorts'
 import { genesisState } from '#state/genesisState'
@@ -11,22 +9,15 @@ import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { callMessage } from '#test/harness/evm/callMessage'
 import { testAccount } from '#test/harness/evm/sessions'
-import { type Address, type Hash, parseAddress } from '#types/ids'
+import { parseAddress } from '#types/ids'
 import { searchGas } from '../../src/rpc/methods/eth/calls/searchGas.ts'
 import { listCall } from '../../src/simulation/call/accessList.ts'
 import { runCall } from '../../src/simulation/call/callExecutor.ts'
 import { call, encode } from './abi.ts'
+import { balanceSlot, slotHash } from './slots.ts'
 import { alice, bob } from './tokens.ts'
 
 const token = parseAddress(`0xb2${'00'.repeat(10)}${'77'.repeat(9)}`)
-const slotText = (slot: Uint32Array): Hash =>
-  toHex(
-    bytesFromBigint(
-      [...slot].reduceRight((sum, limb) => (sum << 32n) | BigInt(limb), 0n),
-      32,
-    ),
-  ) as Hash
-const balanceSlot = (holder: Address): Hash => slotText(tokenFields.balances.slot(newWord(), wordOf(BigInt(holder))))
 
 const schedule = { ...scheduleTo('azul'), beryl: 0, cobalt: 0, denim: 0 }
 const { config: chain } = smallChain(scheduleTo('azul'))
@@ -44,7 +35,7 @@ const transfer = (fields: Partial<CallMessage> = {}): CallMessage =>
 it('b20/calls: an access list has the slots of the token, and makes them warm', () => {
   const plain = runCall(deps, at, transfer())
   const { accessList, measured } = listCall({ ...deps, traced: createTracedWasmEvm() }, at, transfer(), {})
-  const slots = [tokenFields.paused, tokenFields.transferPolicies].map(slotText)
+  const slots = [tokenFields.paused, tokenFields.transferPolicies].map(slotHash)
   expect(accessList).toEqual([{ address: token, slots: [...slots, balanceSlot(alice), balanceSlot(bob)].toSorted() }])
   // four slots cost 1,900 in the list and are then 2,000 cheaper; the address costs 2,400
   expect(measured.gasUsed - plain.gasUsed).toBe(2_400n + 4n * (1_900n - 2_000n))

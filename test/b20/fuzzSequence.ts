@@ -1,11 +1,10 @@
 import { type NativeFork, nativeForks } from '#chainspec/evmRules'
 import type { Evm, EvmSession, Outcome, StateView } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { concatBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
 import { factoryAddress, policyRegistryAddress } from '#nativeContracts/addresses'
-import { newWord, wordOf } from '#nativeContracts/kit/word'
 import { tokenFields } from '#nativeContracts/token/fields'
 import { type Address, addressFromBytes, type Hash } from '#types/ids'
 import { dice } from '../harness/dice.ts'
@@ -13,25 +12,19 @@ import { createReferenceEvm } from '../reference/referenceEvm.ts'
 import { call, encode, nameHash } from './abi.ts'
 import { type Dice, type FuzzMessage, holders, MessageMaker, relay, relayCode } from './fuzzCalls.ts'
 import { vectorRules } from './replay.ts'
+import { balanceSlot, slotHash } from './slots.ts'
 import { admin, alice, blockAt, bob, carol, createToken, openNative, send, sendOk } from './tokens.ts'
 import { VectorWorld } from './world.ts'
 
 const time = 1_795_000_100
-const hash = (slot: Uint32Array): Hash =>
-  toHex(
-    bytesFromBigint(
-      [...slot].reduceRight((sum, limb) => (sum << 32n) | BigInt(limb), 0n),
-      32,
-    ),
-  ) as Hash
-const supplySlot = hash(tokenFields.totalSupply)
+const supplySlot = slotHash(tokenFields.totalSupply)
 const balanceSlots = new Map<Address, Hash>()
 const transferTopic = toHex(keccak256Text('Transfer(address,address,uint256)'))
 
 function balanceSlotOf(holder: Address): Hash {
   const known = balanceSlots.get(holder)
   if (known !== undefined) return known
-  const slot = hash(tokenFields.balances.slot(newWord(), wordOf(BigInt(holder))))
+  const slot = balanceSlot(holder)
   balanceSlots.set(holder, slot)
   return slot
 }

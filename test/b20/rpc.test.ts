@@ -2,11 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createSenders } from '#block/execution/senders'
 import { verifyPayload } from '#block/validation/verifyPayload'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { bytesFromBigint } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { newWord, type Word, wordOf } from '#nativeContracts/kit/word'
-import { tokenFields } from '#nativeContracts/token/fields'
 import { ethRegistry } from '#rpc/methods'
 import { witnessState } from '#state/witnessState'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
@@ -14,21 +11,14 @@ import { testAccount } from '#test/harness/evm/sessions'
 import { type DenimChain, openDenimChain } from '#test/harness/rpc/denimChain'
 import { readResult } from '#test/harness/rpc/result'
 import { hashHeader } from '#types/header'
-import { type Address, type Hash, hashFromBytes, parseAddress } from '#types/ids'
+import { hashFromBytes, parseAddress } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { call, encode, errorData } from './abi.ts'
+import { balanceSlot } from './slots.ts'
 
 const token = parseAddress(`0xb2${'00'.repeat(10)}${'77'.repeat(9)}`)
 const alice = accountOf('alice')
 const bob = accountOf('bob')
-const slotText = (slot: Word): Hash =>
-  toHex(
-    bytesFromBigint(
-      [...slot].reduceRight((sum, limb) => (sum << 32n) | BigInt(limb), 0n),
-      32,
-    ),
-  ) as Hash
-const balanceSlot = (holder: Address): Hash => slotText(tokenFields.balances.slot(newWord(), wordOf(BigInt(holder))))
 const word = (value: bigint): string => toHex(encode(value))
 const data = call('transfer(address,uint256)', bob, 5n)
 const transfer = signedBy('alice', { to: token, value: 0n, gasLimit: 100_000n, data })

@@ -4,15 +4,15 @@ import { createTouchedListener } from '#evm/touchedListener'
 import type { TraceListener, Tracer } from '#evm/traceEvents'
 import { createTracer } from '#evm/tracing'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
-import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { concatBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { policyRegistryAddress } from '#nativeContracts/addresses'
-import { newWord, wordOf } from '#nativeContracts/kit/word'
 import { tokenFields } from '#nativeContracts/token/fields'
 import { transaction } from '#test/harness/evm/traceScript'
-import { type Address, type Hash, parseAddress } from '#types/ids'
+import { type Address, parseAddress } from '#types/ids'
 import { call, encode, errorData, nameHash } from './abi.ts'
 import { vectorRules } from './replay.ts'
+import { balanceSlot, slotHash } from './slots.ts'
 import { admin, alice, blockAt, bob, createToken, enough, openNative, sendOk } from './tokens.ts'
 import { VectorWorld } from './world.ts'
 
@@ -48,14 +48,6 @@ function trace(tracer: Tracer, to: Address, data: Uint8Array, caller: Address = 
   return tracer.result()
 }
 
-const slotText = (slot: Uint32Array): Hash =>
-  toHex(
-    bytesFromBigint(
-      [...slot].reduceRight((sum, limb) => (sum << 32n) | BigInt(limb), 0n),
-      32,
-    ),
-  ) as Hash
-const balanceSlot = (holder: Address): Hash => slotText(tokenFields.balances.slot(newWord(), wordOf(BigInt(holder))))
 const transferOf = (amount: bigint) => call('transfer(address,uint256)', bob, amount)
 const throughRelay = (data: Uint8Array) => concatBytes(encode(token), data)
 
@@ -102,7 +94,7 @@ describe('b20/traces', () => {
     expect(session.run({ caller: alice, to: token, value: 0n, data: transferOf(5n), gas: enough }).kind).toBe('success')
     const touched = new Map(listener.list().map(({ address, slots }) => [address, slots]))
     expect([...touched.keys()]).toEqual(expect.arrayContaining([alice, token, policyRegistryAddress]))
-    expect(touched.get(token)).toEqual(expect.arrayContaining([balanceSlot(alice), balanceSlot(bob), slotText(tokenFields.paused)]))
+    expect(touched.get(token)).toEqual(expect.arrayContaining([balanceSlot(alice), balanceSlot(bob), slotHash(tokenFields.paused)]))
     expect(touched.get(policyRegistryAddress)).toHaveLength(1)
   })
 
