@@ -21,6 +21,9 @@ import { ExecutionClient } from './executionClient.ts'
 import { serveEngine } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
+import { recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
+import type { SenderThreads } from './senderThreads.ts'
+import type { PackedBytes } from './wire/packedBlocks.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 const schedule = scheduleTo('isthmus')
@@ -45,6 +48,7 @@ function connect(
   change: (engine: Engine) => Engine = (engine) => engine,
   pool: ServedPool['pool'] = emptyPool(),
   limitBlocks: ServedPool['limitBlocks'] = () => {},
+  senders: Pick<SenderThreads, 'post'> = { post: () => undefined },
 ) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
@@ -61,7 +65,8 @@ function connect(
     onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
   const clock = createManualClock()
-  const client = new ExecutionClient(port1, { config, shown, watch: new ExecutionWatch(), clock, genesis: () => genesis, log: silentLog })
+  const watch = new ExecutionWatch()
+  const client = new ExecutionClient(port1, { config, shown, watch, senders, clock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
   const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: without publishing the records. */
@@ -150,6 +155,32 @@ it('executionThread/executionClient: reads pending blocks as the other thread do
   expect(execution.sizes().reused).toBe(1)
   await client.pending.drop('test')
   expect(seen(execution)).toBeUndefined()
+})
+
+it('executionThread/executionClient: has the senders of flashblocks and payloads recovered ahead', async () => {
+  const counts: SenderCounts[] = []
+  const post = (transactions: PackedBytes<SharedArrayBuffer>): SenderTable => {
+    const table = SenderTable.create(transactions.ends.length, (of) => counts.push(of))
+    recoverSenders(table, transactions, () => false)
+    return table
+  }
+  const { client, execution } = connect(undefined, undefined, undefined, { post })
+  const { execution: maker } = connect()
+  const payload = await buildOn(
+    maker,
+    [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce })),
+  )
+  await maker.insert(payload)
+  for (const flashblock of flashblocksOf(maker, payload, [1, 3]))
+    expect(await takeNext({ published: execution.published, pending: client.pending }, flashblock)).toMatchObject({ kind: 'taken' })
+  await client.pending.drop('test')
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  expect(counts.map(({ ready, own }) => [ready, own])).toEqual([
+    [0, 0],
+    [2, 0],
+    [1, 0],
+    [3, 0],
+  ])
 })
 
 it('executionThread/executionClient: shares a snapshot and the state of a block between views of one record, not with the next record', async () => {

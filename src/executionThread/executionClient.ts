@@ -31,7 +31,7 @@ export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   readonly shown: PublishedSequence
   readonly watch: ExecutionWatch
-  /** Recovers senders of payloads and attributes while they wait and run; absent: the execution thread recovers all. */
+  /** Recovers senders of payloads, attributes and flashblocks while they wait and run; absent: the execution thread recovers all. */
   readonly senders?: Pick<SenderThreads, 'post'>
   readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
@@ -73,7 +73,7 @@ export class ExecutionClient implements Engine {
     this.#calls = new WorkerCalls(port)
     this.#chain = new PublishedChain({ ...deps, drain: this.#drain })
     this.pool = new PoolClient(this.#calls)
-    this.pending = createPendingClient(this.#calls)
+    this.pending = createPendingClient(this.#calls, deps.senders)
     for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
     port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))
     port.on('messageerror', (error) => this.fail(executionFault('EXECUTION_STOPPED', { reason: 'a message cannot be decoded' }, error)))

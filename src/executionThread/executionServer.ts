@@ -3,13 +3,12 @@ import type { MessagePort } from 'node:worker_threads'
 import type { SendersAhead } from '#block/execution/senders'
 import type { BuildResult, Engine, InsertResult } from '#engine/port'
 import { transferError } from '#lib/errorTransfer'
-import type { PendingPort } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { WorkerOutbox } from './outbox.ts'
-import { SenderTable } from './senderTable.ts'
+import { sendersIn } from './senderTable.ts'
 import { packPayload, unpack } from './wire/packedBlocks.ts'
-import { answerPending } from './wire/pendingCalls.ts'
+import { answerPending, type PendingWithSenders } from './wire/pendingCalls.ts'
 import type {
   EngineAnswers,
   EngineCall,
@@ -38,14 +37,12 @@ export type EngineWithSenders = Engine & {
 /** Engine, pool and pending blocks that the execution thread serves. */
 export type Served = ServedPool & {
   readonly engine: EngineWithSenders
-  readonly pending: PendingPort
+  readonly pending: PendingWithSenders
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
   /** Called with each new reader: its port and its progress. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
-
-const aheadOf = (memory: SharedArrayBuffer | undefined): SendersAhead | undefined => memory && new SenderTable(memory)
 
 type Answer = WorkerAnswers[keyof WorkerAnswers]
 
@@ -57,9 +54,9 @@ async function answerEngine(
 ): Promise<EngineAnswers[keyof EngineAnswers]> {
   switch (call.method) {
     case 'insert':
-      return engine.insert(unpack(call.payload), aheadOf(call.senders))
+      return engine.insert(unpack(call.payload), sendersIn(call.senders))
     case 'build': {
-      const result = await engine.build(call.parent, unpack(call.attributes), seal, onForcedExecuted, aheadOf(call.senders))
+      const result = await engine.build(call.parent, unpack(call.attributes), seal, onForcedExecuted, sendersIn(call.senders))
       return result.kind === 'built' ? { kind: 'built', payload: packPayload(result.payload) } : result
     }
     case 'setHeads':

@@ -1,7 +1,12 @@
 import type { PackedBytes } from './wire/packedBlocks.ts'
 
-/** Transactions of one block and the memory of their `SenderTable`. */
-export type SenderWork = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly table: SharedArrayBuffer }
+/** Transactions of a block or flashblock and the memory of their `SenderTable`. */
+export type SenderWork = {
+  readonly transactions: PackedBytes<SharedArrayBuffer>
+  readonly table: SharedArrayBuffer
+  /** index of the transaction to begin with; those before it are last */
+  readonly first: number
+}
 
 const [bytesAt, stoppedAt] = [0, 1]
 const ints = 2

@@ -45,6 +45,18 @@ it('executionThread/senderTable: leaves the rest to execution when the table is 
   expect(closed.at(0)).toBeUndefined()
 })
 
+it('executionThread/senderTable: recovers from the given index on, then the first ones', () => {
+  const raws = Array.from({ length: 4 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
+  const after = (senders: number): (Address | undefined)[] => {
+    const table = SenderTable.create(4)
+    let taken = 0
+    recoverSenders(table, shareBytes(raws), () => taken++ === senders, 3)
+    return [0, 1, 2, 3].map((index) => table.at(index))
+  }
+  expect(after(2)).toEqual([alice, undefined, undefined, alice])
+  expect(after(4)).toEqual([alice, alice, alice, alice])
+})
+
 it('executionThread/senderTable: leaves deposits, large transactions and undecodable bytes to execution, and continues after them', () => {
   const [deposit = expect.fail()] = attributesAt(scheduleTo('isthmus'), 1).transactions
   const large = signedBy('alice', { data: new Uint8Array(140_000) })

@@ -67,17 +67,27 @@ export class SenderTable implements SendersAhead, Disposable {
   }
 }
 
+/** Returns the table that a client sent with a call. */
+export const sendersIn = (memory: SharedArrayBuffer | undefined): SendersAhead | undefined => memory && new SenderTable(memory)
+
 /** Maximum bytes of a transaction that a sender thread decodes: those of a transaction in a pool. Decoding takes many times as much memory. */
 const maxTransactionBytes = 128 * 1024
 
 /**
- * Recovers the senders of a block in order, and skips entries that another thread has claimed. Execution alone decides about deposits, large
+ * Recovers the senders of a block, in order from `first` and then from the begin, and skips entries that another thread has claimed. Execution alone decides about deposits, large
  * transactions, undecodable bytes and invalid signatures.
  * @param isStopped called before each transaction; true ends the work
  */
-export function recoverSenders(table: SenderTable, { bytes, ends }: PackedBytes<SharedArrayBuffer>, isStopped: () => boolean): void {
-  for (const [index, end] of ends.entries()) {
+export function recoverSenders(
+  table: SenderTable,
+  { bytes, ends }: PackedBytes<SharedArrayBuffer>,
+  isStopped: () => boolean,
+  first = 0,
+): void {
+  for (let done = 0; done < ends.length; done++) {
     if (table.isClosed || isStopped()) return
+    const index = (first + done) % ends.length
+    const end = ends[index] ?? 0
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
     if (bytes[start] === depositType || end - start > maxTransactionBytes || !table.claim(index)) continue
     // decoding rejects shared bytes

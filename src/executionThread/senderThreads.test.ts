@@ -63,7 +63,14 @@ it('executionThread/senderThreads: posts a block to every thread, and starts non
   expect(workers).toHaveLength(0)
   const transactions = block(minTransactions)
   const table = threads.post(transactions)
-  expect(workers.map(({ posted }) => posted)).toEqual([[{ transactions, table: table?.memory }], [{ transactions, table: table?.memory }]])
+  const work = { transactions, table: table?.memory, first: 0 }
+  expect(workers.map(({ posted }) => posted)).toEqual([[work], [work]])
+})
+
+it('executionThread/senderThreads: begins at the middle with one thread, away from execution', () => {
+  const { threads, workers } = threadsOf(1)
+  threads.post(block(51))
+  expect(workers[0]?.posted).toMatchObject([{ first: 25 }])
 })
 
 it('executionThread/senderThreads: posts nothing on one core', () => {
@@ -84,7 +91,7 @@ it('executionThread/senderThreads: bounds the bytes that wait, takes work again 
   expect(threads.facts.queuedBytes).toBe(0)
   expect(threads.post(block(10, 7 * 2 ** 20))).toBeUndefined()
   const table = threads.post(large)
-  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory }])
+  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory, first: 5 }])
 })
 
 it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {

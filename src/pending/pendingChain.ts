@@ -4,6 +4,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionGuard } from '#block/execution/executionGuard'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
 import { pendingHeader } from '#block/execution/pendingHeader'
+import { type SendersAhead, senderAhead } from '#block/execution/senders'
 import { stateAbove } from '#block/execution/stateAbove'
 import { gasLimitRefusal } from '#block/validation/gasLimitRule'
 import { isActive } from '#chainspec/forks'
@@ -91,10 +92,16 @@ export class PendingChain implements PendingPort, Disposable {
     return this.#reused
   }
 
-  async take(flashblock: Flashblock, after: FlashblockLocation | undefined, freshUntilMs: number): Promise<PendingOutcome> {
+  /** @param ahead senders of the flashblock's transactions, from other threads */
+  async take(
+    flashblock: Flashblock,
+    after: FlashblockLocation | undefined,
+    freshUntilMs: number,
+    ahead?: SendersAhead,
+  ): Promise<PendingOutcome> {
     const { onHead, log } = this.#deps
     const { blockNumber: number, payloadId, index } = flashblock
-    const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, flashblock, freshUntilMs))
+    const outcome = this.#outdated(flashblock, after) ?? onHead((on) => this.#takeOn(on, flashblock, freshUntilMs, ahead))
     if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
     else if (this.#isUsuallyLast({ number, payloadId, index })) void this.#sealAhead()
     return outcome
@@ -166,7 +173,7 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #takeOn(on: ParentBlock, flashblock: Flashblock, freshUntilMs: number): PendingOutcome {
+  #takeOn(on: ParentBlock, flashblock: Flashblock, freshUntilMs: number, ahead: SendersAhead | undefined): PendingOutcome {
     const { clock } = this.#deps
     const { base } = flashblock
     const startMs = clock.elapsedMs()
@@ -179,7 +186,7 @@ export class PendingChain implements PendingPort, Disposable {
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
     const taken = this.#inTime(flashblock, base ? 0 : (last?.ms ?? 0), () =>
-      base ? this.#begin(parent, at, flashblock, base) : this.#grow(parent, last as Entry, flashblock),
+      base ? this.#begin(parent, at, flashblock, base, ahead) : this.#grow(parent, last as Entry, flashblock, ahead),
     )
     if (taken.kind === 'refused') return taken
     abandoned.move()
@@ -200,7 +207,7 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #begin(parent: ParentBlock, at: number, flashblock: Flashblock, base: FlashblockBase): Taken {
+  #begin(parent: ParentBlock, at: number, flashblock: Flashblock, base: FlashblockBase, ahead: SendersAhead | undefined): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
@@ -215,7 +222,7 @@ export class PendingChain implements PendingPort, Disposable {
       using abandoned = new DisposableStack()
       const open = abandoned.use(opened.block)
       if (open.env.baseFee !== base.baseFee) return refused('rules', `base fee ${base.baseFee}, ${open.env.baseFee} expected`)
-      const taken = takeAll(open, flashblock)
+      const taken = takeAll(open, flashblock, ahead)
       if ('reason' in taken) return taken
       abandoned.move()
       const shown = pendingBlockOf(open, flashblock, [taken])
@@ -223,12 +230,12 @@ export class PendingChain implements PendingPort, Disposable {
     })
   }
 
-  #grow(parent: ParentBlock, last: Entry, flashblock: Flashblock): Taken {
+  #grow(parent: ParentBlock, last: Entry, flashblock: Flashblock, ahead: SendersAhead | undefined): Taken {
     const sizeBytes = last.sizeBytes + sizeOf(flashblock)
     if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks) return refused('rules', 'the block is too large to follow')
     const { open, below } = last.followed
     return below.during(parent.state, () => {
-      const taken = takeAll(open, flashblock)
+      const taken = takeAll(open, flashblock, ahead)
       if ('reason' in taken) return taken
       const shown = pendingBlockOf(open, flashblock, [...last.shown.flashblocks, taken])
       return { kind: 'taken', entry: { ...last, shown, sealed: undefined, sizeBytes } }
@@ -291,10 +298,14 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
 }
 
 /** Executes the transactions of a flashblock. */
-function takeAll(open: BlockExecutor, { transactions, outcome }: Flashblock): ExecutedFlashblock | RefusedFlashblock {
+function takeAll(
+  open: BlockExecutor,
+  { transactions, outcome }: Flashblock,
+  ahead: SendersAhead | undefined,
+): ExecutedFlashblock | RefusedFlashblock {
   const { length } = open.transactions
-  for (const raw of transactions) {
-    const refusal = open.take(raw)
+  for (const [index, raw] of transactions.entries()) {
+    const refusal = open.take(raw, senderAhead(ahead, raw, index))
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)
   }
   const { gasUsed } = open.run

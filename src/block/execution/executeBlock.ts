@@ -12,7 +12,6 @@ import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
-import { depositType } from '#types/transaction'
 import type { ExecutionConfig } from '../executionConfig.ts'
 import { childBaseFee } from '../fees/baseFee.ts'
 import { baseTimeOutcomeRefusal, baseTimeRefusal } from '../validation/baseTimeRules.ts'
@@ -20,7 +19,7 @@ import { inputRefusal } from '../validation/blockRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
-import type { Senders, SendersAhead } from './senders.ts'
+import { type Senders, type SendersAhead, senderAhead } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** Dependencies of block execution. */
@@ -100,8 +99,7 @@ export class BlockExecutor implements Disposable {
   /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction, or when BaseTime has another value than the block */
   takeAll(): InvalidBlock | undefined {
     for (const [index, raw] of this.input.transactions.entries()) {
-      const signer = raw[0] === depositType ? undefined : this.#ahead?.at(index)
-      const refusal = this.take(raw, signer)
+      const refusal = this.take(raw, senderAhead(this.#ahead, raw, index))
       if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
     }
     const { schedule } = this.#run.config

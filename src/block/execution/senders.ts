@@ -1,7 +1,7 @@
 import { Lru } from '#lib/lru'
 import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
 import { type Address, addressFromBytes, type Hash } from '#types/ids'
-import { type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
+import { depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
 
 /**
  * Recovers the signer of a transaction.
@@ -21,6 +21,10 @@ export type SendersAhead = {
   /** Returns the sender of a signed transaction if it is already recovered; never waits. Called once for each transaction. */
   at(index: number): Address | undefined
 }
+
+/** Returns the sender of the transaction at an index if another thread recovered it; undefined for deposits, which have no signature. */
+export const senderAhead = (ahead: SendersAhead | undefined, raw: Uint8Array, index: number): Address | undefined =>
+  raw[0] === depositType ? undefined : ahead?.at(index)
 
 /** Cache size of a node: the senders of about 100,000 transactions. */
 export const senderCacheBytes: number = 32 * 2 ** 20

@@ -104,11 +104,12 @@ export type PoolAnswers = {
 /** Transactions of a pool with their bytes packed. */
 export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 'raw'>[]; readonly raws: PackedBytes }
 
-/** Calls of `PendingPort` as they cross threads. */
+/** Calls of `PendingPort` as they cross threads; `senders` as in `EngineCall`. */
 export type PendingCall =
   | {
       readonly method: 'pendingTake'
       readonly flashblock: Packed<Flashblock>
+      readonly senders: SharedArrayBuffer | undefined
       readonly after: FlashblockLocation | undefined
       readonly freshUntilMs: number
     }
