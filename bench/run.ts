@@ -7,7 +7,7 @@ import type { RpcOptions } from './rpc.ts'
 import type { StateOptions } from './state/make.ts'
 
 /**
- * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
+ * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`, `dir` also `denimImport`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
  * interpreter.
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &

@@ -1,5 +1,6 @@
 // Import of Denim blocks of 8 Mgas by `basalt import` in a fresh process, from a file that this suite makes. The process knows no sender.
-// npm run bench -- denimImport [--blocks 20000] [--rounds 1]
+// npm run bench -- denimImport [--blocks 20000] [--rounds 1] [--dir DIR]: the file of blocks is kept in DIR, and used again from there
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { startCli } from '#test/harness/process/cliProcess'
 import { distribution, median, type Row } from '../format.ts'
@@ -55,13 +56,18 @@ function rateRow(name: string, unit: string, all: readonly Imported[], factor: (
   return { ...distribution(name, unit, runs), value: median(wholes) }
 }
 
-type ImportBench = { readonly blocks?: number; readonly rounds?: number }
+type ImportBench = { readonly blocks?: number; readonly rounds?: number; readonly dir?: string }
 
-export function run({ blocks = defaultBlocks, rounds = 1 }: ImportBench): Promise<readonly Row[]> {
+export function run({ blocks = defaultBlocks, rounds = 1, dir }: ImportBench): Promise<readonly Row[]> {
   return inFolder('denim-import', async (folder) => {
-    const chain = createDenimChain(folder, senders)
-    const path = join(folder, 'blocks.jsonl')
-    await writeBlocks(chain, folder, path, blocks)
+    const keep = dir ?? folder
+    mkdirSync(keep, { recursive: true })
+    const chain = createDenimChain(keep, senders)
+    const path = join(keep, `blocks-${blocks}.jsonl`)
+    if (!existsSync(path)) {
+      await writeBlocks(chain, folder, `${path}.part`, blocks)
+      renameSync(`${path}.part`, path)
+    }
     const all: Imported[] = []
     for (let round = 0; round < rounds; round++) all.push(await importOnce(chain, path, join(folder, `imported-${round}`)))
     const name = (what: string): string => `import of ${blocks} Denim blocks: ${what}`
