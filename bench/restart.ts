@@ -22,6 +22,7 @@ import { silentLog } from '#lib/log'
 import { safeHeadTable } from '#node/storage/safeHeadTable'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
+import { agreeOnSchema, chainSchema, consensusSchema } from '#store/schema'
 import { consensusTables, tables } from '#store/tables'
 import { emptyChain, extendChain, genesisNote } from '#test/harness/chain/generatedChain'
 import { rpcCall, startCli } from '#test/harness/process/cliProcess'
@@ -39,6 +40,8 @@ const boundMs = commitBounds.executionMs
 async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyChain>>> {
   await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
   await using consensusKv = openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables))
+  agreeOnSchema(kv, chainSchema)
+  agreeOnSchema(consensusKv, consensusSchema)
   const chain = emptyChain(kv)
   await extendChain(chain, blocks)
   await chain.execution.close()
