@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Lru } from './lru.ts'
 
@@ -19,4 +20,49 @@ it('lib/lru: never exceeds its size in bytes', () => {
   expect(cache.get(1)).toBeUndefined()
   cache.clear()
   expect(cache.sizeBytes).toBe(0)
+})
+
+/** The same cache as a list, oldest entry first. */
+class ListCache {
+  #kept: readonly { readonly key: number; readonly value: number; readonly sizeBytes: number }[] = []
+
+  get sizeBytes(): number {
+    return this.#kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  }
+
+  get(key: number): number | undefined {
+    const known = this.#kept.find((entry) => entry.key === key)
+    this.delete(key)
+    if (known) this.#kept = [...this.#kept, known]
+    return known?.value
+  }
+
+  set(key: number, value: number, sizeBytes: number): void {
+    this.delete(key)
+    if (sizeBytes <= 10) this.#kept = [...this.#kept, { key, value, sizeBytes }]
+    while (this.sizeBytes > 10) this.#kept = this.#kept.slice(1)
+  }
+
+  delete(key: number): void {
+    this.#kept = this.#kept.filter((entry) => entry.key !== key)
+  }
+}
+
+it('lib/lru: keeps what a list keeps that is searched from its oldest entry', () => {
+  const key = fc.integer({ min: 0, max: 9 })
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('get' as const), key }),
+    fc.record({ kind: fc.constant('delete' as const), key }),
+    fc.record({ kind: fc.constant('set' as const), key, sizeBytes: fc.integer({ min: 0, max: 12 }) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const [cache, list] = [new Lru<number, number>(10), new ListCache()]
+      for (const [value, one] of steps.entries()) {
+        const done = [cache, list].map((on) => (one.kind === 'set' ? on.set(one.key, value, one.sizeBytes) : on[one.kind](one.key)))
+        expect(done[0]).toEqual(done[1])
+        expect(cache.sizeBytes).toBe(list.sizeBytes)
+      }
+    }),
+  )
 })

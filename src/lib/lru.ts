@@ -1,7 +1,20 @@
-/** Cache bounded in bytes that evicts the least recently read entries first. */
+type Entry<K, V> = {
+  readonly key: K
+  readonly value: V
+  readonly sizeBytes: number
+  older: Entry<K, V> | undefined
+  newer: Entry<K, V> | undefined
+}
+
+/**
+ * Cache bounded in bytes that evicts the least recently read entries first. The order is a list of its own: in that of a `Map`, the search for the oldest
+ * entry passes the places of all entries that were moved or deleted.
+ */
 export class Lru<K, V> {
-  readonly #entries = new Map<K, { value: V; sizeBytes: number }>()
+  readonly #entries = new Map<K, Entry<K, V>>()
   readonly #maxBytes: number
+  #oldest: Entry<K, V> | undefined
+  #newest: Entry<K, V> | undefined
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -15,8 +28,10 @@ export class Lru<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    if (entry !== this.#newest) {
+      this.#unlink(entry)
+      this.#append(entry)
+    }
     return entry.value
   }
 
@@ -24,23 +39,40 @@ export class Lru<K, V> {
   set(key: K, value: V, sizeBytes: number): void {
     this.delete(key)
     if (sizeBytes > this.#maxBytes) return
-    this.#entries.set(key, { value, sizeBytes })
+    const entry: Entry<K, V> = { key, value, sizeBytes, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#append(entry)
     this.#bytes += sizeBytes
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.delete(oldest)
-    }
+    while (this.#oldest && this.#bytes > this.#maxBytes) this.delete(this.#oldest.key)
   }
 
   delete(key: K): void {
     const entry = this.#entries.get(key)
     if (!entry) return
     this.#entries.delete(key)
+    this.#unlink(entry)
     this.#bytes -= entry.sizeBytes
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#oldest = undefined
+    this.#newest = undefined
     this.#bytes = 0
+  }
+
+  #append(entry: Entry<K, V>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest) this.#newest.newer = entry
+    else this.#oldest = entry
+    this.#newest = entry
+  }
+
+  #unlink({ older, newer }: Entry<K, V>): void {
+    if (older) older.newer = newer
+    else this.#oldest = newer
+    if (newer) newer.older = older
+    else this.#newest = older
   }
 }
