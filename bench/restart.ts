@@ -5,8 +5,8 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configOfGenesis, type ExecutionConfig } from '#block/executionConfig'
-import { commitBounds } from '#blockchain/commit/commitBehind'
 import { createExecution, type Execution } from '#blockchain/execution'
+import { usualOptions } from '#blockchain/executionDeps'
 import { importPayloads } from '#blockchain/importPayloads'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -34,7 +34,7 @@ import { type Row, row } from './format.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
 const rounds = 7
-const boundMs = commitBounds.executionMs
+const boundMs = usualOptions.maxUncommittedMs
 
 /** Fills a data directory: ten transfers in every tenth block, all blocks safe by the L1 block that holds them. */
 async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyChain>>> {

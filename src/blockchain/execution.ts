@@ -59,23 +59,23 @@ export class Execution implements Engine, AsyncDisposable {
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
     const { evm, config, log, clock, watch = new ExecutionWatch() } = deps
-    const { maxTreeBytes, minFreeBytes, commitSliceMs: sliceMs, maxPayloadMs, maxPendingMs: maxMs } = { ...usualOptions, ...opts }
+    const options = { ...usualOptions, ...opts }
     this.#deps = deps
     const guard = new ExecutionGuard(clock, watch)
     this.#guard = guard
-    this.#offered = new OfferedPayloads({ guard, watch, clock, log }, maxPayloadMs)
+    this.#offered = new OfferedPayloads({ guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
     this.#block = { evm, config, senders, interruptCheck: guard.interruptCheck }
-    this.#tree = new BlockTree(maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
+    this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
     const committed = { number, hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
     this.#sequence = sequence
-    this.#commits = new CommitBehind(this.#commitDeps(), sequence, { minFreeBytes, maxPendingBytes: maxTreeBytes / 2, sliceMs })
+    this.#commits = new CommitBehind(this.#commitDeps(), sequence, options)
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
     this.#pending = new PendingChain({
-      ...{ block: this.#block, clock, log, guard, watch, maxMs },
+      ...{ block: this.#block, clock, log, guard, watch, maxMs: options.maxPendingMs },
       head: (): BlockId => this.#published.heads.unsafe,
       onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
       onChange: (): void => this.#publish(this.#published),

@@ -53,6 +53,11 @@ export type ExecutionOptions = {
   readonly minFreeBytes?: number
   /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
   readonly commitSliceMs?: number
+  /**
+   * Maximum execution time of uncommitted blocks, measured in a warm process. A start after a kill executes them again, and takes two to three times as
+   * long for them.
+   */
+  readonly maxUncommittedMs?: number
   /** Maximum execution time of an inserted payload, which is abandoned then. Further attempts have up to eight times as long. */
   readonly maxPayloadMs?: number
   /** Maximum execution time of all flashblocks of a pending block, which is dropped then. */
@@ -64,6 +69,7 @@ export const usualOptions: Required<ExecutionOptions> = {
   maxTreeBytes: 256 * 2 ** 20,
   minFreeBytes: 0,
   commitSliceMs: 25,
+  maxUncommittedMs: 200,
   maxPayloadMs: 60_000,
   maxPendingMs: 4_000,
 }

@@ -42,7 +42,11 @@ export async function importFile(
   await using execution = createExecution(
     { ...deps, kv, journal, committer, evm: createWasmEvm(), config, genesis: () => genesis },
     // no other caller waits for a transaction: one writes all the blocks that are due, which costs less than one for each block
-    { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY },
+    {
+      maxPayloadMs: Number.POSITIVE_INFINITY,
+      commitSliceMs: Number.POSITIVE_INFINITY,
+      maxUncommittedMs: 400,
+    },
   )
   await using threads = new SenderThreads(deps)
   const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => threads.post(shareBytes(transactions))

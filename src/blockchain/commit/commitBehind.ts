@@ -9,12 +9,13 @@ import type { BlockId } from '#types/blockRef'
 import { type BlockLoad, noLoad } from '../blockTree.ts'
 import type { Branch } from '../branch.ts'
 import { readHead, type StoredHeads } from '../chainStore.ts'
+import type { ExecutionOptions } from '../executionDeps.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
-/** Bounds of uncommitted blocks. Execution time is measured in a warm process; a start takes two to three times as long for the same blocks. */
-export const commitBounds = { afterMs: 2_000, executionMs: 200, journalBytes: 64 * 2 ** 20 }
+/** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
+const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -38,12 +39,7 @@ export type CommitDeps = {
   readonly onCommitted: (done: Committed) => void
 }
 
-export type CommitOptions = {
-  readonly minFreeBytes: number
-  readonly maxPendingBytes: number
-  /** target duration of a transaction, which writes one block at least */
-  readonly sliceMs: number
-}
+export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'maxTreeBytes' | 'maxUncommittedMs' | 'commitSliceMs'>
 
 /** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
@@ -81,7 +77,7 @@ export class CommitBehind {
     this.#deps = deps
     this.#sequence = sequence
     this.#opts = opts
-    this.#pace = new CommitPace(opts.sliceMs)
+    this.#pace = new CommitPace(opts.commitSliceMs)
     this.#committer = deps.committer ?? createCommitter(deps.kv, deps.clock)
     this.#committer.onOutcome(() => this.#attempt(() => this.#take(false)))
   }
@@ -155,8 +151,9 @@ export class CommitBehind {
     // blocks in progress are in memory until they are written
     const { sizeBytes } = load
     // with another thread, as many blocks may be in progress
-    const maxMs = this.#deps.committer ? commitBounds.executionMs / 2 : commitBounds.executionMs
-    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#opts.maxPendingBytes
+    const { maxUncommittedMs, maxTreeBytes } = this.#opts
+    const maxMs = this.#deps.committer ? maxUncommittedMs / 2 : maxUncommittedMs
+    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= maxTreeBytes / 2
   }
 
   #schedule(afterMs: number): void {
