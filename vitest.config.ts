@@ -8,7 +8,8 @@ const shared = [...modules.split(' ').map((name) => `src/${name}/**/*.test.ts`),
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // on two cores: many tests wait for processes
+    maxWorkers: 3,
     // much is made and thrown away: with more room for what is young less of the time goes to collecting it
     execArgv: ['--max-semi-space-size=64'],
     projects: [

@@ -7,6 +7,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { tables } from '#store/tables'
 import { stateContract } from '#test/contract/state'
 import { stateStackContract } from '#test/contract/stateStack'
+import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -21,8 +22,8 @@ const newDir = (): string => join(base, String(dirs++))
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-stateContract('memory', createMemoryKv, 25)
-stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 6)
+stateContract('memory', createMemoryKv, sampleOf(10, 25))
+stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), sampleOf(3, 6))
 stateStackContract('memory', createMemoryKv, 15)
 stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
 
