@@ -172,6 +172,26 @@ it('l2/l2Source: polls while a WebSocket is silent, then subscribes again', asyn
   await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
 })
 
+it('l2/l2Source: polls after half the time of a block that is due, also after Denim began, and at least every 500 ms', async () => {
+  await using node = await serveNode(3)
+  const config = configOf(node.chain)
+  const denim = config.genesis.l2TimeSec + 10 * config.blockTimeSec
+  const clock = createManualClock((denim - 1) * 1_000)
+  using followed = source(node.http.url, { ...config, schedule: { ...config.schedule, denim } }, {}, clock)
+  const pollMs = async (): Promise<number> => {
+    let isDone = false
+    void followed.waitForHead(signal).then(() => {
+      isDone = true
+    })
+    const startMs = clock.nowMs()
+    while (!isDone) await clock.advanceMs(10)
+    return clock.nowMs() - startMs
+  }
+  expect(await pollMs()).toBe(500)
+  await clock.advanceMs(1_000)
+  expect(await pollMs()).toBe(100)
+})
+
 it('l2/l2Source: a wait for a head ends at its time limit while the WebSocket is silent', async () => {
   await using node = await serveNode(3)
   const clock = createManualClock()

@@ -23,8 +23,8 @@ export type L2SourceOptions = {
   /** HTTP URL, optionally a comma and the WebSocket URL of the same node; or a WebSocket URL alone */
   readonly url: string
   readonly config: RollupConfig
-  /** interval between polls of the head without a subscription */
-  readonly pollMs: number
+  /** interval between polls of the head without a subscription; absent: half the time of a block that is due, at most 500 ms */
+  readonly pollMs?: number
   readonly timeoutMs: number
   /** limit of one response body */
   readonly maxBodyBytes: number
@@ -34,11 +34,14 @@ export type L2SourceOptions = {
   readonly backoff: Backoff
 }
 
-/** Returns the default options. The head is polled after half the time of a block that is due at `nowMs`, and at least every 500 ms. */
+/** Returns the time of the block that is due. */
+const dueBlockMs = (config: RollupConfig, nowMs: number): number =>
+  blockIntervalMs(config, numberAt(config, nowMs) ?? config.genesis.l2.number)
+
+/** Returns the default options at a time. */
 export function defaultL2SourceOptions(config: RollupConfig, nowMs: number): Omit<L2SourceOptions, 'url' | 'config'> {
-  const blockMs = blockIntervalMs(config, numberAt(config, nowMs) ?? config.genesis.l2.number)
+  const blockMs = dueBlockMs(config, nowMs)
   return {
-    pollMs: Math.min(500, blockMs / 2),
     timeoutMs: 20_000,
     maxBodyBytes: 64 * 1_048_576,
     maxConcurrent: 4,
@@ -61,7 +64,9 @@ const maxSocketMessageBytes = 1_048_576
  */
 export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): SourceNode {
   const { clock } = deps
-  const { config, pollMs, idleMs, backoff } = options
+  const { config, idleMs, backoff } = options
+  // the time of blocks changes at Denim
+  const pollMs = (): number => options.pollMs ?? Math.min(500, dueBlockMs(config, clock.nowMs()) / 2)
   const { rpc: endpoint, socket: socketEndpoint } = parseSourceUrl(options.url)
   const rpc: SourceRpc & Partial<Disposable> = (isSocket(endpoint) ? createSocketRpc : createSourceRpc)(deps, options, endpoint)
   const blocks = createSourceBlocks({ ...deps, rpc }, { endpoint: endpoint.name, config })
@@ -87,7 +92,7 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
       const stop = (): void => waited.reject(signal.reason)
       wake = waited.resolve
       signal.addEventListener('abort', stop, { once: true })
-      using _timer = clock.after(Math.min(withinMs, socket?.isUp ? idleMs : pollMs), waited.resolve)
+      using _timer = clock.after(Math.min(withinMs, socket?.isUp ? idleMs : pollMs()), waited.resolve)
       try {
         await waited.promise
       } finally {
