@@ -48,6 +48,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'account',
       'block',
       'blockRef',
+      'chainDistance',
       'chainView',
       'deposit',
       'executedTransaction',
@@ -151,6 +152,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
+      'pruneHistory',
       'stateCheck',
       'stateLayer',
       'stateRoot',
@@ -348,7 +350,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   database: {
     imports: ['executionThread:wire/protocol', 'blockchain', 'state', 'store', 'types', 'lib'],
-    public: ['compact', 'stats', 'verify'],
+    public: ['compact', 'prune', 'stats', 'verify'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { NodeMode } from '#node/nodeOptions'
+import type { ChainDistance } from '#types/chainDistance'
 import type { Translation } from './translations.ts'
 
 export const modes = ['all', 'execution', 'consensus'] as const satisfies readonly NodeMode[]
@@ -184,14 +185,13 @@ function isAddressRange(text: string): boolean {
 export const addressRanges = (options: FlagOptions): FlagSpec<readonly string[]> =>
   flag(options, 'ADDRESS[,ADDRESS]', 'a list of IP addresses, or networks such as 10.0.0.0/8', (value) => parseList(value, isAddressRange))
 
-/** A distance on the chain: in seconds, or in blocks as in older configurations. */
-export type Stretch = { readonly sec: number } | { readonly blocks: number }
+const distanceUnits: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 }
 
-export const stretch = (options: FlagOptions): FlagSpec<Stretch> =>
-  flag(options, 'SEC', 'a whole number of seconds (1 to 999999999), or of blocks written 512b', (value) => {
-    const [, digits = '', unit] = /^([1-9]\d{0,8})(b?)$/.exec(value) ?? []
+export const chainDistance = (options: FlagOptions): FlagSpec<ChainDistance> =>
+  flag(options, 'TIME', 'a number of seconds, a time such as 90m, 36h or 7d, or a number of blocks written 512b', (value) => {
+    const [, digits = '', unit = ''] = /^([1-9]\d{0,8})([smhdb]?)$/.exec(value) ?? []
     if (digits === '') return undefined
-    return unit === 'b' ? { blocks: Number(digits) } : { sec: Number(digits) }
+    return unit === 'b' ? { blocks: Number(digits) } : { sec: Number(digits) * (distanceUnits[unit] ?? 0) }
   })
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }

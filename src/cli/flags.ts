@@ -4,6 +4,7 @@ import { b20Flags } from './b20Flags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
+  chainDistance,
   choice,
   type DefaultedFlag,
   defaulted,
@@ -18,7 +19,6 @@ import {
   onOff,
   port,
   secretHex,
-  stretch,
   text,
   url,
 } from './flagSpec.ts'
@@ -127,7 +127,7 @@ export const flags = {
         doc: 'the execution half records proofs: do not run ahead of them by more than --source.max-ahead',
       }),
       'source.max-ahead': defaulted(
-        stretch({
+        chainDistance({
           aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
           doc: 'maximal distance ahead of the recorded proofs, in seconds, or in blocks as 512b, with the block time at the start of the node',
         }),
@@ -233,6 +233,7 @@ export const flags = {
       './basalt-data',
     ),
     'verify.restart': onOff({ doc: 'verify from the first row instead of where an interrupted verification ended' }),
+    'prune.keep': chainDistance({ doc: 'states that `basalt db prune` keeps: a time or a number of blocks before the head' }),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
 

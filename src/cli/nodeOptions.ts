@@ -6,10 +6,10 @@ import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { PageListen } from '#node/serving/servers'
+import type { ChainDistance } from '#types/chainDistance'
 import { datadirOf } from './datadir.ts'
 import { cliFault } from './faults.ts'
 import { readJsonFile } from './files.ts'
-import type { Stretch } from './flagSpec.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
 import { limitFlags, rateLimitOf } from './serverLimits.ts'
@@ -72,10 +72,10 @@ export type OptionValues = FlagValues<OptionFlag>
 const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc })
 
 /** Returns a distance in seconds; blocks count with the time between blocks at `nowMs`. */
-function seconds(stretch: Stretch, config: RollupConfig, nowMs: number): number {
-  if ('sec' in stretch) return stretch.sec
+function seconds(distance: ChainDistance, config: RollupConfig, nowMs: number): number {
+  if ('sec' in distance) return distance.sec
   const intervalMs = blockIntervalMs(config, numberAt(config, nowMs) ?? config.genesis.l2.number)
-  return Math.ceil((stretch.blocks * intervalMs) / 1000)
+  return Math.ceil((distance.blocks * intervalMs) / 1000)
 }
 
 const servers = {

@@ -6,7 +6,8 @@ import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, typ
 
 /** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
 const chunkBytes = 64 * 8
-const openEnd = new Uint8Array(8).fill(0xff)
+/** Ends the key of a row's open chunk in the index, in the place of the last number of a closed one. */
+export const openEnd: Uint8Array = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
 

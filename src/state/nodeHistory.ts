@@ -118,6 +118,25 @@ export function dropNodeChanges(tx: KvWriter, number: number): void {
   tx.delete(table, rowKey(kinds.segment, segmentOf(number)))
 }
 
+/**
+ * Removes the rows of blocks up to `last`, oldest first, and the indices of segments that have no later block.
+ * @param hasTime called after each row; false ends the work
+ * @returns whether nothing is left to remove
+ */
+export function pruneNodeChanges(tx: KvWriter, last: number, hasTime: () => boolean): boolean {
+  for (const [kind, end] of [
+    [kinds.block, last + 1],
+    [kinds.segment, segmentOf(last + 1)],
+  ] as const) {
+    const to = rowKey(kind, end)
+    for (let [key] = tx.keys(table, { from: rowKey(kind, 0), to, limit: 1 }); key; [key] = tx.keys(table, { from: key, to, limit: 1 })) {
+      tx.delete(table, key)
+      if (!hasTime()) return false
+    }
+  }
+  return true
+}
+
 /** Returns the index of the first of `count` entries whose key is not below `key`. */
 function lowerBound(count: number, key: number, keyAt: (index: number) => number): number {
   let [low, high] = [0, count]

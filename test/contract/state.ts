@@ -4,6 +4,7 @@ import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { latestState, latestStateRoot, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
 import { indexHistory } from '#state/history'
+import { pruneHistory } from '#state/pruneHistory'
 import { computeStateRoot, noNodes, noState, type StateRoot } from '#state/stateRoot'
 import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
@@ -67,6 +68,22 @@ class Chain {
     this.#note(after, result)
   }
 
+  appendAll(blocks: readonly (readonly Touch[])[]): void {
+    for (const block of blocks) this.append(block)
+  }
+
+  get oldest(): number {
+    return readNow(this.kv, oldestState)
+  }
+
+  read(number: number): unknown {
+    return readNow(this.kv, (reader) => stateAt(reader, number, noHash))
+  }
+
+  prune(oldest: number, hasTime: () => boolean): boolean {
+    return this.kv.write((tx) => pruneHistory(tx, oldest, hasTime))
+  }
+
   unwind(): void {
     this.kv.write((tx) => unwindState(tx, this.models.length - 1))
     this.models.pop()
@@ -89,6 +106,12 @@ class Chain {
     this.roots.push(result.root)
     expect(result.root).toBe(rootOf(after))
   }
+}
+
+/** Has time for a number of looks. */
+const timeFor = (looks: number): (() => boolean) => {
+  let left = looks
+  return () => left-- > 0
 }
 
 const changeOf = (number: number, table: number, key: Uint8Array): Uint8Array => concatBytes(u64Bytes(number), Uint8Array.of(table), key)
@@ -185,6 +208,53 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
         expect(() => stateAt(reader, 4, noHash)).toThrow(expect.objectContaining({ code: 'HISTORY_PRUNED' }))
       })
       expect(() => kv.write((tx) => unwindState(tx, 5))).toThrow(expect.objectContaining({ code: 'HISTORY_PRUNED' }))
+    })
+
+    it(`state/chainState ${adapter}: reads every block from the oldest kept on after pruning, in steps, between new blocks and before a reorg`, async () => {
+      const step = fc.record({ keep: fc.nat({ max: 12 }), rows: fc.nat({ max: 3 }), blocks: fc.array(anyBlock, { maxLength: 4 }) })
+      await fc.assert(
+        fc.asyncProperty(anyChain, fc.array(step, { maxLength: 5 }), async ({ genesis, blocks, unwound, again }, steps) => {
+          await using kv = open()
+          const chain = new Chain(kv)
+          chain.genesis(genesis)
+          chain.appendAll(blocks)
+          for (const { keep, rows, blocks: more } of steps) {
+            chain.prune(chain.models.length - 1 - keep, timeFor(rows))
+            chain.check()
+            chain.appendAll(more)
+          }
+          const unwindable = chain.models.length - 1 - chain.oldest
+          for (let i = 0; i < Math.min(unwound, unwindable); i++) chain.unwind()
+          chain.appendAll(again)
+          chain.check()
+          expect(() => chain.read(chain.oldest - 1)).toThrow()
+        }),
+        { numRuns },
+      )
+    })
+
+    it(`state/chainState ${adapter}: leaves no row of pruned blocks, and continues an interrupted pruning`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const blocks = fc.sample(anyBlock, { seed: 5, numRuns: 150 })
+      chain.genesis(blocks[0] ?? [])
+      for (const block of blocks.slice(1)) chain.append(block)
+      kv.write((tx) => indexHistory(tx, 149))
+      let calls = 0
+      while (!chain.prune(140, () => false)) calls++
+      expect(calls).toBeGreaterThan(10)
+      expect(chain.oldest).toBe(140)
+      chain.check()
+      readNow(kv, (reader) => {
+        const of = (number: number): Uint8Array => u64Bytes(number)
+        expect([...reader.keys(tables.changes.id, { to: of(141) })]).toEqual([])
+        expect([...reader.keys(tables.nodeHistory.id, { to: concatBytes(Uint8Array.of(0), of(141)) })]).toEqual([])
+        const changed = new Set([...reader.keys(tables.changes.id, {})].map((at) => toHex(at.subarray(8))))
+        const indexed = new Set([...reader.keys(tables.historyIndex.id, {})].map((at) => toHex(at.subarray(0, -8))))
+        expect(indexed).toEqual(changed)
+      })
+      expect(chain.prune(10, () => true)).toBe(true)
+      expect(chain.oldest).toBe(140)
     })
 
     it(`state/chainState ${adapter}: indexes a long chain in chunks, and searches blocks without an index`, async () => {

@@ -69,6 +69,18 @@ it('cli/commands/db: ends an interrupted verification with 130, and shows its pr
   expect(next.written.err).toMatch(/verify \w+ {2}\d+\/\d+ rows {2}[\d,]+ rows\/s {2}\d+ s left/)
 })
 
+it('cli/commands/db: prunes, prints the oldest state, and needs the states to keep', async () => {
+  const pruned = join(base, 'pruned')
+  await storedChain(pruned, 20)
+  expect(await run('prune', '--datadir', pruned)).toMatchObject({ code: 2, err: expect.stringContaining('MISSING_FLAG') })
+  const { code, out } = await run('prune', '--datadir', pruned, '--prune.keep', '5b')
+  // the finalized block of an imported chain is its genesis
+  const held = 'states from block 0 on stay: blocks after it are not finalized'
+  expect([code, out]).toEqual([0, `oldest state: block 0, before: 0; head: 20\n${held}\n`])
+  const json = await run('prune', '--datadir', pruned, '--prune.keep', '1d', '--json')
+  expect(JSON.parse(json.out)).toMatchObject({ done: true, oldestState: 0, head: 20 })
+})
+
 it('cli/commands/db: compacts, prints both sizes, and refuses a running node', async () => {
   const compacted = join(base, 'compacted')
   await storedChain(compacted, 5)

@@ -1,5 +1,6 @@
 import { networkOf } from '#chainspec/networks'
 import { compactDatabase } from '#database/compact'
+import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
 import type { Command } from '../command.ts'
@@ -120,10 +121,42 @@ const compact: Command = {
   },
 }
 
+const pruning = [...located, 'prune.keep'] as const satisfies readonly FlagName[]
+
+const prune: Command = {
+  name: 'prune',
+  doc: 'remove the states that are older than --prune.keep; the node must be stopped; the file keeps its size for new data',
+  flags: pruning,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(pruning, raw, io.env)
+    const { env: variable, doc } = flags['prune.keep']
+    const kept = given['prune.keep']
+    if (kept === undefined) throw cliFault('MISSING_FLAG', { flag: 'prune.keep', variable, doc })
+    using line = createLiveLine(io, true)
+    const startMs = io.clock.nowMs()
+    const onProgress = (blocks: number, ofBlocks: number): void => {
+      const rate = blocks / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
+      const left = rate > 0 ? `${duration(Math.max(0, ofBlocks - blocks) / rate)} left` : 'waiting'
+      line.show(`prune  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
+    }
+    const result = await pruneDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given), kept)
+    line.end()
+    io.out.write(given.json ? `${JSON.stringify(result)}\n` : pruneText(result))
+    return result.done ? 0 : 130
+  },
+}
+
+function pruneText({ done, oldestStateBefore, oldestState, finalized, head, isHeldByFinalized }: PruneResult): string {
+  const lines = [`oldest state: block ${oldestState}, before: ${oldestStateBefore}; head: ${head}`]
+  if (isHeldByFinalized) lines.push(`states from block ${finalized} on stay: blocks after it are not finalized`)
+  if (!done) lines.push('interrupted: the same command continues')
+  return `${lines.join('\n')}\n`
+}
+
 export const db: Command = {
   name: 'db',
-  doc: 'measure, verify or compact the database of a data directory',
+  doc: 'measure, verify, compact or prune the database of a data directory',
   flags: [],
-  commands: [stats, verify, compact],
-  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify or compact' })),
+  commands: [stats, verify, compact, prune],
+  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify, compact or prune' })),
 }

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readCanonicalHash, readHeader, readHeads } from '#blockchain/chainStore'
+import { u64FromBytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
+import { oldestState } from '#state/chainState'
+import { pruneHistory } from '#state/pruneHistory'
+import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv, KvReader } from '#store/ports'
+import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
+import type { ChainDistance } from '#types/chainDistance'
+import { databaseFault } from './faults.ts'
+import { chainDir, dataFile } from './openChain.ts'
+
+export type PruneDeps = {
+  readonly clock: Pick<Clock, 'elapsedMs'>
+  readonly signal: AbortSignal
+  /** Blocks whose history was removed by this call, and how many there are to remove. */
+  onProgress(blocks: number, ofBlocks: number): void
+}
+
+/** Numbers of blocks. */
+export type PruneResult = {
+  /** false: interrupted; the same command continues */
+  readonly done: boolean
+  readonly oldestStateBefore: number
+  readonly oldestState: number
+  readonly finalized: number
+  readonly head: number
+  /** whether older states than asked for are kept, for reorgs: those from the finalized block on */
+  readonly isHeldByFinalized: boolean
+}
+
+/** Duration of a transaction, in milliseconds. */
+const stepMs = 20
+
+/**
+ * Removes the history of older states from the database of a stopped node: previous values and trie nodes. States from the finalized block on are kept.
+ * Freed pages are used for new data; the file does not shrink.
+ * @param kept before the head
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, and those of `openLmdbKv` and `Kv.write`
+ */
+export async function pruneDatabase(deps: PruneDeps, datadir: string, kept: ChainDistance): Promise<PruneResult> {
+  const dir = chainDir(datadir)
+  if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
+  await using kv = openLmdbKv(dir, Object.values(tables))
+  agreeOnSchema(kv, chainSchema)
+  const { wanted, ...plan } = planOf(kv, kept, dataFile(dir))
+  const done = await removeHistory(deps, kv, Math.min(wanted, plan.finalized))
+  using reader = kv.snapshot()
+  return { done, ...plan, oldestState: oldestState(reader) }
+}
+
+type Plan = Omit<PruneResult, 'done' | 'oldestState'> & { readonly wanted: number }
+
+function planOf(kv: Kv, kept: ChainDistance, path: string): Plan {
+  using reader = kv.snapshot()
+  const heads = readHeads(reader)
+  if (heads === undefined) throw databaseFault('DATABASE_EMPTY', { path })
+  const [head, finalized] = [heads.unsafe.number, heads.finalized.number]
+  const wanted = oldestKept(reader, kept, head)
+  return { wanted, head, finalized, oldestStateBefore: oldestState(reader), isHeldByFinalized: wanted > finalized }
+}
+
+/** Removes history in steps. @returns false when interrupted */
+async function removeHistory({ clock, signal, onProgress }: PruneDeps, kv: Kv, oldest: number): Promise<boolean> {
+  const first = oldestHistory(kv) ?? oldest
+  const ofBlocks = Math.max(0, oldest - first)
+  for (;;) {
+    if (signal.aborted) return false
+    const untilMs = clock.elapsedMs() + stepMs
+    const isDone = kv.write((tx) => pruneHistory(tx, oldest, () => clock.elapsedMs() < untilMs))
+    onProgress(Math.min(ofBlocks, Math.max(0, (oldestHistory(kv) ?? oldest) - first)), ofBlocks)
+    if (isDone) return true
+    await nextTurn()
+  }
+}
+
+/** Returns the first block with previous values. */
+function oldestHistory(kv: Kv): number | undefined {
+  using reader = kv.snapshot()
+  const [key] = reader.keys(tables.changes.id, { limit: 1 })
+  return key && u64FromBytes(key.subarray(0, 8))
+}
+
+/** Returns the oldest block whose state is kept. */
+function oldestKept(reader: KvReader, kept: ChainDistance, head: number): number {
+  if ('blocks' in kept) return Math.max(0, head - kept.blocks)
+  const fromSec = timestampAt(reader, head) - kept.sec
+  let [low, high] = [oldestState(reader), head]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (timestampAt(reader, middle) < fromSec) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function timestampAt(reader: KvReader, number: number): number {
+  const hash = readCanonicalHash(reader, number)
+  const header = hash && readHeader(reader, { number, hash })
+  // a block without a header counts as too old
+  return header?.timestamp ?? 0
+}
