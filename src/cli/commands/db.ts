@@ -29,6 +29,12 @@ function size(bytes: number): string {
   return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }
 
+/** Returns how many were done per second, and the time that the rest takes as text. */
+function paceOf(done: number, todo: number, ms: number): { readonly rate: number; readonly left: string } {
+  const rate = done / Math.max(0.001, ms / 1_000)
+  return { rate, left: rate > 0 ? `${duration(Math.max(0, todo) / rate)} left` : 'waiting' }
+}
+
 function statsText(stats: DatadirStats): string {
   const { chain, consensus, journals, blocks, growth } = stats
   const lines: string[] = []
@@ -74,8 +80,7 @@ const verify: Command = {
     using line = createLiveLine(io, true)
     const startMs = io.clock.nowMs()
     const onProgress = ({ phase, rows, earlier, total }: VerifyProgress): void => {
-      const rate = (rows - earlier) / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
-      const left = rate > 0 ? `${duration(Math.max(0, total - rows) / rate)} left` : 'waiting'
+      const { rate, left } = paceOf(rows - earlier, total - rows, io.clock.nowMs() - startMs)
       line.show(`verify ${phase}  ${count(rows)}/${count(total)} rows  ${count(rate)} rows/s  ${left}`)
     }
     const options = { datadir: directoryOf(given), restart: given['verify.restart'] }
@@ -108,8 +113,7 @@ const compact: Command = {
     using line = createLiveLine(io, true)
     const startMs = io.clock.nowMs()
     const onProgress = (bytes: number, ofBytes: number): void => {
-      const rate = bytes / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
-      const left = rate > 0 ? `${duration(Math.max(0, ofBytes - bytes) / rate)} left` : 'waiting'
+      const { rate, left } = paceOf(bytes, ofBytes - bytes, io.clock.nowMs() - startMs)
       line.show(`compact  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${left}`)
     }
     const sizes = await compactDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given))
@@ -135,8 +139,7 @@ const prune: Command = {
     using line = createLiveLine(io, true)
     const startMs = io.clock.nowMs()
     const onProgress = (blocks: number, ofBlocks: number): void => {
-      const rate = blocks / Math.max(0.001, (io.clock.nowMs() - startMs) / 1_000)
-      const left = rate > 0 ? `${duration(Math.max(0, ofBlocks - blocks) / rate)} left` : 'waiting'
+      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
       line.show(`prune  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
     }
     const result = await pruneDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given), kept)
