@@ -41,7 +41,7 @@ export async function importFile(
   await using committer = new CommitThread(dir)
   await using execution = createExecution(
     { ...deps, kv, journal, committer, evm: createWasmEvm(), config, genesis: () => genesis },
-    // no other caller waits for a transaction: one writes all the blocks that are due, which costs less than one for each block
+    // no other caller waits for a transaction: one writes many blocks, and rows that several of them change are written once
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,
       commitSliceMs: Number.POSITIVE_INFINITY,
