@@ -31,11 +31,11 @@ function kibOf(pid: number, field: string): number {
   }
 }
 
-/** Resident memory of a process and its descendants in MB (2^20); pages of files, including the database's, are counted separately. */
-export function residentMb(root: number): { readonly all: number; readonly files: number } {
+/** Resident memory of a process and its descendants in MB (2^20); `files`: pages of files, including the database's; `own`: the others. */
+export function residentMb(root: number): { readonly all: number; readonly files: number; readonly own: number } {
   const tree = processTree(root)
   const sum = (field: string): number => tree.reduce((total, pid) => total + kibOf(pid, field), 0) / 1_024
-  return { all: sum('VmRSS'), files: sum('RssFile') }
+  return { all: sum('VmRSS'), files: sum('RssFile'), own: sum('RssAnon') }
 }
 
 /** CPU time of a process and its descendants in seconds, user and system. */
@@ -50,6 +50,19 @@ export function cpuSec(root: number): number {
       return total
     }
   }, 0)
+}
+
+/** CPU time of the threads of a process and its descendants in milliseconds, to the microsecond, summed by name. Linux only. */
+export function threadsCpuMs(root: number): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const pid of processTree(root)) {
+    for (const tid of readdirSync(`/proc/${pid}/task`)) {
+      const place = `/proc/${pid}/task/${tid}`
+      const name = readFileSync(`${place}/comm`, 'utf8').trimEnd()
+      sums.set(name, (sums.get(name) ?? 0) + Number(readFileSync(`${place}/schedstat`, 'utf8').split(' ')[0]) / 1e6)
+    }
+  }
+  return sums
 }
 
 const tasks = '/proc/self/task'

@@ -60,6 +60,7 @@ const names = {
   only: text,
   workers: text,
   seconds: text,
+  peer: text,
   dir: text,
   accounts: text,
   slots: text,
@@ -68,7 +69,7 @@ const names = {
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, judge, dir, accounts, slots, seed, memoryMax } = values
+const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, peer, judge, dir, accounts, slots, seed, memoryMax } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -85,6 +86,7 @@ const options: Options = {
   ...(only !== undefined && { only }),
   ...(workers !== undefined && { workers }),
   ...(seconds !== undefined && { seconds: Number(seconds) }),
+  ...(peer !== undefined && { peer }),
   ...(dir !== undefined && { dir }),
   ...(accounts !== undefined && { accounts: Number(accounts) }),
   ...(slots !== undefined && { slots: Number(slots) }),

@@ -1,9 +1,10 @@
-// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check [HEADER]: does the same as wrk.lua, for machines without wrk.
+// node bench/rpc/client.ts URL FILE CONNECTIONS SECONDS measure|check SEED [HEADER]: does the same as wrk.lua, for machines without wrk.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { dice } from '#test/harness/dice'
 import type { Load } from './load.ts'
 
-const [url = '', file = '', connections = '1', seconds = '1', way = 'measure', header = ''] = process.argv.slice(2)
+const [url = '', file = '', connections = '1', seconds = '1', way = 'measure', seed = '1', header = ''] = process.argv.slice(2)
 const { hostname, port } = new URL(url)
 const added = header === '' ? '' : `${header}: 1\r\n`
 const requests = readFileSync(file, 'utf8')
@@ -13,6 +14,7 @@ const requests = readFileSync(file, 'utf8')
       `POST / HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\n${added}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     ),
   )
+const below = dice(Number(seed))
 const times: number[] = []
 let [bytes, failed, wrong, sample] = [0, 0, 0, '']
 const beginMs = performance.now()
@@ -43,7 +45,7 @@ for (let i = 0; i < Number(connections); i++) {
   const send = (): void => {
     sentMs = performance.now()
     if (sentMs > endMs) socket.destroy()
-    else socket.write(requests[Math.floor(Math.random() * requests.length)] ?? '')
+    else socket.write(requests[below(requests.length)] ?? '')
   }
   const socket = connect({ port: Number(port), host: hostname, noDelay: true }, send)
   socket.on('data', (data: Buffer) => {

@@ -2,8 +2,8 @@
 // x-request-id and does not know x-request-no, so the first request of a connection with the latter moves the connection to node:http.
 import { median, type Row } from '../format.ts'
 import { cpuSec } from '../processTree.ts'
+import { type Facts, readFacts } from './facts.ts'
 import { generator, type Load, perSec, runLoad } from './load.ts'
-import { type Facts, readFacts } from './rows.ts'
 import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.ts'
 
 const lanes = { fast: 'x-request-id', node: 'x-request-no' } as const

@@ -28,6 +28,8 @@ export type LoadSpec = {
   readonly seconds: number
   /** `check`: every response is checked, which costs the generator time */
   readonly way: 'measure' | 'check'
+  /** of the draws */
+  readonly seed?: number
   /** name of an additional header, with the value 1 */
   readonly header?: string
 }
@@ -49,12 +51,27 @@ export const generator: 'wrk' | 'own' = (() => {
  * @param folder for the file of requests
  * @throws Error when the generator fails
  */
-export async function runLoad(folder: string, { url, bodies, connections, seconds, way, header = '' }: LoadSpec): Promise<Load> {
+export async function runLoad(folder: string, { url, bodies, connections, seconds, way, seed = 1, header = '' }: LoadSpec): Promise<Load> {
   const file = join(folder, 'requests.jsonl')
   writeFileSync(file, bodies.join('\n'))
   const script = join(import.meta.dirname, generator === 'wrk' ? 'wrk.lua' : 'client.ts')
-  const wrk = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '--latency', '-s', script, url, '--', file, way, header]
-  const own = [script, url, file, String(connections), String(seconds), way, header]
+  const wrk = [
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    '30s',
+    '--latency',
+    '-s',
+    script,
+    url,
+    '--',
+    file,
+    way,
+    String(seed),
+    header,
+  ]
+  const own = [script, url, file, String(connections), String(seconds), way, String(seed), header]
   const child = spawn(generator === 'wrk' ? 'wrk' : process.execPath, generator === 'wrk' ? wrk : own, {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -10,8 +10,8 @@ import { usualRpcThreads } from '#node/threads/rpcThreadCount'
 import type { Payload } from '#types/payload'
 import { type Row, row } from '../format.ts'
 import { engineOf } from './engine.ts'
+import { type Facts, readFacts } from './facts.ts'
 import { buildMixedBlocks } from './mixedBlocks.ts'
-import { type Facts, readFacts } from './rows.ts'
 import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.ts'
 
 const requestsPerSec = 200

@@ -1,198 +1,129 @@
-import { rpcCall } from '#test/harness/process/cliProcess'
-import type { Server } from './servers.ts'
+import { dice } from '#test/harness/dice'
+import type { Facts } from './facts.ts'
 
-/** Contents of the chain that requests can refer to. */
-export type Facts = {
-  readonly head: number
-  /** blocks of about 800 transactions, oldest first */
-  readonly blocks: readonly { readonly number: number; readonly hash: string; readonly transactions: readonly string[] }[]
-  /** senders and receivers */
-  readonly accounts: readonly string[]
-  /** the contract with most logs, and its caller */
-  readonly token: string
-  readonly holders: readonly string[]
-}
+/** Request of a row: method and parameters. */
+export type Asked = readonly [method: string, params: readonly unknown[]]
 
-/** One line of the table: the request, and base-reth-node's responses a second on the recording machine. */
+/** Random element of a list that is not empty. */
+export type Pick = <T>(list: readonly T[]) => T
+
+/** One row: requests of one kind, and the figures of base-reth-node on the recording machine. */
 export type BenchRow = {
   readonly name: string
-  readonly baseReth: number
+  /** responses a second, and the 99th percentile of their times where it was recorded */
+  readonly baseReth: { readonly perSec: number; readonly p99Ms?: number }
   /** target of the factor */
   readonly goal: number
   readonly connections: 4 | 32
-  /** multiplier of the duration of a run: responses are few */
-  readonly lengthened?: number
-  /** bodies of requests, over the whole chain */
-  readonly bodies: (facts: Facts) => readonly string[]
-  /** the same for anvil, which has none of these blocks */
-  readonly anvil?: (accounts: readonly string[]) => readonly string[]
-}
-
-const fewestTransactions = 500
-
-type BlockJson = { readonly hash: string; readonly transactions: readonly { hash: string; from: string; to?: string | null }[] }
-
-export async function readFacts(server: Server): Promise<Facts> {
-  const head = Number(await rpcCall(server.url, 'eth_blockNumber'))
-  const blocks: Facts['blocks'][number][] = []
-  const accounts = new Set<string>()
-  const callers = new Map<string, Set<string>>()
-  for (let number = 1; number <= head; number++) {
-    const block = (await rpcCall(server.url, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, true])) as BlockJson
-    if (block.transactions.length < fewestTransactions) continue
-    blocks.push({ number, hash: block.hash, transactions: block.transactions.map(({ hash }) => hash) })
-    for (const { from, to } of block.transactions) {
-      accounts.add(from)
-      if (!to) continue
-      accounts.add(to)
-      const known = callers.get(to)
-      if (known) known.add(from)
-      else callers.set(to, new Set([from]))
-    }
-  }
-  const token = await loudest(server, head)
-  return { head, blocks, accounts: [...accounts], token, holders: [...(callers.get(token) ?? [])] }
-}
-
-/** Returns the contract with most logs in the last block. */
-async function loudest(server: Server, number: number): Promise<string> {
-  const block = `0x${number.toString(16)}`
-  const logs = (await rpcCall(server.url, 'eth_getLogs', [{ fromBlock: block, toBlock: block }])) as readonly { address: string }[]
-  const counts = Map.groupBy(logs, ({ address }) => address)
-  return [...counts].sort(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? ''
-}
-
-const most = 40_000
-
-/** A random choice of at most `most` parameters, as bodies. */
-function bodiesOf(method: string, all: readonly (readonly unknown[])[]): readonly string[] {
-  const chosen = all.length <= most ? all : Array.from({ length: most }, () => all[Math.floor(Math.random() * all.length)] ?? [])
-  return chosen.map((params, id) => JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  /** Draws a request. */
+  readonly draw: (facts: Facts, pick: Pick) => Asked
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`
-const balanceOf = (holder: string): string => `0x70a08231${holder.slice(2).padStart(64, '0')}`
-const constant = (method: string): Pick<BenchRow, 'bodies' | 'anvil'> => ({
-  bodies: () => bodiesOf(method, [[]]),
-  anvil: () => bodiesOf(method, [[]]),
-})
+const word = (address: string): string => address.slice(2).padStart(64, '0')
+const balanceOf = (holder: string): string => `0x70a08231${word(holder)}`
+const transfer = (receiver: string): string => `0xa9059cbb${word(receiver)}${word('0x5')}`
 const callTracer = { tracer: 'callTracer' }
-/** minimum age in blocks for the row about old proofs */
-const proofDistance = 22
+/** blocks of a search of logs by receiver, and of the long search by address */
+const searched = { receiver: 60, address: 40 }
 
-function logsOver(facts: Facts, span: number): readonly string[] {
-  const starts = Array.from({ length: Math.max(1, facts.blocks.length - span + 1) }, (_, at) => facts.blocks[at]?.number ?? 1)
-  return bodiesOf(
-    'eth_getLogs',
-    starts.map((from) => [{ address: facts.token, fromBlock: hex(from), toBlock: hex(Math.min(facts.head, from + span - 1)) }]),
-  )
+const blockOf = ({ blocks }: Facts, pick: Pick): string => hex(pick(blocks).number)
+const transactionOf = ({ blocks }: Facts, pick: Pick): string => pick(pick(blocks).transactions.slice(1)) // the first one is a deposit
+
+function logsOfToken(facts: Facts, pick: Pick, span: number): Asked {
+  const from = pick(facts.blocks.slice(0, Math.max(1, facts.blocks.length - span + 1))).number
+  return ['eth_getLogs', [{ address: facts.token, fromBlock: hex(from), toBlock: hex(Math.min(facts.head, from + span - 1)) }]]
 }
 
-function proofs({ accounts }: Facts, blocks: readonly string[]): readonly string[] {
-  return bodiesOf(
-    'eth_getProof',
-    accounts.map((address, at) => [address, [], blocks[at % blocks.length]]),
-  )
-}
-
-/** The table of the data's README: base-reth-node's responses a second on two cores that it shared with the load generator. */
+/**
+ * Rows with a 99th percentile: base-reth-node of May 2026, asked for the same kinds of requests. The others, and `traceTransaction` of the 100th:
+ * the table of the data's README, March 2026. Two cores, which the load generator shared.
+ */
 export const benchRows: readonly BenchRow[] = [
-  { name: 'eth_blockNumber', baseReth: 48_247, goal: 1, connections: 32, ...constant('eth_blockNumber') },
-  { name: 'eth_chainId', baseReth: 47_016, goal: 1, connections: 32, ...constant('eth_chainId') },
+  { name: 'eth_blockNumber', baseReth: { perSec: 90_000 }, goal: 1, connections: 32, draw: () => ['eth_blockNumber', []] },
+  { name: 'eth_chainId', baseReth: { perSec: 47_016 }, goal: 1, connections: 32, draw: () => ['eth_chainId', []] },
   {
-    ...{ name: 'eth_getBlockByNumber, full', baseReth: 539, goal: 1, connections: 4 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'eth_getBlockByNumber',
-        blocks.map(({ number }) => [hex(number), true]),
-      ),
+    ...{ name: 'receipt', baseReth: { perSec: 4_200, p99Ms: 15 }, goal: 1, connections: 32 },
+    draw: (facts, pick) => ['eth_getTransactionReceipt', [transactionOf(facts, pick)]],
   },
   {
-    ...{ name: 'eth_getBlockByNumber, hashes', baseReth: 9_600, goal: 1, connections: 32 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'eth_getBlockByNumber',
-        blocks.map(({ number }) => [hex(number), false]),
-      ),
+    ...{ name: 'transaction by hash', baseReth: { perSec: 17_800, p99Ms: 4 }, goal: 1, connections: 32 },
+    draw: (facts, pick) => ['eth_getTransactionByHash', [transactionOf(facts, pick)]],
   },
   {
-    ...{ name: 'eth_getBalance', baseReth: 26_740, goal: 1, connections: 32 },
-    bodies: ({ accounts }) =>
-      bodiesOf(
-        'eth_getBalance',
-        accounts.map((address) => [address, 'latest']),
-      ),
-    anvil: (accounts) =>
-      bodiesOf(
-        'eth_getBalance',
-        accounts.map((address) => [address, 'latest']),
-      ),
+    ...{ name: 'block with hashes', baseReth: { perSec: 9_600 }, goal: 1, connections: 32 },
+    draw: (facts, pick) => ['eth_getBlockByNumber', [blockOf(facts, pick), false]],
   },
   {
-    ...{ name: 'eth_getTransactionReceipt', baseReth: 2_914, goal: 5, connections: 32 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'eth_getTransactionReceipt',
-        blocks.flatMap(({ transactions }) => transactions.map((hash) => [hash])),
-      ),
+    ...{ name: 'full block', baseReth: { perSec: 864, p99Ms: 8 }, goal: 1, connections: 4 },
+    draw: (facts, pick) => ['eth_getBlockByNumber', [blockOf(facts, pick), true]],
   },
   {
-    ...{ name: 'eth_getBlockReceipts', baseReth: 268, goal: 1, connections: 4 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'eth_getBlockReceipts',
-        blocks.map(({ number }) => [hex(number)]),
-      ),
+    ...{ name: 'block receipts', baseReth: { perSec: 474, p99Ms: 14 }, goal: 1, connections: 4 },
+    draw: (facts, pick) => ['eth_getBlockReceipts', [blockOf(facts, pick)]],
   },
   {
-    ...{ name: 'eth_call balanceOf', baseReth: 14_519, goal: 1, connections: 32 },
-    bodies: ({ holders, token }) =>
-      bodiesOf(
-        'eth_call',
-        holders.map((holder) => [{ to: token, data: balanceOf(holder) }, 'latest']),
-      ),
+    ...{ name: 'balance', baseReth: { perSec: 43_000, p99Ms: 1.6 }, goal: 1, connections: 32 },
+    draw: ({ receivers }, pick) => ['eth_getBalance', [pick(receivers), 'latest']],
   },
   {
-    ...{ name: 'eth_estimateGas of a transfer', baseReth: 12_108, goal: 1, connections: 32 },
-    bodies: ({ holders }) =>
-      bodiesOf(
-        'eth_estimateGas',
-        holders.map((from, at) => [{ from, to: holders[(at + 1) % holders.length], value: '0x1' }]),
-      ),
-  },
-  { name: 'eth_getLogs by address, 1 block', baseReth: 1_673, goal: 1, connections: 4, bodies: (facts) => logsOver(facts, 1) },
-  { name: 'eth_getLogs by address, 40 blocks', baseReth: 37, goal: 1, connections: 4, bodies: (facts) => logsOver(facts, 40) },
-  { name: 'eth_getProof, latest', baseReth: 3_792, goal: 1, connections: 32, bodies: (facts) => proofs(facts, ['latest']) },
-  {
-    ...{ name: 'eth_getProof, 22 blocks back and more', baseReth: 20.8, goal: 20, connections: 4 },
-    bodies: (facts) =>
-      proofs(
-        facts,
-        facts.blocks.flatMap(({ number }) => (number <= facts.head - proofDistance ? [hex(number)] : [])),
-      ),
+    ...{ name: 'balance at an old block', baseReth: { perSec: 34_600, p99Ms: 2 }, goal: 1.2, connections: 32 },
+    draw: (facts, pick) => ['eth_getBalance', [pick(facts.receivers), blockOf(facts, pick)]],
   },
   {
-    ...{ name: 'debug_traceTransaction callTracer, 100th in its block', baseReth: 144, goal: 5, connections: 4, lengthened: 4 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'debug_traceTransaction',
-        blocks.map(({ transactions }) => [transactions[99], callTracer]),
-      ),
+    ...{ name: 'call', baseReth: { perSec: 21_500, p99Ms: 3 }, goal: 1, connections: 32 },
+    draw: ({ receivers, token }, pick) => ['eth_call', [{ to: token, data: balanceOf(pick(receivers)) }, 'latest']],
   },
   {
-    ...{ name: 'debug_traceTransaction callTracer, any', baseReth: 144, goal: 5, connections: 4, lengthened: 4 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'debug_traceTransaction',
-        blocks.flatMap(({ transactions }) => transactions.slice(1).map((hash) => [hash, callTracer])),
-      ),
+    ...{ name: 'call at an old block', baseReth: { perSec: 18_200, p99Ms: 4 }, goal: 1.2, connections: 32 },
+    draw: (facts, pick) => ['eth_call', [{ to: facts.token, data: balanceOf(pick(facts.receivers)) }, blockOf(facts, pick)]],
   },
   {
-    ...{ name: 'debug_executionWitness', baseReth: 6.5, goal: 3, connections: 4, lengthened: 4 },
-    bodies: ({ blocks }) =>
-      bodiesOf(
-        'debug_executionWitness',
-        blocks.map(({ number }) => [hex(number)]),
-      ),
+    ...{ name: 'estimateGas of a token transfer', baseReth: { perSec: 18_700, p99Ms: 4 }, goal: 1, connections: 32 },
+    draw: ({ receivers, token, holders }, pick) => [
+      'eth_estimateGas',
+      [{ from: holders[0], to: token, data: transfer(pick(receivers)) }, 'latest'],
+    ],
+  },
+  {
+    ...{ name: 'logs of a token in a block', baseReth: { perSec: 2_591, p99Ms: 20 }, goal: 1, connections: 32 },
+    draw: (facts, pick) => logsOfToken(facts, pick, 1),
+  },
+  {
+    ...{ name: 'logs of a token in 40 blocks', baseReth: { perSec: 37 }, goal: 1, connections: 4 },
+    draw: (facts, pick) => logsOfToken(facts, pick, searched.address),
+  },
+  {
+    ...{ name: 'logs of a receiver', baseReth: { perSec: 4_404, p99Ms: 3.2 }, goal: 1, connections: 4 },
+    draw({ head, receivers }, pick): Asked {
+      const topics = [null, null, `0x${word(pick(receivers))}`]
+      return ['eth_getLogs', [{ fromBlock: hex(Math.max(1, head - searched.receiver)), toBlock: hex(head), topics }]]
+    },
+  },
+  {
+    ...{ name: 'proof', baseReth: { perSec: 8_800, p99Ms: 1.3 }, goal: 1, connections: 4 },
+    draw: ({ receivers }, pick) => ['eth_getProof', [pick(receivers), [], 'latest']],
+  },
+  {
+    ...{ name: 'proof at an old block', baseReth: { perSec: 35, p99Ms: 203 }, goal: 1.2, connections: 4 },
+    draw: (facts, pick) => ['eth_getProof', [pick(facts.receivers), [], blockOf(facts, pick)]],
+  },
+  {
+    ...{ name: 'callTracer', baseReth: { perSec: 97, p99Ms: 82 }, goal: 5, connections: 4 },
+    draw: (facts, pick) => ['debug_traceTransaction', [transactionOf(facts, pick), callTracer]],
+  },
+  {
+    ...{ name: 'witness', baseReth: { perSec: 11.7, p99Ms: 382 }, goal: 3, connections: 4 },
+    draw: (facts, pick) => ['debug_executionWitness', [blockOf(facts, pick)]],
   },
 ]
+
+/** Returns bodies of `count` requests of a row. The same seed draws the same requests. */
+export function bodiesOf({ draw }: BenchRow, facts: Facts, seed: number, count: number): readonly string[] {
+  const below = dice(seed)
+  const pick: Pick = (list) => list[below(list.length)] as (typeof list)[number]
+  return Array.from({ length: count }, (_, id) => {
+    const [method, params] = draw(facts, pick)
+    return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+  })
+}

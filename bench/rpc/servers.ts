@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { systemClock } from '#lib/clock'
-import { type CliProcess, rpcCall, runCliProcess, startCli } from '#test/harness/process/cliProcess'
+import { type CliProcess, runCliProcess, startCli } from '#test/harness/process/cliProcess'
 import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
-import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
-import { startGuarded } from '../../src/devnet/l1/guardedChild.ts'
 
 /** A JSON-RPC server over HTTP, in its own process. */
 export interface Server extends AsyncDisposable {
@@ -117,31 +113,5 @@ export async function startBare(): Promise<Server> {
       child.kill('SIGKILL')
       await once(child, 'close')
     },
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-const anvilStartMs = 15_000
-
-/** anvil with its own ten accounts and no blocks. @throws Error when it does not serve in time */
-export async function startAnvil(): Promise<Server> {
-  const port = await freePort()
-  const child = await startGuarded(systemClock, anvilBinary(), ['--quiet', '--host', '127.0.0.1', '--port', String(port)])
-  const url = `http://127.0.0.1:${port}`
-  for (const endMs = performance.now() + anvilStartMs; ; await systemClock.delay(50)) {
-    try {
-      await rpcCall(url, 'eth_blockNumber')
-      return { name: 'anvil', url, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() }
-    } catch (error) {
-      if (performance.now() > endMs) throw error
-    }
   }
 }

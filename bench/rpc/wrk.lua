@@ -1,4 +1,4 @@
--- wrk -s wrk.lua URL -- FILE measure|check [HEADER]: draws requests at random from a file of JSON bodies, one a line; tells the result as one line of JSON.
+-- wrk -s wrk.lua URL -- FILE measure|check SEED [HEADER]: draws requests at random from a file of JSON bodies, one a line; tells the result as one line of JSON.
 -- With `check` each answer is looked at: the load is smaller, and errors are counted.
 local requests = {}
 
@@ -9,10 +9,10 @@ function setup(thread)
 end
 
 function init(args)
-  math.randomseed(os.time())
+  math.randomseed(tonumber(args[3]))
   local headers = { ["content-type"] = "application/json", ["accept"] = "*/*" }
-  if args[3] and args[3] ~= "" then
-    headers[args[3]] = "1"
+  if args[4] and args[4] ~= "" then
+    headers[args[4]] = "1"
   end
   for line in io.lines(args[1]) do
     requests[#requests + 1] = wrk.format("POST", nil, headers, line)
