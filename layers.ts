@@ -232,6 +232,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'execution',
       'heads/headRecord',
       'importPayloads',
+      'pruning/pruner',
+      'pruning/retention',
       'view/chainView',
       'view/sharedSnapshot',
       'view/unsealedBlocks',

@@ -277,7 +277,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#requireOpen()
     this.#wake(parent.hash)
     using view = this.view()
-    const on = view.parent(parent.hash)
+    const on = view.provenParent(parent.hash)
     if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
     const { clock } = this.#deps
     const startMs = clock.nowMs()

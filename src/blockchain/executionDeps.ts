@@ -11,6 +11,8 @@ import type { Log } from '#lib/log'
 import type { Journal, Kv } from '#store/ports'
 import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
+import type { PruneStep } from './pruning/pruner.ts'
+import type { Retention } from './pruning/retention.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv
@@ -39,6 +41,8 @@ export type ExecutionDeps = {
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** Called with each executed block and its execution time, canonical or not. */
   readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
+  /** Called after each step that removed older states. */
+  readonly onPruned?: (step: PruneStep) => void
   /**
    * Called with each record right after it was published, including the first. A record with a block precedes the commit of that block; the record
    * without it follows that commit.
@@ -47,6 +51,8 @@ export type ExecutionDeps = {
 }
 
 export type ExecutionOptions = {
+  /** Older states that are kept; others are removed after commits. Absent: all are kept. */
+  readonly retention?: Retention | undefined
   /** Maximum bytes of executed blocks in memory. */
   readonly maxTreeBytes?: number
   /** Minimum free bytes of the disk; below it new blocks are refused. */
@@ -65,7 +71,7 @@ export type ExecutionOptions = {
 }
 
 /** `maxPayloadMs`: a block of 600 Mgas ends within it for any messages, at 100 ns per gas. */
-export const usualOptions: Required<ExecutionOptions> = {
+export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
   maxTreeBytes: 256 * 2 ** 20,
   minFreeBytes: 0,
   commitSliceMs: 25,

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readCanonicalHash, readHeader, readHeads } from '#blockchain/chainStore'
-import { u64FromBytes } from '#lib/bytes'
+import { readHeads } from '#blockchain/chainStore'
+import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { oldestState } from '#state/chainState'
-import { pruneHistory } from '#state/pruneHistory'
+import { firstChanges, pruneHistory } from '#state/pruneHistory'
 import { openLmdbKv } from '#store/lmdbKv'
-import type { Kv, KvReader } from '#store/ports'
+import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import type { ChainDistance } from '#types/chainDistance'
@@ -59,47 +59,26 @@ function planOf(kv: Kv, kept: ChainDistance, path: string): Plan {
   const heads = readHeads(reader)
   if (heads === undefined) throw databaseFault('DATABASE_EMPTY', { path })
   const [head, finalized] = [heads.unsafe.number, heads.finalized.number]
-  const wanted = oldestKept(reader, kept, head)
+  const wanted = blockBefore(reader, head, kept, oldestState(reader))
   return { wanted, head, finalized, oldestStateBefore: oldestState(reader), isHeldByFinalized: wanted > finalized }
 }
 
 /** Removes history in steps. @returns false when interrupted */
 async function removeHistory({ clock, signal, onProgress }: PruneDeps, kv: Kv, oldest: number): Promise<boolean> {
-  const first = oldestHistory(kv) ?? oldest
+  const first = oldestHistory(kv, oldest)
   const ofBlocks = Math.max(0, oldest - first)
   for (;;) {
     if (signal.aborted) return false
     const untilMs = clock.elapsedMs() + stepMs
-    const isDone = kv.write((tx) => pruneHistory(tx, oldest, () => clock.elapsedMs() < untilMs))
-    onProgress(Math.min(ofBlocks, Math.max(0, (oldestHistory(kv) ?? oldest) - first)), ofBlocks)
+    const isDone = kv.write((tx) => pruneHistory(tx, { values: oldest, nodes: oldest }, () => clock.elapsedMs() < untilMs))
+    onProgress(Math.min(ofBlocks, Math.max(0, oldestHistory(kv, oldest) - first)), ofBlocks)
     if (isDone) return true
     await nextTurn()
   }
 }
 
-/** Returns the first block with previous values. */
-function oldestHistory(kv: Kv): number | undefined {
+/** Returns the first block with previous values, at most `oldest`. */
+function oldestHistory(kv: Kv, oldest: number): number {
   using reader = kv.snapshot()
-  const [key] = reader.keys(tables.changes.id, { limit: 1 })
-  return key && u64FromBytes(key.subarray(0, 8))
-}
-
-/** Returns the oldest block whose state is kept. */
-function oldestKept(reader: KvReader, kept: ChainDistance, head: number): number {
-  if ('blocks' in kept) return Math.max(0, head - kept.blocks)
-  const fromSec = timestampAt(reader, head) - kept.sec
-  let [low, high] = [oldestState(reader), head]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (timestampAt(reader, middle) < fromSec) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function timestampAt(reader: KvReader, number: number): number {
-  const hash = readCanonicalHash(reader, number)
-  const header = hash && readHeader(reader, { number, hash })
-  // a block without a header counts as too old
-  return header?.timestamp ?? 0
+  return Math.min(firstChanges(reader), oldest)
 }

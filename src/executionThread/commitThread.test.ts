@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import type { CommitOutcome } from '#blockchain/commit/committer'
 import { createExecution, type Execution } from '#blockchain/execution'
+import type { Retention } from '#blockchain/pruning/retention'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
@@ -23,9 +24,9 @@ const specs = Object.values(tables)
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 
-function open(kv: Kv, committer?: CommitThread): Execution {
+function open(kv: Kv, committer?: CommitThread, retention?: Retention): Execution {
   const deps = { kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
-  return createExecution({ ...deps, ...(committer && { committer }) })
+  return createExecution({ ...deps, ...(committer && { committer }) }, { retention })
 }
 
 /** Builds blocks with one transfer each. @param branch distinguishes blocks of one number */
@@ -69,6 +70,28 @@ it('executionThread/commitThread: writes the rows that execution writes in its o
   const own = createMemoryKv()
   await play(open(own))
   expect(rowsOf(kv)).toEqual(rowsOf(own))
+})
+
+it('executionThread/commitThread: removes older states between requests', async () => {
+  const dir = join(base, 'pruned')
+  await using kv = openLmdbKv(dir, specs)
+  await using committer = new CommitThread(dir)
+  const execution = open(kv, committer, { history: { blocks: 5 } })
+  const heads = await execution.heads()
+  const blocks = await grow(execution, heads.unsafe, 40, 1n)
+  const finalized = blocks[30] as L2Ref
+  await execution.setHeads({ unsafe: blocks.at(-1) as L2Ref, safe: finalized, finalized })
+  execution.commit()
+  const oldest = (): number => {
+    using view = execution.view()
+    return view.oldestState
+  }
+  await vi.waitFor(() => expect(oldest()).toBe(31), 10_000)
+  const more = await grow(execution, blocks.at(-1) as L2Ref, 10, 2n)
+  await execution.setHeads({ unsafe: more.at(-1) as L2Ref, safe: finalized, finalized })
+  execution.commit()
+  expect(oldest()).toBe(31)
+  await execution.close()
 })
 
 it('executionThread/commitThread: returns the fault of a request, and writes the next one', async () => {

@@ -2,6 +2,8 @@ import { extname } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { executionFault } from '#block/faults'
 import type { CommitOutcome, CommitRequest, Committer } from '#blockchain/commit/committer'
+import type { PruneEvent } from '#blockchain/pruning/pruner'
+import type { Retention } from '#blockchain/pruning/retention'
 import { restoreError } from '#lib/errorTransfer'
 import { errorMessage } from '#lib/fault'
 import { CommitProgress, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
@@ -27,6 +29,7 @@ export class CommitThread implements Committer, AsyncDisposable {
   #failure: Error | undefined
   #isRunning = false
   #onOutcome: () => void = () => {}
+  #onPruned: (event: PruneEvent) => void = () => {}
 
   /** @param dir of tables that this process has open as their writer */
   constructor(dir: string) {
@@ -54,7 +57,7 @@ export class CommitThread implements Committer, AsyncDisposable {
     for (let rows = this.#progress.rows; this.#isRunning && this.#outcome === undefined; looks++) {
       const seen = this.#progress.answers
       const received = receiveMessageOnPort(this.#port) as { message: FromCommitThread } | undefined
-      if (received) this.#outcome = outcomeOf(received.message)
+      if (received) this.#take(received.message)
       else if (!wait) return undefined
       else if (looks >= stuckLooks) this.#fail('its commit thread gives no sign of life')
       else this.#progress.wait(seen, lookMs)
@@ -71,6 +74,13 @@ export class CommitThread implements Committer, AsyncDisposable {
     this.#onOutcome = run
   }
 
+  prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable {
+    this.#onPruned = onEvent
+    this.#send({ kind: 'prune', retention })
+    // the thread ends it with its last request
+    return { [Symbol.dispose](): void {} }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#send({ kind: 'close' })
     await this.#gone.promise
@@ -81,8 +91,13 @@ export class CommitThread implements Committer, AsyncDisposable {
   }
 
   #arrived(message: FromCommitThread): void {
-    this.#outcome = outcomeOf(message)
-    this.#onOutcome()
+    this.#take(message)
+    if (this.#outcome) this.#onOutcome()
+  }
+
+  #take(message: FromCommitThread): void {
+    if (!('pruned' in message)) this.#outcome = 'error' in message ? { error: restoreError(message.error) } : message
+    else this.#onPruned('error' in message.pruned ? { error: restoreError(message.pruned.error) } : message.pruned)
   }
 
   #fail(reason: string, cause?: unknown): void {
@@ -92,5 +107,3 @@ export class CommitThread implements Committer, AsyncDisposable {
     this.#onOutcome()
   }
 }
-
-const outcomeOf = (message: FromCommitThread): CommitOutcome => ('error' in message ? { error: restoreError(message.error) } : message)

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { workerData } from 'node:worker_threads'
 import { commitRows } from '#blockchain/commit/committer'
+import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import { openLmdbWriter } from '#store/lmdbKv'
@@ -16,7 +17,7 @@ import {
   unpackCommit,
 } from './wire/commitRequests.ts'
 
-function answer(kv: Kv, request: PackedCommit): FromCommitThread {
+function answer(kv: Kv, request: PackedCommit): Exclude<FromCommitThread, { pruned: unknown }> {
   const startMs = systemClock.elapsedMs()
   try {
     commitRows(kv, systemClock, unpackCommit(request))
@@ -28,12 +29,26 @@ function answer(kv: Kv, request: PackedCommit): FromCommitThread {
 
 const { dir, port, progress } = workerData as CommitThreadSettings
 const counters = new CommitProgress(progress)
+
+function sendPruned(event: PruneEvent): void {
+  const pruned = 'error' in event ? { error: transferError(event.error) } : event
+  port.postMessage({ pruned } satisfies FromCommitThread)
+}
+
 {
   await using kv = openLmdbWriter(dir, Object.values(tables), () => counters.row())
+  using pruning = new DisposableStack()
+  let pruner: Pruner | undefined
   port.on('message', (message: ToCommitThread) => {
     if (message.kind === 'close') return port.close()
-    port.postMessage(answer(kv, message.request))
+    if (message.kind === 'prune') {
+      pruner = pruning.use(new Pruner({ kv, clock: systemClock, retention: message.retention, onEvent: sendPruned }))
+      return
+    }
+    const answered = answer(kv, message.request)
+    port.postMessage(answered)
     counters.answered()
+    if ('ms' in answered) pruner?.committed(answered.ms)
   })
   await once(port, 'close')
 }

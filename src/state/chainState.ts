@@ -3,6 +3,7 @@ import { fromHex, toHex } from '#lib/hex'
 import { afterPrefix } from '#store/keys'
 import type { KvReader, KvWriter } from '#store/ports'
 import { isLeafRlp } from '#trie/node'
+import type { NodeSource } from '#trie/ports'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -41,20 +42,41 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
 }
 
 /**
- * Returns the state after a block at or below the last one: values and trie nodes.
+ * Returns the state after a block at or below the last one: values and trie nodes. Below `oldestProof`, reads of trie nodes throw HISTORY_PRUNED.
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
 export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes): WorldState {
   const head = readMark(reader, 'head') ?? 0
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   const oldest = oldestState(reader)
-  if (number < oldest) throw stateFault('HISTORY_PRUNED', { number, oldest })
-  return number === head ? latestState(reader, blockHash) : rowState(new HistoricalRows(reader, number, head), reader, blockHash)
+  if (number < oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number, oldest })
+  if (number === head) return latestState(reader, blockHash)
+  const state = rowState(new HistoricalRows(reader, number, head), reader, blockHash)
+  const oldestNodes = oldestProof(reader)
+  return number < oldestNodes ? { ...state, nodes: prunedNodes(number, oldestNodes) } : state
+}
+
+function prunedNodes(number: number, oldest: number): NodeSource {
+  return {
+    get(): never {
+      throw stateFault('HISTORY_PRUNED', { number, oldest, what: 'trie nodes' })
+    },
+  }
 }
 
 /** Returns the number of the oldest block whose state is available. */
 export function oldestState(reader: KvReader): number {
   return readMark(reader, 'oldest') ?? 0
+}
+
+/** Returns the number of the oldest block whose trie nodes are available too, so that its accounts and slots can be proved. */
+export function oldestProof(reader: KvReader): number {
+  return Math.max(oldestState(reader), readMark(reader, 'oldestNodes') ?? 0)
+}
+
+/** Returns the number of the last block that the history index covers. */
+export function indexedBlock(reader: KvReader): number {
+  return readMark(reader, 'indexed') ?? 0
 }
 
 /** Writes rows of the state, and records each row's value before the block once. */
@@ -187,7 +209,7 @@ export function unwindState(tx: KvWriter, number: number): void {
   const head = readMark(tx, 'head')
   if (head !== number) throw new RangeError(`unwind of block ${number}: the last one is ${head}`)
   const oldest = oldestState(tx)
-  if (number <= oldest) throw stateFault('HISTORY_PRUNED', { number: number - 1, oldest })
+  if (number <= oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number: number - 1, oldest })
   const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
   const changes = [...changesOf(tx, number)]
   if (number <= (readMark(tx, 'nodes') ?? head)) restoreRows(tx, changes)

@@ -14,8 +14,8 @@ export const stateFault = defineFaults({
   },
   HISTORY_PRUNED: {
     severity: 'reset',
-    says: (d: { number: number; oldest: number }) =>
-      `the state of block ${d.number} is pruned, the oldest available is that of ${d.oldest}`,
+    says: (d: { what: 'state' | 'trie nodes'; number: number; oldest: number }) =>
+      `${d.what} of block ${d.number} pruned, oldest available: block ${d.oldest}`,
     fix: 'request a later block',
   },
   CODE_MISSING: {

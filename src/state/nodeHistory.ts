@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes, u32At, u64Bytes } from '#lib/bytes'
+import { concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
@@ -118,6 +118,15 @@ export function dropNodeChanges(tx: KvWriter, number: number): void {
   tx.delete(table, rowKey(kinds.segment, segmentOf(number)))
 }
 
+/** Returns the first block with node changes; undefined: there is none. */
+export const firstNodeChanges = (reader: KvReader): number | undefined => firstNumber(reader, kinds.block)
+
+/** Returns the number in the first row of a kind. */
+function firstNumber(reader: KvReader, kind: number): number | undefined {
+  const [key] = reader.keys(table, { from: rowKey(kind, 0), to: Uint8Array.of(kind + 1), limit: 1 })
+  return key && u64FromBytes(key.subarray(1))
+}
+
 /**
  * Removes the rows of blocks up to `last`, oldest first, and the indices of segments that have no later block.
  * @param hasTime called after each row; false ends the work
@@ -128,9 +137,8 @@ export function pruneNodeChanges(tx: KvWriter, last: number, hasTime: () => bool
     [kinds.block, last + 1],
     [kinds.segment, segmentOf(last + 1)],
   ] as const) {
-    const to = rowKey(kind, end)
-    for (let [key] = tx.keys(table, { from: rowKey(kind, 0), to, limit: 1 }); key; [key] = tx.keys(table, { from: key, to, limit: 1 })) {
-      tx.delete(table, key)
+    for (let number = firstNumber(tx, kind) ?? end; number < end; number++) {
+      tx.delete(table, rowKey(kind, number))
       if (!hasTime()) return false
     }
   }

@@ -46,6 +46,8 @@ const markKeys = {
   indexed: encoder.encode('state.indexed'),
   /** The oldest block whose state is available. */
   oldest: encoder.encode('state.oldest'),
+  /** The oldest block whose trie nodes are available; absent: that of `oldest`. */
+  oldestNodes: encoder.encode('state.oldestNodes'),
   /** The last block whose node changes are in the table of changes, written by schema 3; later ones are in `nodeHistory.ts`. */
   nodes: encoder.encode('state.nodes'),
 }

@@ -86,6 +86,8 @@ export interface ChainView extends Disposable {
   state(block: BlockId): WorldReads | undefined
   /** Number of the oldest block whose state is retained. */
   readonly oldestState: number
+  /** Number of the oldest block whose accounts and slots can be proved: its trie nodes are retained. Below it, `prove` throws HISTORY_PRUNED. */
+  readonly oldestProof: number
   /**
    * Searches the log index for canonical blocks. The work of one search is bounded: continue from `next`.
    * @param wanted at least one of its lists is not empty

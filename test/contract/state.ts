@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
-import { latestState, latestStateRoot, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
+import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
 import { indexHistory } from '#state/history'
 import { pruneHistory } from '#state/pruneHistory'
 import { computeStateRoot, noNodes, noState, type StateRoot } from '#state/stateRoot'
@@ -11,7 +11,7 @@ import { tables } from '#store/tables'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
-import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
+import { anyBlock, expectModel, expectValues, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
 
 const noHash = (): undefined => undefined
 
@@ -80,8 +80,9 @@ class Chain {
     return readNow(this.kv, (reader) => stateAt(reader, number, noHash))
   }
 
-  prune(oldest: number, hasTime: () => boolean): boolean {
-    return this.kv.write((tx) => pruneHistory(tx, oldest, hasTime))
+  /** @param nodes the oldest block whose trie nodes are kept */
+  prune(oldest: number, hasTime: () => boolean, nodes = oldest): boolean {
+    return this.kv.write((tx) => pruneHistory(tx, { values: oldest, nodes }, hasTime))
   }
 
   unwind(): void {
@@ -231,6 +232,32 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
         }),
         { numRuns },
       )
+    })
+
+    it(`state/chainState ${adapter}: reads values of blocks whose trie nodes are pruned, refuses their proofs (HISTORY_PRUNED), and unwinds`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const blocks = fc.sample(anyBlock, { seed: 13, numRuns: 140 })
+      chain.genesis(blocks[0] ?? [])
+      chain.appendAll(blocks.slice(1, 130))
+      expect(chain.prune(20, () => true, 100)).toBe(true)
+      const check = (): void =>
+        readNow(kv, (reader) => {
+          expect([oldestState(reader), oldestProof(reader)]).toEqual([20, 100])
+          for (const number of [20, 21, 64, 99]) {
+            const { view, nodes } = stateAt(reader, number, noHash)
+            expectValues(view, chain.models[number] ?? new Map())
+            const pruned = expect.objectContaining({ code: 'HISTORY_PRUNED', data: { number, oldest: 100, what: 'trie nodes' } })
+            expect(() => nodes.get(undefined, new Uint8Array(), fromHex(chain.roots[number] ?? emptyRoot))).toThrow(pruned)
+          }
+          for (let number = 100; number < chain.models.length; number++) {
+            expectModel(stateAt(reader, number, noHash), chain.models[number] ?? new Map(), chain.roots[number] ?? emptyRoot)
+          }
+        })
+      check()
+      while (chain.models.length > 105) chain.unwind()
+      chain.appendAll(blocks.slice(130))
+      check()
     })
 
     it(`state/chainState ${adapter}: leaves no row of pruned blocks, and continues an interrupted pruning`, async () => {

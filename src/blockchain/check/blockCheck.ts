@@ -1,7 +1,7 @@
 import { equalBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { oldestState } from '#state/chainState'
+import { oldestProof } from '#state/chainState'
 import { damagedHistory } from '#state/stateCheck'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
@@ -107,7 +107,7 @@ class BlockCheck {
 
   /** Checks that the history restores the root node of the parent. A genesis state may be too small to have one. */
   #checkHistory(parent: number, parentHash: Hash): void {
-    if (parent < oldestState(this.#reader) || parent === readGenesisId(this.#reader)?.number) return
+    if (parent < oldestProof(this.#reader) || parent === readGenesisId(this.#reader)?.number) return
     const row = this.#reader.get(tables.headers.id, blockKey({ number: parent, hash: parentHash }))
     if (row === undefined || toHex(keccak256(row)) !== parentHash) return
     const { stateRoot } = decodeHeader(row)

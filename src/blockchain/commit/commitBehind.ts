@@ -11,6 +11,7 @@ import type { Branch } from '../branch.ts'
 import { readHead, type StoredHeads } from '../chainStore.ts'
 import type { ExecutionOptions } from '../executionDeps.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
+import type { PruneEvent, PruneStep } from '../pruning/pruner.ts'
 import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
@@ -37,9 +38,12 @@ export type CommitDeps = {
   readonly onCommitting: () => void
   /** called after each transaction */
   readonly onCommitted: (done: Committed) => void
+  /** called after each step that removed older states */
+  readonly onPruned?: (step: PruneStep) => void
 }
 
-export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'maxTreeBytes' | 'maxUncommittedMs' | 'commitSliceMs'>
+export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'maxTreeBytes' | 'maxUncommittedMs' | 'commitSliceMs'> &
+  Pick<ExecutionOptions, 'retention'>
 
 /** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
@@ -61,6 +65,7 @@ export class CommitBehind {
   readonly #opts: CommitOptions
   readonly #committer: Committer
   readonly #pace: CommitPace
+  readonly #pruning: Disposable | undefined
   /** sequence of the heads in the store */
   #sequence: number
   #goal: Goal | undefined
@@ -80,6 +85,7 @@ export class CommitBehind {
     this.#pace = new CommitPace(opts.commitSliceMs)
     this.#committer = deps.committer ?? createCommitter(deps.kv, deps.clock)
     this.#committer.onOutcome(() => this.#attempt(() => this.#take(false)))
+    this.#pruning = opts.retention && this.#committer.prune(opts.retention, (event) => this.#pruned(event))
   }
 
   /** Returns a snapshot of the store as in the published record. If the transaction in progress is done, its blocks leave the record first. */
@@ -134,9 +140,21 @@ export class CommitBehind {
     while (this.#isPending) this.#attemptOrThrow()
   }
 
+  /** Ends timers and pruning. */
   stop(): void {
+    this.#clearTimer()
+    this.#pruning?.[Symbol.dispose]()
+  }
+
+  #clearTimer(): void {
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
+  }
+
+  #pruned(event: PruneEvent): void {
+    const { log, onPruned } = this.#deps
+    if ('error' in event) log.error('older states not removed', { error: event.error })
+    else onPruned?.(event)
   }
 
   get #isPending(): boolean {
@@ -158,7 +176,7 @@ export class CommitBehind {
 
   #schedule(afterMs: number): void {
     if (this.#timer && afterMs > 0) return
-    this.stop()
+    this.#clearTimer()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
       if (!this.#running) this.#attempt(() => this.#begin())
@@ -181,7 +199,7 @@ export class CommitBehind {
       const canRetry = isFault(error) && error.severity === 'retry'
       if (!this.#isWarned || !canRetry) log.error('commit failed', { error, willRetry: canRetry })
       this.#isWarned = true
-      this.stop()
+      this.#clearTimer()
       if (canRetry) this.#schedule(commitBounds.afterMs)
       else this.#failure = error
       return { error }
@@ -264,7 +282,7 @@ export class CommitBehind {
   }
 
   #scheduleNext(): void {
-    this.stop()
+    this.#clearTimer()
     if (this.#goal) this.#schedule(0)
     else if (this.#sinceMs !== undefined) {
       const waitedMs = this.#deps.clock.nowMs() - this.#sinceMs

@@ -3,6 +3,8 @@ import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Branch } from '../branch.ts'
 import type { StoredHeads } from '../chainStore.ts'
+import { type PruneEvent, Pruner } from '../pruning/pruner.ts'
+import type { Retention } from '../pruning/retention.ts'
 import { commitBranch, fillOlderLogs } from './commit.ts'
 
 /** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */
@@ -29,6 +31,8 @@ export interface Committer {
   take(wait: boolean): CommitOutcome | undefined
   /** Sets the function to call in a later turn of the event loop when an outcome has arrived that was not taken. */
   onOutcome(run: () => void): void
+  /** Begins to remove older states between requests. @param onEvent called after each step, in a turn of its own. @returns ends it */
+  prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable
 }
 
 /** Writes a request in one transaction. @throws Fault DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal) */
@@ -43,12 +47,14 @@ export function commitRows(kv: Kv, clock: Clock, { committed, branch, heads, seq
 /** Creates a committer that writes in this thread: a request ends before `begin` returns. */
 export function createCommitter(kv: Kv, clock: Clock): Committer {
   let outcome: CommitOutcome | undefined
+  let pruner: Pruner | undefined
   return {
     begin(request): void {
       const startMs = clock.elapsedMs()
       try {
         commitRows(kv, clock, request)
         outcome = { ms: clock.elapsedMs() - startMs }
+        pruner?.committed(outcome.ms)
       } catch (error) {
         outcome = { error }
       }
@@ -59,5 +65,9 @@ export function createCommitter(kv: Kv, clock: Clock): Committer {
       return taken
     },
     onOutcome(): void {},
+    prune(retention, onEvent): Disposable {
+      pruner = new Pruner({ kv, clock, retention, onEvent })
+      return pruner
+    },
   }
 }

@@ -5,7 +5,7 @@ import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
-import { oldestState } from '#state/chainState'
+import { oldestProof, oldestState } from '#state/chainState'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
@@ -28,6 +28,8 @@ import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts
 export interface ExecutionView extends ChainView {
   /** Returns a block to build on, with the state after it; undefined when it is not known or its state is not retained. */
   parent(hash: Hash): ParentBlock | undefined
+  /** Returns the same if a state root can be computed on the block: trie nodes are retained down to the finalized block at least. */
+  provenParent(hash: Hash): ParentBlock | undefined
   /** Returns the path from the committed chain to a known block. */
   branch(tip: Hash): Branch | undefined
   readonly known: KnownBlocks
@@ -233,6 +235,10 @@ class SnapshotView implements ExecutionView {
     return oldestState(this.#reader)
   }
 
+  get oldestProof(): number {
+    return oldestProof(this.#reader)
+  }
+
   parent(hash: Hash): ParentBlock | undefined {
     const known = this.#parents.get(hash)
     if (known) return known
@@ -240,6 +246,12 @@ class SnapshotView implements ExecutionView {
     if (this.#parents.size >= maxParents) this.#parents.clear()
     if (parent) this.#parents.set(hash, parent)
     return parent
+  }
+
+  provenParent(hash: Hash): ParentBlock | undefined {
+    const ancestor = this.branch(hash)?.ancestor
+    const isPruned = ancestor !== undefined && ancestor.number < Math.min(this.oldestProof, this.#committed.number)
+    return isPruned ? undefined : this.parent(hash)
   }
 
   #parentOnce(hash: Hash): ParentBlock | undefined {

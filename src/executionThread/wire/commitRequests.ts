@@ -1,5 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { CommitRequest } from '#blockchain/commit/committer'
+import type { PruneStep } from '#blockchain/pruning/pruner'
+import type { Retention } from '#blockchain/pruning/retention'
 import type { TransferredError } from '#lib/errorTransfer'
 import { type PackedBlock, packBlock, unpackBlock } from './packedBlocks.ts'
 
@@ -9,8 +11,15 @@ export type PackedCommit = Omit<CommitRequest, 'branch'> & {
   readonly blocks: readonly PackedBlock[]
 }
 
-export type ToCommitThread = { readonly kind: 'commit'; readonly request: PackedCommit } | { readonly kind: 'close' }
-export type FromCommitThread = { readonly ms: number } | { readonly error: TransferredError }
+export type ToCommitThread =
+  | { readonly kind: 'commit'; readonly request: PackedCommit }
+  | { readonly kind: 'prune'; readonly retention: Retention }
+  | { readonly kind: 'close' }
+/** Outcome of a request, or a step of pruning. */
+export type FromCommitThread =
+  | { readonly ms: number }
+  | { readonly error: TransferredError }
+  | { readonly pruned: PruneStep | { readonly error: TransferredError } }
 
 /** `progress`: number of answers, then of rows written, both as of `CommitProgress`. */
 export type CommitThreadSettings = { readonly dir: string; readonly port: MessagePort; readonly progress: SharedArrayBuffer }

@@ -1,4 +1,6 @@
 import { type CommitOutcome, type CommitRequest, type Committer, commitRows } from '#blockchain/commit/committer'
+import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
+import type { Retention } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import type { Kv } from '#store/ports'
 
@@ -8,6 +10,7 @@ export class LateCommitter implements Committer {
   readonly #clock: Clock
   #request: CommitRequest | undefined
   #outcome: CommitOutcome | undefined
+  #pruner: Pruner | undefined
   #onOutcome: () => void = () => {}
 
   constructor(kv: Kv, clock: Clock) {
@@ -26,6 +29,7 @@ export class LateCommitter implements Committer {
     try {
       commitRows(this.#kv, this.#clock, this.#request)
       this.#outcome = { ms: 1 }
+      this.#pruner?.committed(1)
     } catch (error) {
       this.#outcome = { error }
     }
@@ -46,5 +50,10 @@ export class LateCommitter implements Committer {
 
   onOutcome(run: () => void): void {
     this.#onOutcome = run
+  }
+
+  prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable {
+    this.#pruner = new Pruner({ kv: this.#kv, clock: this.#clock, retention, onEvent })
+    return this.#pruner
   }
 }

@@ -180,6 +180,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       findLogs: reading((_wanted, _from, to) => ({ kind: 'unindexed', next: to + 1 })),
       logsAt: reading((number, indexes, matcher) => stored[number] && logsOf(stored[number], number, indexes, matcher)),
       oldestState: prunedBelow,
+      oldestProof: prunedBelow,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {
         isOpen = false

@@ -6,7 +6,7 @@ import type { ResultCodec } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
 
 /** Oldest blocks of each kind of data. */
-type Capabilities = { readonly head: BlockId; readonly oldestBlock: number; readonly oldestState: number }
+type Capabilities = { readonly head: BlockId; readonly oldestBlock: number; readonly oldestState: number; readonly oldestProof: number }
 
 const offer = object('availability', { disabled: { type: 'boolean' }, oldestBlock: refTo('Quantity') })
 
@@ -16,11 +16,14 @@ const capabilitiesResult: ResultCodec<Capabilities> = {
     head: object('block', { number: refTo('Quantity'), hash: refTo('Hash') }),
     ...Object.fromEntries(['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs'].map((kind) => [kind, offer])),
   }),
-  encode({ head, oldestBlock, oldestState }): Json {
-    const [blocks, states] = [oldestBlock, oldestState].map((number) => ({ disabled: false, oldestBlock: toQuantity(number) }))
+  encode({ head, oldestBlock, oldestState, oldestProof }): Json {
+    const [blocks, state, proofs] = [oldestBlock, oldestState, oldestProof].map((number) => ({
+      disabled: false,
+      oldestBlock: toQuantity(number),
+    }))
     return {
       head: { number: toQuantity(head.number), hash: head.hash },
-      ...{ state: states, tx: blocks, logs: blocks, receipts: blocks, blocks, stateproofs: states },
+      ...{ state, tx: blocks, logs: blocks, receipts: blocks, blocks, stateproofs: proofs },
     }
   },
 }
@@ -35,6 +38,6 @@ export const capabilities = ethMethod({
   example: { params: [] },
   run({ chain, forks }): Capabilities {
     using view = chain.view()
-    return { head: view.heads.latest, oldestBlock: forks.genesis.l2.number, oldestState: view.oldestState }
+    return { head: view.heads.latest, oldestBlock: forks.genesis.l2.number, oldestState: view.oldestState, oldestProof: view.oldestProof }
   },
 })

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { storeFault } from '#store/faults'
+import { tables } from '#store/tables'
+import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
+import { testAddress } from '#test/harness/evm/sessions'
+import type { L2Ref } from '#types/blockRef'
+import type { Retention } from './retention.ts'
+
+const fiveBlocks: Retention = { history: { blocks: 5 } }
+
+/** Starts an execution with a retention. `extend` adds blocks to the chain, and finalizes the one with a number if it is among them. */
+function start(retention: Retention | undefined, disk = new Disk(), committing: 'here' | 'late' = 'here') {
+  const started = startCommitting(disk, { retention }, undefined, undefined, committing)
+  const { execution, clock } = started
+  const extend = async (parent: L2Ref | typeof genesisId, count: number, finalized: number): Promise<L2Ref> => {
+    const blocks = await started.grow(parent, count)
+    const [unsafe, final] = [blocks.at(-1), blocks.find(({ number }) => number === finalized)]
+    if (!unsafe) throw new Error('no block')
+    await execution.setHeads({ ...(await execution.heads()), unsafe, ...(final && { safe: final, finalized: final }) })
+    return unsafe
+  }
+  const commit = async (): Promise<void> => {
+    execution.commit()
+    await clock.advanceMs(10_000)
+  }
+  const oldest = (): { state: number; proof: number } => {
+    using view = execution.view()
+    return { state: view.oldestState, proof: view.oldestProof }
+  }
+  /** Numbers of the blocks whose state can be read. */
+  const readable = (): number[] => {
+    using view = execution.view()
+    const numbers = Array.from({ length: view.heads.latest.number + 1 }, (_, number) => number)
+    return numbers.filter((number) => view.state({ number, hash: view.canonicalHash(number) ?? expect.fail() }))
+  }
+  /** Blocks with rows of previous values. */
+  const changed = (): number => {
+    using reader = disk.snapshot()
+    return new Set([...reader.keys(tables.changes.id, {})].map((key) => key[7])).size
+  }
+  return { ...started, extend, commit, oldest, readable, changed }
+}
+
+describe('blockchain/pruning/pruner', () => {
+  it.each(['here', 'late'] as const)('removes the states before the oldest kept one after a commit (committer: %s)', async (committing) => {
+    const { extend, commit, readable, changed } = start(fiveBlocks, new Disk(), committing)
+    const head = await extend(genesisId, 30, 29)
+    expect(readable()).toHaveLength(31)
+    await commit()
+    // the history index covers 16 blocks, and blocks above it are kept
+    expect(readable()).toEqual(Array.from({ length: 15 }, (_, i) => 16 + i))
+    expect(changed()).toBe(30 - 16)
+    await extend(head, 30, 59)
+    await commit()
+    expect(readable()[0]).toBe(48)
+    expect(changed()).toBe(60 - 48)
+  })
+
+  it('keeps every state from the finalized block on', async () => {
+    const { extend, commit, readable } = start(fiveBlocks)
+    const head = await extend(genesisId, 40, 12)
+    await commit()
+    expect(readable()[0]).toBe(12)
+    await extend(head, 3, 0)
+    await commit()
+    expect(readable()[0]).toBe(12)
+  })
+
+  it('counts a time back from the timestamp of the head, and keeps everything without a retention', async () => {
+    const timed = start({ history: { sec: 20 } })
+    await timed.extend(genesisId, 40, 39)
+    await timed.commit()
+    expect(timed.oldest().state).toBe(30)
+    const whole = start(undefined)
+    await whole.extend(genesisId, 40, 39)
+    await whole.commit()
+    expect(whole.oldest()).toEqual({ state: 0, proof: 0 })
+  })
+
+  it('keeps trie nodes at least an hour, so the states of the same time have proofs', async () => {
+    const { extend, commit, oldest, execution } = start({ history: 'all', proofs: { blocks: 1 } })
+    await extend(genesisId, 40, 39)
+    await commit()
+    expect(oldest()).toEqual({ state: 0, proof: 0 })
+    using view = execution.view()
+    expect(view.state({ number: 1, hash: view.canonicalHash(1) ?? expect.fail() })?.prove).toBeDefined()
+  })
+
+  it('leaves an open view its states, while a new view has fewer', async () => {
+    const { extend, commit, execution, readable } = start(fiveBlocks)
+    const head = await extend(genesisId, 40, 39)
+    execution.commit()
+    using held = execution.view()
+    const block = { number: 1, hash: held.canonicalHash(1) ?? expect.fail() }
+    const balance = held.state(block)?.account(testAddress(1))
+    await extend(head, 20, 59)
+    await commit()
+    expect(readable()[0]).toBeGreaterThan(40)
+    expect(held.state(block)?.account(testAddress(1))).toEqual(balance)
+    expect(held.oldestState).toBe(0)
+  })
+
+  it('continues after a full disk with the next commit', async () => {
+    const { extend, commit, oldest, disk, clock, execution } = start(fiveBlocks)
+    const head = await extend(genesisId, 40, 39)
+    execution.commit()
+    disk.fails = storeFault('DISK_FULL', { dir: 'here', reason: 'a test' })
+    await clock.advanceMs(10_000)
+    expect(oldest().state).toBe(0)
+    disk.fails = undefined
+    await extend(head, 1, 0)
+    await commit()
+    expect(oldest().state).toBeGreaterThan(20)
+  })
+
+  it('removes more after a start with a shorter retention; after a longer one the oldest state stays', async () => {
+    const disk = new Disk()
+    const first = start({ history: { blocks: 20 } }, disk)
+    const head = await first.extend(genesisId, 40, 39)
+    await first.commit()
+    expect(first.oldest().state).toBe(20)
+    await first.execution.close()
+    const second = start({ history: { blocks: 8 } }, disk)
+    const next = await second.extend(head, 8, 47)
+    await second.commit()
+    expect(second.oldest().state).toBe(40)
+    await second.execution.close()
+    const third = start({ history: 'all' }, disk)
+    await third.extend(next, 20, 60)
+    await third.commit()
+    expect(third.oldest().state).toBe(40)
+    expect(third.readable()[0]).toBe(40)
+  })
+})

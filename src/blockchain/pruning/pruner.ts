@@ -1,0 +1,102 @@
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { indexedBlock } from '#state/chainState'
+import { firstChanges, isPruned, type OldestKept, pruneHistory } from '#state/pruneHistory'
+import type { Kv, KvReader } from '#store/ports'
+import { oldestKept, type Retention } from './retention.ts'
+
+/** Time in which a step chooses rows to remove; their removal takes about as long again. The whole step takes at most 20 ms. */
+const choiceMs = 8
+/** A step that is not due is followed by a pause of this many times its duration. */
+const pauses = 3
+/** Steps end this long after the last transaction of blocks: readers renew their snapshots with it, and old snapshots hold freed pages. */
+const activeMs = 2_000
+
+/** One step: its duration, and the blocks whose history it removed. */
+export type PruneStep = { readonly ms: number; readonly blocks: number }
+
+/** A step, or the error of one. */
+export type PruneEvent = PruneStep | { readonly error: unknown }
+
+export type PrunerDeps = {
+  readonly kv: Kv
+  readonly clock: Pick<Clock, 'elapsedMs' | 'after'>
+  readonly retention: Retention
+  readonly onEvent: (event: PruneEvent) => void
+}
+
+/**
+ * Removes older states in the thread that writes transactions of blocks, between these. Each step is a transaction of its own, in a turn of the event
+ * loop of its own. After a transaction, steps follow at once until they have taken as long as it; so pruning keeps up with any rate of blocks. A longer
+ * backlog is removed with pauses.
+ */
+export class Pruner implements Disposable {
+  readonly #deps: PrunerDeps
+  /** time that steps may still take without a pause */
+  #dueMs = 0
+  #untilMs = 0
+  #timer: Disposable | undefined
+  #isEnded = false
+
+  constructor(deps: PrunerDeps) {
+    this.#deps = deps
+  }
+
+  /** Called after each transaction of blocks. @param ms its duration */
+  committed(ms: number): void {
+    if (this.#isEnded) return
+    this.#dueMs = ms
+    this.#untilMs = this.#deps.clock.elapsedMs() + activeMs
+    this.#timer ??= this.#deps.clock.after(0, () => this.#run())
+  }
+
+  [Symbol.dispose](): void {
+    this.#isEnded = true
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #run(): void {
+    const { clock, onEvent } = this.#deps
+    this.#timer = undefined
+    try {
+      const startMs = clock.elapsedMs()
+      const step = this.#step()
+      if (step === undefined) return
+      const ms = clock.elapsedMs() - startMs
+      onEvent({ ms, blocks: step.blocks })
+      this.#dueMs -= ms
+      if (step.isDone || clock.elapsedMs() >= this.#untilMs) return
+      this.#timer = clock.after(this.#dueMs > 0 ? 0 : pauses * ms, () => this.#run())
+    } catch (error) {
+      // a full disk is reported by the commits too; the next one continues
+      this.#isEnded = !(isFault(error) && error.severity === 'retry')
+      onEvent({ error })
+    }
+  }
+
+  /** @returns undefined when there is nothing to remove */
+  #step(): { readonly isDone: boolean; readonly blocks: number } | undefined {
+    const { kv, clock, retention } = this.#deps
+    const plan = read(kv, (reader) => {
+      const oldest = target(reader, retention)
+      return isPruned(reader, oldest) ? undefined : { oldest, first: firstChanges(reader) }
+    })
+    if (plan === undefined) return undefined
+    const untilMs = clock.elapsedMs() + choiceMs
+    const isDone = kv.write((tx) => pruneHistory(tx, plan.oldest, () => clock.elapsedMs() < untilMs))
+    const next = Math.min(read(kv, firstChanges), plan.oldest.values + 1)
+    return { isDone, blocks: Math.max(0, next - plan.first) }
+  }
+}
+
+/** Returns the oldest blocks to keep. Blocks above the history index are kept: to index many of them would make a step long. */
+function target(reader: KvReader, retention: Retention): OldestKept {
+  const { values, nodes } = oldestKept(reader, retention)
+  const upTo = indexedBlock(reader)
+  return { values: Math.min(values, upTo), nodes: Math.min(nodes, upTo) }
+}
+
+function read<T>(kv: Kv, use: (reader: KvReader) => T): T {
+  using reader = kv.snapshot()
+  return use(reader)
+}
