@@ -11,6 +11,7 @@ import type { Genesis } from '#chainspec/genesis'
 import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { CacheSet } from '#lib/caches'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
@@ -26,11 +27,18 @@ import type { BuiltFlashblock } from '#types/flashblock'
 import { serveEngine, serveReader } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
-import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
+import {
+  type ExecutionCacheBytes,
+  journalDir,
+  poolJournalDir,
+  type ReaderSettings,
+  type ToWorker,
+  type WorkerSettings,
+} from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
-/** Memory for compiled code that is kept between blocks. */
-const codeArenaBytes = 32 * 2 ** 20
+/** Caches of a thread without a budget. */
+const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, code: 32 * 2 ** 20 }
 const pulseMs = 1_000
 
 /** Requests the genesis from the main thread when the store is empty; it may be large. */
@@ -95,7 +103,7 @@ function createPulse(heartbeat: Heartbeat): Disposable {
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits } = settings
+  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits, cacheBytes = usualCacheBytes } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
@@ -111,7 +119,8 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   }
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
-  const senders = createSenders({ maxBytes: senderCacheBytes })
+  const caches = new CacheSet(cacheBytes)
+  const senders = createSenders({ known: caches.lru('senders') })
   // the first record is published before `opened` is set
   let opened: Execution | undefined
   const view = (): ExecutionView => {
@@ -122,7 +131,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const pool = createTxPool(poolDeps, limits)
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
-  const evm = beating(createWasmEvm({ codeBytes: codeArenaBytes }), beat)
+  const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
   await using execution = createExecution(
     {
@@ -145,7 +154,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
-        publisher.publish(record, { ...sizes, pool: pool.facts() })
+        publisher.publish(record, { ...sizes, pool: pool.facts(), caches: caches.facts() })
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
