@@ -110,6 +110,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   store: {
     imports: ['types', 'lib'],
     public: [
+      'chainTables',
       'compaction',
       'environmentStats',
       'faults',

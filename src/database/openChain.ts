@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '#blockchain/chainStore'
-import { openForeignReader } from '#store/lmdbReader'
+import { openForeignChainReader } from '#store/chainTables'
 import type { SnapshotSource } from '#store/ports'
 import { chainSchema, requireReadable } from '#store/schema'
-import { tables } from '#store/tables'
 import { databaseFault } from './faults.ts'
 
 export const chainDir = (datadir: string): string => join(datadir, 'chain')
@@ -20,7 +19,7 @@ export async function openChain(datadir: string): Promise<SnapshotSource> {
   const path = dataFile(dir)
   if (!existsSync(path)) throw databaseFault('DATABASE_MISSING', { path })
   await using opening = new AsyncDisposableStack()
-  const source = opening.use(openForeignReader(dir, Object.values(tables)))
+  const source = opening.use(openForeignChainReader(dir))
   using reader = source.snapshot()
   requireReadable(reader, chainSchema)
   if (readHead(reader) === undefined) throw databaseFault('DATABASE_EMPTY', { path })

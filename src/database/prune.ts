@@ -5,10 +5,9 @@ import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { oldestState } from '#state/chainState'
 import { firstChanges, pruneHistory } from '#state/pruneHistory'
-import { openLmdbKv } from '#store/lmdbKv'
+import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
-import { tables } from '#store/tables'
 import type { ChainDistance } from '#types/chainDistance'
 import { databaseFault } from './faults.ts'
 import { chainDir, dataFile } from './openChain.ts'
@@ -39,12 +38,12 @@ const stepMs = 20
  * Removes the history of older states from the database of a stopped node: previous values and trie nodes. States from the finalized block on are kept.
  * Freed pages are used for new data; the file does not shrink.
  * @param kept before the head
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, and those of `openLmdbKv` and `Kv.write`
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, and those of `openChainKv` and `Kv.write`
  */
 export async function pruneDatabase(deps: PruneDeps, datadir: string, kept: ChainDistance): Promise<PruneResult> {
   const dir = chainDir(datadir)
   if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
-  await using kv = openLmdbKv(dir, Object.values(tables))
+  await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   const { wanted, ...plan } = planOf(kv, kept, dataFile(dir))
   const done = await removeHistory(deps, kv, Math.min(wanted, plan.finalized))

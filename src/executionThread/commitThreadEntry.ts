@@ -5,9 +5,8 @@ import { commitRows } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
-import { openLmdbWriter } from '#store/lmdbKv'
+import { openChainWriter } from '#store/chainTables'
 import type { Kv } from '#store/ports'
-import { tables } from '#store/tables'
 import {
   CommitProgress,
   type CommitThreadSettings,
@@ -36,7 +35,7 @@ function sendPruned(event: PruneEvent): void {
 }
 
 {
-  await using kv = openLmdbWriter(dir, Object.values(tables), () => counters.row())
+  await using kv = openChainWriter(dir, () => counters.row())
   using pruning = new DisposableStack()
   let pruner: Pruner | undefined
   port.on('message', (message: ToCommitThread) => {

@@ -2,8 +2,7 @@ import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Clock } from '#lib/clock'
-import { openLmdbReader } from '#store/lmdbReader'
-import { tables } from '#store/tables'
+import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
@@ -83,7 +82,7 @@ export async function openExecutionReader(settings: ReaderSettings, deps: Execut
   await using parts = new AsyncDisposableStack()
   parts.defer(() => settings.port.close())
   await client.opened.promise
-  client.chain.readFrom(parts.use(openLmdbReader(settings.dir, Object.values(tables))))
+  client.chain.readFrom(parts.use(openChainReader(settings.dir)))
   parts.defer(() => client.chain.forget())
   const kept = parts.move()
   return {

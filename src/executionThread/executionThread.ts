@@ -6,8 +6,7 @@ import type { Execution } from '#blockchain/execution'
 import type { Engine } from '#engine/port'
 import { errorMessage } from '#lib/fault'
 import type { Supervisor } from '#lib/supervisor'
-import { openLmdbReader } from '#store/lmdbReader'
-import { tables } from '#store/tables'
+import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
 import { PublishedSequence } from './publishedSequence.ts'
@@ -66,7 +65,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
     await gone.promise
   })
   await client.opened
-  client.readFrom(parts.use(openLmdbReader(dir, Object.values(tables))))
+  client.readFrom(parts.use(openChainReader(dir)))
   parts.defer(() => client.forgetSnapshot())
   function reader(): ReaderSettings {
     const { port1: here, port2: there } = new MessageChannel()

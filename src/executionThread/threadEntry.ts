@@ -17,11 +17,10 @@ import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { createTransferLog } from '#lib/logTransfer'
 import { Heartbeat } from '#lib/supervisor'
+import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
-import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
-import { tables } from '#store/tables'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
 import { serveEngine, serveReader } from './executionServer.ts'
@@ -110,7 +109,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const heartbeat = new Heartbeat(settings.heartbeat, systemClock)
   const beat = (): void => heartbeat.beat()
   using _watchdog = createPulse(heartbeat)
-  await using kv = openLmdbKv(dir, Object.values(tables), beat)
+  await using kv = openChainKv(dir, beat)
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
   const genesis = (): Genesis => {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 const compress = promisify(zstdCompress)
 
@@ -9,7 +9,15 @@ export async function zstd(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(frame.buffer, frame.byteOffset, frame.length)
 }
 
-/** Decompresses a zstd frame. Returns undefined when the bytes are not a frame or decompress to more than `maxBytes`. */
+const checkedParams = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
+
+/** Compresses into a zstd frame with a checksum of the content, at the usual level, in this thread. */
+export function zstdChecked(bytes: Uint8Array): Uint8Array {
+  const frame = zstdCompressSync(bytes, checkedParams)
+  return new Uint8Array(frame.buffer, frame.byteOffset, frame.length)
+}
+
+/** Decompresses a zstd frame. Returns undefined when the bytes are not a frame, contradict its checksum, or decompress to more than `maxBytes`. */
 export function unzstd(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
   try {
     const bytes = zstdDecompressSync(frame, { maxOutputLength: maxBytes })

@@ -10,10 +10,9 @@ import { shareBytes } from '#executionThread/wire/packedBlocks'
 import { journalDir } from '#executionThread/wire/protocol'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
-import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
-import { tables } from '#store/tables'
 import type { L2Ref } from '#types/blockRef'
 
 export type ImportDeps = {
@@ -34,7 +33,7 @@ export async function importFile(
 ): Promise<ImportResult & { readonly head: L2Ref }> {
   const { genesis, datadir, lines } = options
   const dir = join(datadir, 'chain')
-  await using kv = openLmdbKv(dir, Object.values(tables))
+  await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   using journal = openFileJournal(journalDir(dir), deps.log)

@@ -48,6 +48,11 @@ export const storeFault = defineFaults({
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} failed: ${d.reason}`,
     fix: 'check the disk, its mount and limits on file size (ulimit -f), then start again; no committed write is lost',
   },
+  SEGMENT_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `the segment file ${d.path} cannot be read: ${d.reason}`,
+    fix: 'check the disk; copy the file of this name from a backup or another node (its name ends with its SHA-256), then start again',
+  },
   SCHEMA_LOST: {
     severity: 'fatal',
     says: () => 'the data directory has rows and no schema: a page of its database is damaged',

@@ -18,7 +18,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 4,
+  version: 5,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -27,6 +27,8 @@ export const chainSchema: Schema = {
     { to: 3, name: 'receipts with hashes', run: (): void => {} },
     // new blocks have the new rows; old changes of nodes stay unchanged and are still read
     { to: 4, name: 'trie nodes of a block in one row', run: (): void => {} },
+    // rows of finalized blocks move to segment files in the background
+    { to: 5, name: 'segments of finalized blocks', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */

@@ -97,6 +97,14 @@ export const tables = {
       'block: count u32, then digest u48 ++ end u32 of each node, then their images; segment: digest u32 ++ block u8 of each node; image: 0x00 (no row), 0x01 ++ node RLP, or 0x02 ++ changed children',
     doc: 'trie nodes before each block that changed them, for proofs at any retained block',
   },
+  segments: {
+    id: 17,
+    name: 'segments',
+    key: 'table id u8 ++ first number u64',
+    value:
+      'last number u64 ++ hash of the first block ++ hash of the last block ++ SHA-256 ++ size of the file u64 ++ size of the rows u64',
+    doc: 'segment files with the rows of finalized blocks that left headers, bodies and receipts',
+  },
 } as const satisfies Readonly<Record<string, TableSpec>>
 
 /** Tables of the consensus half's own environment. */

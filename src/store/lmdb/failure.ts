@@ -2,7 +2,7 @@ import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { freeBytes } from '../freeSpace.ts'
 
-const fullCodes = /No space left|Disk quota exceeded|MDB_MAP_FULL/
+const fullCodes = /no space left|disk quota exceeded|MDB_MAP_FULL/i
 /** LMDB reports a partly written page as an I/O error. With less than this free, the error counts as a full disk. */
 const roomBytes = 64 * 2 ** 20
 

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { storeFault } from './faults.ts'
+import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
+import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
+import type { Kv, SnapshotSource } from './ports.ts'
+import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
+import { SegmentFiles } from './segments/segmentFiles.ts'
+import { segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
+import { tables } from './tables.ts'
+
+/** Returns the directory of segment files, inside that of the tables. */
+export const segmentsDir = (dir: string): string => join(dir, 'segments')
+
+const specs = Object.values(tables)
+const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir))
+
+/**
+ * Opens the tables of the chain and their segment files for the one process that writes them. Removes segment files that no row records: a kill left them.
+ * @param onRow as of `openLmdbKv`
+ * @throws as `openLmdbKv`; Fault SEGMENT_DAMAGED when a recorded file does not exist
+ */
+export function openChainKv(dir: string, onRow?: () => void): Kv {
+  const kv = openLmdbKv(dir, specs, onRow)
+  try {
+    agreeOnFiles(kv, segmentsDir(dir))
+    return withSegments(kv, filesOf(dir))
+  } catch (error) {
+    void kv[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Opens the tables of an open `Kv` of this process for writes in another thread, as `openLmdbWriter` does. */
+export function openChainWriter(dir: string, onRow: () => void): Kv {
+  return withSegments(openLmdbWriter(dir, specs, onRow), filesOf(dir))
+}
+
+/** Opens a source of snapshots of the chain in another thread, as `openLmdbReader` does. */
+export function openChainReader(dir: string): SnapshotSource {
+  return readWithSegments(openLmdbReader(dir, specs), filesOf(dir))
+}
+
+/** Opens a source of snapshots of the chain in another process, as `openForeignReader` does. */
+export function openForeignChainReader(dir: string): SnapshotSource {
+  return readWithSegments(openForeignReader(dir, specs), filesOf(dir))
+}
+
+/** Removes files that no row records, and requires those that a row records. */
+function agreeOnFiles(kv: Kv, dir: string): void {
+  using reader = kv.snapshot()
+  const found = new Set(existsSync(dir) ? readdirSync(dir) : [])
+  for (const { id } of segmentTables) {
+    for (const record of segmentsOf(reader, id)) {
+      const name = segmentFileName(record)
+      if (!found.delete(name)) throw storeFault('SEGMENT_DAMAGED', { path: join(dir, name), reason: 'no such file' })
+    }
+  }
+  for (const name of found) rmSync(join(dir, name), { force: true })
+}

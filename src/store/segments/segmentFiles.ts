@@ -1,0 +1,152 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorMessage } from '#lib/fault'
+import { Lru } from '#lib/lru'
+import { unzstd } from '#lib/zstd'
+import { storeFault } from '../faults.ts'
+import { decodeHead, headBytes, indexBytesOf, isChecked, type SegmentHead, SegmentIndex } from './segmentFormat.ts'
+import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
+
+/** Bounds of a thread: open files, each with an index of some 4 bytes for each block, and decompressed frames. */
+const usualBounds = { files: 64, frameBytes: 4 * 2 ** 20 }
+
+class SegmentFile {
+  readonly path: string
+  readonly #file: number
+  readonly #index: SegmentIndex
+
+  /** @throws Fault SEGMENT_DAMAGED */
+  constructor(path: string, record: SegmentRecord) {
+    this.path = path
+    this.#file = this.#guarded(() => openSync(path, 'r'))
+    try {
+      this.#index = this.#readIndex(record)
+    } catch (error) {
+      closeSync(this.#file)
+      throw error
+    }
+  }
+
+  /** Whether the file still has its name. */
+  get isLinked(): boolean {
+    return fstatSync(this.#file).nlink > 0
+  }
+
+  /** Returns the frame that has a row, decompressed, and the row's place in it. @param row index of the block in the segment */
+  frameOf(
+    row: number,
+    kept: (frame: number) => Uint8Array | undefined,
+  ): { readonly frame: number; bytes: Uint8Array; from: number; to: number } {
+    const { frame, fileFrom, fileTo, frameBytes, from, to } = this.#index.place(row)
+    const known = kept(frame)
+    if (known) return { frame, bytes: known, from, to }
+    const bytes = unzstd(this.#read(fileFrom, fileTo - fileFrom), frameBytes)
+    if (bytes?.length !== frameBytes) throw this.#damaged(`the frame at byte ${fileFrom} is damaged`)
+    return { frame, bytes, from, to }
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  #readIndex(record: SegmentRecord): SegmentIndex {
+    const { size } = this.#guarded(() => fstatSync(this.#file))
+    if (size !== record.fileBytes) throw this.#damaged(`it has ${size} bytes, not ${record.fileBytes}`)
+    const bytes = this.#read(0, headBytes)
+    const head = decodeHead(bytes)
+    if (typeof head === 'string') throw this.#damaged(head)
+    const indexBytes = indexBytesOf(head)
+    if (head.indexAt + indexBytes !== size) throw this.#damaged('its head contradicts its size')
+    const index = this.#read(head.indexAt, indexBytes)
+    if (!isChecked(bytes, index)) throw this.#damaged('its head or its index is damaged')
+    if (!isOf(head, record)) throw this.#damaged('it has other blocks than the store records')
+    return new SegmentIndex(index, head.frames)
+  }
+
+  #read(at: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(length)
+    this.#guarded(() => {
+      for (let done = 0; done < length; ) {
+        const read = readSync(this.#file, bytes, done, length - done, at + done)
+        if (read === 0) throw new Error(`it ends at byte ${at + done}`)
+        done += read
+      }
+    })
+    return bytes
+  }
+
+  #guarded<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      throw this.#damaged(errorMessage(error), error)
+    }
+  }
+
+  #damaged(reason: string, cause?: unknown): Error {
+    return storeFault('SEGMENT_DAMAGED', { path: this.path, reason }, cause)
+  }
+}
+
+const isOf = (head: SegmentHead, { table, first, last, firstHash, lastHash }: SegmentRecord): boolean =>
+  head.table === table && head.first === first && head.last === last && head.firstHash === firstHash && head.lastHash === lastHash
+
+/** Segment files of a directory as one thread reads them: recently used files stay open, and recently read frames stay decompressed. */
+export class SegmentFiles implements Disposable {
+  readonly #dir: string
+  readonly #maxFiles: number
+  /** by name, the least recently used first */
+  readonly #open = new Map<string, SegmentFile>()
+  readonly #frames: Lru<string, Uint8Array>
+
+  constructor(dir: string, { files, frameBytes } = usualBounds) {
+    this.#dir = dir
+    this.#maxFiles = files
+    this.#frames = new Lru(frameBytes)
+  }
+
+  /**
+   * Returns a view of the row of a block, which the caller must not change. Cost: one read of the file and one decompression of a row, or of 16 KB of
+   * small rows, unless the frame is cached.
+   * @param number a block of the segment
+   * @throws Fault SEGMENT_DAMAGED (fatal): no such file, truncated, or bytes that contradict a checksum
+   */
+  row(record: SegmentRecord, number: number): Uint8Array {
+    const name = segmentFileName(record)
+    const file = this.#opened(name, record)
+    const read = file.frameOf(number - record.first, (frame) => this.#frames.get(`${name}/${frame}`))
+    this.#frames.set(`${name}/${read.frame}`, read.bytes, read.bytes.length)
+    return read.bytes.subarray(read.from, read.to)
+  }
+
+  [Symbol.dispose](): void {
+    for (const file of this.#open.values()) file.close()
+    this.#open.clear()
+    this.#frames.clear()
+  }
+
+  #opened(name: string, record: SegmentRecord): SegmentFile {
+    const known = this.#open.get(name)
+    if (known) {
+      this.#open.delete(name)
+      this.#open.set(name, known)
+      return known
+    }
+    this.#makeRoom()
+    const file = new SegmentFile(join(this.#dir, name), record)
+    this.#open.set(name, file)
+    return file
+  }
+
+  /** Closes files that retention has removed, so that the disk gets their space back, and the least recently used one at the bound. */
+  #makeRoom(): void {
+    for (const [name, file] of this.#open) if (!file.isLinked) this.#close(name, file)
+    const [oldest] = this.#open
+    if (oldest && this.#open.size >= this.#maxFiles) this.#close(...oldest)
+  }
+
+  #close(name: string, file: SegmentFile): void {
+    file.close()
+    this.#open.delete(name)
+  }
+}

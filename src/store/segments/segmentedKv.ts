@@ -1,0 +1,104 @@
+import { equalBytes, u64FromBytes } from '#lib/bytes'
+import type { Kv, KvRange, KvReader, KvWriter, SnapshotSource } from '../ports.ts'
+import { tables } from '../tables.ts'
+import type { SegmentFiles } from './segmentFiles.ts'
+import { type SegmentRecord, segmentTables, segmentWith } from './segmentRecords.ts'
+
+const isMovable = (table: number): boolean => segmentTables.some(({ id }) => id === table)
+/** Key of a block's row: number u64, then hash. */
+const numberBytes = 8
+const keyBytes = 40
+
+/** Reads single rows from tables, then from segment files. Ranges are of the tables only. */
+class SegmentedReader<R extends KvReader> implements KvReader {
+  protected readonly inner: R
+  readonly #files: SegmentFiles
+  /** the last segment that was read */
+  #last: SegmentRecord | undefined
+
+  constructor(inner: R, files: SegmentFiles) {
+    this.inner = inner
+    this.#files = files
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    return this.inner.get(table, key) ?? this.#moved(table, key)?.slice()
+  }
+
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    if (!isMovable(table)) return this.inner.look(table, key, use)
+    const found = this.inner.look(table, key, (value) => ({ result: use(value) }))
+    if (found) return found.result
+    const row = this.#moved(table, key)
+    return row && use(row)
+  }
+
+  range(table: number, range: KvRange): ReturnType<KvReader['range']> {
+    return this.inner.range(table, range)
+  }
+
+  keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    return this.inner.keys(table, range)
+  }
+
+  /** Reads a row of a canonical block from a segment. */
+  #moved(table: number, key: Uint8Array): Uint8Array | undefined {
+    if (!isMovable(table) || key.length !== keyBytes) return undefined
+    const number = u64FromBytes(key.subarray(0, numberBytes))
+    const record = this.#segmentWith(table, number)
+    if (record === undefined || !this.#isCanonical(key)) return undefined
+    return this.#files.row(record, number)
+  }
+
+  #segmentWith(table: number, number: number): SegmentRecord | undefined {
+    const last = this.#last
+    if (last?.table === table && last.first <= number && number <= last.last) return last
+    this.#last = segmentWith(this.inner, table, number)
+    return this.#last
+  }
+
+  #isCanonical(key: Uint8Array): boolean {
+    return (
+      this.inner.look(tables.canonical.id, key.subarray(0, numberBytes), (hash) => equalBytes(hash, key.subarray(numberBytes))) ?? false
+    )
+  }
+}
+
+class SegmentedSnapshot extends SegmentedReader<KvReader & Disposable> implements Disposable {
+  [Symbol.dispose](): void {
+    this.inner[Symbol.dispose]()
+  }
+}
+
+class SegmentedWriter extends SegmentedReader<KvWriter> implements KvWriter {
+  put(table: number, key: Uint8Array, value: Uint8Array): void {
+    this.inner.put(table, key, value)
+  }
+
+  delete(table: number, key: Uint8Array): void {
+    this.inner.delete(table, key)
+  }
+}
+
+/**
+ * Returns the tables of the chain with the rows that are in segment files: `get` and `look` find them like other rows, in the writer's transactions too.
+ * Ranges and deletions concern the tables only. A snapshot that has a row in its tables never reads a file. Disposing disposes both.
+ */
+export function withSegments(kv: Kv, files: SegmentFiles): Kv {
+  return {
+    ...readWithSegments(kv, files),
+    write: (run) => kv.write((tx) => run(new SegmentedWriter(tx, files))),
+    freeBytes: () => kv.freeBytes(),
+  }
+}
+
+/** Does the same as `withSegments` for a thread that reads. */
+export function readWithSegments(source: SnapshotSource, files: SegmentFiles): SnapshotSource {
+  return {
+    snapshot: () => new SegmentedSnapshot(source.snapshot(), files),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await source[Symbol.asyncDispose]()
+      files[Symbol.dispose]()
+    },
+  }
+}
