@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { EvmOptions } from './evm/world.ts'
 import { describe, quantile, type Row } from './format.ts'
+import type { ImportHttpOptions } from './importHttp/measure.ts'
 import type { RpcOptions } from './rpc.ts'
 import type { StateOptions } from './state/make.ts'
 
@@ -12,7 +13,8 @@ import type { StateOptions } from './state/make.ts'
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
   RpcOptions &
-  StateOptions
+  StateOptions &
+  ImportHttpOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
@@ -33,6 +35,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   flashblocks: () => import('./flashblocks.ts'),
   follow: () => import('./follow.ts'),
   frames: () => import('./frames.ts'),
+  importHttp: () => import('./importHttp/measure.ts'),
   pool: () => import('./pool.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
   restart: () => import('./restart.ts'),
@@ -66,10 +69,13 @@ const names = {
   slots: text,
   seed: text,
   memoryMax: text,
+  against: text,
+  jwt: text,
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, peer, judge, dir, accounts, slots, seed, memoryMax } = values
+const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, peer, judge, dir, accounts, slots, seed, memoryMax, against, jwt } =
+  values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -92,6 +98,8 @@ const options: Options = {
   ...(slots !== undefined && { slots: Number(slots) }),
   ...(seed !== undefined && { seed: Number(seed) }),
   ...(memoryMax !== undefined && { memoryMax: Number(memoryMax) }),
+  ...(against !== undefined && { against }),
+  ...(jwt !== undefined && { jwt }),
   ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)

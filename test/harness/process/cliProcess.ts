@@ -16,10 +16,10 @@ export interface CliProcess extends AsyncDisposable {
   ended(): Promise<Ended>
 }
 
-/** Starts `basalt …`. Disposal kills the process. */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliProcess {
+/** Starts `basalt …`. Disposal kills the process. @param cwd folder of the checkout to run */
+export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = root): CliProcess {
   const child = spawn(process.execPath, ['bin/basalt.js', ...args], {
-    cwd: root,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
