@@ -8,7 +8,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: [],
     public: [
       'bytes',
-      'caches',
       'clientName',
       'clock',
       'compress',
@@ -31,7 +30,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'lru',
       'mcl',
       'metrics',
-      'processMemory',
       'retry',
       'ripemd160',
       'rlp',

@@ -7,7 +7,7 @@ import { constants } from 'node:os'
 /** Descriptor for the child's messages, one JSON object per line. */
 const reportFd = 4
 const lookEveryMs = 1_000
-/** Looks without a heartbeat after which a sleeping thread is stuck; a thread that computes or waits for the disk does not sleep. */
+/** Looks without a heartbeat after which a thread that sleeps, or is gone, is stuck; a thread that computes or waits for the disk does not sleep. */
 const asleepLooks = 10
 /** Looks without a heartbeat after which a thread that computes, or waits for a disk, is stuck. */
 const silentLooks = 300
@@ -50,7 +50,8 @@ class Watches {
       // stopped by a signal, for example by a debugger
       if (state === 'T' || state === 't') continue
       watch.silent++
-      if (state === 'S' && !waitsForDisk(pid)) watch.asleep++
+      const isGone = state === undefined && watch.thread !== undefined
+      if ((state === 'S' || isGone) && !waitsForDisk(pid)) watch.asleep++
       if (watch.asleep >= asleepLooks || watch.silent >= silentLooks) return watch.line
     }
     return undefined

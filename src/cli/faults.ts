@@ -71,7 +71,7 @@ export const cliFault = defineFaults({
   EXECUTION_STUCK: {
     severity: 'fatal',
     says: () =>
-      'the execution thread gives no sign of life: its heap was exhausted during a write, or it is deadlocked; the node is killed',
+      'the execution thread or its commit thread gives no sign of life: its heap was exhausted during a write, or it is deadlocked; the node is killed',
     fix: 'start it again, no acknowledged data is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB',
   },
   STOP_TIMED_OUT: {

@@ -111,7 +111,8 @@ it('executionThread/commitThread: returns the fault of a request, and writes the
 it('executionThread/commitThread: a thread that ended reports the end for its request and for each later one (EXECUTION_STOPPED)', async () => {
   const file = join(base, 'file')
   writeFileSync(file, '')
-  await using committer = new CommitThread(join(file, 'tables'))
+  const failures: unknown[] = []
+  await using committer = new CommitThread(join(file, 'tables'), { onFailure: (error) => failures.push(error) })
   const id = { number: 0, hash: config.genesis.l2.hash }
   const request = { committed: id, branch: { ancestor: id, blocks: [] }, heads: { unsafe: id, safe: id, finalized: id }, sequence: 1 }
   const stopped = { error: { code: 'EXECUTION_STOPPED', severity: 'fatal' } }
@@ -120,4 +121,14 @@ it('executionThread/commitThread: a thread that ended reports the end for its re
   expect(outcome).toMatchObject(stopped)
   committer.begin(request)
   expect(committer.take(true)).toMatchObject(stopped)
+  expect(failures).toMatchObject([stopped.error])
+})
+
+it('executionThread/commitThread: reports its end while no request is in progress (EXECUTION_STOPPED)', async () => {
+  const file = join(base, 'another file')
+  writeFileSync(file, '')
+  const failure = Promise.withResolvers<Error>()
+  await using committer = new CommitThread(join(file, 'tables'), { onFailure: failure.resolve })
+  committer.start()
+  expect(await failure.promise).toMatchObject({ code: 'EXECUTION_STOPPED', severity: 'fatal' })
 })

@@ -1,66 +1,84 @@
 import { extname } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { executionFault } from '#block/faults'
 import type { CommitOutcome, CommitRequest, Committer } from '#blockchain/commit/committer'
 import type { PruneEvent } from '#blockchain/pruning/pruner'
 import type { Retention } from '#blockchain/pruning/retention'
 import { restoreError } from '#lib/errorTransfer'
 import { errorMessage } from '#lib/fault'
-import { CommitProgress, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
+import type { HeartbeatSettings } from '#lib/supervisor'
+import { CommitProgress, type CommitThreadSettings, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
+import { type PackedBlock, packBlock } from './wire/packedBlocks.ts'
 
 /** Time between two looks at a thread that is waited for. */
 const lookMs = 1_000
 /** Looks without a written row after which the thread counts as stuck. Looks are counted instead of time: a machine that slept stops nothing. */
 const stuckLooks = 60
 
+/** Young generation of the thread's heap. A larger one saves no time: rows live as long as their transaction. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24 }
+
 /** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./commitThreadEntry${extname(import.meta.url)}`, import.meta.url)
+
+export type CommitThreadOptions = {
+  /** present: the parent process watches the thread, and ends this process when the thread is stuck */
+  readonly heartbeat?: HeartbeatSettings
+  /** Packs a block; absent: `packBlock`. */
+  readonly pack?: (block: ExecutedBlock) => PackedBlock
+  /** Called once a second at least while this thread waits for the other one. */
+  readonly onWait?: () => void
+  /** Called with EXECUTION_STOPPED when the thread ended by itself. */
+  readonly onFailure?: (error: Error) => void
+}
 
 /**
  * Writes transactions in a thread of its own. It is never terminated: inside a transaction of lmdb that would leave a lock that the process waits for at
  * its end. Disposing waits until the thread has ended.
  */
 export class CommitThread implements Committer, AsyncDisposable {
-  readonly #port: MessagePort
+  readonly #dir: string
+  readonly #options: CommitThreadOptions
   readonly #progress = new CommitProgress()
   readonly #gone = Promise.withResolvers<void>()
+  #port: MessagePort | undefined
   #outcome: CommitOutcome | undefined
   /** Fault of a thread that ended by itself */
   #failure: Error | undefined
   #isRunning = false
+  #isClosing = false
   #onOutcome: () => void = () => {}
   #onPruned: (event: PruneEvent) => void = () => {}
+  #retention: Retention | undefined
 
   /** @param dir of tables that this process has open as their writer */
-  constructor(dir: string) {
-    const { port1, port2 } = new MessageChannel()
-    this.#port = port1
-    const workerData = { dir, port: port2, progress: this.#progress.memory }
-    const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt commits' })
-    port1.on('message', (message: FromCommitThread) => this.#arrived(message))
-    worker.once('error', (error) => this.#fail(errorMessage(error), error))
-    worker.once('exit', (code) => {
-      this.#fail(`its commit thread ended with code ${code}`)
-      port1.close()
-      this.#gone.resolve()
-    })
+  constructor(dir: string, options: CommitThreadOptions = {}) {
+    this.#dir = dir
+    this.#options = options
+  }
+
+  /** Starts the thread, if the first request has not done so. */
+  start(): void {
+    this.#startedPort()
   }
 
   begin(request: CommitRequest): void {
     this.#isRunning = true
     if (this.#failure) this.#outcome = { error: this.#failure }
-    else this.#send({ kind: 'commit', request: packCommit(request) })
+    else this.#send(this.#startedPort(), { kind: 'commit', request: packCommit(request, this.#options.pack ?? packBlock) })
   }
 
   take(wait: boolean): CommitOutcome | undefined {
     let looks = 0
     for (let rows = this.#progress.rows; this.#isRunning && this.#outcome === undefined; looks++) {
       const seen = this.#progress.answers
-      const received = receiveMessageOnPort(this.#port) as { message: FromCommitThread } | undefined
+      const received = this.#port && (receiveMessageOnPort(this.#port) as { message: FromCommitThread } | undefined)
       if (received) this.#take(received.message)
       else if (!wait) return undefined
-      else if (looks >= stuckLooks) this.#fail('its commit thread gives no sign of life')
+      else if (looks >= stuckLooks && !this.#options.heartbeat) this.#fail('its commit thread gives no sign of life')
       else this.#progress.wait(seen, lookMs)
+      this.#options.onWait?.()
       if (this.#progress.rows !== rows) looks = 0
       rows = this.#progress.rows
     }
@@ -76,18 +94,42 @@ export class CommitThread implements Committer, AsyncDisposable {
 
   prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable {
     this.#onPruned = onEvent
-    this.#send({ kind: 'prune', retention })
+    this.#retention = retention
+    if (this.#port) this.#send(this.#port, { kind: 'prune', retention })
     // the thread ends it with its last request
     return { [Symbol.dispose](): void {} }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#send({ kind: 'close' })
+    if (this.#port === undefined) return
+    this.#isClosing = true
+    this.#send(this.#port, { kind: 'close' })
     await this.#gone.promise
   }
 
-  #send(message: ToCommitThread): void {
-    this.#port.postMessage(message)
+  #startedPort(): MessagePort {
+    if (this.#port) return this.#port
+    const { port1, port2 } = new MessageChannel()
+    const { heartbeat } = this.#options
+    const workerData: CommitThreadSettings = {
+      ...{ dir: this.#dir, port: port2, progress: this.#progress.memory },
+      ...(heartbeat && { heartbeat }),
+    }
+    const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt commits', resourceLimits })
+    port1.on('message', (message: FromCommitThread) => this.#arrived(message))
+    worker.once('error', (error) => this.#fail(errorMessage(error), error))
+    worker.once('exit', (code) => {
+      if (!this.#isClosing) this.#fail(`its commit thread ended with code ${code}`)
+      port1.close()
+      this.#gone.resolve()
+    })
+    this.#port = port1
+    if (this.#retention) this.#send(port1, { kind: 'prune', retention: this.#retention })
+    return port1
+  }
+
+  #send(port: MessagePort, message: ToCommitThread): void {
+    port.postMessage(message)
   }
 
   #arrived(message: FromCommitThread): void {
@@ -101,7 +143,9 @@ export class CommitThread implements Committer, AsyncDisposable {
   }
 
   #fail(reason: string, cause?: unknown): void {
-    this.#failure ??= executionFault('EXECUTION_STOPPED', { reason }, cause)
+    if (this.#failure) return
+    this.#failure = executionFault('EXECUTION_STOPPED', { reason }, cause)
+    this.#options.onFailure?.(this.#failure)
     if (!this.#isRunning || this.#outcome) return
     this.#outcome = { error: this.#failure }
     this.#onOutcome()

@@ -5,6 +5,7 @@ import { commitRows } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
+import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainWriter } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import {
@@ -26,7 +27,7 @@ function answer(kv: Kv, request: PackedCommit): Exclude<FromCommitThread, { prun
   }
 }
 
-const { dir, port, progress } = workerData as CommitThreadSettings
+const { dir, port, progress, heartbeat: settings } = workerData as CommitThreadSettings
 const counters = new CommitProgress(progress)
 
 function sendPruned(event: PruneEvent): void {
@@ -34,8 +35,14 @@ function sendPruned(event: PruneEvent): void {
   port.postMessage({ pruned } satisfies FromCommitThread)
 }
 
+const heartbeat = new Heartbeat(settings, systemClock)
+const onRow = (): void => {
+  counters.row()
+  heartbeat.beat()
+}
 {
-  await using kv = openChainWriter(dir, () => counters.row())
+  using _watchdog = createPulse(heartbeat, systemClock)
+  await using kv = openChainWriter(dir, onRow)
   using pruning = new DisposableStack()
   let pruner: Pruner | undefined
   port.on('message', (message: ToCommitThread) => {
@@ -51,3 +58,4 @@ function sendPruned(event: PruneEvent): void {
   })
   await once(port, 'close')
 }
+heartbeat.end()

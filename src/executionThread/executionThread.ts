@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { ExecutionWatch } from '#block/execution/executionWatch'
@@ -13,11 +14,11 @@ import { PublishedSequence } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
-  /** watches the thread; absent: it is not watched */
+  /** watches the thread, and on several cores a thread of its own that writes commits; absent: nothing is watched, and execution writes them */
   readonly supervisor?: Supervisor
 }
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat' | 'commits'>
 
 /** Execution in its own thread, the only writer of its tables, with reads in this thread. Disposing commits all published blocks. */
 export type ExecutionWorker = Engine &
@@ -49,7 +50,12 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const shown = PublishedSequence.create()
   const watch = ExecutionWatch.create()
   const supervised = deps.supervisor?.watch()
-  const settings: WorkerSettings = { ...options, port: port2, shown, watch, ...(supervised && { heartbeat: supervised.settings }) }
+  const commits = availableParallelism() > 1 ? deps.supervisor?.watch() : undefined
+  const settings: WorkerSettings = {
+    ...{ ...options, port: port2, shown, watch },
+    ...(supervised && { heartbeat: supervised.settings }),
+    ...(commits && { commits: { heartbeat: commits.settings } }),
+  }
   const client = new ExecutionClient(port1, { ...deps, config, shown: new PublishedSequence(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
@@ -57,6 +63,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   worker.once('exit', (code) => {
     client.fail(executionFault('EXECUTION_STOPPED', { reason: `its thread ended with code ${code}` }))
     supervised?.[Symbol.dispose]()
+    commits?.[Symbol.dispose]()
     gone.resolve()
   })
   await using parts = new AsyncDisposableStack()

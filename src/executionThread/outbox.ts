@@ -108,6 +108,8 @@ export class RecordPublisher {
   readonly #shown: PublishedSequence
   readonly #outboxes = new Set<WorkerOutbox>()
   #last: Numbered | undefined
+  /** uncommitted blocks of the last record */
+  #packed = new Map<ExecutedBlock, PackedBlock>()
 
   constructor(shown: PublishedSequence) {
     this.#shown = shown
@@ -116,20 +118,22 @@ export class RecordPublisher {
   /** Adds a reader and sends it the published record. */
   join(outbox: WorkerOutbox): void {
     this.#outboxes.add(outbox)
-    if (this.#last) outbox.publish(this.#last, { block: packBlock, pending: packPending(undefined, this.#last.record.pending) })
+    const block = (one: ExecutedBlock): PackedBlock => this.packed(one)
+    if (this.#last) outbox.publish(this.#last, { block, pending: packPending(undefined, this.#last.record.pending) })
   }
 
   leave(outbox: WorkerOutbox): void {
     this.#outboxes.delete(outbox)
   }
 
+  /** Returns a block packed. An uncommitted block of the last record is packed already. */
+  packed(block: ExecutedBlock): PackedBlock {
+    return this.#packed.get(block) ?? packBlock(block)
+  }
+
   publish(record: HeadRecord, sizes: ExecutionSizes): void {
-    const packed = new Map<ExecutedBlock, PackedBlock>()
-    const pack = (block: ExecutedBlock): PackedBlock => {
-      const known = packed.get(block) ?? packBlock(block)
-      packed.set(block, known)
-      return known
-    }
+    this.#packed = new Map(record.overlays.map((block) => [block, this.packed(block)]))
+    const pack = (block: ExecutedBlock): PackedBlock => this.packed(block)
     const numbered = { record, sizes, number: this.#shown.latest + 1 }
     const pending = packPending(this.#last?.record.pending, record.pending)
     this.#last = numbered

@@ -11,34 +11,26 @@ import type { Genesis } from '#chainspec/genesis'
 import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { CacheSet } from '#lib/caches'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { createTransferLog } from '#lib/logTransfer'
-import { Heartbeat } from '#lib/supervisor'
+import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
+import { CommitThread } from './commitThread.ts'
 import { serveEngine, serveReader } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
-import {
-  type ExecutionCacheBytes,
-  journalDir,
-  poolJournalDir,
-  type ReaderSettings,
-  type ToWorker,
-  type WorkerSettings,
-} from './wire/protocol.ts'
+import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
-/** Caches of a thread without a budget. */
-const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, code: 32 * 2 ** 20 }
-const pulseMs = 1_000
+/** Memory for compiled code that is kept between blocks. */
+const codeArenaBytes = 32 * 2 ** 20
 
 /** Requests the genesis from the main thread when the store is empty; it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -90,25 +82,23 @@ function beating(evm: Evm, beat: () => void): Evm {
   }
 }
 
-/** Sends heartbeats between calls too, until disposed. */
-function createPulse(heartbeat: Heartbeat): Disposable {
-  let timer: Disposable
-  const again = (): void => {
-    heartbeat.beat()
-    timer = systemClock.after(pulseMs, again)
-  }
-  again()
-  return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
+/** Starts the thread that writes the commits. Its end by itself ends execution. */
+function openCommitThread(
+  settings: NonNullable<WorkerSettings['commits']>,
+  { dir, beat, publisher, outbox }: { dir: string; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
+): CommitThread {
+  const onFailure = (error: Error): void => outbox.send({ kind: 'failed', error: transferError(error) })
+  return new CommitThread(dir, { ...settings, pack: (block) => publisher.packed(block), onWait: beat, onFailure })
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits, cacheBytes = usualCacheBytes } = settings
+  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
   const heartbeat = new Heartbeat(settings.heartbeat, systemClock)
   const beat = (): void => heartbeat.beat()
-  using _watchdog = createPulse(heartbeat)
+  using _watchdog = createPulse(heartbeat, systemClock)
   await using kv = openChainKv(dir, beat)
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
@@ -118,8 +108,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   }
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
-  const caches = new CacheSet(cacheBytes)
-  const senders = createSenders({ known: caches.lru('senders') })
+  const senders = createSenders({ maxBytes: senderCacheBytes })
   // the first record is published before `opened` is set
   let opened: Execution | undefined
   const view = (): ExecutionView => {
@@ -130,12 +119,14 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const pool = createTxPool(poolDeps, limits)
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
-  const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
+  await using committer = settings.commits && openCommitThread(settings.commits, { dir, beat, publisher, outbox })
+  const evm = beating(createWasmEvm({ codeBytes: codeArenaBytes }), beat)
   warmUp(evm)
   await using execution = createExecution(
     {
       kv,
       journal,
+      ...(committer && { committer }),
       evm,
       config,
       genesis,
@@ -153,7 +144,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
-        publisher.publish(record, { ...sizes, pool: pool.facts(), caches: caches.facts() })
+        publisher.publish(record, { ...sizes, pool: pool.facts() })
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
@@ -163,6 +154,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     { minFreeBytes, ...(maxPayloadMs !== undefined && { maxPayloadMs }), ...(maxPendingMs !== undefined && { maxPendingMs }) },
   )
   opened = execution
+  committer?.start()
   pool.onPublished(execution.published)
   pool.restore()
   outbox.send({ kind: 'opened' })

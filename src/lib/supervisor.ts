@@ -87,6 +87,25 @@ export class Heartbeat {
     this.#lastMs = nowMs
     send(this.#settings.fd, { id: this.#settings.id })
   }
+
+  /** Ends the watch of this thread, which is about to exit. */
+  end(): void {
+    if (this.#settings) send(this.#settings.fd, { id: this.#settings.id, over: true })
+  }
+}
+
+/** Interval between two heartbeats of a thread that waits in its event loop. */
+const pulseMs = 1_000
+
+/** Sends heartbeats from a timer, between the pieces of work of this thread, until disposed. */
+export function createPulse(heartbeat: Heartbeat, clock: Pick<Clock, 'after'>): Disposable {
+  let timer: Disposable
+  const again = (): void => {
+    heartbeat.beat()
+    timer = clock.after(pulseMs, again)
+  }
+  again()
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
 }
 
 /** Returns the operating system's id of this thread, with which the parent reads the thread's state; undefined without /proc. */

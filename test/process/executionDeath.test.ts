@@ -30,7 +30,7 @@ async function untilHead(url: string, number: number): Promise<Block> {
   }
 }
 
-/** Node on the first half of the chain. Once armed, its execution thread fails at the next commit. */
+/** Node on the first half of the chain. Once armed, the thread that commits fails at the next commit. */
 async function startFailing(at: string) {
   await using starting = new AsyncDisposableStack()
   const folder = mkdtempSync(join(base, `${at}-`))
@@ -69,9 +69,13 @@ async function startFailing(at: string) {
   }
 }
 
-it.each(['transaction', 'rows'])(
-  'process/executionDeath: reports a heap exhausted at the %s of a commit in one line, exits within seconds, and a restart has every served block',
-  async (at) => {
+it.each([
+  ['a heap exhausted in the transaction', 'transaction'],
+  ['a heap exhausted at the rows', 'rows'],
+  ['a thread that hangs in the transaction', 'hang'],
+])(
+  'process/executionDeath: reports %s of a commit in one line, exits within seconds, and a restart has every served block',
+  async (_what, at) => {
     await using node = await startFailing(at)
     await node.fail()
     const failedMs = performance.now()

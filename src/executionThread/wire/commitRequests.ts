@@ -1,9 +1,11 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { CommitRequest } from '#blockchain/commit/committer'
 import type { PruneStep } from '#blockchain/pruning/pruner'
 import type { Retention } from '#blockchain/pruning/retention'
 import type { TransferredError } from '#lib/errorTransfer'
-import { type PackedBlock, packBlock, unpackBlock } from './packedBlocks.ts'
+import type { HeartbeatSettings } from '#lib/supervisor'
+import { type PackedBlock, unpackBlock } from './packedBlocks.ts'
 
 /** A request as it crosses to the commit thread. */
 export type PackedCommit = Omit<CommitRequest, 'branch'> & {
@@ -22,12 +24,19 @@ export type FromCommitThread =
   | { readonly pruned: PruneStep | { readonly error: TransferredError } }
 
 /** `progress`: number of answers, then of rows written, both as of `CommitProgress`. */
-export type CommitThreadSettings = { readonly dir: string; readonly port: MessagePort; readonly progress: SharedArrayBuffer }
+export type CommitThreadSettings = {
+  readonly dir: string
+  readonly port: MessagePort
+  readonly progress: SharedArrayBuffer
+  /** present: the parent process watches the thread */
+  readonly heartbeat?: HeartbeatSettings
+}
 
-export const packCommit = ({ branch, ...rest }: CommitRequest): PackedCommit => ({
+/** @param pack of a block */
+export const packCommit = ({ branch, ...rest }: CommitRequest, pack: (block: ExecutedBlock) => PackedBlock): PackedCommit => ({
   ...rest,
   ancestor: branch.ancestor,
-  blocks: branch.blocks.map(packBlock),
+  blocks: branch.blocks.map(pack),
 })
 
 export const unpackCommit = ({ ancestor, blocks, ...rest }: PackedCommit): CommitRequest => ({

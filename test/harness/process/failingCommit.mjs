@@ -1,6 +1,7 @@
-// Preloaded into a node (`node --import`): once the file FAIL_ARMED exists, the execution thread fails as FAIL_AT says:
+// Preloaded into a node (`node --import`): once the file FAIL_ARMED exists, the thread that commits fails as FAIL_AT says:
 //   transaction  its heap is exhausted while it writes rows inside a transaction of lmdb
 //   rows         its heap is exhausted while it computes the rows of a commit
+//   hang         it sleeps inside a transaction of lmdb, and never wakes
 //   slow         it computes for eight seconds inside a transaction of lmdb
 import { EventEmitter } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
@@ -24,6 +25,7 @@ function fail() {
   if (!existsSync(armed)) return
   rmSync(armed)
   if (at === 'slow') idle()
+  else if (at === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   else exhaust()
 }
 
@@ -37,7 +39,7 @@ function failAtPut(store) {
   }
 }
 
-if (!isMainThread && (at === 'transaction' || at === 'slow')) {
+if (!isMainThread && (at === 'transaction' || at === 'hang' || at === 'slow')) {
   const { emit } = EventEmitter.prototype
   const failing = new Set()
   EventEmitter.prototype.emit = function (name, ...rest) {
