@@ -8,6 +8,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: [],
     public: [
       'bytes',
+      'caches',
       'clientName',
       'clock',
       'compress',
@@ -30,6 +31,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'lru',
       'mcl',
       'metrics',
+      'processMemory',
       'retry',
       'ripemd160',
       'rlp',

@@ -64,6 +64,7 @@ export const optionFlags = [
   'rpc.evm-timeout',
   'rpc.workers',
   'sequencer.http',
+  'cache',
   'db.min-free',
 ] as const satisfies readonly FlagName[]
 type OptionFlag = (typeof optionFlags)[number]
@@ -213,6 +214,7 @@ export function nodeOptionsOf(
     ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
+    ...(given.cache !== undefined && { cacheBytes: given.cache }),
     minFreeBytes: given['db.min-free'],
   }
 }

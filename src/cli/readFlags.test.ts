@@ -44,6 +44,7 @@ it.each<[FlagName, string, unknown]>([
   ['prune.keep', '90m', { sec: 5_400 }],
   ['db.min-free', '500MB', 500_000_000],
   ['db.min-free', '12', 12],
+  ['cache', '512MB', 512_000_000],
   ['rpc.hosts', 'Execution, node', ['execution', 'node']],
   ['jwt.secret', `0x${'AB'.repeat(32)}`, 'ab'.repeat(32)],
 ])('cli/readFlags: parses --%s %j', (name, value, meant) => {

@@ -11,6 +11,7 @@ import type { Genesis } from '#chainspec/genesis'
 import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { CacheSet } from '#lib/caches'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
@@ -26,11 +27,18 @@ import { CommitThread } from './commitThread.ts'
 import { serveEngine, serveReader } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
-import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
+import {
+  type ExecutionCacheBytes,
+  journalDir,
+  poolJournalDir,
+  type ReaderSettings,
+  type ToWorker,
+  type WorkerSettings,
+} from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
-/** Memory for compiled code that is kept between blocks. */
-const codeArenaBytes = 32 * 2 ** 20
+/** Caches of a thread without a budget. */
+const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, code: 32 * 2 ** 20 }
 
 /** Requests the genesis from the main thread when the store is empty; it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -92,7 +100,7 @@ function openCommitThread(
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits } = settings
+  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits, cacheBytes = usualCacheBytes } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
@@ -108,7 +116,8 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   }
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
-  const senders = createSenders({ maxBytes: senderCacheBytes })
+  const caches = new CacheSet(cacheBytes)
+  const senders = createSenders({ known: caches.lru('senders') })
   // the first record is published before `opened` is set
   let opened: Execution | undefined
   const view = (): ExecutionView => {
@@ -120,7 +129,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
   await using committer = settings.commits && openCommitThread(settings.commits, { dir, beat, publisher, outbox })
-  const evm = beating(createWasmEvm({ codeBytes: codeArenaBytes }), beat)
+  const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
   await using execution = createExecution(
     {
@@ -144,7 +153,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
-        publisher.publish(record, { ...sizes, pool: pool.facts() })
+        publisher.publish(record, { ...sizes, pool: pool.facts(), caches: caches.facts() })
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {

@@ -1,5 +1,6 @@
 import type { L1Source } from '#consensus/ports'
 import type { L1Block } from '#derive/ports'
+import type { CacheSource } from '#lib/caches'
 import { Lru } from '#lib/lru'
 import type { L1Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -16,6 +17,7 @@ export type CachedL1Deps = {
   readonly beacon: Pick<Beacon, 'blobs'>
   readonly heads: Pick<L1HeadView, 'head' | 'latest'>
   readonly kept: Kept
+  readonly caches: CacheSource<'l1'>
   readonly metrics: Pick<L1Metrics, 'readAhead'>
 }
 
@@ -30,13 +32,13 @@ function sizeOf(block: L1Block): number {
 /** Creates the L1 source with caches in memory and on disk, and with read-ahead. */
 export function createCachedL1(
   deps: CachedL1Deps,
-  options: { readonly readAheadBlocks: number; readonly cacheBytes: number; readonly trustTransactions?: boolean },
+  options: { readonly readAheadBlocks: number; readonly trustTransactions?: boolean },
 ): L1Source & Disposable {
-  const { blocks, beacon, heads, kept, metrics } = deps
-  const byHash = new Lru<Hash, L1Block>(options.cacheBytes / 2)
+  const { blocks, beacon, heads, kept, caches, metrics } = deps
+  const byHash = caches.lru<Hash, L1Block>('l1', 0.5)
   /** requested block numbers, with the hash returned last */
   const hashAt = new Lru<number, Hash>(1_048_576)
-  const blobs = new Lru<Hash, Uint8Array>(options.cacheBytes / 2)
+  const blobs = caches.lru<Hash, Uint8Array>('l1', 0.5)
   let lastHanded: L1Ref | undefined
 
   function remember(block: L1Block): L1Block {

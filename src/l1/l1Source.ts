@@ -1,6 +1,7 @@
 import type { BlobSchedule } from '#chainspec/blobSchedule'
 import type { L1Source } from '#consensus/ports'
 import type { L1Block } from '#derive/ports'
+import { CacheSet, type CacheSource } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import type { Fetch } from '#lib/jsonHttp'
@@ -36,6 +37,8 @@ export type L1SourceDeps = {
   readonly metrics: L1Metrics
   /** absent: no cache survives a restart */
   readonly cache?: L1Cache
+  /** blocks and blobs in memory; absent: own caches of `cacheBytes` */
+  readonly caches?: CacheSource<'l1'>
   /** absent: blobs are checked in this thread */
   readonly blobChecks?: BlobChecks
 }
@@ -50,7 +53,7 @@ export type L1SourceOptions = L1Identity & {
   readonly maxBodyBytes: number
   /** number of blocks to fetch in advance */
   readonly readAheadBlocks: number
-  /** limit of blocks and blobs together, in memory */
+  /** limit of blocks and blobs together, in memory, without `caches` */
   readonly cacheBytes: number
   /** calls to one endpoint in any second, each call of a batch counted; absent: no limit */
   readonly maxRequestsPerSec?: number
@@ -69,7 +72,7 @@ export const defaultL1Options = {
   timeoutMs: 20_000,
   maxBodyBytes: 64 * 1_048_576,
   readAheadBlocks: 8,
-  cacheBytes: 128 * 1_048_576,
+  cacheBytes: 64 * 1_048_576,
 } as const
 
 /** L1 source with a check to run at a start. */
@@ -116,7 +119,7 @@ function createEndpoints(
  * needs at most four JSON-RPC calls and one beacon API call per L1 block. Dispose it to stop reading ahead.
  */
 export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): HttpL1Source {
-  const { log, cache, blobChecks: checks = checksInThisThread } = deps
+  const { log, cache, blobChecks: checks = checksInThisThread, caches = new CacheSet({ l1: options.cacheBytes }) } = deps
   if (options.trustTransactions) log.warn('transactions of L1 blocks with blobs are trusted without a root, for a devnet only')
   const usage = createUsage(deps)
   const execution = createEndpoints(deps, 'rpc', options.rpcUrls, options.maxRequestsPerSec)
@@ -129,7 +132,7 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const { slotSec } = options
   const heads = new L1HeadView({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })
-  const source = createCachedL1({ blocks, beacon, heads, kept, metrics: deps.metrics }, options)
+  const source = createCachedL1({ blocks, beacon, heads, kept, caches, metrics: deps.metrics }, options)
   let versions: ProtocolVersionsWatch | undefined
   return {
     ...source,

@@ -6,18 +6,31 @@ type Entry<K, V> = {
   newer: Entry<K, V> | undefined
 }
 
+/** Size of a cache, and its reads since its creation. */
+export type CacheFacts = {
+  readonly sizeBytes: number
+  readonly maxBytes: number
+  /** reads that found an entry */
+  readonly hits: number
+  readonly misses: number
+}
+
 /**
  * Cache bounded in bytes that evicts the least recently read entries first. The order is a list of its own: in that of a `Map`, the search for the oldest
  * entry passes the places of all entries that were moved or deleted.
  */
 export class Lru<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>()
-  readonly #maxBytes: number
+  readonly #givenBytes: number
+  #maxBytes: number
   #oldest: Entry<K, V> | undefined
   #newest: Entry<K, V> | undefined
   #bytes = 0
+  #hits = 0
+  #misses = 0
 
   constructor(maxBytes: number) {
+    this.#givenBytes = maxBytes
     this.#maxBytes = maxBytes
   }
 
@@ -25,9 +38,28 @@ export class Lru<K, V> {
     return this.#bytes
   }
 
+  facts(): CacheFacts {
+    return { sizeBytes: this.#bytes, maxBytes: this.#maxBytes, hits: this.#hits, misses: this.#misses }
+  }
+
+  /** Sets the bound to a share of the bytes that the cache was created with, and evicts what exceeds it. @param share 0 to 1 */
+  limitTo(share: number): void {
+    this.#maxBytes = this.#givenBytes * share
+    this.#evict()
+  }
+
+  /** Returns an entry without counting the read or changing the order. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key)?.value
+  }
+
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
-    if (!entry) return undefined
+    if (!entry) {
+      this.#misses++
+      return undefined
+    }
+    this.#hits++
     if (entry !== this.#newest) {
       this.#unlink(entry)
       this.#append(entry)
@@ -43,7 +75,7 @@ export class Lru<K, V> {
     this.#entries.set(key, entry)
     this.#append(entry)
     this.#bytes += sizeBytes
-    while (this.#oldest && this.#bytes > this.#maxBytes) this.delete(this.#oldest.key)
+    this.#evict()
   }
 
   delete(key: K): void {
@@ -59,6 +91,10 @@ export class Lru<K, V> {
     this.#oldest = undefined
     this.#newest = undefined
     this.#bytes = 0
+  }
+
+  #evict(): void {
+    while (this.#oldest && this.#bytes > this.#maxBytes) this.delete(this.#oldest.key)
   }
 
   #append(entry: Entry<K, V>): void {

@@ -13,6 +13,7 @@ import { stateFault } from '#state/faults'
 import { storeFault } from '#store/faults'
 import { trieFault } from '#trie/faults'
 import { nodeFault } from './faults.ts'
+import { countedCaches } from './memory/cacheBudget.ts'
 
 const makers = [
   chainFault,
@@ -47,6 +48,16 @@ export const nodeMetrics = defineMetrics({
   memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
 })
 
+/** Caches of a thread; a scrape sums all threads. */
+export const cacheMetrics = defineMetrics({
+  held: gauge('basalt_cache_held_bytes', 'Estimated memory of a cache in bytes', { cache: countedCaches }),
+  limit: gauge('basalt_cache_limit_bytes', 'Bound of a cache in bytes: its part of --cache, less while memory is short', {
+    cache: countedCaches,
+  }),
+  hits: counter('basalt_cache_hits_total', 'Reads of a cache that found an entry', { cache: countedCaches }),
+  misses: counter('basalt_cache_misses_total', 'Reads of a cache that found none', { cache: countedCaches }),
+})
+
 /** Metrics of the threads that answer JSON-RPC, measured in the main thread. */
 export const rpcThreadsMetrics = defineMetrics({
   threads: gauge('basalt_node_rpc_threads', 'Threads that answer JSON-RPC'),
@@ -69,5 +80,6 @@ export const forwardMetrics = defineMetrics({
     { state: forwardStates },
   ),
 })
+export type CacheMetrics = Handles<(typeof cacheMetrics)['specs']>
 export type RpcThreadsMetrics = Handles<(typeof rpcThreadsMetrics)['specs']>
 export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

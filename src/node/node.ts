@@ -7,6 +7,7 @@ import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { createHeadLog } from './health/headLog.ts'
+import { createNodeMemory } from './memory/nodeMemory.ts'
 import { createNodeMetrics } from './metrics/nodeMetrics.ts'
 import type { NodeDeps } from './nodeDeps.ts'
 import { checkOptions, type NodeOptions } from './nodeOptions.ts'
@@ -50,7 +51,8 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const registry = new Registry()
   const meter = starting.use(createNodeMetrics({ registry, clock }, options))
   const log = meter.counting(deps.log)
-  const parts = { ...deps, registry, log }
+  const memory = createNodeMemory(registry, options)
+  const parts = { ...deps, registry, log, memory }
   const stop = new AbortController()
 
   const heads = createHeadFeed()

@@ -26,15 +26,15 @@ export type SendersAhead = {
 export const senderAhead = (ahead: SendersAhead | undefined, raw: Uint8Array, index: number): Address | undefined =>
   raw[0] === depositType ? undefined : ahead?.at(index)
 
-/** Cache size of a node: the senders of about 100,000 transactions. */
+/** Cache size of an execution without a budget: the senders of about 100,000 transactions. */
 export const senderCacheBytes: number = 32 * 2 ** 20
 
 /** Approximate size in bytes of an entry with two hex strings. */
 const entryBytes = 300
 
-/** Creates a sender cache. @param opts `maxBytes` 0: nothing is cached */
-export function createSenders(opts: { readonly maxBytes: number }): Senders {
-  const known = new Lru<Hash, Address>(opts.maxBytes)
+/** Creates a sender cache. @param opts `maxBytes` 0: nothing is cached; `known`: the cache to fill */
+export function createSenders(opts: { readonly maxBytes: number } | { readonly known: Lru<Hash, Address> }): Senders {
+  const known = 'known' in opts ? opts.known : new Lru<Hash, Address>(opts.maxBytes)
   return {
     of(tx, hash): Address | undefined {
       const seen = known.get(hash)

@@ -5,6 +5,7 @@ import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
+import type { FactsByName } from '#lib/caches'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
@@ -32,6 +33,8 @@ export type WorkerSettings = {
   readonly pool?: TxPoolLimits
   /** Interval of flashblocks while a block is built with the pool; absent: none are published. */
   readonly flashblockMs?: number
+  /** bytes of the thread's caches; absent: usual ones */
+  readonly cacheBytes?: ExecutionCacheBytes
   /** maximum time to execute an inserted payload; see `ExecutionOptions` */
   readonly maxPayloadMs?: number
   /** maximum time to execute a pending block; see `ExecutionOptions` */
@@ -44,6 +47,13 @@ export type WorkerSettings = {
   readonly heartbeat?: HeartbeatSettings
   /** present: a thread of its own writes the commits, which the parent process watches; absent: execution writes them */
   readonly commits?: { readonly heartbeat: HeartbeatSettings }
+}
+
+/** Bytes of the caches of the execution thread. */
+export type ExecutionCacheBytes = {
+  readonly senders: number
+  /** translated code that the interpreter keeps between blocks */
+  readonly code: number
 }
 
 /** Settings of a thread that reads the chain; the port is its end of a channel to the execution thread. */
@@ -140,7 +150,7 @@ export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: 
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
 
 /** Sizes that execution and its pool hold. */
-export type ExecutionSizes = ReturnType<Execution['sizes']> & { readonly pool?: TxPoolFacts }
+export type ExecutionSizes = ReturnType<Execution['sizes']> & { readonly pool?: TxPoolFacts; readonly caches?: FactsByName<'senders'> }
 
 /** Returns the directory of the journal, inside that of the tables, so that the lock of the tables covers it. */
 export const journalDir = (dir: string): string => join(dir, 'journal')

@@ -1,7 +1,10 @@
 import { AggregatorRegistry, type Registry } from 'prom-client'
+import type { CacheSet } from '#lib/caches'
 import { createLoopLagMeter } from '#lib/loopLag'
-import { rpcThreadMetrics } from '../metrics.ts'
+import type { CacheName } from '../memory/cacheBudget.ts'
+import { cacheMetrics, rpcThreadMetrics } from '../metrics.ts'
 import type { MetricValues } from '../threads/rpcWorkerProtocol.ts'
+import { CacheMeter } from './cacheMeter.ts'
 
 /** Joins the metrics of several threads: values of one name are summed, or the largest is taken where they say so. */
 function joined(all: readonly MetricValues[]): Registry {
@@ -23,8 +26,9 @@ export async function counted(all: readonly MetricValues[]): Promise<MetricValue
 }
 
 /** Measures an RPC thread, for `scrape`. Disposing ends the measurement of the event loop. */
-export function createThreadMeter(registry: Registry): Disposable & { read(): Promise<MetricValues> } {
+export function createThreadMeter(registry: Registry, caches: CacheSet<CacheName>): Disposable & { read(): Promise<MetricValues> } {
   const { loopLag } = rpcThreadMetrics.register(registry)
+  const cacheMeter = new CacheMeter(cacheMetrics.register(registry))
   const lag = createLoopLagMeter()
   const [{ name: largest }] = [rpcThreadMetrics.specs.loopLag]
   return {
@@ -33,6 +37,7 @@ export function createThreadMeter(registry: Registry): Disposable & { read(): Pr
       loopLag.set({ quantile: '0.5' }, medianSec)
       loopLag.set({ quantile: '0.99' }, p99Sec)
       loopLag.set({ quantile: '1' }, maxSec)
+      cacheMeter.collect([caches.facts()])
       const values: MetricValues = await registry.getMetricsAsJSON()
       return values.map((metric) => (metric.name === largest ? { ...metric, aggregator: 'max' } : metric))
     },

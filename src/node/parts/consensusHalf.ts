@@ -16,6 +16,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
+import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions } from '../nodeOptions.ts'
 import { safeHeadTable } from '../storage/safeHeadTable.ts'
@@ -23,7 +24,7 @@ import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
 import { openSequencer } from './sequencerPart.ts'
 
-export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine }
+export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine; readonly memory: Pick<NodeMemory, 'caches'> }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
 export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer' | 'forksFromL1'> & {

@@ -8,6 +8,7 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { followConfig } from '#test/harness/consensus/follow'
+import { createNodeMemory } from '../memory/nodeMemory.ts'
 import { openExecutionHalf } from './executionHalf.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-half-'))
@@ -18,7 +19,8 @@ const { genesis, config } = smallChain(schedule)
 
 it('node/parts/executionHalf: counts the senders of a block by the thread that recovered them', async () => {
   const registry = new Registry()
-  const deps = { clock: systemClock, log: silentLog, registry }
+  const memory = createNodeMemory(registry, { listen: {} })
+  const deps = { clock: systemClock, log: silentLog, registry, memory }
   const rollup = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
   const options = { config: rollup, genesis: () => genesis, datadir: base, minFreeBytes: 0, listen: {} }
   await using half = await openExecutionHalf(deps, options)

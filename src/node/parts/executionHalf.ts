@@ -6,13 +6,17 @@ import { SenderThreads } from '#executionThread/senderThreads'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import type { TxPoolFacts } from '#txpool/txPool'
+import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
 export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
-  Pick<NodeDeps, 'supervisor' | 'onCommit'> & { readonly onPublish?: (record: HeadRecord) => void }
+  Pick<NodeDeps, 'supervisor' | 'onCommit'> & {
+    readonly memory: Pick<NodeMemory, 'bytes' | 'collect'>
+    readonly onPublish?: (record: HeadRecord) => void
+  }
 
 export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs'> & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
@@ -31,7 +35,7 @@ export interface ExecutionHalf extends AsyncDisposable {
 
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
-  const { registry } = deps
+  const { registry, memory } = deps
   const { config, genesis, datadir, minFreeBytes, maxPayloadMs, flashblocks, listen } = options
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
@@ -54,7 +58,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
       },
     },
     {
-      ...{ dir: join(datadir, 'chain'), config, minFreeBytes },
+      ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes },
       ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
       maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
       ...(listen.flashblocks && { flashblockMs: listen.flashblocks.intervalMs }),
@@ -66,7 +70,8 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   let sendersBefore = senders.facts
   let abandonedBefore = execution.abandonedCounts()
   function collect(): void {
-    const { journalBytes, treeBytes, overlayBlocks, reused, pool } = execution.sizes()
+    const { journalBytes, treeBytes, overlayBlocks, reused, pool, caches = {} } = execution.sizes()
+    memory.collect(caches)
     executed.reused.inc({}, reused - reusedBefore)
     reusedBefore = reused
     executed.journal.set({}, journalBytes)

@@ -11,6 +11,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { consensusTables } from '#store/tables'
 import { startFaultyL1 } from '#test/harness/l1/recordedL1'
 import { type Hash, parseHash } from '#types/ids'
+import { createNodeMemory } from '../memory/nodeMemory.ts'
 import { checkL1, openL1 } from './l1Part.ts'
 
 const { l1: recording, config } = readRecordedChain()
@@ -33,7 +34,9 @@ it('node/parts/l1Part: requests nothing from L1 again after a restart, including
   /** One process: reads, then ends. */
   async function read(): Promise<readonly Uint8Array[] | 'missing'> {
     await using kv = openLmdbKv(base, Object.values(consensusTables))
-    const deps = { kv, clock: systemClock, random: Math.random, fetch, log, kzg, registry: new Registry() }
+    const registry = new Registry()
+    const memory = createNodeMemory(registry, { listen: {} })
+    const deps = { kv, clock: systemClock, random: Math.random, fetch, log, kzg, registry, memory }
     await using l1 = openL1(deps, { config, l1: urls })
     await checkL1(l1, signal)
     for (let number = 0; number < last; number++) expect((await l1.block(number, signal))?.ref.number).toBe(number)

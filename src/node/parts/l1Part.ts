@@ -6,12 +6,13 @@ import { isFault } from '#lib/fault'
 import { KzgThread } from '#lib/kzgThread'
 import type { Kv } from '#store/ports'
 import { consensusTables } from '#store/tables'
+import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { L1Options } from '../nodeOptions.ts'
 import { L1CacheTable } from '../storage/l1CacheTable.ts'
 
 /** `kv`: the consensus store */
-export type L1PartDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly kv: Kv }
+export type L1PartDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly kv: Kv; readonly memory: Pick<NodeMemory, 'caches'> }
 
 /** maximum bytes of L1 blocks and blobs on disk: more than two days of an L1 whose blocks take 100 KB, compressed, with blobs */
 const keptBytes = 1_073_741_824
@@ -33,7 +34,7 @@ export function openL1(
   // the owner of a shared thread warms it up
   const warmUp = own && deps.clock.after(warmUpMs, () => own.warmUp())
   const source = createL1Source(
-    { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
+    { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, caches: deps.memory.caches, ...(thread && { blobChecks: thread }) },
     {
       ...defaultL1Options,
       rpcUrls,

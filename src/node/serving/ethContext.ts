@@ -5,6 +5,7 @@ import { forkConfigsOf } from '#chainspec/forkConfigs'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Evm } from '#evm/ports'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
+import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import { createBlockCache } from '#rpc/cache/blockCache'
 import type { EthContext } from '#rpc/context'
@@ -19,6 +20,7 @@ import { createCallRuns } from '#simulation/call/callRuns'
 import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
 import type { TransactionPool } from '#types/transactionPool'
+import { type CacheName, divideCache, usualCacheBytes } from '../memory/cacheBudget.ts'
 
 export type EthContextDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -43,12 +45,11 @@ export type EthContextDeps = {
   readonly preconfirmed?: PendingFeed | undefined
   /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
-  /** share of the caches that this thread has; absent: all of them */
-  readonly cacheShare?: number | undefined
+  /** bound of translated code in an interpreter for traces; absent: the interpreter's */
+  readonly codeBytes?: number | undefined
+  /** caches of this thread; absent: those of the smallest budget */
+  readonly caches?: CacheSet<CacheName> | undefined
 }
-
-/** Bytes of decoded blocks in the cache, for all threads together; about sixty blocks of 800 transactions each. */
-const blockCacheBytes = 128 * 2 ** 20
 
 /** The default of go-ethereum. */
 const defaultCallTimeoutMs = 5_000
@@ -66,15 +67,16 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     version,
     sync,
     preconfirmed,
-    cacheShare = 1,
+    caches = new CacheSet(divideCache(usualCacheBytes(0))),
     callTimeoutMs = defaultCallTimeoutMs,
+    codeBytes,
   } = deps
-  const traced = createTracedWasmEvm()
+  const traced = createTracedWasmEvm(codeBytes === undefined ? {} : { codeBytes })
   return {
     chain: { view: () => execution.view(), sync },
     executor: createCallExecutor({ execution, evm, config, clock }, callTimeoutMs),
     calls: createCallRuns({ execution, evm, traced, config }),
-    tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
+    tracing: createTracing({ execution, evm, traced, config, clock }, caches),
     metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, timestampOf(config, parent.number + 1)) },
     ...(pool && { pool }),
@@ -83,8 +85,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     pendingFallback: deps.pendingFallback ?? 'latest',
     heads,
     clock,
-    blocks: createBlockCache(blockCacheBytes * cacheShare),
-    filters: createFilters({ clock, newId: deps.newFilterId }),
+    blocks: createBlockCache(caches),
+    filters: createFilters({ clock, newId: deps.newFilterId, caches }),
     chainId: config.l2ChainId,
     forks: config,
     forkConfigs: forkConfigsOf(config),

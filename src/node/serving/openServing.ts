@@ -9,6 +9,7 @@ import type { HeadFeed } from '#rpc/ports'
 import { healthPages, type Page } from '#rpc/server/healthPages'
 import { type EngineUse, type HealthSources, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
+import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
 import { scrape } from '../metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
@@ -22,6 +23,7 @@ import { startServers, type Urls } from './servers.ts'
 import { type EthServing, ethServing, rollupServing } from './serving.ts'
 
 export type ServingDeps = PartDeps & {
+  readonly memory: NodeMemory
   /** admin_setLogLevel can change the level of a RootLog */
   readonly adminLog: NodeDeps['log']
   readonly meter: NodeMetricsMeter
@@ -55,7 +57,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: 
 
 /** Starts the RPC threads; undefined when the main thread serves RPC itself. */
 async function openThreads(
-  { clock, log, registry }: ServingDeps,
+  { clock, log, registry, memory }: ServingDeps,
   { execution }: Halves,
   context: Serving['context'],
   problems: () => readonly string[],
@@ -66,7 +68,7 @@ async function openThreads(
   const metrics = rpcThreadsMetrics.register(registry)
   return await startRpcThreads(
     { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics },
-    { ...options, hasPending: hasPendingBlocks(options), count: options.rpcThreads ?? 0 },
+    { ...options, hasPending: hasPendingBlocks(options), count: options.rpcThreads ?? 0, cacheBytes: memory.workerBytes },
   )
 }
 

@@ -14,6 +14,8 @@ import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
+import { codeBytesOf } from '../memory/cacheBudget.ts'
+import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { ForwardMetrics } from '../metrics.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
@@ -22,8 +24,6 @@ import type { EngineSilence } from '../parts/engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from '../parts/engineWatch.ts'
 import { createSequencerLink } from '../parts/sequencerLink.ts'
 import { adminSequencer } from '../parts/sequencerPart.ts'
-import { cacheShares } from '../threads/rpcThreadCount.ts'
-import { isThreaded } from '../threads/rpcThreads.ts'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
 import type { EthParts, RollupParts } from './servers.ts'
@@ -55,6 +55,7 @@ export type EthServing = Disposable & { readonly parts: EthParts; readonly watch
 export function ethServing(
   deps: Omit<PartDeps, 'registry'> & {
     readonly execution: ExecutionWorker
+    readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches'>
     readonly consensus: ConsensusHalf | undefined
     readonly forwarding: ForwardMetrics
     readonly heads: HeadFeed
@@ -65,7 +66,8 @@ export function ethServing(
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback } = options
-  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding } = deps
+  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory } = deps
+  const codeBytes = codeBytesOf(memory.mainBytes)
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const sync = syncOf(config, execution, consensus, watch)
@@ -73,9 +75,21 @@ export function ethServing(
   const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
   const context = createEthContext({
-    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, version, sync, callTimeoutMs, pendingFallback },
+    ...{
+      execution,
+      evm: createWasmEvm({ codeBytes }),
+      config,
+      clock,
+      heads,
+      pool,
+      sequencer,
+      version,
+      sync,
+      callTimeoutMs,
+      pendingFallback,
+    },
     preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
-    cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
+    ...{ caches: memory.caches, codeBytes },
   })
   const engine = watch &&
     jwtSecret &&

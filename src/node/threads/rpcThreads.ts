@@ -11,6 +11,7 @@ import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
+import type { CacheBytes } from '../memory/cacheBudget.ts'
 import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
@@ -37,6 +38,8 @@ export type RpcThreadsDeps = {
 export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback'> & {
   readonly count: number
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  /** caches of one thread */
+  readonly cacheBytes: CacheBytes
   /** the node has pending blocks */
   readonly hasPending?: boolean
 }
@@ -172,8 +175,8 @@ class Threads implements RpcThreads {
   /** @throws the fault that kept the thread from starting */
   async #seat(number: number): Promise<Urls> {
     const { execution, sync, sequencer } = this.#deps
-    const { count: threads, config, version, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
-    const common = { number, threads, config, version, callTimeoutMs, pendingFallback, hasPending, listen: this.#listen }
+    const { count: threads, config, version, cacheBytes, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
+    const common = { number, threads, config, version, cacheBytes, callTimeoutMs, pendingFallback, hasPending, listen: this.#listen }
     const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {

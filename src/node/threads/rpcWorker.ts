@@ -3,6 +3,7 @@ import { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { openExecutionReader } from '#executionThread/executionReader'
+import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import { createTransferLog } from '#lib/logTransfer'
@@ -13,13 +14,13 @@ import { rpcMetrics } from '#rpc/metrics'
 import type { SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
 import type { SequencerLink } from '#rpc/submitPorts'
+import { codeBytesOf } from '../memory/cacheBudget.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
 import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
 import { createHeadFeed } from '../serving/headFeed.ts'
 import { createPendingFeed } from '../serving/pendingFeed.ts'
 import { type Servers, startServers } from '../serving/servers.ts'
 import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
-import { cacheShares } from './rpcThreadCount.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 
 /** Time limit of a call from another thread, whose client may have left without notice here. */
@@ -75,10 +76,12 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
  * @param port to main; closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
-  const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
+  const { number, threads, config, version, listen, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
-  using meter = createThreadMeter(metrics)
+  const caches = new CacheSet(cacheBytes)
+  const codeBytes = codeBytesOf(cacheBytes)
+  using meter = createThreadMeter(metrics, caches)
   let sync: SyncProgress | undefined = settings.sync
   let opened: Opened | undefined
   const here: OfRpcWorker = {
@@ -108,12 +111,12 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     }
     await using execution = await openExecutionReader(settings.chain, { clock, onPublish })
     opened = tellingContext(main, {
-      ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
+      ...{ execution, evm: createWasmEvm({ codeBytes }), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       preconfirmed: hasPending ? preconfirmed : undefined,
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       version,
       newFilterId: filterIdsOf(number),
-      cacheShare: cacheShares(threads).worker,
+      ...{ caches, codeBytes },
       sync: () => sync,
     })
     const routes: FilterRoutes = { here: number, threads, passOn: (to, call) => main.ask('passOn', to, call) }

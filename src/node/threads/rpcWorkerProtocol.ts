@@ -8,6 +8,7 @@ import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
+import type { CacheBytes } from '../memory/cacheBudget.ts'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
 
 export type RpcWorkerSettings = {
@@ -18,6 +19,8 @@ export type RpcWorkerSettings = {
   readonly config: RollupConfig
   readonly version: string
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  /** of the caches of this thread */
+  readonly cacheBytes: CacheBytes
   readonly callTimeoutMs: number | undefined
   readonly pendingFallback: 'latest' | 'finalized' | undefined
   /** the node has pending blocks */

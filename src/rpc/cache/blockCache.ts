@@ -1,5 +1,6 @@
 import { timeMsOfBlock } from '#chainspec/baseTime'
 import { equalBytes } from '#lib/bytes'
+import type { CacheSource } from '#lib/caches'
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
 import type { ChainBlock, ChainReceipt, ChainView } from '#types/chainView'
@@ -157,13 +158,13 @@ export interface BlockCache {
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined
 }
 
-/** @param maxBytes approximate memory of all cached blocks */
-export function createBlockCache(maxBytes: number): BlockCache {
-  const kept = new Lru<Hash, DecodedBlock>(maxBytes)
+/** @param caches `blocks`: approximate memory of all cached blocks, about two megabytes for 800 transactions */
+export function createBlockCache(caches: CacheSource<'blocks'>): BlockCache {
+  const kept = caches.lru<Hash, DecodedBlock>('blocks')
   const unsealed = new Lru<Hash, DecodedBlock>(maxUnsealed)
   let newest: DecodedBlock | undefined
   const grown = (block: DecodedBlock): void => {
-    if (kept.get(block.of.hash) === block) kept.set(block.of.hash, block, block.sizeBytes)
+    if (kept.peek(block.of.hash) === block) kept.set(block.of.hash, block, block.sizeBytes)
   }
   const find = (hash: Hash): DecodedBlock | undefined => kept.get(hash) ?? unsealed.get(hash)
   return {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { CacheSet } from '#lib/caches'
 import { account, type FakeBlock, fakeChain, topic } from '#test/harness/rpc/fakes'
 import type { ChainView } from '#types/chainView'
 import { blockResult } from '../results/block.ts'
@@ -13,7 +14,7 @@ const blockOf = (transactions: number): FakeBlock =>
   Array.from({ length: transactions }, (_, at) => Array.from({ length: at }, (_log, emitter) => log(emitter)))
 const chain = fakeChain([[], blockOf(20), []])
 
-function read(number: number, cache = createBlockCache(1_000_000)): DecodedBlock {
+function read(number: number, cache = createBlockCache(new CacheSet({ blocks: 1_000_000 }))): DecodedBlock {
   using view = chain.view()
   return cache.read(view, chain.blocks[number]?.hash ?? expect.fail()) ?? expect.fail()
 }
@@ -63,7 +64,7 @@ it('rpc/cache/blockCache: counts parts that are made later, and evicts other blo
   const bytes = alone.sizeBytes
   alone.text.receipts()
   expect(alone.sizeBytes).toBeGreaterThan(bytes + 10_000)
-  const cache = createBlockCache(alone.sizeBytes + read(2).sizeBytes - 1)
+  const cache = createBlockCache(new CacheSet({ blocks: alone.sizeBytes + read(2).sizeBytes - 1 }))
   const other = read(2, cache)
   const grows = read(1, cache)
   const kept = ({ of }: DecodedBlock) => cache.pass(emptyView, of.hash)

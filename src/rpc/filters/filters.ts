@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { CacheSet, type CacheSource } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
-import { Lru } from '#lib/lru'
 import type { Hash } from '#types/ids'
 import type { WantedLogs } from '#types/logMatcher'
 import type { LogFilter } from '../codecs/logFilter.ts'
@@ -58,8 +58,6 @@ export type FilterLimits = {
   readonly idleMs: number
   /** transactions that one filter keeps between polls; the oldest are dropped */
   readonly maxPending: number
-  /** approximate memory of the logs of recent blocks */
-  readonly maxSharedBytes: number
 }
 
 /** Memory of all filters and subscriptions of a thread, in addition to each connection's own allowance. */
@@ -67,8 +65,9 @@ export const filterMemoryBytes = 64_000_000
 
 const defaultLimits: FilterLimits = {
   ...{ maxFilters: 1_000, maxMatcherBytes: filterMemoryBytes, idleMs: 300_000, maxPending: 10_000 },
-  maxSharedBytes: 32 * 2 ** 20,
 }
+/** Memory for the logs of recent blocks without a budget. */
+const logCacheBytes = 16 * 2 ** 20
 /** memory of a log in addition to its data, in bytes */
 const logBytes = 700
 
@@ -78,18 +77,20 @@ export type FiltersDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
   /** creates unguessable ids; default: 16 random bytes */
   readonly newId?: (() => string) | undefined
+  /** `logs`: those of recent blocks; absent: an own cache */
+  readonly caches?: CacheSource<'logs'>
 }
 
 const randomId = (): string => toHex(randomBytes(16))
 
-export function createFilters({ clock, newId = randomId }: FiltersDeps, given: Partial<FilterLimits> = {}): Filters {
+export function createFilters({ clock, newId = randomId, caches }: FiltersDeps, given: Partial<FilterLimits> = {}): Filters {
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
   const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
   const budget = new ByteBudget(limits.maxMatcherBytes)
   const parents = new ParentTrail()
   const matchers = new SharedMatchers(budget, parents)
-  const shared = new Lru<Hash, readonly LocatedLog[]>(limits.maxSharedBytes)
+  const shared = (caches ?? new CacheSet({ logs: logCacheBytes })).lru<Hash, readonly LocatedLog[]>('logs')
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
   function drop(id: string): boolean {

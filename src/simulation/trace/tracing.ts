@@ -5,10 +5,10 @@ import { attributesRefusal, inputOfAttributes } from '#block/validation/blockRul
 import type { StateView } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
 import { emptyBytes } from '#lib/bytes'
+import type { CacheSource } from '#lib/caches'
 import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { Lru } from '#lib/lru'
 import type { RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, SlicedWork, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessOutcome } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
@@ -24,10 +24,6 @@ import { runTraced } from './tracedRun.ts'
 
 /** Size of the sender cache for blocks that a caller passes, in bytes. */
 const maxSenderBytes = 2 ** 20
-/** Memory for recently replayed blocks, in bytes, all threads together: about a hundred blocks with 800 transactions. */
-const maxReplayBytes = 128 * 2 ** 20
-/** Memory for parts of recent witnesses, in bytes, all threads together: about 150 of such blocks. */
-const maxPartsBytes = 128 * 2 ** 20
 /** Maximum time of replay work in one turn of the event loop. */
 const sliceMs = 10
 
@@ -145,12 +141,12 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 /**
  * Creates the tracing of blocks and calls. It keeps the states between the transactions of recently traced blocks, so that another trace of such a
  * block runs one transaction only.
- * @param cacheShare this thread's share of the caches of all threads
+ * @param caches `replays`: one megabyte for a block with 800 transactions; `witness`: parts of witnesses, about the same
  */
-export function createTracing(given: SimulationDeps, cacheShare: number): Tracing {
+export function createTracing(given: SimulationDeps, caches: CacheSource<'replays' | 'witness'>): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
-  const replays = new Lru<Hash, BlockReplay>(maxReplayBytes * cacheShare)
-  const parts = new WitnessParts(maxPartsBytes * cacheShare)
+  const replays = caches.lru<Hash, BlockReplay>('replays')
+  const parts = new WitnessParts(caches)
   const replayOf: ReplayOf = (hash) => {
     const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { CacheSet } from '#lib/caches'
 import { keccak256 } from '#lib/keccak'
 import type { NodeSource } from '#trie/ports'
 import { emptyRoot, zeroHash } from '#types/ids'
@@ -12,7 +13,7 @@ const witnessOf = (...numbers: readonly number[]) => ({
 })
 
 it('simulation/witness/witnessParts: builds a witness from shared parts, until one of its parts is evicted', () => {
-  const parts = new WitnessParts(20_000)
+  const parts = new WitnessParts(new CacheSet({ witness: 20_000 }))
   for (const n of [1, 2, 3]) parts.keep(nameOf(hashOf(n)), node(n))
   parts.keepWitness(emptyRoot, witnessOf(1, 2))
   parts.keepWitness(zeroHash, witnessOf(2, 3))
@@ -25,7 +26,7 @@ it('simulation/witness/witnessParts: builds a witness from shared parts, until o
 })
 
 it('simulation/witness/witnessParts: reads only nodes that are not cached', () => {
-  const parts = new WitnessParts(20_000)
+  const parts = new WitnessParts(new CacheSet({ witness: 20_000 }))
   parts.keep(nameOf(hashOf(1)), node(1))
   const read: Uint8Array[] = []
   const source: NodeSource = {

@@ -1,6 +1,7 @@
 import { latin1 } from '#lib/bytes'
+import type { CacheSource } from '#lib/caches'
 import { keccak256 } from '#lib/keccak'
-import { Lru } from '#lib/lru'
+import type { Lru } from '#lib/lru'
 import type { NodeSource } from '#trie/ports'
 import type { Hash } from '#types/ids'
 
@@ -32,10 +33,9 @@ export class WitnessParts {
   readonly #parts: Lru<PartName, Uint8Array>
   readonly #witnesses: Lru<Hash, KnownWitness>
 
-  /** @param maxBytes size of the whole cache */
-  constructor(maxBytes: number) {
-    this.#parts = new Lru(maxBytes * 0.9)
-    this.#witnesses = new Lru(maxBytes * 0.1)
+  constructor(caches: CacheSource<'witness'>) {
+    this.#parts = caches.lru('witness', 0.9)
+    this.#witnesses = caches.lru('witness', 0.1)
   }
 
   keep(name: PartName, bytes: Uint8Array): void {

@@ -1,4 +1,5 @@
 import { forkConfigsOf } from '#chainspec/forkConfigs'
+import { CacheSet } from '#lib/caches'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
@@ -246,7 +247,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
       params: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
       nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n,
     },
-    blocks: createBlockCache(2 ** 20),
+    blocks: createBlockCache(new CacheSet({ blocks: 2 ** 20 })),
     filters: createFilters({ clock: createManualClock() }),
     pendingFallback: 'latest',
     chainId: 8453,

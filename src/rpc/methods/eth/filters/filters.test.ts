@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { CacheSet } from '#lib/caches'
 import { toHex } from '#lib/hex'
 import { createManualClock } from '#test/harness/clock'
 import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
@@ -13,10 +14,19 @@ const log = (emitter: number, ...topics: readonly number[]) => ({
 })
 const minute = 60_000
 
-function setUp(blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]], limits: Partial<FilterLimits> = {}, blockMs = 2_000) {
+function setUp(
+  blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]],
+  limits: Partial<FilterLimits> = {},
+  blockMs = 2_000,
+  logCacheBytes = 2 ** 20,
+) {
   const chain = fakeChain(blocks, {}, 0, blockMs)
   const clock = createManualClock()
-  const context = { ...fakeContext(chain), pool: fakePool(), filters: createFilters({ clock }, limits) }
+  const context = {
+    ...fakeContext(chain),
+    pool: fakePool(),
+    filters: createFilters({ clock, caches: new CacheSet({ logs: logCacheBytes }) }, limits),
+  }
   const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
     readResult(await ethRegistry.get(method)?.call(context, params))
   const append = (...more: readonly FakeBlock[]): void => chain.reorganise(chain.blocks.length, more)
@@ -169,7 +179,7 @@ it('rpc/methods/eth/filters: filters share the remembered logs of a block', asyn
 })
 
 it('rpc/methods/eth/filters: returns the logs of a block that is too large to share', async () => {
-  const { ask, append } = setUp(undefined, { maxSharedBytes: 100 })
+  const { ask, append } = setUp(undefined, {}, undefined, 100)
   const id = await ask('eth_newFilter', { address: account(2) })
   append([[log(1, 4), log(2)]])
   expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
