@@ -155,6 +155,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
+      'historyCheck',
       'pruneHistory',
       'stateCheck',
       'stateLayer',
@@ -231,6 +232,9 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'chainStore',
       'check/blockCheck',
+      'check/historyCheck',
+      'check/logIndexCheck',
+      'check/placeCheck',
       'commit/committer',
       'execution',
       'heads/headRecord',

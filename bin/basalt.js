@@ -9,4 +9,6 @@ const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '
 const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const args = process.argv.slice(2)
-await launch(existsSync(source) ? source : built, args, args[0] === 'devnet' ? smallHeaps : [], args[0] === 'node')
+/** Commands that read a database file, which LMDB maps into memory: a damaged page may end the process. */
+const isSupervised = ['node', 'import', 'db'].includes(args[0])
+await launch(existsSync(source) ? source : built, args, args[0] === 'devnet' ? smallHeaps : [], isSupervised)

@@ -8,6 +8,15 @@ import { fatalLine } from './output.ts'
 /** Signals by which the system or the runtime ends a faulty process. */
 const crashes = ['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGTRAP', 'SIGFPE'] as const
 
+/** Lines that the parent process writes about an end of a command that reads or writes one database file. */
+export function commandEndLines(command: string, datadir: string, format: LogFormat): EndLines {
+  const path = join(datadir, 'chain', 'data.mdb')
+  const line = (fault: Error): string => fatalLine(fault, format)
+  const ofPages = ['SIGBUS', ...crashes].map((signal) => [signal, line(cliFault('DATABASE_PAGE_DAMAGED', { command, signal, path }))])
+  const killed = line(cliFault('COMMAND_KILLED', { command }))
+  return { ...Object.fromEntries(ofPages), SIGKILL: killed, other: killed, stuck: killed, late: killed }
+}
+
 /** Lines that the parent process writes about an end of the node that the node cannot report itself. */
 export function endLines({ mode, datadir }: Pick<NodeOptions, 'mode' | 'datadir'>, format: LogFormat): EndLines {
   const stores = { all: ['chain', 'consensus'], execution: ['chain'], consensus: ['consensus'] }[mode]

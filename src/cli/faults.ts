@@ -68,6 +68,17 @@ export const cliFault = defineFaults({
     says: (d: { files: readonly string[] }) => `the node ended (SIGBUS): a page of ${d.files.join(' or ')} could not be read`,
     fix: 'check the disk and the system log; if the file was cut off, start again with an empty data directory or a snapshot',
   },
+  DATABASE_PAGE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { command: string; signal: string; path: string }) =>
+      `${d.command} ended (${d.signal}) while it read ${d.path}: a page of the file is damaged or cut off`,
+    fix: 'check the disk and the system log; then start with an empty data directory, or with a copy of one that verifies',
+  },
+  COMMAND_KILLED: {
+    severity: 'fatal',
+    says: (d: { command: string }) => `${d.command} was killed`,
+    fix: 'look for a lack of memory in the system log; run the same command again: it continues, or starts over, and no stored block is lost',
+  },
   EXECUTION_STUCK: {
     severity: 'fatal',
     says: () =>

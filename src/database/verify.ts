@@ -1,15 +1,18 @@
 import { readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
-import { checkBlockHashes, checkBlocks, checkHeads } from '#blockchain/check/blockCheck'
-import { u64Bytes } from '#lib/bytes'
+import { checkBlocks, checkHeads } from '#blockchain/check/blockCheck'
+import { checkHistory } from '#blockchain/check/historyCheck'
+import { checkLogIndex } from '#blockchain/check/logIndexCheck'
+import { checkBlockHashes, checkTransactionPlaces } from '#blockchain/check/placeCheck'
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
-import { toHex } from '#lib/hex'
 import { latestStateRoot } from '#state/chainState'
+import { checkHistoryIndex } from '#state/historyCheck'
 import { checkCodes, checkState, checkStateMarks } from '#state/stateCheck'
 import { environmentStats } from '#store/environmentStats'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch, Difference } from '#store/rowCheck'
-import { tables } from '#store/tables'
+import { type TableSpec, tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
@@ -82,10 +85,11 @@ export async function verifyDatabase(
 const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)
 
 function rowsToCheck(dir: string): number {
-  const counted: readonly string[] = [tables.accounts, tables.storage, tables.code, tables.canonical, tables.blockByHash].map(
-    ({ name }) => name,
-  )
-  return environmentStats(dir).tables.reduce((sum, { name, rows }) => sum + (counted.includes(name) ? rows : 0), 0)
+  const { accounts, storage, code, canonical, blockByHash, txByHash, historyIndex } = tables
+  // a block is a row of three phases: blocks, history, logs
+  const counted: readonly TableSpec[] = [accounts, storage, code, canonical, canonical, canonical, blockByHash, txByHash, historyIndex]
+  const { tables: stats } = environmentStats(dir)
+  return counted.reduce((sum, { name }) => sum + (stats.find((table) => table.name === name)?.rows ?? 0), 0)
 }
 
 class Verification {
@@ -111,7 +115,7 @@ class Verification {
   }
 
   get phase(): Phase {
-    return this.state.phase === 'done' ? 'hashes' : this.state.phase
+    return this.state.phase === 'done' ? 'logs' : this.state.phase
   }
 
   /** Checks for the time of one run, on one snapshot. A page that LMDB cannot read ends the verification. */
@@ -149,9 +153,14 @@ class Verification {
     const from = position?.key ?? Uint8Array.of(0)
     if (phase === 'code') return positionAt(checkCodes(reader, from, watch))
     if (phase === 'hashes') return positionAt(checkBlockHashes(reader, from, watch))
-    const first = position ? Number(BigInt(toHex(position.key))) : (readGenesisId(reader)?.number ?? 0)
-    const number = checkBlocks(reader, first, this.head.number, watch)
-    return number === undefined ? undefined : positionAt(u64Bytes(number))
+    if (phase === 'transactions') return positionAt(checkTransactionPlaces(reader, from, watch))
+    if (phase === 'index') return positionAt(checkHistoryIndex(reader, from, watch))
+    const number = position && u64FromBytes(position.key)
+    const head = this.head.number
+    // from the head down, because the history of a block is read through that of the blocks after it
+    if (phase === 'history') return blockPosition(checkHistory(reader, Math.min(number ?? head, head), watch))
+    if (phase === 'logs') return blockPosition(checkLogIndex(reader, number, head, watch))
+    return blockPosition(checkBlocks(reader, number ?? readGenesisId(reader)?.number ?? 0, head, watch))
   }
 
   #countRow(phase: Phase): void {
@@ -168,6 +177,9 @@ class Verification {
 }
 
 const positionAt = (key: Uint8Array | undefined): VerifyState['position'] => key && { key, slot: undefined }
+
+const blockPosition = (number: number | undefined): VerifyState['position'] =>
+  positionAt(number === undefined ? undefined : u64Bytes(number))
 
 const headOf = (reader: KvReader): BlockId => readHead(reader) as BlockId
 

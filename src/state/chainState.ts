@@ -240,7 +240,7 @@ function restoreValues(tx: KvWriter, changes: readonly RowChange[]): void {
 }
 
 /** Returns the diff from the state after a block to the state before it. */
-function undoDiff(changes: readonly RowChange[]): StateDiff {
+export function undoDiff(changes: readonly RowChange[]): StateDiff {
   const accounts: StateDiffParts['accounts'][number][] = []
   const slots: StateDiffParts['slots'][number][] = []
   const created = new Set<string>()

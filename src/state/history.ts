@@ -88,6 +88,18 @@ export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
   }
 }
 
+/** Returns whether the index has a block among those that changed a row. */
+export function isIndexed(reader: KvReader, table: number, key: Uint8Array, number: number): boolean {
+  return firstIndexed(reader, indexPrefix(table, key), number - 1) === number
+}
+
+/** Returns the first block in the index after `after` that changed a row. */
+function firstIndexed(reader: KvReader, prefix: Uint8Array, after: number): number | undefined {
+  const range = { from: concatBytes(prefix, u64Bytes(after + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
+  for (const { value } of reader.range(historyIndexTable, range)) return firstAbove(value, after)
+  return undefined
+}
+
 /**
  * Number of reads of one state after which all changes of the next block are loaded at once. So many reads mean that the caller executes that block
  * again.
@@ -178,19 +190,12 @@ export class HistoricalRows implements StateRows {
 
   /** Returns the change record of the first block after a number, up to another, that changed a row. */
   #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): Uint8Array | undefined {
-    const number = after < this.#indexed ? this.#firstIndexed(table, key, after) : undefined
+    const number = after < this.#indexed ? firstIndexed(this.#reader, indexPrefix(table, key), after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
     for (let later = Math.max(after, this.#indexed) + 1; later <= upTo; later++) {
       const change = this.#reader.get(changesTable, changeKey(later, table, key))
       if (change !== undefined) return change
     }
-    return undefined
-  }
-
-  #firstIndexed(table: number, key: Uint8Array, after: number): number | undefined {
-    const prefix = indexPrefix(table, key)
-    const range = { from: concatBytes(prefix, u64Bytes(after + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
-    for (const { value } of this.#reader.range(historyIndexTable, range)) return firstAbove(value, after)
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
@@ -96,9 +96,14 @@ function encodeBlock(entries: Entry[]): Uint8Array {
 
 /** Writes the index of the blocks of a segment. */
 function writeSegment(tx: KvWriter, segment: number): void {
+  tx.put(table, rowKey(kinds.segment, segment), segmentRow(tx, segment))
+}
+
+/** Computes the index of a segment from the rows of its blocks. */
+function segmentRow(reader: KvReader, segment: number): Uint8Array {
   const found: number[] = []
   for (let block = 0; block < segmentBlocks; block++) {
-    tx.look(table, blockRowKey(segment * segmentBlocks + block), (row) => {
+    reader.look(table, blockRowKey(segment * segmentBlocks + block), (row) => {
       const count = u32At(row, 0)
       for (let i = 0; i < count; i++) found.push(u32At(row, 4 + blockEntryBytes * i) * segmentBlocks + block)
     })
@@ -109,8 +114,56 @@ function writeSegment(tx: KvWriter, segment: number): void {
     view.setUint32(segmentEntryBytes * i, Math.floor(entry / segmentBlocks))
     view.setUint8(segmentEntryBytes * i + 4, entry % segmentBlocks)
   }
-  tx.put(table, rowKey(kinds.segment, segment), row)
+  return row
 }
+
+/**
+ * Returns the key of the index of a segment if the index is missing, or differs from the rows of its blocks after a block; undefined when it is right.
+ * @param last the last block of the segment
+ * @param pruned the last block whose row may be gone
+ */
+export function damagedSegment(reader: KvReader, last: number, pruned: number): Uint8Array | undefined {
+  const segment = segmentOf(last)
+  const expected = segmentRow(reader, segment)
+  const key = rowKey(kinds.segment, segment)
+  const isKept = (entry: number): boolean => segment * segmentBlocks + entry > pruned
+  const isRight = reader.look(table, key, (row) => equalBytes(keptEntries(row, isKept), keptEntries(expected, isKept)))
+  return isRight ? undefined : key
+}
+
+/** Returns the entries of a segment's index whose block, counted from the first one, is kept. */
+function keptEntries(row: Uint8Array, isKept: (block: number) => boolean): Uint8Array {
+  const kept: Uint8Array[] = []
+  for (let at = 0; at < row.length; at += segmentEntryBytes) {
+    const entry = row.subarray(at, at + segmentEntryBytes)
+    if (entry.length < segmentEntryBytes || isKept(entry[segmentEntryBytes - 1] as number)) kept.push(entry)
+  }
+  return concatBytes(...kept)
+}
+
+/** Returns the first and the last block of the segment that contains a block. */
+export const segmentBounds = (number: number): { readonly first: number; readonly last: number } => {
+  const first = segmentOf(number) * segmentBlocks
+  return { first, last: first + segmentBlocks - 1 }
+}
+
+/** Returns whether the row of a block is as `NodeChanges` writes it: ascending digests, and ends that end at the end of the row. */
+export function isBlockRowWhole(reader: KvReader, number: number): boolean {
+  const isWhole = reader.look(table, blockRowKey(number), (row) => {
+    const count = row.length >= 4 ? u32At(row, 0) : 0
+    let end = 4 + blockEntryBytes * count
+    if (count === 0 || end > row.length) return false
+    for (let i = 0; i < count; i++) {
+      const next = u32At(row, 10 + blockEntryBytes * i)
+      if (next <= end || (i > 0 && compareBytes(entryDigest(row, i - 1), entryDigest(row, i)) >= 0)) return false
+      end = next
+    }
+    return end === row.length
+  })
+  return isWhole ?? true
+}
+
+const entryDigest = (row: Uint8Array, i: number): Uint8Array => row.subarray(4 + blockEntryBytes * i, 10 + blockEntryBytes * i)
 
 /** Removes the row of the last block, which is unwound, and the index of its segment. */
 export function dropNodeChanges(tx: KvWriter, number: number): void {

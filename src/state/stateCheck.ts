@@ -7,10 +7,10 @@ import { type TableSpec, tables } from '#store/tables'
 import { nibblesOf } from '#trie/nibbles'
 import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
-import { blockRowKey, nodeBefore } from './nodeHistory.ts'
+import { blockRowKey } from './nodeHistory.ts'
 import { RowCursor } from './rowCursor.ts'
 import { lowestWith, pathAfter } from './rowState.ts'
-import { accountNodesTable, changeKey, changesTable, codeTable, decodeBefore, nodeRow, readMark } from './rows.ts'
+import { changeKey, codeTable, readMark } from './rows.ts'
 import { TrieCheck } from './trieCheck.ts'
 
 /** The next account, and the next slot in it. Rows before the position are checked. */
@@ -172,28 +172,4 @@ export function checkStateMarks(reader: KvReader, head: number, watch: CheckWatc
       watch.report({ table: table.name, key: toHex(key), expected: `no changes after block ${head}`, found: 'a row' })
     }
   }
-}
-
-/**
- * Returns the row of the history that should restore the root node of the state before a block, if it does not; undefined when it does.
- * @param number at most the head, and above the oldest state
- * @param root of the state before the block, of two accounts at least
- */
-export function damagedHistory(
-  reader: KvReader,
-  number: number,
-  root: Hash,
-): { readonly table: TableSpec; readonly key: Uint8Array } | undefined {
-  const { key } = nodeRow(undefined, emptyBytes)
-  const hash = fromHex(root)
-  const head = readMark(reader, 'head') ?? number
-  if (number <= (readMark(reader, 'nodes') ?? head)) {
-    const at = changeKey(number, accountNodesTable, key)
-    const change = reader.get(changesTable, at)
-    const node = change && decodeBefore(change)
-    return node && !equalBytes(keccak256(node), hash) ? { table: tables.changes, key: at } : undefined
-  }
-  const place = { table: accountNodesTable, key, hash, number: number - 1, head }
-  const node = nodeBefore(reader, place, reader.get(accountNodesTable, key))
-  return node === undefined ? { table: tables.nodeHistory, key: blockRowKey(number) } : undefined
 }

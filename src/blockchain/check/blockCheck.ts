@@ -1,16 +1,15 @@
 import { equalBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { oldestProof } from '#state/chainState'
-import { damagedHistory } from '#state/stateCheck'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
-import { blockKey, decodeLocation, encodeLocation, rowEntry, rowLength } from '../chainRows.ts'
+import { blockKey, encodeLocation } from '../chainRows.ts'
 import { readCanonicalHash, readGenesisId, readHeads } from '../chainStore.ts'
-import { checkedBody, type Problem, rawTransaction, receiptsProblem } from './contentCheck.ts'
+import { checkedBody, type Problem, receiptsProblem } from './contentCheck.ts'
+import { isPlaceOf } from './placeCheck.ts'
 
 /** Checks the labels of the chain: each is a canonical block, in order. */
 export function checkHeads(reader: KvReader, watch: CheckWatch): void {
@@ -102,36 +101,15 @@ class BlockCheck {
       const expected = `${parentHash}, the parent of block ${this.#number}`
       this.#report(tables.canonical, u64Bytes(parent), { expected, found: shown(canonical) })
     }
-    this.#checkHistory(parent, parentHash)
-  }
-
-  /** Checks that the history restores the root node of the parent. A genesis state may be too small to have one. */
-  #checkHistory(parent: number, parentHash: Hash): void {
-    if (parent < oldestProof(this.#reader) || parent === readGenesisId(this.#reader)?.number) return
-    const row = this.#reader.get(tables.headers.id, blockKey({ number: parent, hash: parentHash }))
-    if (row === undefined || toHex(keccak256(row)) !== parentHash) return
-    const { stateRoot } = decodeHeader(row)
-    const damaged = damagedHistory(this.#reader, this.#number, stateRoot)
-    if (damaged === undefined) return
-    this.#report(damaged.table, damaged.key, { expected: `the root node ${stateRoot} of block ${parent}`, found: 'another node' })
   }
 
   #checkPlaces(hashes: readonly Uint8Array[]): void {
     for (const [index, hash] of hashes.entries()) {
       const expected = encodeLocation({ number: this.#number, index })
       const value = this.#reader.get(tables.txByHash.id, hash)
-      if (value !== undefined && (equalBytes(value, expected) || this.#isPlaceOf(value, hash))) continue
+      if (value !== undefined && (equalBytes(value, expected) || isPlaceOf(this.#reader, value, hash))) continue
       this.#report(tables.txByHash, hash, { expected: `block and transaction ${toHex(expected)}`, found: shown(value) })
     }
-  }
-
-  /** Returns whether a place of another block has a transaction of this hash: equal deposits have one hash, and the last of them has the row. */
-  #isPlaceOf(value: Uint8Array, hash: Uint8Array): boolean {
-    const canonical = value.length === 12 ? this.#reader.get(tables.canonical.id, value.subarray(0, 8)) : undefined
-    if (canonical?.length !== 32) return false
-    const { number, index } = decodeLocation(value)
-    const body = this.#reader.get(tables.bodies.id, blockKey({ number, hash: hashFromBytes(canonical) }))
-    return body !== undefined && index < rowLength(body) && equalBytes(keccak256(rawTransaction(rowEntry(body, index))), hash)
   }
 
   #report(table: TableSpec, key: Uint8Array, { expected, found }: Problem): void {
@@ -169,26 +147,6 @@ function hashAt(reader: KvReader, number: number, stored: Uint8Array | undefined
     if (equalBytes(keccak256(value), key.subarray(8))) other = hashFromBytes(key.subarray(8))
   }
   return other ?? canonical
-}
-
-/** Checks that each entry of blockByHash is a canonical block. @param from first key @returns the next key; undefined at the end */
-export function checkBlockHashes(reader: KvReader, from: Uint8Array, watch: CheckWatch): Uint8Array | undefined {
-  let isFirst = true
-  for (const { key, value } of reader.range(tables.blockByHash.id, { from })) {
-    if (!isFirst && !watch.hasTime()) return key
-    isFirst = false
-    watch.onRow()
-    const canonical = value.length === 8 ? reader.get(tables.canonical.id, value) : undefined
-    if (canonical !== undefined && equalBytes(canonical, key)) continue
-    const expected = 'the number of a canonical block with this hash'
-    watch.report({
-      table: tables.blockByHash.name,
-      key: toHex(key),
-      expected,
-      found: `${toHex(value)}, where the block is ${shown(canonical)}`,
-    })
-  }
-  return undefined
 }
 
 const shown = (value: Uint8Array | undefined): string => (value === undefined ? 'no row' : toHex(value))

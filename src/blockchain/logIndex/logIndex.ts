@@ -7,11 +7,12 @@ import {
   deleteBlockRow,
   entriesOf,
   type IndexedBlock,
+  type IndexRow,
   lookAtEnds,
   placeOf,
   putBlockRow,
-  putSegment,
   readBlockRow,
+  segmentRows,
   segmentsFrom,
   takeSegment,
 } from './logIndexRows.ts'
@@ -45,9 +46,12 @@ function withBlock(mark: IndexMark, { entries, transactions }: IndexedBlock, sig
   return { ...mark, entries: mark.entries + sign * entries.length, transactions: mark.transactions + sign * transactions }
 }
 
+/** Computes the index of one block. @param logs by transaction */
+export const indexedBlock = (logs: readonly (readonly Log[])[]): IndexedBlock => ({ transactions: logs.length, entries: entriesOf(logs) })
+
 /** Adds the block after the last one. @param logs by transaction */
 export function indexLogs(tx: KvWriter, number: number, logs: readonly (readonly Log[])[]): void {
-  const block = { transactions: logs.length, entries: entriesOf(logs) }
+  const block = indexedBlock(logs)
   putBlockRow(tx, number, block)
   const mark = withBlock(readIndexMark(tx) ?? emptyFrom(number), block, 1)
   const isFull = number - mark.open + 1 >= bounds.blocks || mark.entries >= bounds.entries || mark.transactions >= bounds.transactions
@@ -69,11 +73,16 @@ function sealed(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
 
 /** Writes consecutive blocks as a segment. */
 function join(tx: KvWriter, first: number, blocks: readonly IndexedBlock[]): void {
+  for (const { key, value } of joinedRows(first, blocks)) tx.put(tables.logIndex.id, key, value)
+}
+
+/** Returns the rows of the segment of consecutive blocks: pages, then ends. */
+export function joinedRows(first: number, blocks: readonly IndexedBlock[]): Generator<IndexRow> {
   const all = new Float64Array(blocks.reduce((sum, { entries }) => sum + entries.length, 0))
   const ends = BlockEnds.of(blocks.map(({ transactions }) => transactions))
   let at = 0
   for (const [i, { entries }] of blocks.entries()) for (const entry of entries) all[at++] = entry + ends.at(i - 1)
-  putSegment(tx, { first, last: first + blocks.length - 1 }, ends, all.sort())
+  return segmentRows({ first, last: first + blocks.length - 1 }, ends, all.sort())
 }
 
 /** Removes the last block, which is unwound. */
@@ -126,7 +135,7 @@ export function fillLogIndex(
   while (blocks.length < bounds.blocks && entries < bounds.entries && transactions < bounds.transactions && hasTime()) {
     const logs = logsOf(mark.from - blocks.length - 1)
     if (logs === undefined) break
-    const block: IndexedBlock = { transactions: logs.length, entries: entriesOf(logs) }
+    const block = indexedBlock(logs)
     blocks.unshift(block)
     entries += block.entries.length
     transactions += block.transactions

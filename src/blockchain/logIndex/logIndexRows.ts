@@ -74,10 +74,19 @@ function unpacked(bytes: Uint8Array, head: number): Entries {
 /** Index of one block with a row of its own. */
 export type IndexedBlock = { readonly transactions: number; readonly entries: Entries }
 
-export function putBlockRow(tx: KvWriter, number: number, { transactions, entries }: IndexedBlock): void {
+/** A row as it is stored. */
+export type IndexRow = { readonly key: Uint8Array; readonly value: Uint8Array }
+
+/** Returns the row of one block. */
+export function blockRow(number: number, { transactions, entries }: IndexedBlock): IndexRow {
   const row = packed(entries, 4)
   new DataView(row.buffer).setUint32(0, transactions)
-  tx.put(table, tableKey(kinds.block, u64Bytes(number)), row)
+  return { key: tableKey(kinds.block, u64Bytes(number)), value: row }
+}
+
+export function putBlockRow(tx: KvWriter, number: number, block: IndexedBlock): void {
+  const { key, value } = blockRow(number, block)
+  tx.put(table, key, value)
 }
 
 export function readBlockRow(reader: KvReader, number: number): IndexedBlock | undefined {
@@ -157,14 +166,24 @@ export function lookAtEnds<T>(reader: KvReader, { last }: Segment, use: (ends: B
 const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
 const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
 
-/** @param entries ascending */
-export function putSegment(tx: KvWriter, { first, last }: Segment, ends: BlockEnds, entries: Entries): void {
+/** Iterates over the rows of a segment: its pages, ascending, then its ends. @param entries ascending */
+export function* segmentRows({ first, last }: Segment, ends: BlockEnds, entries: Entries): Generator<IndexRow> {
   for (let from = 0; from < entries.length; from += pageEntries) {
     const page = packed(entries.subarray(from, from + pageEntries), 0)
-    tx.put(table, pageKey(first, page.subarray(-entryBytes)), page)
+    yield { key: pageKey(first, page.subarray(-entryBytes)), value: page }
   }
-  tx.put(table, tableKey(kinds.segment, u64Bytes(last)), concatBytes(u64Bytes(first), ends.bytes))
+  yield { key: tableKey(kinds.segment, u64Bytes(last)), value: concatBytes(u64Bytes(first), ends.bytes) }
 }
+
+/** Range of the keys of a kind from a block on, up to before another block, or to the end of the kind. */
+export const rowRange = (
+  kind: keyof typeof kinds,
+  from: number,
+  before?: number,
+): { readonly from: Uint8Array; readonly to: Uint8Array } => ({
+  from: tableKey(kinds[kind], u64Bytes(from)),
+  to: before === undefined ? Uint8Array.of(kinds[kind] + 1) : tableKey(kinds[kind], u64Bytes(before)),
+})
 
 /** Removes a segment. @returns its entries */
 export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {

@@ -3,8 +3,9 @@ import { compactDatabase } from '#database/compact'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
-import type { Command } from '../command.ts'
+import type { Command, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
+import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
 import { createLiveLine, printResult } from '../output.ts'
@@ -12,6 +13,13 @@ import { duration } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
 
 const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
+
+/** Returns the data directory, and has the parent process report an end of this one by a signal. @throws Fault as of `directoryOf` */
+function supervisedDirectory(io: Io, command: string, given: FlagValues<'datadir' | 'network' | 'json'>): string {
+  const datadir = directoryOf(given)
+  io.supervisor?.begin(commandEndLines(`basalt db ${command}`, datadir, given.json ? 'json' : 'pretty'))
+  return datadir
+}
 
 /** Returns the data directory. @throws Fault MISSING_FLAG when it depends on a chain and --network is absent */
 function directoryOf({ datadir, network }: FlagValues<'datadir' | 'network'>): string {
@@ -63,7 +71,7 @@ const stats: Command = {
   flags: located,
   async run(io, raw): Promise<number> {
     const given = readFlags(located, raw, io.env)
-    const found = await datadirStats(directoryOf(given))
+    const found = await datadirStats(supervisedDirectory(io, 'stats', given))
     io.out.write(given.json ? `${JSON.stringify(found)}\n` : statsText(found))
     return 0
   },
@@ -83,7 +91,7 @@ const verify: Command = {
       const { rate, left } = paceOf(rows - earlier, total - rows, io.clock.nowMs() - startMs)
       line.show(`verify ${phase}  ${count(rows)}/${count(total)} rows  ${count(rate)} rows/s  ${left}`)
     }
-    const options = { datadir: directoryOf(given), restart: given['verify.restart'] }
+    const options = { datadir: supervisedDirectory(io, 'verify', given), restart: given['verify.restart'] }
     const result = await verifyDatabase({ clock: io.clock, signal: io.signal, onProgress }, options)
     line.end()
     io.out.write(given.json ? `${JSON.stringify(result)}\n` : verifyText(result))
@@ -97,7 +105,11 @@ function verifyText({ done, resumed, head, checked, found, differences }: Verify
     ({ table, key, expected, found: instead, remedy }) => `${table} ${key}: expected ${expected}; found ${instead}. ${remedy}`,
   )
   if (found > differences.length) lines.push(`and ${count(found - differences.length)} more`)
-  const rows = `${count(checked.state)} accounts and slots, ${count(checked.code)} codes, ${count(checked.blocks)} blocks, ${count(checked.hashes)} positions`
+  const rows = [
+    `${count(checked.state)} accounts and slots, ${count(checked.code)} codes, ${count(checked.blocks)} blocks`,
+    `${count(checked.hashes + checked.transactions)} positions by hash, ${count(checked.history)} blocks undone`,
+    `${count(checked.index)} rows of the history index, ${count(checked.logs)} blocks of the log index`,
+  ].join(', ')
   lines.push(`checked: ${rows}, up to block ${head.number}${resumed ? ', with those of the interrupted verification' : ''}`)
   if (!done) lines.push('interrupted: the same command continues')
   lines.push(found > 0 ? `damaged: ${count(found)} differences` : done ? 'no differences' : 'no differences so far')
@@ -116,7 +128,7 @@ const compact: Command = {
       const { rate, left } = paceOf(bytes, ofBytes - bytes, io.clock.nowMs() - startMs)
       line.show(`compact  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${left}`)
     }
-    const sizes = await compactDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given))
+    const sizes = await compactDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'compact', given))
     line.end()
     if (sizes === undefined) return 130
     if (given.json) printResult(io, true, sizes)
@@ -142,7 +154,7 @@ const prune: Command = {
       const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
       line.show(`prune  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
     }
-    const result = await pruneDatabase({ clock: io.clock, signal: io.signal, onProgress }, directoryOf(given), kept)
+    const result = await pruneDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'prune', given), kept)
     line.end()
     io.out.write(given.json ? `${JSON.stringify(result)}\n` : pruneText(result))
     return result.done ? 0 : 130

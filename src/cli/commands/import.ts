@@ -5,6 +5,7 @@ import { importFile } from '#node/importFile'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
+import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { readFileLines } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
@@ -27,6 +28,7 @@ export const importBlocks: Command = {
       throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
     const { genesis, warnings } = readGenesisFile(given.genesis)
     const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
+    io.supervisor?.begin(commandEndLines('basalt import', datadir, given['log.format']))
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const warning of warnings) log.warn('unknown entry in the genesis file', { warning })

@@ -10,9 +10,9 @@ import { buildChain, builtGenesis } from '../chain/executedBlocks.ts'
 import { createManualClock } from '../clock.ts'
 import { testAccount, testAddress } from '../evm/sessions.ts'
 
-/** SSTORE(first word of the calldata, second word) */
+/** SSTORE(first word of the calldata, second word), LOG1 without data, first word */
 const contract = testAddress(0x55)
-const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x6020355f355500' })])
+const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x6020355f35555f355f5fa100' })])
 const word = (value: number): Uint8Array => bytesFromBigint(BigInt(value), 32)
 
 /** A deposit that several blocks contain: one hash with several places. */
@@ -28,7 +28,7 @@ const repeated = encodeDeposit({
   data: emptyBytes,
 })
 
-/** Payloads of a chain: each block writes a slot of one contract and creates an account; each tenth one has the same deposit. */
+/** Payloads of a chain: each block writes a slot of one contract, which logs it, and creates an account; each tenth one has the same deposit. */
 function* payloadLines(blocks: number): Generator<string> {
   const transactions = Array.from({ length: blocks }, (_, at) => [
     ...(at % 10 === 4 ? [repeated] : []),
