@@ -358,8 +358,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['executeFile', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers', 'threads/rpcThreadCount'],
   },
   database: {
-    imports: ['executionThread:wire/protocol', 'blockchain', 'state', 'store', 'types', 'lib'],
-    public: ['compact', 'prune', 'stats', 'verify'],
+    imports: ['executionThread:wire/protocol', 'blockchain', 'block', 'engine', 'state', 'store', 'trie:orderedRoot', 'types', 'lib'],
+    public: ['compact', 'exportBlocks', 'prune', 'stats', 'verify'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

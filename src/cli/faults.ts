@@ -100,6 +100,11 @@ export const cliFault = defineFaults({
     says: (d: { directory: string; reason: string }) => `cannot write files to ${d.directory}: ${d.reason}`,
     fix: 'make the directory writable, or name another one',
   },
+  UNWRITABLE_FILE: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `cannot write ${d.path}: ${d.reason}`,
+    fix: 'free space on that disk, check the path and its permissions, or name another file; no partial file is left',
+  },
   UNREADABLE_FILE: {
     severity: 'fatal',
     says: (d: { path: string; reason: string }) => `cannot read ${d.path}: ${d.reason}`,

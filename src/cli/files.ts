@@ -1,6 +1,8 @@
-import { createReadStream, fstatSync, openSync, readFileSync } from 'node:fs'
-import { pipeline, type Readable } from 'node:stream'
-import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { type Readable, pipeline as startPipeline } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { createZstdCompress, createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { errorMessage, isFault } from '#lib/fault'
 import { cliFault } from './faults.ts'
 
@@ -50,29 +52,30 @@ const pieceBytes = 2 ** 18
 export type FileLines = {
   /** Reading throws Fault UNREADABLE_FILE, BAD_FILE (fatal). */
   readonly lines: AsyncIterable<string>
-  /** Returns the part of the file that has been read, from 0 to 1. */
-  readShare(): number
+  /** Returns the part of the file that has been read, from 0 to 1; undefined: its size is unknown. */
+  readShare(): number | undefined
 }
 
 /**
- * Opens a UTF-8 file of lines, which may be larger than memory; a file named .zst is decompressed.
+ * Opens a UTF-8 file of lines, which may be larger than memory; a file named .zst is decompressed. `-` is the standard input, not compressed.
  * @throws Fault UNREADABLE_FILE (fatal)
  */
 export function readFileLines(path: string): FileLines {
   const unreadable = (error: unknown): Error => cliFault('UNREADABLE_FILE', { path, reason: errorMessage(error) }, error)
   let fd: number
   try {
-    fd = openSync(path, 'r')
+    fd = path === '-' ? process.stdin.fd : openSync(path, 'r')
   } catch (error) {
     throw unreadable(error)
   }
   const file = createReadStream(path, { fd, highWaterMark: pieceBytes })
-  const sizeBytes = fstatSync(fd).size
+  const facts = fstatSync(fd)
+  const sizeBytes = facts.isFile() ? facts.size : undefined
   let fileError: Error | undefined
   file.once('error', (error) => {
     fileError = error
   })
-  const text: Readable = path.endsWith('.zst') ? pipeline(file, createZstdDecompress(), () => {}) : file
+  const text: Readable = path.endsWith('.zst') ? startPipeline(file, createZstdDecompress(), () => {}) : file
   async function* lines(): AsyncGenerator<string> {
     try {
       yield* linesOf(path, text.setEncoding('utf8'))
@@ -82,7 +85,7 @@ export function readFileLines(path: string): FileLines {
       throw fileError ? unreadable(fileError) : cliFault('BAD_FILE', { path, expected: 'a zstd file', reason: errorMessage(error) }, error)
     }
   }
-  return { lines: lines(), readShare: () => Math.min(1, file.bytesRead / Math.max(1, sizeBytes)) }
+  return { lines: lines(), readShare: () => (sizeBytes === undefined ? undefined : Math.min(1, file.bytesRead / Math.max(1, sizeBytes))) }
 }
 
 /** @throws Fault BAD_FILE (fatal) when a line is too long */
@@ -103,4 +106,58 @@ async function* linesOf(path: string, pieces: AsyncIterable<string>): AsyncGener
     chars = next.length
   }
   if (chars > 0) yield begun.join('')
+}
+
+/** A text file that appears with its whole content, or not at all. */
+export interface TextFile extends AsyncDisposable {
+  /** Waits until there is room for more. @throws Fault UNWRITABLE_FILE (fatal) */
+  write(text: string): Promise<void>
+  /** Completes the file and puts it in place of an older one. Without it, disposing removes what was written. @throws Fault UNWRITABLE_FILE (fatal) */
+  finish(): Promise<void>
+}
+
+/**
+ * Creates a UTF-8 file; a file named .zst is compressed. `-` is the standard output, not compressed.
+ * @throws Fault UNWRITABLE_FILE (fatal)
+ */
+export function createTextFile(path: string): TextFile {
+  const isOutput = path === '-'
+  const begun = `${path}.part`
+  const unwritable = (error: unknown): Error => cliFault('UNWRITABLE_FILE', { path, reason: errorMessage(error) }, error)
+  let fd: number
+  try {
+    fd = isOutput ? process.stdout.fd : openSync(begun, 'w', 0o644)
+  } catch (error) {
+    throw unwritable(error)
+  }
+  const file = createWriteStream(path, { fd, autoClose: !isOutput, flush: !isOutput })
+  const compressor = path.endsWith('.zst') ? createZstdCompress() : undefined
+  const ended = compressor ? pipeline(compressor, file) : finished(file)
+  // a failure is thrown by the next write, or at the end
+  ended.catch(() => {})
+  const target = compressor ?? file
+  let isInPlace = isOutput
+  return {
+    async write(text): Promise<void> {
+      if (target.write(text)) return
+      const failed = ended.then(() => Promise.reject(new Error('the file is closed')))
+      await Promise.race([once(target, 'drain'), failed]).catch((error: unknown) => Promise.reject(unwritable(error)))
+    },
+    async finish(): Promise<void> {
+      target.end()
+      try {
+        await ended
+        if (!isInPlace) renameSync(begun, path)
+        isInPlace = true
+      } catch (error) {
+        throw unwritable(error)
+      }
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      if (isInPlace) return
+      target.destroy()
+      await ended.catch(() => {})
+      rmSync(begun, { force: true })
+    },
+  }
 }

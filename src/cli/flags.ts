@@ -237,6 +237,13 @@ export const flags = {
     cache: bytes({
       doc: 'memory of all caches together, as 512MB; the default is an eighth of the memory of the machine or its cgroup, from 34MB to 537MB',
     }),
+    'export.from': integer(
+      { doc: 'first block that `basalt db export` writes, by default the first after the genesis' },
+      'N',
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    'export.to': integer({ doc: 'last block that `basalt db export` writes, by default the head' }, 'N', 0, Number.MAX_SAFE_INTEGER),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
 

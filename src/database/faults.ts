@@ -21,4 +21,21 @@ export const databaseFault = defineFaults({
     says: (d: { dir: string }) => `the compacted copy in ${d.dir} has other heads or rows than the database`,
     fix: 'check the disk and run basalt db verify; the database is unchanged',
   },
+  EXPORT_RANGE: {
+    severity: 'fatal',
+    says: (d: { from: number; to: number; first: number; head: number }) =>
+      `blocks ${d.from} to ${d.to} cannot be exported: the chain has blocks ${d.first} to ${d.head} after its genesis`,
+    fix: 'choose other bounds: --export.from N, --export.to N',
+  },
+  BLOCK_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { number: number; reason: string }) => `block ${d.number} of the database cannot be exported: ${d.reason}`,
+    fix: 'run basalt db verify, which names the rows; if the block is pruned, export later blocks: --export.from N',
+  },
+  EXPORT_REORGED: {
+    severity: 'fatal',
+    says: (d: { number: number }) =>
+      `the chain was reorganized during the export: block ${d.number} has another parent than the last written block`,
+    fix: 'export again, up to a finalized block: --export.to N',
+  },
 })

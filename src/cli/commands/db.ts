@@ -1,5 +1,6 @@
 import { networkOf } from '#chainspec/networks'
 import { compactDatabase } from '#database/compact'
+import { exportBlocks } from '#database/exportBlocks'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
@@ -7,10 +8,12 @@ import type { Command, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
+import { createTextFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
 import { createLiveLine, printResult } from '../output.ts'
 import { duration } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
+import { importBlocks } from './import.ts'
 
 const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
 
@@ -168,10 +171,47 @@ function pruneText({ done, oldestStateBefore, oldestState, finalized, head, isHe
   return `${lines.join('\n')}\n`
 }
 
+const exporting = [...located, 'export.from', 'export.to'] as const satisfies readonly FlagName[]
+
+const exportRange: Command = {
+  name: 'export',
+  doc: 'write a range of blocks as a file that basalt import reads; a node may run meanwhile',
+  argument: {
+    name: 'FILE',
+    doc: 'JSON lines of {"p": execution payload, "root": parent beacon block root}, in zstd if its name ends in .zst; -: standard output',
+  },
+  flags: exporting,
+  async run(io, raw, path): Promise<number> {
+    const given = readFlags(exporting, raw, io.env)
+    const datadir = supervisedDirectory(io, 'export', given)
+    using line = createLiveLine(io, true)
+    const startMs = io.clock.nowMs()
+    const onProgress = (blocks: number, ofBlocks: number): void => {
+      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
+      line.show(`export  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
+    }
+    await using file = createTextFile(path)
+    const write = (text: string): Promise<void> => file.write(text)
+    const range = { from: given['export.from'], to: given['export.to'] }
+    const { done, first, blocks, last } = await exportBlocks({ clock: io.clock, signal: io.signal, write, onProgress }, datadir, range)
+    if (done) await file.finish()
+    line.end()
+    if (!done) return 130
+    const result = { first, last: last?.number ?? first, hash: last?.hash ?? '', blocks }
+    // the result would be among the lines
+    printResult(path === '-' ? { ...io, out: io.err } : io, given.json, result)
+    return 0
+  },
+}
+
+/** The same command as `basalt import`. */
+const importRange: Command = { ...importBlocks, doc: 'execute the blocks of a file on top of a data directory, as basalt import does' }
+
 export const db: Command = {
   name: 'db',
-  doc: 'measure, verify, compact or prune the database of a data directory',
+  doc: 'measure, verify, compact or prune the database of a data directory; export and import blocks',
   flags: [],
-  commands: [stats, verify, compact, prune],
-  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify, compact or prune' })),
+  commands: [stats, verify, compact, prune, exportRange, importRange],
+  run: () =>
+    Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify, compact, prune, export or import' })),
 }

@@ -19,7 +19,7 @@ export const importBlocks: Command = {
   doc: 'execute payloads out of a file, one a line, on top of a data directory',
   argument: {
     name: 'FILE',
-    doc: 'JSON lines (or JSON lines in zstd) of {"p": execution payload, "root": parent beacon block root}',
+    doc: 'JSON lines of {"p": execution payload, "root": parent beacon block root}, in zstd if its name ends in .zst; -: standard input',
   },
   flags: names,
   async run(io, raw, path): Promise<number> {
@@ -72,8 +72,9 @@ function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof im
     blocks++
     gas += payload.gasUsed
     const seconds = secondsSince(clock, startMs)
-    const left = Math.ceil(seconds / (readShare() * part) - seconds)
-    to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
+    const share = readShare()
+    const left = share === undefined ? '' : `  ${Math.ceil(seconds / (share * part) - seconds)} s left`
+    to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s${left}`)
   }
   return importFile({ clock, log, onBlock, signal }, { genesis, datadir, lines })
 }

@@ -1,4 +1,5 @@
 import { payloadOfBlock } from '#block/execution/payloadBlock'
+import type { Genesis } from '#chainspec/genesis'
 import { encodePayload } from '#engine/payloadJson'
 import { bytesFromBigint, concatBytes, emptyBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
@@ -13,6 +14,8 @@ import { testAccount, testAddress } from '../evm/sessions.ts'
 /** SSTORE(first word of the calldata, second word), LOG1 without data, first word */
 const contract = testAddress(0x55)
 const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x6020355f35555f355f5fa100' })])
+/** Genesis of the stored chain. */
+export const storedGenesis: Genesis = chain.genesis
 const word = (value: number): Uint8Array => bytesFromBigint(BigInt(value), 32)
 
 /** A deposit that several blocks contain: one hash with several places. */
