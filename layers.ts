@@ -71,6 +71,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'signing',
       'solidityError',
       'stateDiff',
+      'stateDiffLayout',
       'stateDiffMerge',
       'stateDiffTable',
       'transaction',
@@ -103,7 +104,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'ports',
       'proof',
       'readTrie',
-      'updateTrie',
+      'trieDiff',
+      'tries',
       'witnessNodes',
     ],
   },
@@ -228,7 +230,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['executedFlashblocks', 'pendingChain', 'pendingPort', 'pendingState'],
   },
   blockchain: {
-    imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
+    imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
     public: [
       'chainStore',
       'check/blockCheck',
@@ -248,7 +250,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
-    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'chainspec', 'types', 'lib'],
+    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'trie:trieDiff', 'chainspec', 'types', 'lib'],
     public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {

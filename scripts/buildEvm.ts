@@ -1,4 +1,4 @@
-// Compiles the WebAssembly modules from their AssemblyScript sources in src/evm: `npm run build:evm`. With `--check` nothing is written, and the
+// Compiles the WebAssembly modules from their AssemblyScript sources in src: `npm run build:evm`. With `--check` nothing is written, and the
 // exit code is 1 when a module differs from the output of its sources.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,6 +16,7 @@ const targets: readonly Target[] = [
   { source: 'src/evm/assembly/index.ts', output: 'src/evm/wasm/evm.wasm', flags: interpreter },
   { source: 'src/evm/assembly/index.ts', output: 'src/evm/wasm/evmTraced.wasm', flags: [...interpreter, '--use', 'TRACED=1'] },
   { source: 'src/evm/assembly/precompiles/index.ts', output: 'src/evm/precompiles/precompiles.wasm', flags: [] },
+  { source: 'src/trie/assembly/index.ts', output: 'src/trie/tries.wasm', flags: ['--path', 'src'] },
   { source: 'src/evm/assembly/keccakModule.ts', output: 'src/lib/keccak.wasm', flags: ['--initialMemory', '2', '--maximumMemory', '2'] },
 ]
 

@@ -71,9 +71,9 @@ export async function rootTimes({ dir, model }: StateWorld): Promise<readonly Ro
       await using kv = openLmdbKv(folder, Object.values(tables))
       using reader = kv.snapshot()
       const measure = (): Times => {
-        const { nodes, view } = latestState(reader, () => undefined)
+        const { nodes } = latestState(reader, () => undefined)
         const [startMs, startCpu] = [performance.now(), process.threadCpuUsage()]
-        computeStateRoot(nodes, latestStateRoot(reader), view, diff)
+        computeStateRoot(nodes, latestStateRoot(reader), diff)
         const { user, system } = process.threadCpuUsage(startCpu)
         return { ms: performance.now() - startMs, processorMs: (user + system) / 1_000 }
       }

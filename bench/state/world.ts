@@ -1,4 +1,5 @@
 // A data directory with a generated state as genesis of a Denim chain, and the other files that a node needs.
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Genesis, genesisHeader } from '#chainspec/genesis'
@@ -6,6 +7,7 @@ import { parseRollupConfig, type RollupConfig, toRollupJson } from '#chainspec/r
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
+import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -45,7 +47,7 @@ export async function makeStateWorld(dir: string, spec: StateSpec, onDone: (slot
   await using kv = openLmdbKv(join(dir, 'chain'), Object.values(tables))
   const header = genesisHeader(genesis, chain.config.schedule, roots)
   const hash = hashHeader(header)
-  const trie = { root: roots.stateRoot, nodes: [], storageRoots: new Map<string, Hash>() }
+  const trie = { root: roots.stateRoot, nodes: emptyTrieDiff, storageRoots: new Map<string, Hash>() }
   const diff = createStateDiff({ accounts: [], slots: [], codes: [] })
   agreeOnSchema(kv, chainSchema)
   kv.write((tx) => commitGenesis(tx, { header, hash, transactions: [], executed: [], diff, trie }))

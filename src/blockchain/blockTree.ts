@@ -7,8 +7,7 @@ const blockOverheadBytes = 4_000
 
 /** Returns an estimate of the memory of a block in bytes. */
 export function sizeOfBlock(block: ExecutedBlock): number {
-  let bytes = blockOverheadBytes + block.diff.bytes.byteLength
-  for (const { node, path } of block.trie.nodes) bytes += 150 + path.length + (node?.length ?? 0)
+  let bytes = blockOverheadBytes + block.diff.bytes.byteLength + block.trie.nodes.buffer.byteLength
   for (const raw of block.transactions) bytes += raw.length + transactionOverheadBytes
   for (const { receipt } of block.executed) for (const log of receipt.logs) bytes += log.data.length + 400
   return bytes

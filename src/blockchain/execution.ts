@@ -13,6 +13,7 @@ import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { PendingChain } from '#pending/pendingChain'
 import type { PendingPort } from '#pending/pendingPort'
 import { createMemoryJournal } from '#store/memoryJournal'
+import { Tries } from '#trie/tries'
 import type { BlockId } from '#types/blockRef'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -65,7 +66,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#guard = guard
     this.#offered = new OfferedPayloads({ guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, interruptCheck: guard.interruptCheck }
+    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: guard.interruptCheck }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe

@@ -55,6 +55,8 @@ export type ExecutionOptions = {
   readonly retention?: Retention | undefined
   /** Maximum bytes of executed blocks in memory. */
   readonly maxTreeBytes?: number
+  /** Size of the cache of trie nodes in bytes. Its memory is used as it fills. */
+  readonly trieCacheBytes?: number
   /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes?: number
   /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
@@ -73,6 +75,7 @@ export type ExecutionOptions = {
 /** `maxPayloadMs`: a block of 600 Mgas ends within it for any messages, at 100 ns per gas. */
 export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
   maxTreeBytes: 256 * 2 ** 20,
+  trieCacheBytes: 64 * 2 ** 20,
   minFreeBytes: 0,
   commitSliceMs: 25,
   maxUncommittedMs: 200,

@@ -35,7 +35,7 @@ const tries = new WeakMap<PendingBlock, StateRoot>()
 function rootedAbove({ state, header }: ParentBlock, blocks: readonly PendingBlock[]): Rooted {
   return blocks.reduce<Rooted>(
     (below, block) => {
-      const result = tries.get(block) ?? computeStateRoot(below.state.nodes, below.root, below.state.view, block.diff)
+      const result = tries.get(block) ?? computeStateRoot(below.state.nodes, below.root, block.diff)
       tries.set(block, result)
       return { state: overlay(below.state, block.diff, result), root: result.root }
     },

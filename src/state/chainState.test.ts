@@ -39,8 +39,8 @@ it('state/chainState: indexes a block of many rows at once and a small block lat
   let root: Hash = emptyRoot
   const append = (number: number, diff: StateDiff): number | undefined => {
     using reader = kv.snapshot()
-    const { view, nodes } = latestState(reader, noHash)
-    const result = computeStateRoot(nodes, root, view, diff)
+    const { nodes } = latestState(reader, noHash)
+    const result = computeStateRoot(nodes, root, diff)
     root = result.root
     return kv.write((tx) => {
       if (number === 0) writeGenesis(tx, diff, result)

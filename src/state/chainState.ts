@@ -235,8 +235,8 @@ function restoreRows(tx: KvWriter, changes: readonly RowChange[]): void {
 /** Restores accounts and slots, and the nodes of their tries. */
 function restoreValues(tx: KvWriter, changes: readonly RowChange[]): void {
   const diff = undoDiff(changes)
-  const { view, nodes } = latestState(tx, () => undefined)
-  applyDiff(tx, new RowWriter(tx, undefined), diff, computeStateRoot(nodes, latestStateRoot(tx), view, diff))
+  const { nodes } = latestState(tx, () => undefined)
+  applyDiff(tx, new RowWriter(tx, undefined), diff, computeStateRoot(nodes, latestStateRoot(tx), diff))
 }
 
 /** Returns the diff from the state after a block to the state before it. */

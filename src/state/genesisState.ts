@@ -11,6 +11,6 @@ export const emptyState: WorldState = { view: noState, nodes: noNodes }
 /** Builds the state of a genesis allocation. Accounts without nonce, balance, code and storage exist too. */
 export function genesisState(accounts: readonly GenesisAccount[]): { diff: StateDiff; result: StateRoot; state: WorldState } {
   const diff = accountsDiff(accounts)
-  const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
+  const result = computeStateRoot(noNodes, emptyRoot, diff)
   return { diff, result, state: overlay(emptyState, diff, result) }
 }

@@ -1,6 +1,6 @@
-import { latin1 } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { lazy } from '#lib/lazy'
+import { NodesByHash, type TrieDiff } from '#trie/trieDiff'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -8,14 +8,14 @@ import { mergeStateDiffs } from '#types/stateDiffMerge'
 import { createStateDiff } from '#types/stateDiffTable'
 import type { StateRoot } from './stateRoot.ts'
 
-/** Trie nodes by owner (latin-1, '' in the account trie) and path (latin-1); null: removed. */
-type NodesByOwner = ReadonlyMap<string, ReadonlyMap<string, Uint8Array | null>>
-
 /** Computed trie changes of a layer. */
 type LayerTrie = {
   /** by hex of the address key, as in `StateRoot` */
   readonly storageRoots: ReadonlyMap<string, Hash>
-  readonly nodes: () => NodesByOwner
+  /** diffs of the steps, oldest first */
+  readonly diffs: readonly TrieDiff[]
+  /** stored nodes of the diffs */
+  readonly nodes: () => NodesByHash
 }
 
 /** Immutable changes of one step or a run of steps: blocks, transactions, overrides. */
@@ -49,7 +49,7 @@ const noHashes: ReadonlyMap<number, Hash> = new Map()
 export function createLayer({ diff = noChanges, result, block, hashes = noHashes }: LayerParts): Layer {
   return {
     diff,
-    trie: result && { storageRoots: result.storageRoots, nodes: lazy(() => nodesByOwner(result.nodes)) },
+    trie: result && trieOf(result.storageRoots, [result.nodes]),
     hashes: block ? new Map([...hashes, [block.number, block.hash]]) : hashes,
     first: block?.number ?? 0,
     last: block?.number ?? -1,
@@ -57,33 +57,23 @@ export function createLayer({ diff = noChanges, result, block, hashes = noHashes
   }
 }
 
-function nodesByOwner(changed: StateRoot['nodes']): NodesByOwner {
-  const nodes = new Map<string, Map<string, Uint8Array | null>>()
-  for (const { owner, path, node } of changed) setNode(nodes, owner ? latin1(owner) : '', latin1(path), node)
-  return nodes
-}
-
-function setNode(nodes: Map<string, Map<string, Uint8Array | null>>, owner: string, path: string, node: Uint8Array | null): void {
-  const own = nodes.get(owner)
-  if (own) own.set(path, node)
-  else nodes.set(owner, new Map([[path, node]]))
+function trieOf(storageRoots: ReadonlyMap<string, Hash>, diffs: readonly TrieDiff[]): LayerTrie {
+  return { storageRoots, diffs, nodes: lazy(() => new NodesByHash(diffs)) }
 }
 
 /** Merges the tries of layers; undefined when one of them has none. */
 function mergedTrie(layers: readonly Layer[]): LayerTrie | undefined {
   const storageRoots = new Map<string, Hash>()
-  const nodes = new Map<string, Map<string, Uint8Array | null>>()
+  const diffs: TrieDiff[] = []
   for (const { diff, trie } of layers) {
     if (trie === undefined) return undefined
     for (const { key, wiped } of diff.hasWipes ? diff.accounts() : []) {
-      if (!wiped) continue
-      storageRoots.delete(toHex(key))
-      nodes.delete(latin1(key))
+      if (wiped) storageRoots.delete(toHex(key))
     }
     for (const [name, root] of trie.storageRoots) storageRoots.set(name, root)
-    for (const [owner, own] of trie.nodes()) for (const [path, node] of own) setNode(nodes, owner, path, node)
+    diffs.push(...trie.diffs)
   }
-  return { storageRoots, nodes: () => nodes }
+  return trieOf(storageRoots, diffs)
 }
 
 /** Merges layers into one. @param layers oldest first, at least one, without gaps */

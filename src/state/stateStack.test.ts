@@ -4,6 +4,7 @@ import type { StateView } from '#evm/ports'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { accountKeys, anyBlock, key, type Model, play, slotKeys } from '#test/harness/chain/stateModel'
 import { emptyCodeHash, emptyRoot, hashFromBytes } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -93,7 +94,10 @@ describe('state/stateStack without tries', () => {
     const exact = hashFromBytes(key(9))
     const base: StateView = { ...emptyState.view, account: () => ({ ...plain, storageRoot: exact }) }
     expect(viewAbove(base, [createLayer({ diff: diffOf([change(2)]) })]).account(key(1))?.storageRoot).toBe(exact)
-    const rooted = createLayer({ diff: diffOf([change(1)]), result: { nodes: [], storageRoots: new Map([[toHex(key(1)), exact]]) } })
+    const rooted = createLayer({
+      diff: diffOf([change(1)]),
+      result: { nodes: emptyTrieDiff, storageRoots: new Map([[toHex(key(1)), exact]]) },
+    })
     const view = viewAbove(emptyState.view, [rooted, createLayer({ diff: diffOf([change(1)]) })])
     expect(view.account(key(1))?.storageRoot).toBe(exact)
   })

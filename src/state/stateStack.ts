@@ -1,5 +1,4 @@
 import type { StateView } from '#evm/ports'
-import { latin1 } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
@@ -133,12 +132,10 @@ class LayeredNodes implements NodeSource {
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
-    const [of, name] = [owner ? latin1(owner) : '', latin1(path)]
-    for (const { diff, trie } of this.#layers) {
+    for (const { trie } of this.#layers) {
       if (trie === undefined) throw new RangeError('the state has a layer without a trie')
-      const node = trie.nodes().get(of)?.get(name)
-      if (node !== undefined) return node ?? undefined
-      if (owner && diff.isWiped(owner)) return undefined
+      const node = trie.nodes().get(hash)
+      if (node !== undefined) return node
     }
     return this.#base.get(owner, path, hash, key)
   }

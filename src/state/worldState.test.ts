@@ -36,7 +36,7 @@ class Chain {
 
   apply(parts: Partial<StateDiffParts>): void {
     const diff = createStateDiff({ ...none, ...parts })
-    const result = computeStateRoot(this.state.nodes, this.root, this.state.view, diff)
+    const result = computeStateRoot(this.state.nodes, this.root, diff)
     this.state = overlay(this.state, diff, result, { number: 7, hash: hashFromBytes(key(7)) })
     this.root = result.root
     for (const { node } of result.nodes) if (node) this.nodes.set(toHex(keccak256(node)) as Hash, node)
@@ -108,7 +108,7 @@ describe('state/witnessState', () => {
     const diff = createStateDiff({ ...none, slots: [slot(1, 1, 0), slot(1, 9, 9)] })
     const root = chain.root
     chain.apply({ slots: [slot(1, 1, 0), slot(1, 9, 9)] })
-    expect(computeStateRoot(nodes, root, view, diff).root).toBe(chain.root)
+    expect(computeStateRoot(nodes, root, diff).root).toBe(chain.root)
   })
 
   it('state/witnessState: names a missing hash (WITNESS_INCOMPLETE)', () => {

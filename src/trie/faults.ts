@@ -12,7 +12,7 @@ export const trieFault = defineFaults({
   },
   BAD_NODE: {
     severity: 'fatal',
-    says: (d: NodeLocation) => `${place(d)} is not a trie node of its depth`,
+    says: (d: NodeLocation) => `${place(d)} is not a trie node with this hash at this depth`,
     fix: 'the state in the data directory is damaged: check the disk, then start again with an empty data directory or a snapshot',
   },
 })

@@ -8,9 +8,12 @@ import type { NodeSource } from './ports.ts'
 /** One trie in a source: the account trie, or the storage trie of `owner` (keccak of the address). `keyNibbles` is the length of its keys. */
 export type TrieAt = { readonly nodes: NodeSource; readonly owner: Uint8Array | undefined; readonly keyNibbles: number }
 
-function placeOf(trie: TrieAt, path: Uint8Array, ref: NodeRef): { owner: string; path: string; hash: string } {
-  return { owner: trie.owner ? toHex(trie.owner) : 'accounts', path: nibbleText(path), hash: toHex(ref) }
+/** Returns the data of a fault of a node. */
+export function locationOf(owner: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): { owner: string; path: string; hash: string } {
+  return { owner: owner ? toHex(owner) : 'accounts', path: nibbleText(path), hash: toHex(ref) }
 }
+
+const placeOf = ({ owner }: TrieAt, path: Uint8Array, ref: NodeRef): ReturnType<typeof locationOf> => locationOf(owner, path, ref)
 
 function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
   if (node.kind === 'leaf') return depth + node.path.length === trie.keyNibbles

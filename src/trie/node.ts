@@ -1,4 +1,3 @@
-import { concatBytes } from '#lib/bytes'
 import { encodeRlp, encodeRlpList, RlpError, rlpHead } from '#lib/rlp'
 
 /** Reference of a parent to a child: keccak of the child's RLP (32 bytes), or the RLP itself when it is shorter than 32 bytes. */
@@ -109,10 +108,6 @@ export function childOf({ rlp, starts }: BranchNode, nibble: number): NodeRef | 
   return refAt(rlp, starts[nibble] ?? 0, starts[nibble + 1] ?? 0)
 }
 
-export function hasChild({ rlp, starts }: BranchNode, nibble: number): boolean {
-  return rlp[starts[nibble] ?? 0] !== 0x80
-}
-
 /** Encodes a branch with some children replaced. */
 export function branchWith(
   branch: BranchNode,
@@ -156,9 +151,4 @@ function decodeShort(rlp: Uint8Array, second: number): TrieNode {
   const child = refAt(rlp, second, item.to)
   if (child === undefined || path.length === 0) throw new RlpError('trie node: an extension to nowhere')
   return { kind: 'extension', path, child }
-}
-
-/** Returns the node moved up in the trie, with `prefix` prepended to its path. */
-export function prefixed<T extends LeafNode | ExtensionNode>(prefix: Uint8Array, node: T): T {
-  return { ...node, path: concatBytes(prefix, node.path) }
 }

@@ -6,7 +6,7 @@ import { keccak256 } from '#lib/keccak'
 import { emptyRoot, type Hash } from '#types/ids'
 import { isLeafRlp } from './node.ts'
 import { SortedTrie } from './sortedTrie.ts'
-import { updateTrie } from './updateTrie.ts'
+import { plainTries } from './tries.ts'
 
 type Entry = { readonly key: Uint8Array; readonly value: Uint8Array }
 type Node = { readonly path: Uint8Array; readonly node: Uint8Array }
@@ -24,8 +24,8 @@ const placeOf = ({ path }: Node): Uint8Array => concatBytes(path, Uint8Array.of(
 
 /** Returns the same trie as built by insertions into an empty trie, nodes in store order. */
 function inserted(entries: readonly Entry[]): Built {
-  const { root, changes } = updateTrie({ get: () => undefined }, undefined, emptyRoot, entries)
-  const nodes = changes.flatMap(({ path, node }) => (node === null || isLeafRlp(node) ? [] : [{ path, node }]))
+  const { root, changes } = plainTries().update({ get: () => undefined }, undefined, emptyRoot, entries)
+  const nodes = [...changes].flatMap(({ path, node }) => (node === null || isLeafRlp(node) ? [] : [{ path, node }]))
   return { root, nodes: nodes.sort((a, b) => compareBytes(placeOf(a), placeOf(b))) }
 }
 

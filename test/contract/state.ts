@@ -5,9 +5,10 @@ import { fromHex, type Hex, toHex } from '#lib/hex'
 import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
 import { indexHistory } from '#state/history'
 import { pruneHistory } from '#state/pruneHistory'
-import { computeStateRoot, noNodes, noState, type StateRoot } from '#state/stateRoot'
+import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
 import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
+import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -19,7 +20,7 @@ const noHash = (): undefined => undefined
 function rebuilt(model: Model): Map<string, Hex> {
   const kv = createMemoryKv()
   const diff = wholeOf(model)
-  const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
+  const result = computeStateRoot(noNodes, emptyRoot, diff)
   kv.write((tx) => writeGenesis(tx, diff, result))
   return readNow(kv, (reader) => dump(reader, latestTables))
 }
@@ -52,7 +53,7 @@ class Chain {
 
   genesis(block: readonly Touch[]): void {
     const { diff, after } = play(new Map(), block)
-    const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
+    const result = computeStateRoot(noNodes, emptyRoot, diff)
     this.kv.write((tx) => writeGenesis(tx, diff, result))
     this.#note(after, result)
   }
@@ -61,8 +62,8 @@ class Chain {
     const number = this.models.length
     const { diff, after } = play(this.models[number - 1] ?? new Map(), block)
     const result = readNow(this.kv, (reader) => {
-      const { view, nodes } = latestState(reader, noHash)
-      return computeStateRoot(nodes, this.roots[number - 1] ?? emptyRoot, view, diff)
+      const { nodes } = latestState(reader, noHash)
+      return computeStateRoot(nodes, this.roots[number - 1] ?? emptyRoot, diff)
     })
     this.kv.write((tx) => writeState(tx, number, diff, result))
     this.#note(after, result)
@@ -201,7 +202,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
     it(`state/chainState ${adapter}: rejects reads and unwinds below the oldest state (HISTORY_PRUNED)`, async () => {
       await using kv = open()
       const { diff } = play(new Map(), [])
-      const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
+      const result = computeStateRoot(noNodes, emptyRoot, diff)
       kv.write((tx) => writeGenesis(tx, diff, result, 5))
       readNow(kv, (reader) => {
         expect(oldestState(reader)).toBe(5)
@@ -353,7 +354,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       chain.genesis([])
       chain.append([])
       const nothing = createStateDiff({ accounts: [], slots: [], codes: [] })
-      const result: StateRoot = { root: emptyRoot, nodes: [], storageRoots: new Map() }
+      const result: StateRoot = { root: emptyRoot, nodes: emptyTrieDiff, storageRoots: new Map() }
       expect(() => kv.write((tx) => writeState(tx, 3, nothing, result))).toThrow(RangeError)
       expect(() => kv.write((tx) => unwindState(tx, 2))).toThrow(RangeError)
       expect(() => kv.write((tx) => writeGenesis(tx, nothing, result))).toThrow(RangeError)

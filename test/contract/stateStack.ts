@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stateAt, writeGenesis, writeState } from '#state/chainState'
-import { computeStateRoot, noNodes, noState } from '#state/stateRoot'
+import { computeStateRoot, noNodes } from '#state/stateRoot'
 import { push, type StateStack, stackedState, trimStack } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import type { Kv, KvReader } from '#store/ports'
@@ -18,8 +18,8 @@ type Played = { readonly tip: Tip; readonly write: (kv: Kv) => void }
 /** Builds the next block on a tip whose stack is above `below`. */
 function next(below: WorldState, tip: Tip, block: readonly Touch[], branch: number): Played {
   const { diff, after } = play(tip.model, block)
-  const { view, nodes } = stackedState(below, tip.stack)
-  const result = computeStateRoot(nodes, tip.root, view, diff)
+  const { nodes } = stackedState(below, tip.stack)
+  const result = computeStateRoot(nodes, tip.root, diff)
   const root = rootOf(after)
   expect(result.root).toBe(root)
   const number = tip.number + 1
@@ -34,7 +34,7 @@ function withState<T>(kv: Kv, number: number, use: (state: WorldState) => T): T 
 
 function begin(kv: Kv, block: readonly Touch[]): Tip {
   const { diff, after: model } = play(new Map(), block)
-  const result = computeStateRoot(noNodes, emptyRoot, noState, diff)
+  const result = computeStateRoot(noNodes, emptyRoot, diff)
   kv.write((tx) => writeGenesis(tx, diff, result))
   return { model, root: result.root, stack: [], number: 0 }
 }

@@ -95,7 +95,7 @@ export class EthereumBlockRun implements Disposable {
 
   #trie(): ReturnType<typeof computeStateRoot> {
     const { state, header } = this.#parent
-    return computeStateRoot(state.nodes, header.stateRoot, state.view, this.session.diff())
+    return computeStateRoot(state.nodes, header.stateRoot, this.session.diff())
   }
 
   /** Applies the changes after the last transaction, and computes the header. */

@@ -117,7 +117,7 @@ class Both {
   /** Between transactions: applying the diff to the initial world gives the model's state root. */
   expectSameRoot(): void {
     const { state, result } = this.#world
-    expect(computeStateRoot(state.nodes, result.root, state.view, diffOf(this.journal)).root).toBe(worldOf(this.model.accounts).result.root)
+    expect(computeStateRoot(state.nodes, result.root, diffOf(this.journal)).root).toBe(worldOf(this.model.accounts).result.root)
   }
 }
 

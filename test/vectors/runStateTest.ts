@@ -64,11 +64,11 @@ function sentTransaction(hex: string): Sent | undefined {
 }
 
 /** State root after a diff. The root is cached, since interpreters mostly give the same bytes. */
-function rootsOn({ nodes, root, view }: World): (diff: StateDiff) => Hash {
+function rootsOn({ nodes, root }: World): (diff: StateDiff) => Hash {
   let last: { readonly bytes: Uint8Array; readonly root: Hash } | undefined
   return (diff) => {
     const bytes = new Uint8Array(diff.bytes)
-    if (!last || !equalBytes(last.bytes, bytes)) last = { bytes, root: computeStateRoot(nodes, root, view, diff).root }
+    if (!last || !equalBytes(last.bytes, bytes)) last = { bytes, root: computeStateRoot(nodes, root, diff).root }
     return last.root
   }
 }

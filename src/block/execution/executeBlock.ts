@@ -9,6 +9,7 @@ import { keccak256 } from '#lib/keccak'
 import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
 import { orderedRoot } from '#trie/orderedRoot'
+import type { Tries } from '#trie/tries'
 import { type Header, hashHeader } from '#types/header'
 import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -29,6 +30,8 @@ export type BlockDeps = {
   readonly senders: Senders
   /** Senders of the transactions of the block's input, from other threads. Absent: execution recovers all. */
   readonly ahead?: SendersAhead | undefined
+  /** Computes state roots. Absent: the thread's instance without a cache. */
+  readonly tries?: Tries
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly interruptCheck?: InterruptCheck
 }
@@ -50,16 +53,16 @@ export class BlockExecutor implements Disposable {
   readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
-  readonly #ahead: SendersAhead | undefined
+  readonly #deps: Pick<BlockDeps, 'ahead' | 'tries'>
   readonly #transactions: Uint8Array[] = []
 
-  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, ahead?: SendersAhead) {
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, deps: Pick<BlockDeps, 'ahead' | 'tries'>) {
     this.run = new TransactionRun(run)
     this.env = run.env
     this.rules = run.rules
     this.#run = run
     this.#parent = parent
-    this.#ahead = ahead
+    this.#deps = deps
     this.input = input
   }
 
@@ -99,7 +102,7 @@ export class BlockExecutor implements Disposable {
   /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction, or when BaseTime has another value than the block */
   takeAll(): InvalidBlock | undefined {
     for (const [index, raw] of this.input.transactions.entries()) {
-      const refusal = this.take(raw, senderAhead(this.#ahead, raw, index))
+      const refusal = this.take(raw, senderAhead(this.#deps.ahead, raw, index))
       if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
     }
     const { schedule } = this.#run.config
@@ -119,7 +122,7 @@ export class BlockExecutor implements Disposable {
     const { executed, gasUsed, footprint } = this.run
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
-    const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, this.#deps.tries)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
     const header: Header = {
       ...constantFields,
@@ -181,7 +184,7 @@ export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input:
 }
 
 function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
-  const { config, senders, ahead, interruptCheck } = deps
+  const { config, senders, interruptCheck } = deps
   const { schedule } = config
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
@@ -201,7 +204,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
   }
   const session = deps.evm.open(parent.state.view, env, rules, interruptCheck)
   const run = { session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }
-  const block = new BlockExecutor(run, parent, input, ahead)
+  const block = new BlockExecutor(run, parent, input, deps)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
   const callSystem = (): string | undefined =>
     baseTimeRefusal(schedule, session, parent.header, input) ?? applySystemCalls(session, schedule, at, input)

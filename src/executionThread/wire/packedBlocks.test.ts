@@ -53,6 +53,6 @@ it('executionThread/wire/packedBlocks: sends a part of a large buffer without th
 it("executionThread/wire/packedBlocks: unpacks into bytes of the reader's own, except the diff, because some functions reject shared bytes", () => {
   const there = unpackBlock(sent(packBlock(block)))
   const { receipt } = there.executed[1] ?? expect.fail()
-  const all = [there.header.logsBloom, receipt.logsBloom, ...there.transactions, ...there.trie.nodes.map(({ path }) => path)]
+  const all = [there.header.logsBloom, receipt.logsBloom, ...there.transactions, ...[...there.trie.nodes].map(({ path }) => path)]
   expect(new Set(all.map(({ buffer }) => buffer.constructor))).toEqual(new Set([ArrayBuffer]))
 })

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { fromHex, hexAt } from '#lib/hex'
+import { TrieDiff } from '#trie/trieDiff'
 import type { Block } from '#types/block'
 import type { ExecutedTransaction } from '#types/executedTransaction'
 import type { Flashblock } from '#types/flashblock'
@@ -34,12 +35,10 @@ export type PackedBlock = {
   readonly executed: Uint8Array<SharedArrayBuffer>
   readonly diff: SharedArrayBuffer
   readonly root: Hash
-  /** three strings per node: owner (empty: the account trie), path, node (empty: removed) */
-  readonly nodes: PackedBytes<SharedArrayBuffer>
+  readonly nodes: SharedArrayBuffer
   readonly storageRoots: TrieChanges['storageRoots']
 }
 
-const none = new Uint8Array(0)
 const hashBytes = 32
 
 const endsBytes = (list: readonly unknown[]): number => 4 * list.length
@@ -109,7 +108,7 @@ function shareHashes(executed: readonly ExecutedTransaction[]): Uint8Array<Share
   return bytes
 }
 
-/** Packs a block in O(bytes of transactions, receipts and trie nodes). */
+/** Packs a block in O(bytes of transactions and receipts). */
 export function packBlock({ hash, header, transactions, executed, diff, trie }: ExecutedBlock): PackedBlock {
   return {
     hash,
@@ -119,43 +118,14 @@ export function packBlock({ hash, header, transactions, executed, diff, trie }: 
     executed: shared(serialize(executed)),
     diff: diff.bytes,
     root: trie.root,
-    nodes: shareBytes(trie.nodes.flatMap(({ owner, path, node }) => [owner ?? none, path, node ?? none])),
+    nodes: trie.nodes.buffer,
     storageRoots: trie.storageRoots,
   }
 }
 
 /** Returns the bytes that stay in memory until a message with the block is taken. */
 export const packedBytes = ({ transactions, hashes, executed, diff, nodes }: PackedBlock): number =>
-  transactions.bytes.length + hashes.length + executed.length + diff.byteLength + nodes.bytes.length
-
-/** Trie changes of a block; their nodes, which only proofs need, are unpacked on first access. */
-class MirroredTrie implements TrieChanges {
-  readonly root: Hash
-  readonly storageRoots: TrieChanges['storageRoots']
-  readonly #packed: PackedBlock['nodes']
-  #nodes: TrieChanges['nodes'] | undefined
-
-  constructor({ root, nodes, storageRoots }: PackedBlock) {
-    this.root = root
-    this.storageRoots = storageRoots
-    this.#packed = nodes
-  }
-
-  get nodes(): TrieChanges['nodes'] {
-    this.#nodes ??= unpackNodes(this.#packed)
-    return this.#nodes
-  }
-}
-
-function unpackNodes(packed: PackedBlock['nodes']): TrieChanges['nodes'] {
-  const parts = unpackBytes(packed)
-  const changes: TrieChanges['nodes'][number][] = []
-  for (let i = 0; i < parts.length; i += 3) {
-    const [owner = none, path = none, node = none] = parts.slice(i, i + 3)
-    changes.push({ owner: owner.length === 0 ? undefined : owner, path, node: node.length === 0 ? null : node })
-  }
-  return changes
-}
+  transactions.bytes.length + hashes.length + executed.length + diff.byteLength + nodes.byteLength
 
 /** A block that another thread executed; its parts are unpacked on first access. */
 class MirroredBlock implements ExecutedBlock {
@@ -170,7 +140,7 @@ class MirroredBlock implements ExecutedBlock {
   constructor(packed: PackedBlock) {
     this.hash = packed.hash
     this.header = packed.header
-    this.trie = new MirroredTrie(packed)
+    this.trie = { root: packed.root, nodes: new TrieDiff(packed.nodes), storageRoots: packed.storageRoots }
     this.#packed = packed
   }
 

@@ -85,7 +85,7 @@ export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundl
     yield
   }
   const { state, header } = parent
-  const [, stateRootUs] = timed(clock, () => computeStateRoot(state.nodes, header.stateRoot, state.view, session.evm.diff()))
+  const [, stateRootUs] = timed(clock, () => computeStateRoot(state.nodes, header.stateRoot, session.evm.diff()))
   return { kind: 'measured', value: { stateBlock: header.number, results, executionUs, stateRootUs } }
 }
 

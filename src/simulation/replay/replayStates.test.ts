@@ -5,6 +5,7 @@ import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyState } from '#state/genesisState'
 import { push, type StateStack, stackedState } from '#state/stateStack'
+import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { emptyCodeHash, emptyRoot, zeroHash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -81,14 +82,18 @@ it('simulation/replay/replayStates: returns the stacked state after any number o
     fc.property(fc.tuple(step, fc.array(step, { maxLength: 8 })), ([first, steps]) => {
       const states = new ReplayStates()
       let stack: StateStack = push([], {
-        ...{ diff: diffOf(first), result: { nodes: [], storageRoots: rootsOf(first) }, block: { number: 0, hash: emptyRoot } },
+        ...{ diff: diffOf(first), result: { nodes: emptyTrieDiff, storageRoots: rootsOf(first) }, block: { number: 0, hash: emptyRoot } },
       })
       const below = readOnce(stackedState(emptyState, stack).view)
       const expected: unknown[] = [read(stackedState(emptyState, stack).view)]
       for (const [number, touches] of steps.entries()) {
         const diff = diffOf(touches)
         states.add(diff)
-        stack = push(stack, { diff, result: { nodes: [], storageRoots: new Map() }, block: { number: number + 1, hash: emptyRoot } })
+        stack = push(stack, {
+          diff,
+          result: { nodes: emptyTrieDiff, storageRoots: new Map() },
+          block: { number: number + 1, hash: emptyRoot },
+        })
         expected.push(read(stackedState(emptyState, stack).view))
       }
       const found = expected.map((_, count) => read(states.after(count, below)))

@@ -29,8 +29,7 @@ export class SimulatedStates {
 
   add(diff: StateDiff | undefined): void {
     if (diff === undefined) return
-    const { view, nodes } = this.#state
-    const result = this.#hasRoots ? computeStateRoot(nodes, this.root, view, diff) : undefined
+    const result = this.#hasRoots ? computeStateRoot(this.#state.nodes, this.root, diff) : undefined
     this.#stack = push(this.#stack, { diff, ...(result && { result }) })
     this.#state = stackedState(this.#below, this.#stack)
     if (result) this.root = result.root

@@ -11,7 +11,7 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStateRoot, touchedAccounts } from '#state/stateRoot'
 import type { NodeSource } from '#trie/ports'
-import { updateTrie } from '#trie/updateTrie'
+import { plainTries } from '#trie/tries'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import type { Pieces } from '../slicedRun.ts'
@@ -102,11 +102,11 @@ function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource):
     if (slots.length === 0) continue
     const root = reads.account(key)?.storageRoot ?? emptyRoot
     if (slots.every(({ value }) => value !== null) || diff.isWiped(key) || root === emptyRoot) continue
-    updateTrie(nodes, key, root, slots)
+    plainTries().update(nodes, key, root, slots)
     yield
   }
   const isGone = [...diff.accounts()].some(({ key, change }) => change === null && reads.account(key) !== undefined)
-  if (isGone) computeStateRoot(nodes, stateRoot, reads, diff)
+  if (isGone) computeStateRoot(nodes, stateRoot, diff)
 }
 
 /** Reads of a block from its parent's state, which determine its witness. */

@@ -21,6 +21,7 @@ import {
 } from '#types/transaction'
 import { createManualClock, type ManualClock } from '../clock.ts'
 import { hashOf, scheduleTo } from './blocks.ts'
+import { emptyTrieDiff } from './emptyTrieDiff.ts'
 import { headerOf } from './headers.ts'
 
 /** Address of account number n on a chain without real signatures: r contains the number of the sender. */
@@ -191,7 +192,7 @@ export class PoolChain {
       transactions: raws,
       executed,
       diff,
-      trie: { root: zeroHash, nodes: [], storageRoots: new Map() },
+      trie: { root: zeroHash, nodes: emptyTrieDiff, storageRoots: new Map() },
     } as ExecutedBlock
     const made = { block, accounts: new Map([...(parent?.accounts ?? []), ...changed]) }
     this.#known.set(hash, made)

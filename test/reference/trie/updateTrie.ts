@@ -1,13 +1,12 @@
 import { compareBytes, concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
+import type { NodeChange, NodeSource } from '#trie/ports'
+import type { TrieChange } from '#trie/tries'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { type Draft, draftOf, type Entry, placeDraft, place as placeNode } from './draft.ts'
-import { loadNode, type TrieAt } from './loadNode.ts'
-import { nibblesOf, partingOf } from './nibbles.ts'
-import { type BranchNode, branchWith, childOf, type ExtensionNode, hasChild, type LeafNode, type NodeRef, prefixed } from './node.ts'
-import type { NodeChange, NodeSource } from './ports.ts'
-
-export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
+import { type Draft, draftOf, type Entry, placeDraft, place as placeNode } from '../../../src/trie/draft.ts'
+import { loadNode, type TrieAt } from '../../../src/trie/loadNode.ts'
+import { nibblesOf, partingOf } from '../../../src/trie/nibbles.ts'
+import { type BranchNode, branchWith, childOf, type ExtensionNode, type LeafNode, type NodeRef } from '../../../src/trie/node.ts'
 
 type Change = { readonly key: Uint8Array; readonly path: Uint8Array; readonly value: Uint8Array | null }
 type Update = TrieAt & { readonly changes: readonly Change[]; readonly out: NodeChange[] }
@@ -18,7 +17,7 @@ type Part = { readonly from: number; readonly to: number; readonly depth: number
 type Result = Draft | 'unchanged' | undefined
 
 /**
- * Applies changes to a trie. Reads, encodes and hashes each node on a changed path once.
+ * Applies changes to a trie, the second implementation: it judges `src/trie/assembly`. Reads, encodes and hashes each node on a changed path once.
  * @param owner keccak(address) for a storage trie, undefined for the account trie
  * @param changes strictly ascending by key, keys of one length; `null` removes the key, which may be absent; values are not empty
  * @returns the new root and the node changes, each path at most once, leaves included; a removal may name a node that was not stored
@@ -52,6 +51,15 @@ export function updateTrie(
 const pathOf = (update: Update, part: Part): Uint8Array => (update.changes[part.from]?.path ?? emptyBytes).subarray(0, part.depth)
 
 const isStored = (ref: NodeRef | undefined): boolean => ref?.length === 32
+
+/** Returns the node moved up in the trie, with `prefix` prepended to its path. */
+function prefixed<T extends LeafNode | ExtensionNode>(prefix: Uint8Array, node: T): T {
+  return { ...node, path: concatBytes(prefix, node.path) }
+}
+
+function hasChild({ rlp, starts }: BranchNode, nibble: number): boolean {
+  return rlp[starts[nibble] ?? 0] !== 0x80
+}
 
 /** Builds the subtree of changes at a place that was empty. */
 function inserted(update: Update, part: Part): Result {

@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs'
+import { compareBytes, emptyBytes } from '#lib/bytes'
+import { fromHex, hexAt, toHex } from '#lib/hex'
+import { lazy } from '#lib/lazy'
+import type { Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { accountBytes, readLayout, slotBytes } from '#types/stateDiffLayout'
+import { trieFault } from './faults.ts'
+import { locationOf } from './loadNode.ts'
+import type { NodeSource } from './ports.ts'
+import { TrieDiff } from './trieDiff.ts'
+
+/** The used part of the global `WebAssembly`, which the Node types omit. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { readonly exports: unknown }
+}
+
+type Global = { readonly value: number }
+
+/** Exports of `assembly/index.ts`, where they are documented. Pointers are numbers. */
+type Exports = {
+  readonly memory: { readonly buffer: ArrayBuffer }
+  readonly landing: Global
+  readonly landingBytes: Global
+  readonly packedBytes: Global
+  readonly hits: Global
+  readonly reads: Global
+  open(cacheBytes: number): void
+  begin(inputBytes: number): number
+  update(root: number, owner: number, changes: number, count: number, keyNibbles: number): number
+  updateState(root: number, accounts: number, accountRows: number, slots: number, slotRows: number): number
+  pack(): number
+  rootCount(): number
+  packRoots(): number
+  workBytes(): number
+}
+
+const compiled = lazy(() => new WebAssembly.Module(readFileSync(new URL('./tries.wasm', import.meta.url))))
+
+/** Working memory that is kept for the next call. After a larger call the whole memory is given back, since it cannot shrink. */
+const keptWorkBytes = 32 * 2 ** 20
+const maxKeyBytes = 32
+const changeBytes = 16
+const noAccount = 2
+
+/** Change of one key of a trie; `null` removes the key. */
+export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
+
+/** Result of `Tries.updateState`. */
+export type UpdatedState = {
+  readonly root: Hash
+  /** Trie nodes to store or remove. Nodes of a wiped account's old storage are not listed: all of them are removed before these are stored. */
+  readonly nodes: TrieDiff
+  /**
+   * Storage root after the block, by hex of the address key, for every existing account that the diff or its slots name. An account of the diff is
+   * omitted when it has no storage before and after the block.
+   */
+  readonly storageRoots: ReadonlyMap<string, Hash>
+}
+
+/** Number of nodes that a call found in the cache and read from its source. */
+export type NodeReads = { readonly cached: number; readonly read: number }
+
+/**
+ * Updates tries in linear memory (ADR 0030). Its cache has nodes by hash: those that updates have read and made. It serves any state, since a hash
+ * names one node only. A call occupies the instance; a source must not use the instance that reads from it.
+ */
+export class Tries {
+  readonly #cacheBytes: number
+  #wasm: Exports | undefined
+  #memory: Uint8Array = emptyBytes
+  #source: NodeSource | undefined
+  #keyBytes = 0
+
+  /** @param cacheBytes bound on the cache in bytes; 0: none. Pages of it are used as it fills. */
+  constructor(cacheBytes = 0) {
+    this.#cacheBytes = cacheBytes
+  }
+
+  /**
+   * Applies changes to one trie. Reads, encodes and hashes each node on a changed path once.
+   * @param owner keccak(address) for a storage trie, undefined for the account trie
+   * @param changes strictly ascending by key, keys of one length up to 32 bytes; `null` removes the key, which may be absent; values are not empty
+   * @returns the new root and the node changes, each path at most once, leaves included; a removal may name a node that was not stored
+   * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the keys do not ascend
+   */
+  update(nodes: NodeSource, owner: Uint8Array | undefined, root: Hash, changes: readonly TrieChange[]): { root: Hash; changes: TrieDiff } {
+    const keyBytes = checkKeys(changes)
+    const input = 64 + changes.reduce((sum, { value }) => sum + changeBytes + keyBytes + (value?.length ?? 0), 0)
+    return this.#call(nodes, keyBytes, input, (wasm, at) => {
+      this.#writeChanges(at, owner, root, changes)
+      const rootAt = changes.length === 0 ? at : wasm.update(at, owner ? at + 32 : 0, at + 64, changes.length, keyBytes * 2)
+      return { root: this.#hashAt(rootAt), changes: this.#packed(wasm) }
+    })
+  }
+
+  /**
+   * Updates the account trie and the storage tries of a diff.
+   * @param nodes of the state that `root` names
+   * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
+   */
+  updateState(nodes: NodeSource, root: Hash, diff: StateDiff): UpdatedState {
+    const { accounts, slots } = readLayout(new DataView(diff.bytes))
+    const rowBytes = accounts.rows * accountBytes + slots.rows * slotBytes
+    return this.#call(nodes, maxKeyBytes, 32 + rowBytes, (wasm, at) => {
+      this.#memory.set(fromHex(root), at)
+      this.#memory.set(new Uint8Array(diff.bytes, accounts.rowsAt, rowBytes), at + 32)
+      const slotsAt = at + 32 + accounts.rows * accountBytes
+      const rootAt = wasm.updateState(at, at + 32, accounts.rows, slotsAt, slots.rows)
+      return { root: this.#hashAt(rootAt), nodes: this.#packed(wasm), storageRoots: this.#storageRoots(wasm) }
+    })
+  }
+
+  /** Nodes of the last call by origin. */
+  get reads(): NodeReads {
+    return { cached: this.#wasm?.hits.value ?? 0, read: this.#wasm?.reads.value ?? 0 }
+  }
+
+  #call<T>(nodes: NodeSource, keyBytes: number, inputBytes: number, run: (wasm: Exports, input: number) => T): T {
+    if (this.#source) throw new Error('tries: a call within a call')
+    this.#wasm ??= this.#open()
+    const wasm = this.#wasm
+    this.#source = nodes
+    this.#keyBytes = keyBytes
+    try {
+      const input = wasm.begin(inputBytes)
+      this.#look()
+      return run(wasm, input)
+    } finally {
+      this.#source = undefined
+      if (wasm.workBytes() > keptWorkBytes) this.#close()
+    }
+  }
+
+  #open(): Exports {
+    const host = { load: this.#load.bind(this), fail: this.#fail.bind(this) }
+    const wasm = new WebAssembly.Instance(compiled(), { host }).exports as Exports
+    wasm.open(this.#cacheBytes)
+    return wasm
+  }
+
+  #close(): void {
+    this.#wasm = undefined
+    this.#memory = emptyBytes
+  }
+
+  /** Takes a new view of the memory when it has grown. */
+  #look(): Uint8Array {
+    const { buffer } = (this.#wasm as Exports).memory
+    if (this.#memory.buffer !== buffer) this.#memory = new Uint8Array(buffer)
+    return this.#memory
+  }
+
+  #load(owner: number, path: number, depth: number, hash: number, key: number): number {
+    const memory = this.#look()
+    const wasm = this.#wasm as Exports
+    const place = this.#placeOf(owner, path, depth, hash, 32)
+    const below = key === 0 ? undefined : memory.slice(key, key + this.#keyBytes)
+    const rlp = this.#source?.get(place.owner, place.path, place.ref, below)
+    if (rlp === undefined) throw trieFault('MISSING_NODE', locationOf(place.owner, place.path, place.ref))
+    if (rlp.length > wasm.landingBytes.value) throw trieFault('BAD_NODE', locationOf(place.owner, place.path, place.ref))
+    memory.set(rlp, wasm.landing.value)
+    return rlp.length
+  }
+
+  #fail(reason: number, owner: number, path: number, depth: number, ref: number, size: number): void {
+    this.#look()
+    const place = this.#placeOf(owner, path, depth, ref, size)
+    if (reason === noAccount) throw new RangeError(`state diff: slots of ${toHex(place.ref)}, an account that does not exist`)
+    throw trieFault('BAD_NODE', locationOf(place.owner, place.path, place.ref))
+  }
+
+  #placeOf(
+    owner: number,
+    path: number,
+    depth: number,
+    ref: number,
+    size: number,
+  ): { owner?: Uint8Array; path: Uint8Array; ref: Uint8Array } {
+    const memory = this.#memory
+    return {
+      ...(owner !== 0 && { owner: memory.slice(owner, owner + 32) }),
+      path: memory.slice(path, path + depth),
+      ref: memory.slice(ref, ref + size),
+    }
+  }
+
+  #writeChanges(at: number, owner: Uint8Array | undefined, root: Hash, changes: readonly TrieChange[]): void {
+    const memory = this.#memory
+    const view = new DataView(memory.buffer)
+    memory.set(fromHex(root), at)
+    if (owner) memory.set(owner, at + 32)
+    let free = at + 64 + changes.length * changeBytes
+    for (const [i, { key, value }] of changes.entries()) {
+      const change = at + 64 + i * changeBytes
+      memory.set(key, free)
+      memory.set(value ?? emptyBytes, free + key.length)
+      view.setUint32(change, free, true)
+      view.setUint32(change + 4, free + key.length, true)
+      view.setUint32(change + 8, value?.length ?? 0, true)
+      free += key.length + (value?.length ?? 0)
+    }
+  }
+
+  #hashAt(at: number): Hash {
+    return hexAt(this.#look(), at, 32) as Hash
+  }
+
+  #packed(wasm: Exports): TrieDiff {
+    const at = wasm.pack()
+    const buffer = new SharedArrayBuffer(wasm.packedBytes.value)
+    new Uint8Array(buffer).set(this.#look().subarray(at, at + buffer.byteLength))
+    return new TrieDiff(buffer)
+  }
+
+  #storageRoots(wasm: Exports): Map<string, Hash> {
+    const count = wasm.rootCount()
+    const at = wasm.packRoots()
+    const memory = this.#look()
+    const roots = new Map<string, Hash>()
+    for (let i = at; i < at + 64 * count; i += 64) roots.set(hexAt(memory, i, 32), hexAt(memory, i + 32, 32) as Hash)
+    return roots
+  }
+}
+
+/** Returns the length of the keys; throws RangeError unless they ascend, have one length and fit. */
+function checkKeys(changes: readonly TrieChange[]): number {
+  const bytes = changes[0]?.key.length ?? 0
+  for (const [i, { key }] of changes.entries()) {
+    const before = changes[i - 1]
+    if (before && compareBytes(before.key, key) >= 0) throw new RangeError('trie: keys do not ascend')
+    if (key.length !== bytes || bytes > maxKeyBytes) throw new RangeError(`trie: a key of ${key.length} bytes`)
+  }
+  return bytes
+}
+
+/** Tries of this thread without a cache, for calls now and then. */
+export const plainTries: () => Tries = lazy(() => new Tries())
