@@ -62,11 +62,10 @@ export class Execution implements Engine, AsyncDisposable {
     const { evm, config, log, clock, watch = new ExecutionWatch() } = deps
     const options = { ...usualOptions, ...opts }
     this.#deps = deps
-    const guard = new ExecutionGuard(clock, watch)
-    this.#guard = guard
-    this.#offered = new OfferedPayloads({ guard, watch, clock, log }, options.maxPayloadMs)
+    this.#guard = new ExecutionGuard(clock, watch)
+    this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: guard.interruptCheck }
+    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
@@ -76,7 +75,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#commits = new CommitBehind(this.#commitDeps(), sequence, options)
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
     this.#pending = new PendingChain({
-      ...{ block: this.#block, clock, log, guard, watch, maxMs: options.maxPendingMs },
+      ...{ block: this.#block, clock, log, guard: this.#guard, watch, maxMs: options.maxPendingMs },
       head: (): BlockId => this.#published.heads.unsafe,
       onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
       onChange: (): void => this.#publish(this.#published),

@@ -93,8 +93,8 @@ class UndoCheck {
     let undone: StateRoot
     try {
       const diff = undoDiff(changes)
-      const { view, nodes } = stateAt(this.#reader, this.#number, () => undefined)
-      undone = computeStateRoot(nodes, root, view, diff)
+      const { nodes } = stateAt(this.#reader, this.#number, () => undefined)
+      undone = computeStateRoot(nodes, root, diff)
     } catch (error) {
       if (isFault(error)) throw error
       this.#differs(tables.changes, at, `values before block ${this.#number}`, errorMessage(error))

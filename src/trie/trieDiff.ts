@@ -14,7 +14,7 @@ const hashBytes = 32
 
 /**
  * Changes of trie nodes in one immutable `SharedArrayBuffer`, which every thread reads without decoding: one path at most once per trie, leaves
- * included. Iteration yields storage tries in ascending order of owner, then the account trie. Returned byte arrays are copies.
+ * included. Iteration yields storage tries in ascending order of owner, then the account trie. Returned byte arrays are not shared.
  */
 export class TrieDiff implements Iterable<TrieNodeChange> {
   readonly buffer: SharedArrayBuffer
@@ -37,14 +37,17 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
     return size
   }
 
+  /** Copies the bytes once; the arrays of all changes are views of the copy. */
   *[Symbol.iterator](): Generator<TrieNodeChange> {
+    const bytes = this.#bytes.slice()
     let at = headerBytes + ownerBytes * this.#view.getUint32(0, true)
     for (const { owner, changes } of this.#tries()) {
-      for (let i = 0; i < changes; i++) {
-        const { pathEnd, size, end } = this.#changeAt(at)
-        const node = size === 0 ? null : this.#bytes.slice(end - size, end)
-        yield { owner, path: this.#bytes.slice(at + 1, pathEnd), node }
-        at = end
+      for (let left = changes; left > 0; left--) {
+        const pathEnd = at + 1 + (bytes[at] as number)
+        const size = this.#view.getUint32(pathEnd, true)
+        const path = bytes.subarray(at + 1, pathEnd)
+        at = endOf(pathEnd, size)
+        yield { owner, path, node: size === 0 ? null : bytes.subarray(at - size, at) }
       }
     }
   }
@@ -53,9 +56,10 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
   *hashes(): Generator<number> {
     let at = headerBytes + ownerBytes * this.#view.getUint32(0, true)
     for (let left = this.size; left > 0; left--) {
-      const { size, end } = this.#changeAt(at)
-      if (size > 0) yield end - size - hashBytes
-      at = end
+      const pathEnd = at + 1 + (this.#bytes[at] as number)
+      const size = this.#view.getUint32(pathEnd, true)
+      at = endOf(pathEnd, size)
+      if (size > 0) yield at - size - hashBytes
     }
   }
 
@@ -81,13 +85,10 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
     yield* this.#storages()
     yield { owner: undefined, changes: this.#view.getUint32(4, true) }
   }
-
-  #changeAt(at: number): { readonly pathEnd: number; readonly size: number; readonly end: number } {
-    const pathEnd = at + 1 + (this.#bytes[at] as number)
-    const size = this.#view.getUint32(pathEnd, true)
-    return { pathEnd, size, end: pathEnd + 4 + (size === 0 ? 0 : hashBytes + size) }
-  }
 }
+
+/** Returns the end of a change. @param pathEnd end of its path @param size of its node */
+const endOf = (pathEnd: number, size: number): number => pathEnd + 4 + (size === 0 ? 0 : hashBytes + size)
 
 /** The stored nodes of several diffs by hash. */
 export class NodesByHash {
