@@ -30,6 +30,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'loopLag',
       'lru',
       'mcl',
+      'memoryGuard',
       'metrics',
       'processMemory',
       'retry',

@@ -11,6 +11,7 @@ import { socketMethods } from '#rpc/methods/eth/methods'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
 import { type Foreign, otherClientEnv } from '../src/cli/otherClientEnv.ts'
+import { bufferRows, cacheRows } from './memoryReference.ts'
 import { methodsReference } from './methodsReference.ts'
 import { root } from './process.ts'
 
@@ -96,9 +97,28 @@ async function metricsPage(): Promise<string> {
   return `# Metrics\n\nServed at \`/metrics\` of the rollup port and of \`--metrics.port\`; those of the batcher and the devnet at \`/metrics\` of its control port.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
 }
 
+const memoryPage = (): string => `# Memory
+
+\`--memory-max\` bounds the anonymous memory of the process, \`--cache\` the caches in it. [ADR 0033](../adr/0033-memory-of-the-process.md) has measurements.
+
+## Caches
+
+Threads that have the same cache divide its bytes. The bytes are those of the largest default of \`--cache\`. Near \`--memory-max\` all of them shrink to a
+quarter, then to nothing.
+
+${table(['cache', 'threads', 'holds', 'share of --cache', 'bytes'], cacheRows)}
+
+## Queues, buffers and pools
+
+\`--memory-max\` below some gigabytes lowers the bounds of the servers: requests and answers of all threads take at most a quarter of it for each transport.
+
+${table(['threads', 'holds', 'bound', 'near --memory-max'], bufferRows)}
+`
+
 const pages: Readonly<Record<string, string>> = {
   'flags.md': flagsPage(),
   'faults.md': await faultsPage(),
+  'memory.md': memoryPage(),
   'metrics.md': await metricsPage(),
   'rpc.md': methodsReference([
     { title: 'Execution half (--http.port)', methods: ethRegistry.values() },

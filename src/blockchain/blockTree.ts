@@ -1,5 +1,9 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { MemoryGuard, MemoryLevel } from '#lib/memoryGuard'
 import type { Hash } from '#types/ids'
+
+/** Share of its bytes that the tree has at a level of memory. */
+export const treeShareAt: Readonly<Record<MemoryLevel, number>> = { normal: 1, high: 0.25, full: 0.1 }
 
 /** Estimated bytes of the small parts of an executed transaction: header, hashes, objects. */
 const transactionOverheadBytes = 1_500
@@ -35,13 +39,17 @@ function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
  */
 export class BlockTree {
   readonly #entries = new Map<Hash, Entry>()
-  readonly #maxBytes: number
+  readonly #givenBytes: number
   readonly #isKept: (block: ExecutedBlock) => boolean
+  #maxBytes: number
   #sizeBytes = 0
 
-  constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false) {
+  /** @param memory shrinks the tree while memory is short; absent: the bound is fixed */
+  constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false, memory?: Pick<MemoryGuard, 'onChange'>) {
+    this.#givenBytes = maxBytes
     this.#maxBytes = maxBytes
     this.#isKept = isKept
+    memory?.onChange((level) => this.#limitTo(treeShareAt[level]))
   }
 
   get sizeBytes(): number {
@@ -92,9 +100,19 @@ export class BlockTree {
     const load = loadOf(block, ms)
     this.#entries.set(block.hash, { block, ...load })
     this.#sizeBytes += load.sizeBytes
+    this.#evict(block.hash)
+  }
+
+  #limitTo(share: number): void {
+    this.#maxBytes = this.#givenBytes * share
+    this.#evict()
+  }
+
+  /** @param newest a block that stays */
+  #evict(newest?: Hash): void {
     if (this.#sizeBytes <= this.#maxBytes) return
     for (const { block: old } of this.#entries.values()) {
-      if (this.#sizeBytes <= this.#maxBytes || old.hash === block.hash) return
+      if (this.#sizeBytes <= this.#maxBytes || old.hash === newest) return
       if (!this.#isKept(old)) this.#delete(old.hash)
     }
   }

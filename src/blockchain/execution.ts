@@ -66,7 +66,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
     this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck }
-    this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block))
+    this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
     const committed = { number, hash }

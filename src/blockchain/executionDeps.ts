@@ -8,6 +8,7 @@ import type { Genesis } from '#chainspec/genesis'
 import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import type { Journal, Kv } from '#store/ports'
 import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
@@ -37,6 +38,8 @@ export type ExecutionDeps = {
   readonly watch?: ExecutionWatch
   readonly clock: Clock
   readonly log: Log
+  /** While memory is short, fewer executed blocks stay in memory and new ones wait for commits. Absent: never. */
+  readonly memory?: Pick<MemoryGuard, 'onChange'>
   /** Called right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** Called with each executed block and its execution time, canonical or not. */

@@ -234,6 +234,9 @@ export const flags = {
     ),
     'verify.restart': onOff({ doc: 'verify from the first row instead of where an interrupted verification ended' }),
     'prune.keep': chainDistance({ doc: 'states that `basalt db prune` keeps: a time or a number of blocks before the head' }),
+    'memory-max': bytes({
+      doc: 'memory of the process without the pages of its database, as 3GB; near it caches shrink, expensive calls are refused and new blocks wait for commits; default: three quarters of the memory of the machine or its cgroup',
+    }),
     cache: bytes({
       doc: 'memory of all caches together, as 512MB; the default is an eighth of the memory of the machine or its cgroup, from 34MB to 537MB',
     }),

@@ -65,6 +65,7 @@ export const optionFlags = [
   'rpc.workers',
   'sequencer.http',
   'cache',
+  'memory-max',
   'db.min-free',
 ] as const satisfies readonly FlagName[]
 type OptionFlag = (typeof optionFlags)[number]
@@ -214,6 +215,7 @@ export function nodeOptionsOf(
     ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
+    ...(given['memory-max'] !== undefined && { memoryMaxBytes: given['memory-max'] }),
     ...(given.cache !== undefined && { cacheBytes: given.cache }),
     minFreeBytes: given['db.min-free'],
   }

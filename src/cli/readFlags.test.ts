@@ -45,6 +45,7 @@ it.each<[FlagName, string, unknown]>([
   ['db.min-free', '500MB', 500_000_000],
   ['db.min-free', '12', 12],
   ['cache', '512MB', 512_000_000],
+  ['memory-max', '3GB', 3_000_000_000],
   ['rpc.hosts', 'Execution, node', ['execution', 'node']],
   ['jwt.secret', `0x${'AB'.repeat(32)}`, 'ab'.repeat(32)],
 ])('cli/readFlags: parses --%s %j', (name, value, meant) => {

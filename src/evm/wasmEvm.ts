@@ -14,8 +14,10 @@ export type WasmEvmOptions = {
 }
 
 const defaultCodeBytes = 8 * 2 ** 20
-const maxIdle = 2
-const maxIdleBytes = 64 * 2 ** 20
+/** Instances that a thread keeps of each build. */
+export const maxIdle = 2
+/** An instance with more resident memory is dropped after its session. */
+export const maxIdleBytes = 64 * 2 ** 20
 
 /** Creates a pool of idle instances, because creating one takes milliseconds. */
 function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionContext {

@@ -15,7 +15,7 @@ type Packing = { readonly block: (block: ExecutedBlock) => PackedBlock; readonly
 /** Bounds of unread records of one reader; beyond them it is disconnected. */
 export type UnreadLimits = { readonly maxBytes: number; readonly maxRecords: number }
 
-const usualUnread: UnreadLimits = { maxBytes: 512 * 2 ** 20, maxRecords: 20_000 }
+export const usualUnread: UnreadLimits = { maxBytes: 512 * 2 ** 20, maxRecords: 20_000 }
 
 /** Records that one reader has not taken yet. */
 class UnreadRecords {

@@ -12,7 +12,7 @@ const maxThreads = 4
 /** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */
 export const minTransactions = 8
 /** Maximum bytes of work that waits in a thread. Senders of a block beyond it are recovered by execution. */
-const maxQueuedBytes = 64 * 2 ** 20
+export const maxQueuedBytes = 64 * 2 ** 20
 /** Time in milliseconds after which a thread that does not end is terminated. */
 const stopMs = 1_000
 /** Heap of a thread. One transaction is decoded at a time. */

@@ -16,6 +16,7 @@ import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { createTransferLog } from '#lib/logTransfer'
+import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
@@ -38,7 +39,7 @@ import {
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** Caches of a thread without a budget. */
-const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, code: 32 * 2 ** 20 }
+const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, nodes: 64 * 2 ** 20, code: 32 * 2 ** 20 }
 
 /** Requests the genesis from the main thread when the store is empty; it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -100,7 +101,18 @@ function openCommitThread(
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits, cacheBytes = usualCacheBytes } = settings
+  const {
+    port,
+    dir,
+    config,
+    minFreeBytes,
+    maxPayloadMs,
+    maxPendingMs,
+    flashblockMs,
+    pool: limits,
+    cacheBytes = usualCacheBytes,
+    memoryMaxBytes,
+  } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
@@ -117,6 +129,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
   const caches = new CacheSet(cacheBytes)
+  using memory = createThreadGuard(systemClock, caches, memoryMaxBytes ?? Number.POSITIVE_INFINITY)
   const senders = createSenders({ known: caches.lru('senders') })
   // the first record is published before `opened` is set
   let opened: Execution | undefined
@@ -141,6 +154,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       genesis,
       pool,
       senders,
+      memory,
       watch,
       clock: systemClock,
       log,
@@ -160,7 +174,12 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
         outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
       },
     },
-    { minFreeBytes, ...(maxPayloadMs !== undefined && { maxPayloadMs }), ...(maxPendingMs !== undefined && { maxPendingMs }) },
+    {
+      minFreeBytes,
+      trieCacheBytes: cacheBytes.nodes,
+      ...(maxPayloadMs !== undefined && { maxPayloadMs }),
+      ...(maxPendingMs !== undefined && { maxPendingMs }),
+    },
   )
   opened = execution
   committer?.start()

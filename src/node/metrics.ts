@@ -45,7 +45,15 @@ export const nodeMetrics = defineMetrics({
   }),
   stores: gauge('basalt_node_store_bytes', 'Size of the files of a store', { store: ['chain', 'consensus'] }),
   diskFree: gauge('basalt_node_disk_free_bytes', 'Free space of the disk under the data directory'),
-  memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
+  memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'anonymous', 'heap', 'external'] }),
+})
+
+export const memoryMetrics = defineMetrics({
+  limit: gauge('basalt_memory_limit_bytes', 'Bound of the anonymous memory of the process (--memory-max)'),
+  level: gauge(
+    'basalt_memory_pressure_state',
+    '0: normal; 1: caches shrink and traces and range reads are refused; 2: calls are refused too',
+  ),
 })
 
 /** Caches of a thread; a scrape sums all threads. */

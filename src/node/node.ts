@@ -51,7 +51,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const registry = new Registry()
   const meter = starting.use(createNodeMetrics({ registry, clock }, options))
   const log = meter.counting(deps.log)
-  const memory = createNodeMemory(registry, options)
+  const memory = starting.use(createNodeMemory({ registry, clock }, options))
   const parts = { ...deps, registry, log, memory }
   const stop = new AbortController()
 

@@ -87,6 +87,8 @@ export type NodeOptions = {
   readonly readyMaxLagSec: number
   /** maximum time to execute one payload of another half or source; 0: no limit; absent: a minute */
   readonly maxPayloadMs?: number
+  /** bound of the anonymous memory of the process; absent: by the memory of the machine */
+  readonly memoryMaxBytes?: number
   /** bytes of all caches together; absent: by the memory of the machine */
   readonly cacheBytes?: number
   /** free bytes of the data directory's disk below which new blocks are refused */

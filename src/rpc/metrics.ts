@@ -9,7 +9,7 @@ export const rpcMetrics = defineMetrics({
     why: ['host', 'origin', 'full', 'malformed'],
   }),
   limitHits: counter('basalt_rpc_limit_hits_total', 'Calls refused or aborted by limit', {
-    limit: ['rate', 'queue', 'time', 'bytes'],
+    limit: ['rate', 'queue', 'time', 'bytes', 'memory'],
   }),
   evictions: counter('basalt_rpc_evictions_total', 'Idle connections ended to make room for others', {
     over: ['http', 'websocket'],

@@ -59,7 +59,7 @@ export type TxPoolFacts = {
   readonly removals: Readonly<Partial<Record<RemovalReason, number>>>
 }
 
-const defaults = {
+export const defaultPoolLimits = {
   maxBytes: 64 * 2 ** 20,
   maxAccountBytes: 8 * 2 ** 20,
   maxTransactionBytes: 128 * 1_024,
@@ -78,7 +78,7 @@ const expiryRounds = 60
  */
 export class TxPool implements BuildPool {
   readonly #deps: TxPoolDeps
-  readonly #limits: typeof defaults
+  readonly #limits: typeof defaultPoolLimits
   readonly #journal: PoolJournal | undefined
   readonly #totals = new PoolTotals()
   readonly #queues = new Map<Address, SenderQueue>()
@@ -98,7 +98,7 @@ export class TxPool implements BuildPool {
 
   constructor(deps: TxPoolDeps, limits: TxPoolLimits) {
     this.#deps = deps
-    this.#limits = { ...defaults, ...limits }
+    this.#limits = { ...defaultPoolLimits, ...limits }
     this.#journal = deps.journal && new PoolJournal(deps.journal, deps.log)
   }
 

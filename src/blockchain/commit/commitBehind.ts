@@ -3,10 +3,11 @@ import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import { requireFreeSpace } from '#store/freeSpace'
 import type { Kv, KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import { type BlockLoad, noLoad } from '../blockTree.ts'
+import { type BlockLoad, noLoad, treeShareAt } from '../blockTree.ts'
 import type { Branch } from '../branch.ts'
 import { readHead, type StoredHeads } from '../chainStore.ts'
 import type { ExecutionOptions } from '../executionDeps.ts'
@@ -16,7 +17,7 @@ import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
 /** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
-const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
+export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -30,6 +31,8 @@ export type CommitDeps = {
   readonly committer?: Committer
   readonly clock: Clock
   readonly log: Log
+  /** tightens the bound of blocks in memory; absent: it is fixed */
+  readonly memory?: Pick<MemoryGuard, 'onChange'>
   readonly onCommit?: (phase: 'begin' | 'end') => void
   readonly published: () => Published
   readonly sizeOf: (block: ExecutedBlock) => number
@@ -63,6 +66,7 @@ type Running = { readonly goal: Goal; readonly blocks: readonly ExecutedBlock[];
 export class CommitBehind {
   readonly #deps: CommitDeps
   readonly #opts: CommitOptions
+  #maxTreeBytes: number
   readonly #committer: Committer
   readonly #pace: CommitPace
   readonly #pruning: Disposable | undefined
@@ -82,8 +86,10 @@ export class CommitBehind {
     this.#deps = deps
     this.#sequence = sequence
     this.#opts = opts
+    this.#maxTreeBytes = opts.maxTreeBytes
     this.#pace = new CommitPace(opts.commitSliceMs)
     this.#committer = deps.committer ?? createCommitter(deps.kv, deps.clock)
+    deps.memory?.onChange((level) => this.#limitTree(treeShareAt[level]))
     this.#committer.onOutcome(() => this.#attempt(() => this.#take(false)))
     this.#pruning = opts.retention && this.#committer.prune(opts.retention, (event) => this.#pruned(event))
   }
@@ -119,6 +125,12 @@ export class CommitBehind {
   published(): void {
     this.#sinceMs ??= this.#deps.clock.nowMs()
     if (this.#goal === undefined && !this.#running) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
+  }
+
+  /** Bounds the blocks in memory; beyond it a new block waits for commits. */
+  #limitTree(share: number): void {
+    this.#maxTreeBytes = this.#opts.maxTreeBytes * share
+    if (this.#isPending && !this.#running && this.#isAtBound()) this.#schedule(0)
   }
 
   /**
@@ -169,9 +181,9 @@ export class CommitBehind {
     // blocks in progress are in memory until they are written
     const { sizeBytes } = load
     // with another thread, as many blocks may be in progress
-    const { maxUncommittedMs, maxTreeBytes } = this.#opts
+    const { maxUncommittedMs } = this.#opts
     const maxMs = this.#deps.committer ? maxUncommittedMs / 2 : maxUncommittedMs
-    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= maxTreeBytes / 2
+    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#maxTreeBytes / 2
   }
 
   #schedule(afterMs: number): void {

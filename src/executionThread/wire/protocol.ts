@@ -33,6 +33,8 @@ export type WorkerSettings = {
   readonly pool?: TxPoolLimits
   /** Interval of flashblocks while a block is built with the pool; absent: none are published. */
   readonly flashblockMs?: number
+  /** bound of the anonymous memory of the process; absent: none */
+  readonly memoryMaxBytes?: number
   /** bytes of the thread's caches; absent: usual ones */
   readonly cacheBytes?: ExecutionCacheBytes
   /** maximum time to execute an inserted payload; see `ExecutionOptions` */
@@ -52,6 +54,8 @@ export type WorkerSettings = {
 /** Bytes of the caches of the execution thread. */
 export type ExecutionCacheBytes = {
   readonly senders: number
+  /** trie nodes for state roots */
+  readonly nodes: number
   /** translated code that the interpreter keeps between blocks */
   readonly code: number
 }

@@ -2,6 +2,7 @@ import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Clock } from '#lib/clock'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import type { SyncProgress } from '#rpc/ports'
 import { freeBytes } from '#store/freeSpace'
 import type { NodeOptions } from '../nodeOptions.ts'
@@ -42,6 +43,11 @@ export function diskProblems(free: number | undefined, minFreeBytes: number): re
   return free < minFreeBytes
     ? [`the disk of the data directory has ${free} bytes free, less than --db.min-free ${minFreeBytes}: new blocks are refused`]
     : []
+}
+
+/** Returns why calls are refused for lack of memory. Pure. */
+export function memoryProblems({ maxBytes, level }: Pick<MemoryGuard, 'maxBytes' | 'level'>): readonly string[] {
+  return level() === 'full' ? [`the memory of the process is near --memory-max ${maxBytes}: calls are refused`] : []
 }
 
 /** Returns why blocks of the followed node are not taken. Pure. */

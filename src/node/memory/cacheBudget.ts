@@ -1,27 +1,22 @@
-/** Caches of a node, with their share of `--cache` in percent. Threads that have the same cache divide its share. */
-export const cachePercent = {
-  /** decoded blocks and the JSON of their parts, in the threads that answer JSON-RPC */
-  blocks: 22,
-  /** states between the transactions of traced blocks, in the same threads */
-  replays: 22,
-  /** trie nodes and codes of witnesses, in the same threads */
-  witness: 22,
-  /** logs of recent blocks for filters and subscriptions, in the same threads */
-  logs: 4,
-  /** L1 blocks and blobs, in the main thread */
-  l1: 12,
-  /** senders of transactions, in the execution thread */
-  senders: 6,
-  /** translated code between blocks, in the interpreter of the execution thread */
-  code: 6,
-  /** translated code between calls, in the interpreters of the threads that answer JSON-RPC */
-  callCode: 6,
-} as const
+type CacheEntry = { readonly percent: number; readonly threads: string; readonly holds: string }
 
-export type CacheName = keyof typeof cachePercent
-export const cacheNames = Object.keys(cachePercent) as readonly CacheName[]
-/** Caches whose hits are counted; the interpreter does not count those of its code. */
-export const countedCaches = cacheNames.filter((name) => name !== 'code' && name !== 'callCode')
+/** Caches of a node: the share of `--cache` in percent, the threads that divide it, and the contents. Generates `docs/reference/memory.md`. */
+export const cacheTable = {
+  blocks: { percent: 18, threads: 'JSON-RPC', holds: 'decoded blocks and the JSON of their parts' },
+  replays: { percent: 18, threads: 'JSON-RPC', holds: 'states between the transactions of traced blocks' },
+  witness: { percent: 18, threads: 'JSON-RPC', holds: 'trie nodes and codes of witnesses' },
+  logs: { percent: 4, threads: 'JSON-RPC', holds: 'logs of recent blocks for filters and subscriptions' },
+  l1: { percent: 12, threads: 'main', holds: 'L1 blocks and blobs' },
+  nodes: { percent: 12, threads: 'execution', holds: 'trie nodes by hash, for state roots' },
+  senders: { percent: 6, threads: 'execution', holds: 'senders of transactions' },
+  code: { percent: 6, threads: 'execution', holds: 'translated code between blocks, in the interpreter' },
+  callCode: { percent: 6, threads: 'JSON-RPC', holds: 'translated code between calls, in the interpreters' },
+} as const satisfies Record<string, CacheEntry>
+
+export type CacheName = keyof typeof cacheTable
+export const cacheNames = Object.keys(cacheTable) as readonly CacheName[]
+/** Caches whose hits are counted; those in linear memory do not count them, and do not shrink. */
+export const countedCaches = cacheNames.filter((name) => name !== 'nodes' && name !== 'code' && name !== 'callCode')
 
 /** Bytes of each cache. */
 export type CacheBytes = Readonly<Record<CacheName, number>>
@@ -34,8 +29,8 @@ export const usualCacheBytes = (memoryBytes: number): number =>
 
 /** Divides the bytes of all caches of a process among them. */
 export function divideCache(totalBytes: number): CacheBytes {
-  const all = cacheNames.reduce((sum, name) => sum + cachePercent[name], 0)
-  return Object.fromEntries(cacheNames.map((name) => [name, Math.floor((totalBytes * cachePercent[name]) / all)])) as CacheBytes
+  const all = cacheNames.reduce((sum, name) => sum + cacheTable[name].percent, 0)
+  return Object.fromEntries(cacheNames.map((name) => [name, Math.floor((totalBytes * cacheTable[name].percent) / all)])) as CacheBytes
 }
 
 /** Interpreters that a thread keeps: two that trace, and two that do not. */

@@ -1,15 +1,17 @@
 import type { Registry } from 'prom-client'
 import { CacheSet, type FactsByName } from '#lib/caches'
+import type { Clock } from '#lib/clock'
+import { createThreadGuard, type MemoryGuard, memoryLevels } from '#lib/memoryGuard'
 import { memoryLimit } from '#lib/processMemory'
 import { CacheMeter } from '../metrics/cacheMeter.ts'
-import { cacheMetrics } from '../metrics.ts'
+import { cacheMetrics, memoryMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import { cacheShares } from '../threads/rpcThreadCount.ts'
 import { isThreaded } from '../threads/rpcThreads.ts'
 import { type CacheBytes, type CacheName, divideCache, shareOfThread, usualCacheBytes } from './cacheBudget.ts'
 
 /** Memory of a node: the budget of its caches, and the caches of the main thread. */
-export interface NodeMemory {
+export interface NodeMemory extends Disposable {
   /** of all threads together */
   readonly bytes: CacheBytes
   /** of the main thread */
@@ -17,24 +19,39 @@ export interface NodeMemory {
   /** of one RPC thread */
   readonly workerBytes: CacheBytes
   readonly caches: CacheSet<CacheName>
+  /** of the process, watched by the main thread */
+  readonly guard: MemoryGuard
   /** Updates the metrics. @param others facts of the caches of the execution thread */
   collect(others: FactsByName<CacheName>): void
 }
 
-export type NodeMemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'listen' | 'rpcThreads'>
+export type NodeMemoryDeps = { readonly registry: Registry; readonly clock: Clock }
+export type NodeMemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'memoryMaxBytes' | 'listen' | 'rpcThreads'>
 
-/** Divides the memory of a node. The main thread has the caches of L1 and a share of those that answer JSON-RPC. */
-export function createNodeMemory(registry: Registry, options: NodeMemoryOptions): NodeMemory {
-  const bytes = divideCache(options.cacheBytes ?? usualCacheBytes(memoryLimit()))
+/** Returns the default of `--memory-max`: three quarters of the memory, for the pages of the database need the rest. */
+export const usualMemoryMax = (memoryBytes: number): number => Math.floor(memoryBytes * 0.75)
+
+/** Divides the memory of a node, and watches it until disposed. The main thread has the caches of L1 and a share of those that answer JSON-RPC. */
+export function createNodeMemory({ registry, clock }: NodeMemoryDeps, options: NodeMemoryOptions): NodeMemory {
+  const { memoryMaxBytes: maxBytes = usualMemoryMax(memoryLimit()) } = options
+  const bytes = divideCache(options.cacheBytes ?? usualCacheBytes(Math.min(maxBytes, memoryLimit())))
   const shares = cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0)
   const mainBytes = { ...shareOfThread(bytes, shares.main), l1: bytes.l1 }
   const caches = new CacheSet(mainBytes)
+  const guard = createThreadGuard(clock, caches, maxBytes)
+  const metrics = memoryMetrics.register(registry)
   const meter = new CacheMeter(cacheMetrics.register(registry))
   return {
     bytes,
     mainBytes,
     workerBytes: shareOfThread(bytes, shares.worker),
     caches,
-    collect: (others) => meter.collect([caches.facts(), others]),
+    guard,
+    collect(others): void {
+      meter.collect([caches.facts(), others])
+      metrics.limit.set({}, maxBytes)
+      metrics.level.set({}, memoryLevels.indexOf(guard.level()))
+    },
+    [Symbol.dispose]: () => guard[Symbol.dispose](),
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from '#lib/clock'
 import { countingFaults } from '#lib/faultCount'
 import type { Log } from '#lib/log'
 import { createLoopLagMeter } from '#lib/loopLag'
+import { anonymousBytes } from '#lib/processMemory'
 import { freeIn } from '../health/health.ts'
 import { faultCodes, nodeMetrics } from '../metrics.ts'
 import type { NodeMode } from '../nodeOptions.ts'
@@ -65,6 +66,7 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
       if (free !== undefined) metrics.diskFree.set({}, free)
       const { rss, heapUsed, external } = process.memoryUsage()
       metrics.memory.set({ kind: 'resident' }, rss)
+      metrics.memory.set({ kind: 'anonymous' }, anonymousBytes())
       metrics.memory.set({ kind: 'heap' }, heapUsed)
       metrics.memory.set({ kind: 'external' }, external)
       collectAges(facts, nowMs)

@@ -19,7 +19,7 @@ const { genesis, config } = smallChain(schedule)
 
 it('node/parts/executionHalf: counts the senders of a block by the thread that recovered them', async () => {
   const registry = new Registry()
-  const memory = createNodeMemory(registry, { listen: {} })
+  using memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
   const deps = { clock: systemClock, log: silentLog, registry, memory }
   const rollup = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
   const options = { config: rollup, genesis: () => genesis, datadir: base, minFreeBytes: 0, listen: {} }

@@ -14,7 +14,7 @@ import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.
 /** `onPublish`: called with each record right after it can be read. */
 export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
   Pick<NodeDeps, 'supervisor' | 'onCommit'> & {
-    readonly memory: Pick<NodeMemory, 'bytes' | 'collect'>
+    readonly memory: Pick<NodeMemory, 'bytes' | 'guard' | 'collect'>
     readonly onPublish?: (record: HeadRecord) => void
   }
 
@@ -58,7 +58,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
       },
     },
     {
-      ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes },
+      ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes, memoryMaxBytes: memory.guard.maxBytes },
       ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
       maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
       ...(listen.flashblocks && { flashblockMs: listen.flashblocks.intervalMs }),

@@ -35,7 +35,7 @@ it('node/parts/l1Part: requests nothing from L1 again after a restart, including
   async function read(): Promise<readonly Uint8Array[] | 'missing'> {
     await using kv = openLmdbKv(base, Object.values(consensusTables))
     const registry = new Registry()
-    const memory = createNodeMemory(registry, { listen: {} })
+    using memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
     const deps = { kv, clock: systemClock, random: Math.random, fetch, log, kzg, registry, memory }
     await using l1 = openL1(deps, { config, l1: urls })
     await checkL1(l1, signal)

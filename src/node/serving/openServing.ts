@@ -7,9 +7,10 @@ import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { HeadFeed } from '#rpc/ports'
 import { healthPages, type Page } from '#rpc/server/healthPages'
-import { type EngineUse, type HealthSources, problemsOf } from '../health/health.ts'
+import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
+import { answerBytesOf } from '../memory/serverLimits.ts'
 import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
 import { scrape } from '../metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
@@ -68,7 +69,13 @@ async function openThreads(
   const metrics = rpcThreadsMetrics.register(registry)
   return await startRpcThreads(
     { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics },
-    { ...options, hasPending: hasPendingBlocks(options), count: options.rpcThreads ?? 0, cacheBytes: memory.workerBytes },
+    {
+      ...options,
+      hasPending: hasPendingBlocks(options),
+      count: options.rpcThreads ?? 0,
+      cacheBytes: memory.workerBytes,
+      memoryMaxBytes: memory.guard.maxBytes,
+    },
   )
 }
 
@@ -83,7 +90,8 @@ export async function openServing(
   options: NodeOptions,
   onFlashblocks: (flashblocks: FlashblocksPart) => void,
 ): Promise<Serving> {
-  const { clock, log, registry, meter, stop } = deps
+  const { clock, log, registry, meter, stop, memory } = deps
+  const answerBytes = answerBytesOf(memory.guard.maxBytes, options.rpcThreads ?? 0)
   const { execution, consensus, engine } = halves
   await using opening = new AsyncDisposableStack()
   const silence = options.mode === 'execution' ? opening.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
@@ -94,7 +102,7 @@ export async function openServing(
   onFlashblocks(flashblocks)
 
   const sources = healthSourcesOf(clock, halves, eth?.watch)
-  const ownProblems = (): readonly string[] => [...problemsOf(sources, options), ...flashblocks.problems()]
+  const ownProblems = (): readonly string[] => [...problemsOf(sources, options), ...memoryProblems(memory.guard), ...flashblocks.problems()]
   const threads = opening.use(await openThreads(deps, halves, context, ownProblems, options))
   const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
 
@@ -113,7 +121,10 @@ export async function openServing(
   }
   const listen = threads ? withoutThreaded(options.listen) : options.listen
   const servers = opening.use(
-    await startServers({ ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry) }, listen),
+    await startServers(
+      { ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry), memory: { guard: memory.guard, answerBytes } },
+      listen,
+    ),
   )
   const {
     version,

@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import { type MemoryGuard, unboundedMemory } from '#lib/memoryGuard'
 import type { AdminContext, CallContext, CancellationToken, EthContext, RollupContext, SocketContext, Subscriptions } from '#rpc/context'
 import { createGates, type Gates } from '#rpc/limits/gates'
 import { type ApiKey, createRateLimiter, type RateLimiter, type RateLimitOptions } from '#rpc/limits/rateLimit'
@@ -12,6 +13,7 @@ import type { Pages } from '#rpc/server/healthPages'
 import { createRpcServer } from '#rpc/server/httpServer'
 import { createIpcServer } from '#rpc/server/ipcServer'
 import { createWsServer } from '#rpc/server/wsServer'
+import { httpLimits, wsLimits } from '../memory/serverLimits.ts'
 
 /** Address of a server; `port` 0: any free port. */
 export type Listen = {
@@ -67,10 +69,15 @@ export type EthParts = {
 /** Served parts of the consensus half; `admin` absent: no admin_* methods. */
 export type RollupParts = Omit<RollupContext, 'cancellation'> & { readonly admin?: AdminContext['admin'] }
 
+/** Memory of the process, and the bytes of it for answers and requests of this thread. */
+export type ServersMemory = { readonly guard: MemoryGuard; readonly answerBytes: number }
+
 export type ServersDeps = {
   readonly log: Log
   readonly clock: Clock
   readonly metrics: RpcMetrics
+  /** absent: not bounded */
+  readonly memory?: ServersMemory
   readonly eth: EthParts | undefined
   readonly rollup: RollupParts | undefined
   readonly health: Pages
@@ -87,8 +94,16 @@ export interface Servers extends AsyncDisposable {
 }
 
 type Open = (name: keyof ListenOptions, start: Promise<Served>) => Promise<void>
-type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics; readonly gates?: Gates }
+type Common = {
+  readonly log: Log
+  readonly clock: Clock
+  readonly metrics: RpcMetrics
+  readonly memory: MemoryGuard
+  readonly gates?: Gates
+}
 type LimiterOf = (options: RateLimitOptions | undefined) => RateLimiter | undefined
+
+const unbounded: ServersMemory = { guard: unboundedMemory, answerBytes: Number.POSITIVE_INFINITY }
 
 const unrouted = <Context>(registry: Registry<Context>): Registry<Context> => registry
 
@@ -96,7 +111,7 @@ async function openEth(
   open: Open,
   common: Common,
   limiterOf: LimiterOf,
-  { eth, health }: ServersDeps,
+  { eth, health, memory: { answerBytes } = unbounded }: ServersDeps,
   listen: ListenOptions,
 ): Promise<void> {
   if (eth === undefined) return
@@ -110,14 +125,19 @@ async function openEth(
   if (listen.http) {
     const contextOf = (cancellation: CancellationToken): EthContext => ({ ...context, cancellation })
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
-    const options = { ...at, ...(cors && { cors: cors === true ? ('*' as const) : cors }), flag }
+    const options = { ...at, ...(cors && { cors: cors === true ? ('*' as const) : cors }), flag, limits: httpLimits(answerBytes) }
     const registry = route(withNamespaces(ethRegistry, api))
     const deps = { ...common, pages: health, registry, contextOf, limiter: limiterOf(rateLimit) }
     await open('http', createRpcServer(deps, options))
   }
   if (listen.ws) {
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
-    const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: at.flag ?? 'ws.port' }
+    const options = {
+      ...at,
+      ...(cors && { origins: cors === true ? ('any' as const) : cors }),
+      flag: at.flag ?? 'ws.port',
+      limits: wsLimits(answerBytes),
+    }
     const registry = route(withNamespaces(socketRegistry, api))
     await open('ws', createWsServer({ ...sockets, registry, limiter: limiterOf(rateLimit) }, options))
   }
@@ -147,7 +167,7 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<Servers> {
-  const { log, clock, metrics, rollup, health, metricsPages } = deps
+  const { log, clock, metrics, memory = unbounded, rollup, health, metricsPages } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const servers: Served[] = []
@@ -159,14 +179,14 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     servers.push(server)
     urls[name] = server.url
   }
-  const common = { log, clock, metrics }
+  const common = { log, clock, metrics, memory: memory.guard }
   const limiters: RateLimiter[] = []
   const limiterOf: LimiterOf = (options) => {
     const limiter = options && createRateLimiter(clock, options)
     if (limiter) limiters.push(limiter)
     return limiter
   }
-  await openEth(open, { ...common, gates: createGates() }, limiterOf, deps, listen)
+  await openEth(open, { ...common, gates: createGates(memory.guard) }, limiterOf, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
     const contextOf = (cancellation: CancellationToken): CallContext => ({ cancellation })

@@ -38,6 +38,7 @@ export type RpcThreadsDeps = {
 export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback'> & {
   readonly count: number
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  readonly memoryMaxBytes: number
   /** caches of one thread */
   readonly cacheBytes: CacheBytes
   /** the node has pending blocks */
@@ -175,8 +176,28 @@ class Threads implements RpcThreads {
   /** @throws the fault that kept the thread from starting */
   async #seat(number: number): Promise<Urls> {
     const { execution, sync, sequencer } = this.#deps
-    const { count: threads, config, version, cacheBytes, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
-    const common = { number, threads, config, version, cacheBytes, callTimeoutMs, pendingFallback, hasPending, listen: this.#listen }
+    const {
+      count: threads,
+      config,
+      version,
+      memoryMaxBytes,
+      cacheBytes,
+      callTimeoutMs,
+      pendingFallback,
+      hasPending = false,
+    } = this.#options
+    const common = {
+      number,
+      threads,
+      config,
+      version,
+      memoryMaxBytes,
+      cacheBytes,
+      callTimeoutMs,
+      pendingFallback,
+      hasPending,
+      listen: this.#listen,
+    }
     const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {

@@ -7,6 +7,7 @@ import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import { createTransferLog } from '#lib/logTransfer'
+import { createThreadGuard } from '#lib/memoryGuard'
 import { ThreadLink } from '#lib/threadLink'
 import type { CancellationToken, EthContext } from '#rpc/context'
 import { ethRegistry } from '#rpc/methods'
@@ -15,6 +16,7 @@ import type { SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
+import { answerBytesOf } from '../memory/serverLimits.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
 import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
 import { createHeadFeed } from '../serving/headFeed.ts'
@@ -76,11 +78,13 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
  * @param port to main; closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
-  const { number, threads, config, version, listen, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
+  const { number, threads, config, version, listen, memoryMaxBytes, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } =
+    settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
   const codeBytes = codeBytesOf(cacheBytes)
+  using memory = createThreadGuard(clock, caches, memoryMaxBytes)
   using meter = createThreadMeter(metrics, caches)
   let sync: SyncProgress | undefined = settings.sync
   let opened: Opened | undefined
@@ -123,6 +127,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     await using servers = await startServers(
       {
         ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
+        memory: { guard: memory, answerBytes: answerBytesOf(memoryMaxBytes, threads) },
         eth: { context: opened.context, heads, route: (registry) => withFilterRoutes(registry, routes) },
         health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
       },

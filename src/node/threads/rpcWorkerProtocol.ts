@@ -19,6 +19,8 @@ export type RpcWorkerSettings = {
   readonly config: RollupConfig
   readonly version: string
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  /** bound of the anonymous memory of the process */
+  readonly memoryMaxBytes: number
   /** of the caches of this thread */
   readonly cacheBytes: CacheBytes
   readonly callTimeoutMs: number | undefined

@@ -45,10 +45,10 @@ export type Dispatcher<By extends Caller = Caller> = {
 /** Bytes of a body that cost one compute unit, in addition to its calls. */
 const bytesPerUnit = 65_536
 
-function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | undefined {
+function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | 'memory' | undefined {
   if (code === overRateLimitCode) return 'rate'
   const limit = isJsonObject(data) ? data['limit'] : undefined
-  return limit === 'queue' || limit === 'time' || limit === 'bytes' ? limit : undefined
+  return limit === 'queue' || limit === 'time' || limit === 'bytes' || limit === 'memory' ? limit : undefined
 }
 
 /** One running call. A class: a getter in an object literal costs too much per request. */
@@ -78,6 +78,10 @@ function createRunner<Context, By extends Caller>(
       call.isLate = true
       late.reject(timedOut(timeoutMs))
     })
+    using _full = gates[cost].onFull((busy) => {
+      call.isLate = true
+      late.reject(busy)
+    })
     return await Promise.race([work(), late.promise])
   }
 
@@ -104,6 +108,7 @@ function createRunner<Context, By extends Caller>(
   return (method, params, caller) => {
     const { cost } = method
     const call = new RunningCall(caller)
+    gates[cost].checkMemory()
     gates[cost].checkUnread()
     if (!gates[cost].enter()) {
       return inTime(call, cost, async () => {

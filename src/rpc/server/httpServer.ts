@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import type { CancellationToken } from '../context.ts'
 import type { Gates } from '../limits/gates.ts'
 import { type ClientIdentity, identityOf, type RateLimiter } from '../limits/rateLimit.ts'
@@ -32,6 +33,8 @@ export type RpcServerDeps<Context> = {
   readonly limiter?: RateLimiter | undefined
   /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
+  /** of the process; absent: not bounded */
+  readonly memory?: MemoryGuard | undefined
   readonly log: Log
   readonly clock: Clock
   /** absent: ended connections appear in the log only */
@@ -68,7 +71,7 @@ export type RpcServerLimits = {
   readonly closeTimeoutMs: number
 }
 
-const defaultServerLimits: RpcServerLimits = {
+export const defaultServerLimits: RpcServerLimits = {
   maxBodyBytes: 15_000_000,
   maxHeldBytes: 150_000_000,
   maxResponseBytes: 160_000_000,

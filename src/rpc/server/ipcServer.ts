@@ -3,6 +3,7 @@ import { chmodSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import type { CancellationToken, Subscriptions } from '../context.ts'
 import { rpcFault } from '../faults.ts'
 import { filterMemoryBytes } from '../filters/filters.ts'
@@ -21,6 +22,8 @@ export type IpcServerDeps<Context> = AudienceDeps & {
   /** Creates the context of one call from its cancellation and the subscriptions of its connection. */
   readonly contextOf: (cancellation: CancellationToken, subscriptions: Subscriptions) => Context
   readonly gates?: Gates | undefined
+  /** of the process; absent: not bounded */
+  readonly memory?: MemoryGuard | undefined
   /** budget of filters and subscriptions, shared by the servers of the thread; absent: the server has its own */
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
@@ -30,7 +33,7 @@ export type IpcServerDeps<Context> = AudienceDeps & {
 /** `flag`: the flag that sets the path, for faults. */
 export type IpcServerOptions = { readonly path: string; readonly flag: string }
 
-const limits = {
+export const ipcLimits = {
   maxBatch: 1_000,
   maxResponseBytes: 160_000_000,
   maxConnections: 64,
@@ -88,21 +91,21 @@ export async function createIpcServer<Context>(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { registry, gates, log, clock } = deps
   const contextOf = (cancellation: CancellationToken, caller: SocketCaller): Context => deps.contextOf(cancellation, caller.subscriptions)
-  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
+  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, ipcLimits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
-  const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
+  const unreadTotal = new UnreadTotal(deps, ipcLimits.maxUnreadTotalBytes)
+  const connectionDeps = { dispatcher, budget: new ByteBudget(ipcLimits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
-  const slots = new ConnectionSlots(limits.maxConnections)
+  const slots = new ConnectionSlots(ipcLimits.maxConnections)
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const slot = slots.take('local', () => socket.destroy())
     if (slot === undefined) {
       socket.destroy()
       return
     }
-    const ipcSocket = new IpcSocket(socket, limits.maxMessageBytes)
-    const connection = new Connection(ipcSocket, connectionDeps, limits, { bucket: undefined, slot }, () => {
+    const ipcSocket = new IpcSocket(socket, ipcLimits.maxMessageBytes)
+    const connection = new Connection(ipcSocket, connectionDeps, ipcLimits, { bucket: undefined, slot }, () => {
       slot[Symbol.dispose]()
       connections.delete(connection)
     })
@@ -121,7 +124,7 @@ export async function createIpcServer<Context>(
       audience[Symbol.dispose]()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const connection of connections) connection.close()
-      using _timer = clock.after(limits.closeTimeoutMs, () => {
+      using _timer = clock.after(ipcLimits.closeTimeoutMs, () => {
         for (const connection of connections) connection.terminate()
       })
       await closed

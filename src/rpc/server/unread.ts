@@ -1,4 +1,5 @@
 import type { Log } from '#lib/log'
+import type { MemoryGuard, MemoryLevel } from '#lib/memoryGuard'
 import type { RpcMetrics } from '../metrics.ts'
 import type { ByteList } from '../results/byteList.ts'
 
@@ -17,18 +18,31 @@ export type UnreadDeps = {
   readonly log: Log
   /** absent: ended connections appear in the log only */
   readonly metrics?: Pick<RpcMetrics, 'unreadEnds'> | undefined
+  /** tightens the bound while memory is short; absent: the bound is fixed */
+  readonly memory?: Pick<MemoryGuard, 'onChange'> | undefined
 }
+
+/** Share of its bound that the unread answers of a server have at a level of memory. */
+const shareAt: Readonly<Record<MemoryLevel, number>> = { normal: 1, high: 0.5, full: 0.25 }
 
 /** Bounds the answers of a server that its clients have not read. Beyond the bound it ends the connection that holds most. */
 export class UnreadTotal {
   readonly #deps: UnreadDeps
-  readonly #maxBytes: number
+  readonly #givenBytes: number
   readonly #connections = new Set<Unread>()
+  #maxBytes: number
   #bytes = 0
 
   constructor(deps: UnreadDeps, maxBytes: number) {
     this.#deps = deps
+    this.#givenBytes = maxBytes
     this.#maxBytes = maxBytes
+    deps.memory?.onChange((level) => this.#limitTo(shareAt[level]))
+  }
+
+  /** Share of its bytes that the server has now. */
+  get share(): number {
+    return this.#maxBytes / this.#givenBytes
   }
 
   /**
@@ -50,6 +64,11 @@ export class UnreadTotal {
   /** Called by a connection that has closed. */
   leave(connection: Unread): void {
     if (this.#connections.delete(connection)) this.#bytes -= connection.bytes
+  }
+
+  #limitTo(share: number): void {
+    this.#maxBytes = this.#givenBytes * share
+    this.add(0)
   }
 
   #endLargest(): void {

@@ -7,6 +7,7 @@ import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
+import type { MemoryGuard } from '#lib/memoryGuard'
 import type { CancellationToken, Subscriptions } from '../context.ts'
 import { filterMemoryBytes } from '../filters/filters.ts'
 import type { Gates } from '../limits/gates.ts'
@@ -33,6 +34,8 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly limiter?: RateLimiter | undefined
   /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
+  /** of the process; absent: not bounded */
+  readonly memory?: MemoryGuard | undefined
   /** budget of filters and subscriptions, shared by the servers of the thread; absent: the server has its own */
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
@@ -64,7 +67,7 @@ export type WsServerLimits = AnswerLimits &
     readonly requestTimeoutMs: number
   }
 
-const defaultWsLimits: WsServerLimits = {
+export const defaultWsLimits: WsServerLimits = {
   maxBatch: 100,
   maxResponseBytes: 64_000_000,
   maxSubscriptions: 128,

@@ -328,7 +328,8 @@ export class Connection {
       this.#throttle()
     })
     const { maxUnreadBytes, maxBufferedBytes } = this.#limits
-    if (this.#unreadBytes > maxUnreadBytes || this.#socket.bufferedAmount > maxBufferedBytes) this.#cut('slow')
+    if (this.#unreadBytes > maxUnreadBytes * this.#deps.unreadTotal.share || this.#socket.bufferedAmount > maxBufferedBytes)
+      this.#cut('slow')
   }
 
   /** Pauses reading while too many messages are processed, or while the client has not read most of its answers. */

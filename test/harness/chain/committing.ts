@@ -7,6 +7,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { type MemoryGuard, unboundedMemory } from '#lib/memoryGuard'
 import { createMemoryJournal } from '#store/memoryJournal'
 import type { JournalRecord, Kv, KvWriter } from '#store/ports'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
@@ -53,6 +54,7 @@ export function startCommitting(
   segments = new Map<number, JournalRecord[]>(),
   maxSegmentBytes?: number,
   committing: 'here' | 'late' = 'here',
+  memory: Pick<MemoryGuard, 'onChange'> = unboundedMemory,
 ) {
   const manual = createManualClock()
   /** Time that each block takes; the clock does not move otherwise. */
@@ -78,6 +80,7 @@ export function startCommitting(
       config,
       genesis: () => genesis,
       clock,
+      memory,
       log: silentLog,
       onCommit: (phase) => void events.push(phase),
       onExecuted: ({ header }) => void events.push(`executed ${header.number}`),
