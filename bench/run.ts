@@ -37,6 +37,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   frames: () => import('./frames.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
   pool: () => import('./pool.ts'),
+  prune: () => import('./state/prune.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),

@@ -68,8 +68,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
-    const { number, hash } = heads.unsafe
-    const committed = { number, hash }
+    const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
     this.#sequence = sequence
     this.#commits = new CommitBehind(this.#commitDeps(), sequence, options)
@@ -92,6 +91,7 @@ export class Execution implements Engine, AsyncDisposable {
       loadOf: (blocks): BlockLoad => this.#tree.loadOfChain(blocks, [], noLoad),
       onCommitting: (): void => this.#journalUnwound(),
       onCommitted: (done): void => this.#afterCommit(done),
+      onLastPruned: (): void => this.#publish(this.#published),
     }
   }
 

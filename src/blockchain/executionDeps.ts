@@ -10,10 +10,10 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { MemoryGuard } from '#lib/memoryGuard'
 import type { Journal, Kv } from '#store/ports'
+import type { Retention } from '#types/chainDistance'
 import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
 import type { PruneStep } from './pruning/pruner.ts'
-import type { Retention } from './pruning/retention.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv

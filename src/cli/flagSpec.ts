@@ -187,12 +187,23 @@ export const addressRanges = (options: FlagOptions): FlagSpec<readonly string[]>
 
 const distanceUnits: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 }
 
+function distanceOf(value: string): ChainDistance | undefined {
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,8})([smhdb]?)$/.exec(value) ?? []
+  if (digits === '') return undefined
+  return unit === 'b' ? { blocks: Number(digits) } : { sec: Number(digits) * (distanceUnits[unit] ?? 0) }
+}
+
 export const chainDistance = (options: FlagOptions): FlagSpec<ChainDistance> =>
-  flag(options, 'TIME', 'a number of seconds, a time such as 90m, 36h or 7d, or a number of blocks written 512b', (value) => {
-    const [, digits = '', unit = ''] = /^([1-9]\d{0,8})([smhdb]?)$/.exec(value) ?? []
-    if (digits === '') return undefined
-    return unit === 'b' ? { blocks: Number(digits) } : { sec: Number(digits) * (distanceUnits[unit] ?? 0) }
-  })
+  flag(options, 'TIME', 'a number of seconds, a time such as 90m, 36h or 7d, or a number of blocks written 512b', distanceOf)
+
+/** A distance, or all. @param plain unit of a number without one */
+export const retention = (options: FlagOptions, plain: 's' | 'b' = 's'): FlagSpec<ChainDistance | 'all'> =>
+  flag(
+    options,
+    'TIME',
+    `${plain === 's' ? 'a number of seconds, ' : ''}a time such as 90m, 36h or 7d, a number of blocks written 512${plain === 's' ? 'b' : ' or 512b'}, or all`,
+    (value) => (value === 'all' ? value : distanceOf(/^\d+$/.test(value) ? value + plain : value)),
+  )
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
 

@@ -18,6 +18,7 @@ import {
   older,
   onOff,
   port,
+  retention,
   secretHex,
   text,
   url,
@@ -247,6 +248,14 @@ export const flags = {
       Number.MAX_SAFE_INTEGER,
     ),
     'export.to': integer({ doc: 'last block that `basalt db export` writes, by default the head' }, 'N', 0, Number.MAX_SAFE_INTEGER),
+    'retain.history': defaulted(
+      retention({
+        modes: withExecution,
+        doc: 'states before the head that are kept, counted by block time; older ones are removed while the node runs, none from the finalized block on. A longer time brings no removed state back',
+      }),
+      { sec: 7 * 86_400 },
+      '7d',
+    ),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
 
@@ -299,7 +308,6 @@ export const flags = {
   ...flashblocksFlags,
 
   ...inGroup('Not supported yet', {
-    'retain.history': notYet({ aliases: older('RETH_PRUNING_ARGS'), doc: 'retention of old state; all of it is kept' }, 'TIME'),
     'proofs.history': notYet({
       aliases: [
         ...older('RETH_HISTORICAL_PROOFS', {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { networkOf } from '#chainspec/networks'
+import type { NodeOptions } from '#node/nodeOptions'
 import { usualRpcThreads } from '#node/threads/rpcThreadCount'
 import { nodeOptionsOf, optionFlags, unusedSecretFile } from './nodeOptions.ts'
 import { readFlagsOfMode } from './readFlags.ts'
@@ -40,8 +41,28 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
     readyMaxLagSec: 30,
     pendingFallback: 'latest',
     maxPayloadMs: 60_000,
+    retention: { history: { sec: 604_800 } },
     minFreeBytes: 2_000_000_000,
   })
+})
+
+it.each<[Record<string, string>, NodeOptions['retention']]>([
+  [{ 'retain.history': '50b' }, { history: { blocks: 50 } }],
+  [{ 'retain.history': '36h' }, { history: { sec: 129_600 } }],
+  [{ 'retain.history': 'all' }, { history: 'all', proofs: 'all' }],
+  [
+    { 'retain.history': 'all', 'rpc.eth-proof-window': '2h' },
+    { history: 'all', proofs: { sec: 7_200 } },
+  ],
+  [{ 'rpc.eth-proof-window': '100000' }, { history: { sec: 604_800 }, proofs: { blocks: 100_000 } }],
+])('cli/nodeOptions: keeps older states as %j asks', (flags, retention) => {
+  expect(options('all', { ...l1, ...flags }).retention).toEqual(retention)
+})
+
+it.each(['0', '0b', '-1d', '7w', 'none', '1.5d'])('cli/nodeOptions: refuses %s as a retention (BAD_FLAG)', (value) => {
+  for (const flag of ['retain.history', 'rpc.eth-proof-window']) {
+    expect(() => options('all', { ...l1, [flag]: value })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
+  }
 })
 
 it.each(['BASALT_L1_CHAIN_CONFIG', 'BASE_NODE_L1_CHAIN_CONFIG', 'OP_NODE_ROLLUP_L1_CHAIN_CONFIG'])(

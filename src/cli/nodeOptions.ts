@@ -6,7 +6,7 @@ import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { PageListen } from '#node/serving/servers'
-import type { ChainDistance } from '#types/chainDistance'
+import type { ChainDistance, Retention } from '#types/chainDistance'
 import { datadirOf } from './datadir.ts'
 import { cliFault } from './faults.ts'
 import { readJsonFile } from './files.ts'
@@ -67,6 +67,8 @@ export const optionFlags = [
   'cache',
   'memory-max',
   'db.min-free',
+  'retain.history',
+  'rpc.eth-proof-window',
 ] as const satisfies readonly FlagName[]
 type OptionFlag = (typeof optionFlags)[number]
 export type OptionValues = FlagValues<OptionFlag>
@@ -165,6 +167,12 @@ export function unusedSecretFile(
   return isSecretFileUnused(digits, jwt) ? jwt : undefined
 }
 
+/** Returns the older states to keep. Proofs go as far back as states when all states are kept. */
+export function retentionOf(given: FlagValues<'retain.history'> & Partial<FlagValues<'rpc.eth-proof-window'>>): Retention {
+  const { 'retain.history': history, 'rpc.eth-proof-window': proofs = history === 'all' ? history : undefined } = given
+  return { history, ...(proofs && { proofs }) }
+}
+
 /**
  * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
  * @param nowMs wall clock
@@ -212,7 +220,7 @@ export function nodeOptionsOf(
     listen: listenOf(given),
     ...followedOf(given),
     ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
-    ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'] }),
+    ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'], retention: retentionOf(given) }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     ...(given['memory-max'] !== undefined && { memoryMaxBytes: given['memory-max'] }),

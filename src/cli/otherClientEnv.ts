@@ -39,6 +39,7 @@ export const otherClientEnv: readonly Foreign[] = [
     why: "other clients' files cannot be read; --datadir names Basalt's directory",
   },
   { names: ['ADDITIONAL_ARGS', 'IPC_PATH', 'HOST_IP', 'CHAIN_ID'], kind: 'no-meaning', why: 'used by scripts of other images only' },
+  { names: ['RETH_PRUNING_ARGS'], kind: 'no-meaning', why: 'arguments of another client: --retain.history sets how long states are kept' },
   { names: ['STATSD_ADDRESS'], kind: 'no-meaning', why: 'metrics are served, not sent: --metrics.port' },
   { names: ['JWT_SECRET_FILE'], kind: 'no-meaning', why: 'specific to nethermind: --jwt names the file of the secret' },
   {

@@ -11,6 +11,7 @@ import {
   older,
   origins,
   port,
+  retention,
   text,
 } from './flagSpec.ts'
 
@@ -89,6 +90,12 @@ export const rpcFlags = inGroup(
       duration({ doc: 'maximal execution time of an eth_call; 0: no limit' }, 'a time such as 5s or 500ms'),
       5_000,
       '5s',
+    ),
+    'rpc.eth-proof-window': retention(
+      {
+        doc: 'blocks before the head with proofs (eth_getProof, execution witnesses), within --retain.history: a number of blocks, or a time; at least an hour and all blocks that are not finalized; default: an hour, and all with --retain.history all',
+      },
+      'b',
     ),
     'rpc.workers': defaulted(
       integer(

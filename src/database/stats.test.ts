@@ -27,7 +27,7 @@ it('database/stats: counts rows, pages and blocks of a stopped node, and their g
   expect(chain.otherBytes).toBeGreaterThan(0)
   expect(chain.usedBytes).toBeLessThanOrEqual(chain.fileBytes + chain.freeBytes)
   // one block every two seconds
-  expect(blocks).toEqual({ head: 60, stored: 61, oldest: 0, oldestState: 0, perDay: 43_200 })
+  expect(blocks).toEqual({ head: 60, stored: 61, oldest: 0, oldestState: 0, oldestProof: 0, perDay: 43_200 })
   const bodies = growth.find(({ table }) => table === 'bodies')
   expect(bodies?.bytesPerDay).toBeCloseTo(((chain.tables.find(({ name }) => name === 'bodies')?.bytes ?? 0) / 61) * 43_200)
   expect(stats.bytesPerDay).toBeCloseTo(growth.reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readCanonicalHash, readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
 import { journalDir, poolJournalDir } from '#executionThread/wire/protocol'
 import { u64FromBytes } from '#lib/bytes'
-import { oldestState } from '#state/chainState'
+import { oldestProof, oldestState } from '#state/chainState'
 import { type EnvironmentStats, environmentStats, type TableStats } from '#store/environmentStats'
 import { freeBytes } from '#store/freeSpace'
 import type { KvReader } from '#store/ports'
@@ -19,6 +19,8 @@ type BlockStats = {
   readonly oldest: number
   /** Lowest number whose state can be read. */
   readonly oldestState: number
+  /** Lowest number whose accounts and slots can be proved. */
+  readonly oldestProof: number
   /** Undefined with fewer than two blocks after genesis, or when all have one time. */
   readonly perDay: number | undefined
 }
@@ -95,6 +97,7 @@ function blockStats(reader: KvReader, chain: EnvironmentStats): BlockStats {
     stored: tableOf(chain, 'canonical').rows,
     oldest: first === undefined ? head : u64FromBytes(first),
     oldestState: oldest,
+    oldestProof: oldestProof(reader),
     perDay: blocksPerDay(reader, oldest + 1, head),
   }
 }
@@ -108,18 +111,18 @@ function blocksPerDay(reader: KvReader, first: number, head: number): number | u
 }
 
 /** Returns the growth of the tables that have rows for each block. Tables whose old rows are pruned do not grow. */
-function growthOf(chain: EnvironmentStats, { head, oldestState: oldest, perDay }: BlockStats, genesis: number): TableGrowth[] {
+function growthOf(chain: EnvironmentStats, { head, oldestState: oldest, oldestProof, perDay }: BlockStats, genesis: number): TableGrowth[] {
   if (perDay === undefined) return []
   const of = (names: readonly string[], blocks: number, basis: string): TableGrowth[] =>
     names.map((table) => {
       const bytesPerBlock = blocks > 0 ? tableOf(chain, table).bytes / blocks : 0
       return { table, bytesPerBlock, bytesPerDay: bytesPerBlock * perDay, basis: `bytes / ${blocks} ${basis} × blocks per day` }
     })
-  const isPruned = oldest > genesis
   return [
     ...['headers', 'bodies', 'receipts', 'canonical', 'blockByHash'].flatMap((name) => of([name], tableOf(chain, name).rows, 'rows')),
     ...of(['txByHash'], tableOf(chain, 'bodies').rows, 'stored bodies'),
     ...of(['logIndex'], tableOf(chain, 'receipts').rows, 'blocks with receipts'),
-    ...(isPruned ? [] : of(['changes', 'historyIndex', 'nodeHistory'], head - oldest, 'blocks after the oldest state')),
+    ...(oldest > genesis ? [] : of(['changes', 'historyIndex'], head - oldest, 'blocks after the oldest state')),
+    ...(oldestProof > genesis ? [] : of(['nodeHistory'], head - oldest, 'blocks after the oldest state')),
   ]
 }

@@ -2,6 +2,7 @@ import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Node } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
+import type { Retention } from '#types/chainDistance'
 import type { Hash } from '#types/ids'
 import type { ComparedNode } from './agreement.ts'
 import type { DevnetPorts } from './options.ts'
@@ -24,9 +25,10 @@ export type NodeBasics = {
   readonly l1: Pick<DevnetL1, 'kind' | 'rpcUrl' | 'beaconUrl' | 'slotSec'>
   readonly ports: DevnetPorts
   readonly hasFlashblocks: boolean
+  readonly retention?: Retention | undefined
 }
 
-function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
+function common({ config, genesis, version, l1, retention }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
   return {
     mode: 'all',
     config,
@@ -44,6 +46,7 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
     isAdminOn: true,
     readyMaxLagSec: 30,
     minFreeBytes,
+    ...(retention && { retention }),
   }
 }
 

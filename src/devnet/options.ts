@@ -1,3 +1,4 @@
+import type { Retention } from '#types/chainDistance'
 import { parseAddress } from '#types/ids'
 import { type DevnetRoles, devnetAccounts, testMnemonic } from './accounts.ts'
 import { agreeWithKept, type FixedOptions, type KeptDevnet, readDevnet } from './datadir.ts'
@@ -34,6 +35,8 @@ export type DevnetOptions = {
   readonly dataAvailability?: DataAvailability
   /** the sequencer publishes flashblocks of blocks before Denim, and the verifier serves them as pending; default true for a fork before Denim */
   readonly flashblocks?: boolean
+  /** older states that the nodes keep; default: all */
+  readonly retention?: Retention
 }
 
 export const dataAvailabilities = ['calldata', 'blobs', 'auto'] as const
@@ -49,6 +52,7 @@ export type ResolvedOptions = {
   readonly ports: DevnetPorts
   readonly dataAvailability: DataAvailability
   readonly hasFlashblocks: boolean
+  readonly retention: Retention | undefined
 }
 
 const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
@@ -64,6 +68,7 @@ const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
   ports: true,
   dataAvailability: true,
   flashblocks: true,
+  retention: true,
 }
 
 const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10 } as const
@@ -153,5 +158,5 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   checkBlockTime(options.blockTimeSec, made)
   const hasFlashblocks = options.flashblocks ?? !beginsWith(made, 'denim')
   require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'it stores nothing on disk')
-  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks }
+  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks, retention: options.retention }
 }

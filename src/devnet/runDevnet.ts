@@ -135,6 +135,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     l1,
     ports: options.ports,
     hasFlashblocks: options.hasFlashblocks,
+    retention: options.retention,
   }
   const sequencer = parts.use(
     await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),

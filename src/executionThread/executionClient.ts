@@ -4,6 +4,7 @@ import type { AbandonedBlock, AbandonedCounts, ExecutionWatch, RunningBlock } fr
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { PruneStep } from '#blockchain/pruning/pruner'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
@@ -45,6 +46,8 @@ export type ExecutionClientDeps = {
   readonly onPublish?: (record: HeadRecord) => void
   /** Called for each executed block, canonical or not. */
   readonly onExecuted?: (facts: ExecutedFacts) => void
+  /** Called for each step that removed older states. */
+  readonly onPruned?: (step: PruneStep) => void
 }
 
 /**
@@ -219,6 +222,9 @@ export class ExecutionClient implements Engine {
         this.#chain.take(message)
         this.#deps.onPublish?.(this.published)
         break
+      case 'pruned':
+        this.#deps.onPruned?.(message.step)
+        return
       case 'executed':
         this.#deps.onExecuted?.(message.facts)
         break

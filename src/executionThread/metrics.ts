@@ -1,5 +1,5 @@
 import type { AbandonedCounts } from '#block/execution/executionWatch'
-import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
 import { removalReasons, type TxPoolFacts } from '#txpool/txPool'
 import type { PoolRefusal } from '#types/pooledTransaction'
 import type { SenderCounts } from './senderTable.ts'
@@ -61,6 +61,14 @@ export const executionMetrics = defineMetrics({
   tree: gauge('basalt_execution_tree_bytes', 'Estimated bytes of executed blocks in memory'),
   overlays: gauge('basalt_execution_uncommitted_blocks', 'Canonical blocks that are not committed'),
   lastBlock: gauge('basalt_execution_last_block_number', 'Number of the last executed block'),
+  oldestState: gauge('basalt_execution_oldest_state_block_number', 'Oldest block whose state can be read'),
+  oldestProof: gauge('basalt_execution_oldest_proof_block_number', 'Oldest block whose accounts and slots can be proved'),
+  pruned: counter('basalt_execution_pruned_blocks_total', 'Blocks whose history of states was removed'),
+  pruneSteps: histogram(
+    'basalt_execution_prune_step_seconds',
+    'Duration of the steps that remove older states, between commits',
+    [0.002, 0.005, 0.01, 0.02, 0.05, 0.1],
+  ),
   poolPending: gauge('basalt_pool_pending_transactions', 'Transactions of the pool that the next block may include'),
   poolQueued: gauge('basalt_pool_queued_transactions', 'Transactions of the pool that wait for an earlier nonce'),
   poolBytes: gauge('basalt_pool_held_bytes', 'Estimated memory of the transactions of the pool in bytes'),

@@ -106,6 +106,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     dir,
     config,
     minFreeBytes,
+    retention,
     maxPayloadMs,
     maxPendingMs,
     flashblockMs,
@@ -173,9 +174,11 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
         outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
       },
+      onPruned: (step) => outbox.add({ kind: 'pruned', step }),
     },
     {
       minFreeBytes,
+      retention,
       trieCacheBytes: cacheBytes.nodes,
       ...(maxPayloadMs !== undefined && { maxPayloadMs }),
       ...(maxPendingMs !== undefined && { maxPendingMs }),

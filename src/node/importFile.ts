@@ -14,6 +14,7 @@ import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import type { L2Ref } from '#types/blockRef'
+import type { Retention } from '#types/chainDistance'
 
 export type ImportDeps = {
   readonly clock: Clock
@@ -29,9 +30,15 @@ export type ImportDeps = {
  */
 export async function importFile(
   deps: ImportDeps,
-  options: { readonly genesis: Genesis; readonly datadir: string; readonly lines: Iterable<string> | AsyncIterable<string> },
+  options: {
+    readonly genesis: Genesis
+    readonly datadir: string
+    readonly lines: Iterable<string> | AsyncIterable<string>
+    /** older states to keep, besides those from the finalized block on; absent: all */
+    readonly retention?: Retention
+  },
 ): Promise<ImportResult & { readonly head: L2Ref }> {
-  const { genesis, datadir, lines } = options
+  const { genesis, datadir, lines, retention } = options
   const dir = join(datadir, 'chain')
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
@@ -45,6 +52,7 @@ export async function importFile(
       maxPayloadMs: Number.POSITIVE_INFINITY,
       commitSliceMs: Number.POSITIVE_INFINITY,
       maxUncommittedMs: 400,
+      retention,
     },
   )
   await using threads = new SenderThreads(deps)

@@ -1,5 +1,6 @@
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Retention } from '#types/chainDistance'
 import { nodeFault } from './faults.ts'
 import type { ListenOptions } from './serving/servers.ts'
 
@@ -91,6 +92,8 @@ export type NodeOptions = {
   readonly memoryMaxBytes?: number
   /** bytes of all caches together; absent: by the memory of the machine */
   readonly cacheBytes?: number
+  /** older states to keep; absent: all */
+  readonly retention?: Retention
   /** free bytes of the data directory's disk below which new blocks are refused */
   readonly minFreeBytes: number
 }

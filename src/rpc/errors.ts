@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/fault'
+import { toQuantity } from '#lib/hex'
 import type { Json } from './json.ts'
 
 /** A JSON-RPC error that is returned to the client. A Fault of severity 'retry' becomes `unavailable`; any other error is logged and becomes −32603. */
@@ -39,7 +40,14 @@ export const tooManyFilters = (): RpcError => new RpcError(-32005, 'too many fil
 /** @param maxBytes bound of all filters and subscriptions of a thread */
 export const tooManyLogTerms = (maxBytes: number): RpcError =>
   new RpcError(-32005, 'too many filters and subscriptions, or addresses and topics in them', { limit: 'bytes', max: maxBytes })
-export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
+/** @param oldest the oldest block with the data, if it is known */
+export function prunedHistory(oldest?: { readonly what: 'state' | 'trie nodes'; readonly number: number }): RpcError {
+  const message = 'pruned history unavailable'
+  if (oldest === undefined) return new RpcError(4444, message)
+  return new RpcError(4444, `${message}: the oldest block with ${oldest.what} is ${oldest.number}`, {
+    oldestBlock: toQuantity(oldest.number),
+  })
+}
 
 /** Whether the error is `prunedHistory`. */
 export const isPruned = (error: unknown): boolean => error instanceof RpcError && error.code === 4444

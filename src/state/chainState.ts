@@ -4,6 +4,7 @@ import { afterPrefix } from '#store/keys'
 import type { KvReader, KvWriter } from '#store/ports'
 import { isLeafRlp } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
+import type { TrieNodeChange } from '#trie/trieDiff'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -35,6 +36,9 @@ const indexBatchBlocks = 16
 const indexAtOnceRows = 512
 
 export type BlockHashes = (number: number) => Hash | undefined
+
+/** Changes of tries that a block writes: those of `computeStateRoot`. */
+type WrittenTries = Pick<StateRoot, 'storageRoots'> & { readonly nodes: Iterable<TrieNodeChange> }
 
 /** Returns the state after the last written block. */
 export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
@@ -135,12 +139,7 @@ class RowWriter {
 
 const nameOf = (table: number, key: Uint8Array): string => `${table}:${latin1(key)}`
 
-function applyDiff(
-  tx: KvWriter,
-  rows: RowWriter,
-  diff: StateDiff,
-  { nodes, storageRoots }: Pick<StateRoot, 'nodes' | 'storageRoots'>,
-): void {
+function applyDiff(tx: KvWriter, rows: RowWriter, diff: StateDiff, { nodes, storageRoots }: WrittenTries): void {
   const rootsLeft = new Map(storageRoots)
   for (const { key, change, wiped } of diff.accounts()) {
     if (wiped) {
@@ -176,7 +175,7 @@ function applyDiff(
  * @param number the last block's number plus one
  * @param result of `computeStateRoot` for this diff on the latest state
  */
-export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>): void {
+export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: WrittenTries): void {
   const head = readMark(tx, 'head')
   if (head !== number - 1) throw new RangeError(`state of block ${number} on that of block ${head}`)
   // node changes of an earlier version stay in the table of changes
@@ -192,7 +191,7 @@ export function writeState(tx: KvWriter, number: number, diff: StateDiff, result
 }
 
 /** Writes the genesis state of a chain into empty tables. */
-export function writeGenesis(tx: KvWriter, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>, number = 0): void {
+export function writeGenesis(tx: KvWriter, diff: StateDiff, result: WrittenTries, number = 0): void {
   if (readMark(tx, 'head') !== undefined) throw new RangeError('a genesis state on another state')
   applyDiff(tx, new RowWriter(tx, undefined), diff, result)
   writeMark(tx, 'head', number)

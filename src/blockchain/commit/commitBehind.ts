@@ -43,6 +43,8 @@ export type CommitDeps = {
   readonly onCommitted: (done: Committed) => void
   /** called after each step that removed older states */
   readonly onPruned?: (step: PruneStep) => void
+  /** called after the last of several steps: the published record's snapshots hold pages that the steps freed, until there is another record */
+  readonly onLastPruned: () => void
 }
 
 export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'maxTreeBytes' | 'maxUncommittedMs' | 'commitSliceMs'> &
@@ -164,9 +166,13 @@ export class CommitBehind {
   }
 
   #pruned(event: PruneEvent): void {
-    const { log, onPruned } = this.#deps
-    if ('error' in event) log.error('older states not removed', { error: event.error })
-    else onPruned?.(event)
+    const { log, onPruned, onLastPruned } = this.#deps
+    if ('error' in event) {
+      log.error('older states not removed', { error: event.error })
+      return
+    }
+    onPruned?.(event)
+    if (event.isLast) onLastPruned()
   }
 
   get #isPending(): boolean {

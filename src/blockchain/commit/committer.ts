@@ -1,10 +1,10 @@
 import type { Clock } from '#lib/clock'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
+import type { Retention } from '#types/chainDistance'
 import type { Branch } from '../branch.ts'
 import type { StoredHeads } from '../chainStore.ts'
 import { type PruneEvent, Pruner } from '../pruning/pruner.ts'
-import type { Retention } from '../pruning/retention.ts'
 import { commitBranch, fillOlderLogs } from './commit.ts'
 
 /** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */

@@ -4,7 +4,7 @@ import { tables } from '#store/tables'
 import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
 import { testAddress } from '#test/harness/evm/sessions'
 import type { L2Ref } from '#types/blockRef'
-import type { Retention } from './retention.ts'
+import type { Retention } from '#types/chainDistance'
 
 const fiveBlocks: Retention = { history: { blocks: 5 } }
 

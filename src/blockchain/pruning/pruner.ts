@@ -3,17 +3,18 @@ import { isFault } from '#lib/fault'
 import { indexedBlock } from '#state/chainState'
 import { firstChanges, isPruned, type OldestKept, pruneHistory } from '#state/pruneHistory'
 import type { Kv, KvReader } from '#store/ports'
-import { oldestKept, type Retention } from './retention.ts'
+import type { Retention } from '#types/chainDistance'
+import { oldestKept } from './retention.ts'
 
 /** Time in which a step chooses rows to remove; their removal takes about as long again. The whole step takes at most 20 ms. */
 const choiceMs = 8
 /** A step that is not due is followed by a pause of this many times its duration. */
 const pauses = 3
-/** Steps end this long after the last transaction of blocks: readers renew their snapshots with it, and old snapshots hold freed pages. */
+/** Steps end this long after the last transaction of blocks, or readers would keep their snapshots, which hold freed pages. */
 const activeMs = 2_000
 
-/** One step: its duration, and the blocks whose history it removed. */
-export type PruneStep = { readonly ms: number; readonly blocks: number }
+/** One step: its duration, the blocks whose history it removed, and whether none follows before the next transaction of blocks. */
+export type PruneStep = { readonly ms: number; readonly blocks: number; readonly isLast: boolean }
 
 /** A step, or the error of one. */
 export type PruneEvent = PruneStep | { readonly error: unknown }
@@ -63,10 +64,10 @@ export class Pruner implements Disposable {
       const step = this.#step()
       if (step === undefined) return
       const ms = clock.elapsedMs() - startMs
-      onEvent({ ms, blocks: step.blocks })
+      const isLast = step.isDone || clock.elapsedMs() >= this.#untilMs
       this.#dueMs -= ms
-      if (step.isDone || clock.elapsedMs() >= this.#untilMs) return
-      this.#timer = clock.after(this.#dueMs > 0 ? 0 : pauses * ms, () => this.#run())
+      if (!isLast) this.#timer = clock.after(this.#dueMs > 0 ? 0 : pauses * ms, () => this.#run())
+      onEvent({ ms, blocks: step.blocks, isLast })
     } catch (error) {
       // a full disk is reported by the commits too; the next one continues
       this.#isEnded = !(isFault(error) && error.severity === 'retry')

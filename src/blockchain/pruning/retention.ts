@@ -1,16 +1,8 @@
 import { oldestProof, oldestState } from '#state/chainState'
 import type { OldestKept } from '#state/pruneHistory'
 import type { KvReader } from '#store/ports'
-import type { ChainDistance } from '#types/chainDistance'
+import type { ChainDistance, Retention } from '#types/chainDistance'
 import { readCanonicalHash, readHeader, readHeads } from '../chainStore.ts'
-
-/** Older states to keep. Distances count back from the head, times by its timestamp. */
-export type Retention = {
-  /** accounts and slots */
-  readonly history: ChainDistance | 'all'
-  /** Trie nodes, for proofs: at most as deep as `history`, and at least an hour. Absent: an hour. */
-  readonly proofs?: ChainDistance | 'all'
-}
 
 /** Least time for which trie nodes are kept: a client may build on any block that is not finalized, and on later ones. */
 const leastProofs: ChainDistance = { sec: 3_600 }

@@ -60,7 +60,9 @@ function statsText(stats: DatadirStats): string {
     }
   }
   for (const { name, bytes } of journals) lines.push(`journal of ${name}: ${size(bytes)}`)
-  lines.push(`blocks: ${count(blocks.stored)} stored, ${blocks.oldest} to ${blocks.head}; oldest state: block ${blocks.oldestState}`)
+  lines.push(
+    `blocks: ${count(blocks.stored)} stored, ${blocks.oldest} to ${blocks.head}; oldest state: block ${blocks.oldestState}, oldest proof: block ${blocks.oldestProof}`,
+  )
   lines.push(`blocks per day: ${blocks.perDay === undefined ? 'unknown, too few blocks' : count(blocks.perDay)}`)
   const full = stats.daysUntilFull === undefined ? 'unknown' : `${stats.daysUntilFull.toFixed(1)} days`
   lines.push(`growth: ${size(stats.bytesPerDay)} per day; free on the disk: ${size(stats.diskFreeBytes)}; full in: ${full}`)

@@ -10,6 +10,7 @@ import { watchStatus } from '../devnet/watch.ts'
 import { cliFault } from '../faults.ts'
 import { readJsonFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.ts'
+import { retentionOf } from '../nodeOptions.ts'
 import { createLiveLine, openLog } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
@@ -31,6 +32,7 @@ const names = [
   'l1',
   'datadir',
   'data-availability',
+  'retain.history',
   'http.port',
   'ws.port',
   'rollup.port',
@@ -83,6 +85,7 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
   return {
     l1,
     ports: portsOf(given),
+    retention: retentionOf(given),
     ...(given['publisher.port'] === 'off' && { flashblocks: false }),
     ...(chainId !== undefined && { chainId }),
     ...(blockMs !== undefined && { blockTimeSec: blockMs / 1_000 }),

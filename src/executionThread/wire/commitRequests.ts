@@ -2,9 +2,9 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { CommitRequest } from '#blockchain/commit/committer'
 import type { PruneStep } from '#blockchain/pruning/pruner'
-import type { Retention } from '#blockchain/pruning/retention'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
+import type { Retention } from '#types/chainDistance'
 import { type PackedBlock, unpackBlock } from './packedBlocks.ts'
 
 /** A request as it crosses to the commit thread. */

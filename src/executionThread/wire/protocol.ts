@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ExecutionConfig } from '#block/executionConfig'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { PruneStep } from '#blockchain/pruning/pruner'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import type { FactsByName } from '#lib/caches'
@@ -12,6 +13,7 @@ import type { HeartbeatSettings } from '#lib/supervisor'
 import type { PendingOutcome } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
+import type { Retention } from '#types/chainDistance'
 import type { Flashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -37,6 +39,8 @@ export type WorkerSettings = {
   readonly memoryMaxBytes?: number
   /** bytes of the thread's caches; absent: usual ones */
   readonly cacheBytes?: ExecutionCacheBytes
+  /** see `ExecutionOptions` */
+  readonly retention?: Retention
   /** maximum time to execute an inserted payload; see `ExecutionOptions` */
   readonly maxPayloadMs?: number
   /** maximum time to execute a pending block; see `ExecutionOptions` */
@@ -193,6 +197,7 @@ export type FromWorker =
   /** the last message: the start failed, or an error ended execution */
   | { readonly kind: 'failed'; readonly error: TransferredError }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
+  | { readonly kind: 'pruned'; readonly step: PruneStep }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
   /** a `BuiltFlashblock` in the format of `v8.serialize` */
   | { readonly kind: 'flashblock'; readonly flashblock: Uint8Array }

@@ -18,7 +18,7 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
     readonly onPublish?: (record: HeadRecord) => void
   }
 
-export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs'> & {
+export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention'> & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
@@ -36,7 +36,7 @@ export interface ExecutionHalf extends AsyncDisposable {
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry, memory } = deps
-  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, flashblocks, listen } = options
+  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, retention, flashblocks, listen } = options
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
@@ -56,10 +56,15 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
         executed.transactions.inc({}, transactions)
         executed.lastBlock.set({}, number)
       },
+      onPruned({ ms, blocks }): void {
+        executed.pruneSteps.observe({}, ms / 1_000)
+        executed.pruned.inc({}, blocks)
+      },
     },
     {
       ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes, memoryMaxBytes: memory.guard.maxBytes },
       ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
+      ...(retention && { retention }),
       maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
       ...(listen.flashblocks && { flashblockMs: listen.flashblocks.intervalMs }),
     },
@@ -85,8 +90,14 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     for (const by of senderSources) executed.senders.inc({ by }, recovered[by] - sendersBefore[by])
     sendersBefore = recovered
     executed.senderQueue.set({}, recovered.queuedBytes)
+    measureHistory()
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
+  }
+  function measureHistory(): void {
+    using view = execution.view()
+    executed.oldestState.set({}, view.oldestState)
+    executed.oldestProof.set({}, view.oldestProof)
   }
   const urls = publisher ? { flashblocks: publisher.url } : {}
   const kept = starting.move()

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { Clock } from '#lib/clock'
-import { Fault } from '#lib/fault'
+import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { CancellationToken } from '../context.ts'
 import {
@@ -8,6 +8,7 @@ import {
   methodNotFound,
   overRateLimit,
   overRateLimitCode,
+  prunedHistory,
   RpcError,
   responseTooBig,
   timedOut,
@@ -134,6 +135,8 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   function errorOf(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error
     if (error instanceof Fault && error.severity === 'retry') return unavailable(error)
+    // trie nodes are kept for a shorter time than states, and are missed only when they are read
+    if (isFault(error, 'HISTORY_PRUNED')) return prunedHistory({ what: 'trie nodes', number: Number(error.data['oldest']) })
     log.error('rpc method failed', { method, error })
     return internalError()
   }

@@ -1,8 +1,8 @@
 import { type CommitOutcome, type CommitRequest, type Committer, commitRows } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
-import type { Retention } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import type { Kv } from '#store/ports'
+import type { Retention } from '#types/chainDistance'
 
 /** Committer as in another thread, whose transactions happen when a test wants, or when a caller waits for them. */
 export class LateCommitter implements Committer {

@@ -10,7 +10,7 @@ import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
 import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock } from '../eth/atBlock.ts'
+import { prunedState, requireBlock } from '../eth/atBlock.ts'
 
 const block = param('block', blockId)
 const byteList = resultList(bytes)
@@ -111,7 +111,7 @@ const codeByHash = ethMethod({
   run(context, of, at): Uint8Array | undefined {
     using view = context.chain.view()
     const code = context.tracing.code(requireBlock(context, view, at), of)
-    if (code === 'pruned') throw prunedHistory()
+    if (code === 'pruned') throw prunedState(view)
     return code
   },
 })

@@ -1,11 +1,11 @@
 import { address, anyJson, bytes, hash, position, word } from '../../codecs/values.ts'
-import { blockNotFound, invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
+import { blockNotFound, invalidInput, invalidParams } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { nullable, object, refTo } from '../../reference/schemas.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import type { StorageRange } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
-import { blockIdAt, ofHash } from '../eth/atBlock.ts'
+import { blockIdAt, ofHash, prunedStateNow } from '../eth/atBlock.ts'
 import { whenReady } from '../turns.ts'
 import { tracingOf } from './tracing.ts'
 
@@ -54,7 +54,7 @@ export const storageRangeAt = ethMethod({
     if (index > tracing.hashes.length) throw invalidInput(`transaction index ${index} out of range for block ${of}`)
     const read = (): Json => {
       const range = tracing.storage(index, account, start, Math.min(max, maxSlots))
-      if (range === 'pruned') throw prunedHistory()
+      if (range === 'pruned') throw prunedStateNow(context)
       return rangeJson(range)
     }
     return whenReady(context.cancellation, () => tracing.prepare(index), read)

@@ -14,7 +14,7 @@ describe('rpc/methods/debug/tracing', () => {
     ['a time-out', { kind: 'timeout', timeoutMs: 5_000 }, -32000],
     ['a call that cannot start', { kind: 'not-run', outcome: { kind: 'refused', refusal: { kind: 'nonce-overflow' } } }, -32000],
   ])('reports %s as an error', (_what, outcome, code) => {
-    expect(() => tracedResult(outcome)).toThrow(expect.objectContaining({ code }))
+    expect(() => tracedResult(fakeContext(fakeChain([[[]]])), outcome)).toThrow(expect.objectContaining({ code }))
   })
 
   it('works in turns until finished, and stops when cancelled', async () => {

@@ -3,10 +3,11 @@ import type { TransactionLocation } from '#types/chainView'
 import type { Hash } from '#types/ids'
 import type { CallMessage, CallOverrides } from '../../callPorts.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidInput, invalidParams, prunedHistory, unsupported } from '../../errors.ts'
+import { invalidInput, invalidParams, unsupported } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import type { TextCodec } from '../../registry.ts'
 import type { BlockTracing, CallTracing, SlicedWork, TraceOutcome, TraceRequest } from '../../tracePorts.ts'
+import { prunedStateNow } from '../eth/atBlock.ts'
 import { outOfTime, outputOf } from '../eth/calls/callErrors.ts'
 import { inTurns, whenReady, yieldTurn } from '../turns.ts'
 
@@ -23,8 +24,8 @@ export function textItems(doc: string): TextCodec<readonly string[] | undefined>
  * @param message present for a call
  * @throws RpcError with the reason when there is no result
  */
-export function tracedResult(outcome: TraceOutcome | 'pruned', message?: CallMessage): Json {
-  if (outcome === 'pruned') throw prunedHistory()
+export function tracedResult(context: Pick<EthContext, 'chain'>, outcome: TraceOutcome | 'pruned', message?: CallMessage): Json {
+  if (outcome === 'pruned') throw prunedStateNow(context)
   switch (outcome.kind) {
     case 'traced':
       return outcome.result
@@ -52,7 +53,7 @@ export function findTransaction(context: EthContext, of: Hash): TransactionLocat
 export function tracingOf(context: EthContext, block: BlockId): BlockTracing {
   if (block.number === 0) throw invalidInput('genesis is not traceable')
   const tracing = context.tracing.known(block.hash)
-  if (tracing === undefined) throw prunedHistory()
+  if (tracing === undefined) throw prunedStateNow(context)
   return tracing
 }
 
@@ -64,7 +65,7 @@ export function traceAt<T>(
   convert: (result: Json, hash: Hash | undefined) => T,
 ): T | Promise<T> {
   const tracing = tracingOf(context, block)
-  const trace = (): T => convert(tracedResult(tracing.trace(index, request, context.executor.timer())), tracing.hashes[index])
+  const trace = (): T => convert(tracedResult(context, tracing.trace(index, request, context.executor.timer())), tracing.hashes[index])
   return whenReady(context.cancellation, () => tracing.prepare(index), trace)
 }
 
@@ -76,7 +77,7 @@ export function traceOfCall(
   request: TraceRequest,
   overrides: CallOverrides = {},
 ): Json {
-  return tracedResult(calls.trace(message, request, context.executor.timer(), overrides), message)
+  return tracedResult(context, calls.trace(message, request, context.executor.timer(), overrides), message)
 }
 
 /** Bounds the traces of one request, and yields to the event loop after each. */
@@ -114,7 +115,7 @@ export async function tracesOf(
   const bound = new TraceBound(context, maxLength)
   for (let index = 0; index < tracing.hashes.length; index++) {
     await inTurns(context.cancellation, () => tracing.prepare(index))
-    const trace = jsonOf(index, tracedResult(tracing.trace(index, request, context.executor.timer())))
+    const trace = jsonOf(index, tracedResult(context, tracing.trace(index, request, context.executor.timer())))
     if (trace !== undefined) traces.push(trace)
     await bound.count(trace?.length ?? 0)
   }
@@ -122,9 +123,9 @@ export async function tracesOf(
 }
 
 /** Finishes work in slices. @throws RpcError 4444 when the state it starts from is not retained */
-export async function finished<T>({ cancellation }: EthContext, work: SlicedWork<T>): Promise<T> {
+export async function finished<T>(context: EthContext, work: SlicedWork<T>): Promise<T> {
   using run = work
-  await inTurns(cancellation, () => run.work())
-  if (run.outcome === undefined) throw prunedHistory()
+  await inTurns(context.cancellation, () => run.work())
+  if (run.outcome === undefined) throw prunedStateNow(context)
   return run.outcome
 }

@@ -4,13 +4,13 @@ import type { PayloadAttributes } from '#types/payload'
 import { type BlockParam, blockId } from '../../codecs/blockId.ts'
 import { hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
+import { invalidInput, invalidParams } from '../../errors.ts'
 import { type BytesCodec, type Method, type ParamCodec, param } from '../../registry.ts'
 import { type ByteList, ByteWriter } from '../../results/byteList.ts'
 import type { ExecutionWitness, SlicedWork, WitnessOutcome } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { wellFormed } from '../engine/engineCodecs.ts'
-import { ofHash, requireBlockAt, sealed } from '../eth/atBlock.ts'
+import { ofHash, prunedStateNow, requireBlockAt, sealed } from '../eth/atBlock.ts'
 import { finished } from './tracing.ts'
 
 function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[]): void {
@@ -43,7 +43,7 @@ function witnessAt(context: EthContext, at: BlockParam): Promise<ExecutionWitnes
   const block = requireBlockAt(context, sealed(at))
   if (block.number === 0) throw invalidInput('the genesis block has no witness')
   const work = context.tracing.witness(block.hash)
-  if (work === undefined) throw prunedHistory()
+  if (work === undefined) throw prunedStateNow(context)
   return witnessOf(context, work)
 }
 

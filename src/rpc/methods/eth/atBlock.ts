@@ -7,7 +7,7 @@ import type { WorldReads } from '#types/worldReads'
 import type { DecodedBlock } from '../../cache/blockCache.ts'
 import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
-import { blockNotFound, internalError, isPruned, prunedHistory } from '../../errors.ts'
+import { blockNotFound, internalError, isPruned, prunedHistory, type RpcError } from '../../errors.ts'
 import type { LocatedLog } from '../../results/log.ts'
 
 function byNumber(view: ChainView, number: number): BlockId | undefined {
@@ -131,10 +131,20 @@ export function requireBlockAt(context: EthContext, at: BlockParam): BlockId {
   return requireBlock(context, view, at)
 }
 
+/** Error for a block whose state is pruned: names the oldest block with a state. */
+export const prunedState = ({ oldestState }: Pick<ChainView, 'oldestState'>): RpcError =>
+  prunedHistory({ what: 'state', number: oldestState })
+
+/** Like `prunedState`, on the current view. */
+export function prunedStateNow({ chain }: Pick<EthContext, 'chain'>): RpcError {
+  using view = chain.view()
+  return prunedState(view)
+}
+
 /** Reads the state after a block. @throws RpcError −32001 when the block does not exist, 4444 when its state is not retained */
 export function onState<T>(context: EthContext, at: BlockParam, read: (state: WorldReads) => T): T {
   using view = context.chain.view()
   const state = view.state(requireBlock(context, view, at))
-  if (state === undefined) throw prunedHistory()
+  if (state === undefined) throw prunedState(view)
   return read(state)
 }

@@ -5,11 +5,11 @@ import { decodeTransaction, depositType } from '#types/transaction'
 import type { DecodedBlock } from '../../../cache/blockCache.ts'
 import { address, gasQuantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { prunedHistory } from '../../../errors.ts'
 import { param } from '../../../registry.ts'
 import { writtenOrNull } from '../../../results/text.ts'
 import { type AnyTransaction, pendingTransaction, transactionResult } from '../../../results/transaction.ts'
 import { ethMethod } from '../../define.ts'
+import { prunedState } from '../atBlock.ts'
 
 /** Nonce of the account after a block; undefined when the state is not retained. */
 function nonceAfter(view: ChainView, of: Address, { number }: Pick<BlockId, 'number'>): bigint | undefined {
@@ -32,7 +32,7 @@ function blockThatUsed(view: ChainView, of: Address, nonce: bigint): number | un
     if (after !== undefined && after > nonce) to = middle
     else from = middle + 1
   }
-  if (to > 0 && nonceAfter(view, of, { number: to - 1 }) === undefined) throw prunedHistory()
+  if (to > 0 && nonceAfter(view, of, { number: to - 1 }) === undefined) throw prunedState(view)
   return to
 }
 

@@ -1,6 +1,6 @@
 import { bytes } from '../../../codecs/values.ts'
-import { prunedHistory } from '../../../errors.ts'
 import { ethMethod } from '../../define.ts'
+import { prunedStateNow } from '../atBlock.ts'
 import { messageParams, planAt } from './callBasis.ts'
 import { outputOf } from './callErrors.ts'
 
@@ -15,7 +15,7 @@ export const call = ethMethod({
     const overrides = { state, block: environment }
     const { block, message } = planAt(context, request, at, overrides)
     const measured = context.executor.call(block, message, context.executor.timer(), overrides)
-    if (measured === undefined) throw prunedHistory()
+    if (measured === undefined) throw prunedStateNow(context)
     return outputOf(measured.outcome, message)
   },
 })

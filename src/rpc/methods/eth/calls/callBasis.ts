@@ -7,9 +7,8 @@ import { blockOverrides } from '../../../codecs/blockOverride.ts'
 import { callRequest } from '../../../codecs/callRequest.ts'
 import { stateOverrides } from '../../../codecs/stateOverride.ts'
 import type { EthContext } from '../../../context.ts'
-import { prunedHistory } from '../../../errors.ts'
 import { optionalParam, param } from '../../../registry.ts'
-import { isDenimHead, requireBlock } from '../atBlock.ts'
+import { isDenimHead, prunedState, requireBlock } from '../atBlock.ts'
 import { type CallBasis, planCall } from './planCall.ts'
 
 /** Block or next slot that messages are planned on. Valid during `atCallPlace` only. */
@@ -43,7 +42,7 @@ export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place
   const block = findPlace(context, view, at)
   const state = view.state(block)
   const header = headerOf(context, view, block)
-  if (state === undefined || header === undefined) throw prunedHistory()
+  if (state === undefined || header === undefined) throw prunedState(view)
   return read({
     block,
     header,

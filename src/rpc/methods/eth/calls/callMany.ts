@@ -8,10 +8,11 @@ import { ParamError } from '../../../codecs/paramError.ts'
 import { stateOverrides } from '../../../codecs/stateOverride.ts'
 import { listOf } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { prunedHistory, unsupported } from '../../../errors.ts'
+import { unsupported } from '../../../errors.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
+import { prunedStateNow } from '../atBlock.ts'
 import { atCallPlace } from './callBasis.ts'
 import { failureOf } from './callErrors.ts'
 import { planCall } from './planCall.ts'
@@ -105,7 +106,7 @@ export const callMany = ethMethod({
   run(context, given, at, state): readonly (readonly Answer[])[] {
     const { block, bundles: planned } = planAll(context, given, at, state)
     const all = context.calls.many(block, planned, context.executor.timer(), state)
-    if (all === undefined) throw prunedHistory()
+    if (all === undefined) throw prunedStateNow(context)
     return all.map((outcomes, i) => answersOf(planned[i] as CallBundle, outcomes))
   },
 })

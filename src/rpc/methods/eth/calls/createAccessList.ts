@@ -1,9 +1,9 @@
 import { toQuantity } from '#lib/hex'
 import type { ListedCall } from '../../../callPorts.ts'
-import { prunedHistory } from '../../../errors.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import type { ResultCodec } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
+import { prunedStateNow } from '../atBlock.ts'
 import { messageParams, planAt } from './callBasis.ts'
 import { failureOf } from './callErrors.ts'
 
@@ -35,7 +35,7 @@ export const createAccessList = ethMethod({
     const overrides = { state, block: environment }
     const { block, message } = planAt(context, request, at, overrides)
     const listed = context.calls.list(block, message, context.executor.timer(), overrides)
-    if (listed === undefined) throw prunedHistory()
+    if (listed === undefined) throw prunedStateNow(context)
     return { ...listed, error: failureOf(listed.measured.outcome, message) }
   },
 })

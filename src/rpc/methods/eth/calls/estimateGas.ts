@@ -5,8 +5,9 @@ import type { CallMessage, CallOverrides, CallPlace, CallRequest, MeasuredCall }
 import type { BlockParam } from '../../../codecs/blockId.ts'
 import { quantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import { invalidInput, prunedHistory, timedOut, transactionRejected } from '../../../errors.ts'
+import { invalidInput, timedOut, transactionRejected } from '../../../errors.ts'
 import { ethMethod } from '../../define.ts'
+import { prunedStateNow } from '../atBlock.ts'
 import { atCallPlace, messageParams } from './callBasis.ts'
 import { outOfTime, outputOf } from './callErrors.ts'
 import { planEstimate } from './planCall.ts'
@@ -57,7 +58,7 @@ function createRuns(context: EthContext, { block, overrides, message }: Plan): R
   function now(gasLimit: bigint): MeasuredCall {
     if (context.cancellation.isCancelled) throw timedOut()
     const measured = context.executor.call(block, { ...message, gasLimit }, timer, overrides)
-    if (measured === undefined) throw prunedHistory()
+    if (measured === undefined) throw prunedStateNow(context)
     if (measured.outcome.kind === 'timeout') throw outOfTime(measured.outcome.timeoutMs)
     unsliced += measured.gasUsed
     return measured

@@ -5,14 +5,14 @@ import type { SimulatedBlock, SimulatedCall, SimulationOutcome, SimulationRefusa
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { simulateRequest } from '../../../codecs/simulateRequest.ts'
 import type { EthContext } from '../../../context.ts'
-import { invalidInput, invalidParams, prunedHistory, RpcError } from '../../../errors.ts'
+import { invalidInput, invalidParams, RpcError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { optionalParam, param, type ResultCodec } from '../../../registry.ts'
 import { blockResult, type MinedBlock } from '../../../results/block.ts'
 import { logResult } from '../../../results/log.ts'
 import { ethMethod } from '../../define.ts'
-import { findBlock } from '../atBlock.ts'
+import { findBlock, prunedStateNow } from '../atBlock.ts'
 import { outOfTime } from './callErrors.ts'
 import { revertReason } from './revertReason.ts'
 
@@ -87,10 +87,10 @@ const simulatedResult: ResultCodec<Answer> = {
     })),
 }
 
-function requireSimulated(outcome: SimulationOutcome | undefined): Simulated {
+function requireSimulated(context: EthContext, outcome: SimulationOutcome | undefined): Simulated {
   switch (outcome?.kind) {
     case undefined:
-      throw prunedHistory()
+      throw prunedStateNow(context)
     case 'timeout':
       throw outOfTime(outcome.timeoutMs)
     case 'refused':
@@ -120,6 +120,6 @@ export const simulateV1 = ethMethod({
   run(context, { request, fullTransactions }, at): Answer {
     if (request.blocks.length === 0) throw invalidParams('empty input')
     const outcome = context.calls.simulate(requireHeader(context, at), request, context.limits.callGas, context.executor.timer())
-    return { simulated: requireSimulated(outcome), fullTransactions }
+    return { simulated: requireSimulated(context, outcome), fullTransactions }
   },
 })
