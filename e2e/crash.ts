@@ -40,7 +40,7 @@ type Scenario = {
   /** first Denim block: each kill is when a block around it is shown */
   readonly boundary?: number | undefined
 }
-type Tally = { kills: number; inCommit: number; finished: number; slowestOpenMs: number }
+type Tally = { kills: number; inCommit: number; finished: number; slowestOpenMs: number; oldestState: number }
 
 function must(isTrue: boolean, what: string): void {
   if (!isTrue) throw new Error(`${what} (--seed ${values.seed}, data kept in ${folder})`)
@@ -49,15 +49,18 @@ function must(isTrue: boolean, what: string): void {
 /** Returns the time of the next kill; undefined: the chain is past the boundary and is left to finish. @param kills earlier ones @param head newest block shown */
 function nextAim({ maxMs, boundary }: Pick<Scenario, 'maxMs' | 'boundary'>, kills: number, head = 0): Aim | undefined {
   if (boundary !== undefined) return head >= boundary ? undefined : { atBlock: boundary - 1 + Math.floor(random() * 7) }
-  return { afterMs: random() * maxMs, inCommit: kills % 2 === 0 }
+  // half in a commit, a quarter while older states may be removed
+  const isAfterCommit = kills % 4 === 1
+  return { afterMs: random() * maxMs, inCommit: kills % 2 === 0, ...(isAfterCommit && { afterCommitMs: random() * 30 }) }
 }
 
 /** Kills until the number is reached; a finished chain starts again in an empty directory. */
 async function torment({ name, args, last, maxMs, boundary }: Scenario, wanted: number): Promise<Tally> {
-  const tally: Tally = { kills: 0, inCommit: 0, finished: 0, slowestOpenMs: 0 }
+  const tally: Tally = { kills: 0, inCommit: 0, finished: 0, slowestOpenMs: 0, oldestState: 0 }
   for (let round = 0; tally.kills < wanted || tally.finished === 0; round++) {
     const datadir = join(folder, `${name}-${round}`)
     let shown: Block[] = []
+    let oldest = 0
     for (let isDone = false; !isDone; ) {
       const aim = tally.kills < wanted ? nextAim({ maxMs, boundary }, tally.kills, shown.at(-1)?.number) : undefined
       const run = await killedRun(args(datadir), aim, shown)
@@ -67,6 +70,9 @@ async function torment({ name, args, last, maxMs, boundary }: Scenario, wanted: 
       const highest = shown.at(-1)
       must(!highest || !next || next.number >= highest.number, `${name}: went back from ${highest?.number} to ${next?.number}`)
       shown = [...shown, ...run.shown].filter((block, at, all) => all.findIndex(({ hash }) => hash === block.hash) === at).slice(-50)
+      must((run.oldest ?? oldest) >= oldest, `${name}: the oldest state went back from ${oldest} to ${run.oldest}`)
+      oldest = run.oldest ?? oldest
+      tally.oldestState = Math.max(tally.oldestState, oldest)
       tally.slowestOpenMs = Math.max(tally.slowestOpenMs, run.openMs ?? 0)
       if (run.done) {
         must(run.done.hash === last.hash, `${name}: ended at ${run.done.number} ${run.done.hash}, not at ${last.number} ${last.hash}`)
@@ -78,7 +84,7 @@ async function torment({ name, args, last, maxMs, boundary }: Scenario, wanted: 
         if (run.wasInCommit) tally.inCommit++
       }
       process.stderr.write(
-        `\r${name}: ${tally.kills}/${wanted} kills, ${tally.inCommit} in a commit, ${tally.finished} chains whole, opens in <= ${tally.slowestOpenMs} ms `,
+        `\r${name}: ${tally.kills}/${wanted} kills, ${tally.inCommit} in a commit, ${tally.finished} chains whole, opens in <= ${tally.slowestOpenMs} ms, oldest state ${tally.oldestState} `,
       )
     }
     rmSync(datadir, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 // The process that is killed: `import` or `derive`. It reports on pipe 3, one message a line:
 //   open MS            the data directory is open, after MS milliseconds
-//   begin, end         begin and end of a commit
+//   begin, end         begin and end of a commit; older states are removed after it
+//   oldest NUMBER      the oldest state, when the RPC is served
 //   head NUMBER HASH   an acknowledged head
 //   serving URL        derive only
 //   done NUMBER HASH   the end of the chain
@@ -11,10 +12,13 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { importFile } from '#node/importFile'
 import { startNode } from '#node/node'
+import type { Retention } from '#types/chainDistance'
 
 const [mode, datadir = '', genesisPath = '', ...rest] = process.argv.slice(2)
 const startMs = performance.now()
 const tell = (message: string): number => writeSync(3, `${message}\n`)
+/** So short that every run removes states of finalized blocks. */
+const retention: Retention = { history: { blocks: 20 } }
 const onCommit = (phase: 'begin' | 'end'): number => tell(phase)
 const { genesis } = parseBaseGenesisNote(JSON.parse(readFileSync(genesisPath, 'utf8')))
 const tellOpen = (): number => tell(`open ${Math.round(performance.now() - startMs)}`)
@@ -23,7 +27,10 @@ async function runImport(): Promise<void> {
   const lines = readFileSync(rest[0] ?? '', 'utf8').split('\n')
   const onBlock = ({ blockNumber, blockHash }: { blockNumber: number; blockHash: string }): number =>
     tell(`head ${blockNumber} ${blockHash}`)
-  const { head } = await importFile({ clock: systemClock, log: silentLog, onCommit, onBlock }, { genesis, datadir, lines: told(lines) })
+  const { head } = await importFile(
+    { clock: systemClock, log: silentLog, onCommit, onBlock },
+    { genesis, datadir, lines: told(lines), retention },
+  )
   tell(`done ${head.number} ${head.hash}`)
 }
 
@@ -49,11 +56,16 @@ async function runDerive(): Promise<void> {
       isAdminOn: false,
       readyMaxLagSec: 30,
       minFreeBytes: 0,
+      retention,
     },
   )
   const { execution } = node
   if (!execution) throw new Error('no execution half')
   tellOpen()
+  {
+    using view = execution.view()
+    tell(`oldest ${view.oldestState}`)
+  }
   tell(`serving ${node.urls.http}`)
   while (execution.published.heads.safe.number < Number(last)) await Promise.race([systemClock.delay(20), node.stopped])
   const { number, hash } = execution.published.heads.safe

@@ -6,12 +6,17 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type Block = { readonly number: number; readonly hash: string }
 
-/** Time of a kill: milliseconds after the store is open, or during the next commit after that; or when the RPC shows a block or a later one. */
-export type Aim = { readonly afterMs: number; readonly inCommit: boolean } | { readonly atBlock: number }
+/**
+ * Time of a kill: milliseconds after the store is open, or during the next commit after that, or `afterCommitMs` after the end of that commit, when older
+ * states are removed; or when the RPC shows a block or a later one.
+ */
+export type Aim = { readonly afterMs: number; readonly inCommit: boolean; readonly afterCommitMs?: number } | { readonly atBlock: number }
 
 /** Reports of one process until it was killed or ended. */
 export type Run = {
   readonly openMs: number | undefined
+  /** oldest state after the start; undefined for an import */
+  readonly oldest: number | undefined
   /** every head that it acknowledged: a line after a commit, or an RPC response */
   readonly shown: readonly Block[]
   readonly done: Block | undefined
@@ -22,11 +27,12 @@ export type Run = {
   readonly missing: readonly Block[]
 }
 
-type State = { openMs?: number; shown: Block[]; done?: Block; inCommit: boolean; url?: string; missing: Block[] }
+type State = { openMs?: number; oldest?: number; shown: Block[]; done?: Block; inCommit: boolean; url?: string; missing: Block[] }
 
 function take(state: State, message: string): void {
   const [what = '', a = '', b = ''] = message.split(' ')
   if (what === 'open') state.openMs = Number(a)
+  if (what === 'oldest') state.oldest = Number(a)
   if (what === 'begin') state.inCommit = true
   if (what === 'end') state.inCommit = false
   if (what === 'head') state.shown.push({ number: Number(a), hash: b })
@@ -77,11 +83,20 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   const onHead = (number: number): void => {
     if (aim && 'atBlock' in aim && number >= aim.atBlock && !isOver) kill()
   }
+  const afterCommitMs = aim && 'afterMs' in aim ? aim.afterCommitMs : undefined
+  const onOpen = (): void => {
+    if (aim && 'afterMs' in aim) setTimeout(aim.inCommit || afterCommitMs !== undefined ? arm : kill, aim.afterMs)
+  }
+  const onCommit = (phase: string): void => {
+    if (!isArmed || isOver) return
+    if (phase === 'begin' && afterCommitMs === undefined) kill()
+    if (phase === 'end' && afterCommitMs !== undefined) setTimeout(kill, afterCommitMs)
+  }
   const onMessage = (message: string): void => {
     take(state, message)
-    if (message.startsWith('open') && aim && 'afterMs' in aim) setTimeout(aim.inCommit ? arm : kill, aim.afterMs)
+    if (message.startsWith('open')) onOpen()
     if (message.startsWith('serving')) watching = watch(state, before, () => isOver, onHead)
-    if (message === 'begin' && isArmed && !isOver) kill()
+    if (message === 'begin' || message === 'end') onCommit(message)
     if (message.startsWith('done') && args[0] === 'derive') setTimeout(kill, aim ? 0 : 300)
   }
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
@@ -94,6 +109,6 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   await once(child, 'close')
   isOver = true
   await watching
-  const { openMs, shown, done, inCommit, missing } = state
-  return { openMs, shown, done, wasInCommit: inCommit, stderr, missing }
+  const { openMs, oldest, shown, done, inCommit, missing } = state
+  return { openMs, oldest, shown, done, wasInCommit: inCommit, stderr, missing }
 }

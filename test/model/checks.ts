@@ -1,12 +1,14 @@
 import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { isFault } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import type { ChainView } from '#types/chainView'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import { LogMatcher, type WantedLogs } from '#types/logMatcher'
+import type { AccountProof } from '#types/worldReads'
 import type { ModelBlock, ModelHeads } from './chainModel.ts'
 import { codeHashOf, wordOf } from './programs.ts'
 import { storageTrie, trieKey } from './referenceTrie.ts'
-import { holds, same } from './same.ts'
+import { holds, Mismatch, same } from './same.ts'
 import { firstWideSlot, knownAddresses, type Roll } from './transactions.ts'
 import { type ModelAccount, stateTrie, storageRootOf, type World } from './world.ts'
 
@@ -83,10 +85,26 @@ function addressesFor(roll: Roll, world: World, isWhole: boolean): readonly Addr
   return isWhole ? all : Array.from({ length: 6 }, () => pick(roll, all))
 }
 
-/** Compares accounts, codes, slots and proofs after a block. @param isWhole all accounts and slots; otherwise a few */
+/** Reads a proof, which must fail below the oldest block with proofs. @returns undefined there */
+function proofOf(view: ChainView, number: number, prove: () => AccountProof): AccountProof | undefined {
+  if (number >= view.oldestProof) return prove()
+  try {
+    prove()
+  } catch (error) {
+    if (isFault(error, 'HISTORY_PRUNED')) return undefined
+    throw error
+  }
+  throw new Mismatch(`a proof at block ${number} below the oldest one, ${view.oldestProof}`)
+}
+
+/** Compares accounts, codes, slots and proofs after a block; below the oldest state there must be none. @param isWhole all accounts and slots; otherwise a few */
 export function checkState(roll: Roll, view: ChainView, block: ModelBlock, isWhole = roll(12) === 0): void {
   const { number } = block.ref
   const state = view.state(idOf(block))
+  if (number < view.oldestState) {
+    same(`state of the pruned block ${number}`, state, undefined)
+    return
+  }
   holds(`state of ${number} is not available`, state !== undefined)
   const { world } = block
   const addresses = addressesFor(roll, world, isWhole)
@@ -113,7 +131,8 @@ export function checkState(roll: Roll, view: ChainView, block: ModelBlock, isWho
         proof: storage.root === emptyRoot ? [] : storage.proof(trieKey(slot)),
       })),
     }
-    same(`proof of ${address} after ${number}`, state.prove(address, slots), expected)
+    const proof = proofOf(view, number, () => state.prove(address, slots))
+    if (proof) same(`proof of ${address} after ${number}`, proof, expected)
   }
 }
 
@@ -187,7 +206,7 @@ export function checkView(roll: Roll, view: ChainView, chain: ExpectedChain): vo
   checkHeads(view, chain)
   const { canonical } = chain
   const recent = canonical.slice(-24)
-  for (const block of [pick(roll, recent), pick(roll, canonical), pick(roll, canonical)]) {
+  for (const block of [pick(roll, recent), pick(roll, canonical), pick(roll, canonical.slice(view.oldestState))]) {
     checkBlock(view, block, chain)
     checkState(roll, view, block)
   }

@@ -12,6 +12,8 @@ it.each(seeds)(
     const { failure, counts } = await runSteps(seed, steps)
     const shown = failure && `${describe(failure.error)}\n--seed ${seed} --replay '${showSteps(steps.slice(0, failure.step + 1))}'`
     expect(shown).toBeUndefined()
-    expect(Math.min(counts.reorgs, counts.deepestReorg, counts.starts, counts.killsInWrites)).toBeGreaterThan(0)
+    expect(
+      Math.min(counts.reorgs, counts.deepestReorg, counts.starts, counts.killsInWrites, counts.killsInPruning, counts.oldestState),
+    ).toBeGreaterThan(0)
   },
 )

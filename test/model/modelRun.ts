@@ -11,7 +11,7 @@ import type { Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { ChainModel, type ModelBlock, type ModelHeads } from './chainModel.ts'
 import { checkView, type ExpectedChain } from './checks.ts'
-import { type Death, NodeProcess, type Settings } from './nodeProcess.ts'
+import { type Death, keptBlocks, NodeProcess, type Settings } from './nodeProcess.ts'
 import { holds, Mismatch, same } from './same.ts'
 import { attributesAction, genesisWorld, type Roll, TransactionSource } from './transactions.ts'
 import { type Action, applyBlock, stateTrie } from './world.ts'
@@ -29,9 +29,11 @@ export class ModelRun {
   readonly chain: ChainModel
   readonly #source = new TransactionSource()
   /** What happened so far: without side branches, deep reorgs and kills a run shows little. */
-  readonly counts = { blocks: 0, reorgs: 0, deepestReorg: 0, starts: 0, killsInWrites: 0 }
+  readonly counts = { blocks: 0, reorgs: 0, deepestReorg: 0, starts: 0, killsInWrites: 0, killsInPruning: 0, oldestState: 0 }
   #views: HeldView[] = []
   #branches = 0
+  /** The highest block that may be the oldest one with a state. */
+  #mayBeOldest = 0
   /** Whether each block may begin a commit. */
   readonly #commitsByBounds: boolean
 
@@ -184,6 +186,9 @@ export class ModelRun {
   }
 
   #acknowledge(heads: ModelHeads): void {
+    const { unsafe, finalized } = heads
+    const prunable = Math.min(finalized.ref.number, unsafe.ref.number - keptBlocks(this.node.retention))
+    this.#mayBeOldest = Math.max(this.#mayBeOldest, prunable)
     const removed = this.chain.acknowledge(heads)
     this.counts.deepestReorg = Math.max(this.counts.deepestReorg, removed)
     if (removed > 0) this.counts.reorgs++
@@ -199,14 +204,28 @@ export class ModelRun {
     await this.node.runTimers(count)
   }
 
-  /** Ends the process and starts the next one on its directory. */
-  async restart(how: 'closed' | 'killed', death?: Death): Promise<void> {
+  /** Compares the oldest state with the retentions so far: it never goes back, and never beyond what they and the finalized block permit. */
+  checkOldest(view: ExecutionView): void {
+    const { oldestState, oldestProof } = view
+    const { counts } = this
+    holds(`oldest state ${oldestState}, at most ${this.#mayBeOldest}`, oldestState <= this.#mayBeOldest)
+    holds(`oldest state ${oldestState}, before ${counts.oldestState}`, oldestState >= counts.oldestState)
+    holds(
+      `oldest proof ${oldestProof}`,
+      oldestProof >= oldestState && oldestProof <= Math.max(oldestState, this.chain.heads.finalized.ref.number),
+    )
+    counts.oldestState = oldestState
+  }
+
+  /** Ends the process and starts the next one on its directory. @param retention of the next one */
+  async restart(how: 'closed' | 'killed', death?: Death, retention = this.node.retention): Promise<void> {
     this.dropViews()
     if (how === 'closed') {
       this.chain.noteCommit()
       await this.node.execution.close()
     }
     await this.node.end()
+    this.node.retention = retention
     this.node.start(death)
     await this.#settleHeads()
   }
@@ -214,6 +233,7 @@ export class ModelRun {
   /** Ends a process whose last write was made, and starts the next one. */
   async revive(): Promise<void> {
     this.counts.killsInWrites++
+    this.counts.killsInPruning = this.node.killsInPruning
     this.dropViews()
     await this.node.end()
     this.node.start()

@@ -15,6 +15,7 @@ import { tables } from '#store/tables'
 import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { Fate, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
+import type { Retention } from '#types/chainDistance'
 import { genesisAccounts, type Roll } from './transactions.ts'
 
 /** Settings of one seed. */
@@ -26,6 +27,26 @@ export type Settings = {
   readonly tickMs: number
   /** Small: the block tree forgets side blocks, and half of it is the bound of a commit. */
   readonly maxTreeBytes: number
+  /** Milliseconds that pass at each look at the elapsed time, so that pruning takes several steps. */
+  readonly elapsedTickMs: number
+  /** of the first process */
+  readonly retention: Retention | undefined
+}
+
+const retentions: readonly (Retention | undefined)[] = [
+  undefined,
+  { history: 'all' },
+  { history: { blocks: 3 } },
+  { history: { blocks: 25 } },
+  { history: { sec: 100 } },
+]
+export const anyRetention = (roll: Roll): Retention | undefined => retentions[roll(retentions.length)]
+
+/** Returns the number of blocks before the head whose states a retention keeps. Blocks are two seconds apart. */
+export function keptBlocks(retention: Retention | undefined): number {
+  const { history = 'all' } = retention ?? {}
+  if (history === 'all') return Number.POSITIVE_INFINITY
+  return 'blocks' in history ? history.blocks : Math.floor(history.sec / 2)
 }
 
 export function settingsOf(roll: Roll): Settings {
@@ -36,6 +57,8 @@ export function settingsOf(roll: Roll): Settings {
     commitSliceMs: of(0, 25),
     tickMs: of(0, 0, 8),
     maxTreeBytes: of(256 * 2 ** 20, 256 * 2 ** 20, 300_000),
+    elapsedTickMs: of(0, 4),
+    retention: anyRetention(roll),
   }
 }
 
@@ -44,9 +67,13 @@ export type Death = { readonly at: number; readonly when: 'before' | 'after' }
 
 const evm = createWasmEvm()
 
-function tickingClock(clock: ManualClock, tickMs: number): Clock {
-  let ticks = 0
-  return { ...clock, nowMs: () => clock.nowMs() + tickMs * ++ticks }
+function tickingClock(clock: ManualClock, { tickMs, elapsedTickMs }: Settings): Clock {
+  let [ticks, elapsedTicks] = [0, 0]
+  return {
+    ...clock,
+    nowMs: () => clock.nowMs() + tickMs * ++ticks,
+    elapsedMs: () => clock.elapsedMs() + elapsedTickMs * ++elapsedTicks,
+  }
 }
 
 /** The execution half over a store and a journal on disk, which outlive each of its processes. */
@@ -58,10 +85,18 @@ export class NodeProcess {
   readonly #dir: string
   #files: { readonly kv: Kv; readonly journal: Journal; readonly clock: ManualClock; readonly fate: Fate } | undefined
   #execution: Execution | undefined
+  #isCommitting = false
+  /** of the next process, and of the present one */
+  retention: Retention | undefined
+  /** Number of kills in a write that removes older states. */
+  killsInPruning = 0
+  /** kill in a later write of this kind; `at` counts from now */
+  #deathInPruning: Death | undefined
 
   constructor(dir: string, settings: Settings) {
     this.#dir = dir
     this.settings = settings
+    this.retention = settings.retention
     this.schedule = scheduleTo(settings.fork)
     const { genesis, config } = smallChain(this.schedule, genesisAccounts)
     this.genesis = genesis
@@ -85,17 +120,48 @@ export class NodeProcess {
 
   /** @throws Killed when the process ends while it starts */
   start(death?: Death): void {
-    const { segmentBytes, commitSliceMs, maxTreeBytes, tickMs } = this.settings
+    const { segmentBytes, commitSliceMs, maxTreeBytes } = this.settings
     const kv = openLmdbKv(join(this.#dir, 'chain'), Object.values(tables))
     const journal = openFileJournal(join(this.#dir, 'journal'), silentLog, segmentBytes)
     const fate = new Fate(death?.at, death?.when)
     const clock = createManualClock()
     this.#files = { kv, journal, clock, fate }
-    const deps = { kv: mortalKv(kv, fate), journal: mortalJournal(journal, fate), evm, config: this.config, log: silentLog }
+    this.#isCommitting = true
+    this.#deathInPruning = undefined
+    const deps = {
+      kv: this.#watched(mortalKv(kv, fate), fate),
+      journal: mortalJournal(journal, fate),
+      evm,
+      config: this.config,
+      log: silentLog,
+    }
+    const onCommit = (phase: 'begin' | 'end'): void => {
+      this.#isCommitting = phase === 'begin'
+    }
     this.#execution = createExecution(
-      { ...deps, genesis: () => this.genesis, clock: tickMs > 0 ? tickingClock(clock, tickMs) : clock },
-      { commitSliceMs, maxTreeBytes },
+      { ...deps, genesis: () => this.genesis, clock: tickingClock(clock, this.settings), onCommit },
+      { commitSliceMs, maxTreeBytes, retention: this.retention },
     )
+    this.#isCommitting = false
+  }
+
+  /** Kills the process in a write that removes older states. @param death `at` counts such writes from now on */
+  killInPruning(death: Death): void {
+    this.#deathInPruning = death
+  }
+
+  /** Writes outside of commits are those that remove older states. */
+  #watched(kv: Kv, fate: Fate): Kv {
+    const write: Kv['write'] = (run) => {
+      const death = this.#deathInPruning
+      if (this.#isCommitting || death === undefined) return kv.write(run)
+      this.#deathInPruning = { ...death, at: death.at - 1 }
+      const result = death.at === 0 && death.when === 'before' ? undefined : kv.write(run)
+      if (death.at > 0) return result as ReturnType<typeof run>
+      this.killsInPruning++
+      return fate.die()
+    }
+    return { ...kv, write }
   }
 
   /** Runs the next timers: each is one transaction of a commit. */

@@ -2,12 +2,13 @@ import { headerOfPayload } from '#engine/payloadHeader'
 import { isFault } from '#lib/fault'
 import { hashOf } from '#test/harness/chain/blocks'
 import { dice } from '#test/harness/dice'
+import type { Retention } from '#types/chainDistance'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { isAncestor, type ModelBlock, type ModelHeads } from './chainModel.ts'
 import { checkBlock, checkHeads, checkState, expectedStorageRoot } from './checks.ts'
 import { type ModelRun, maxUnfinalized, refsOf } from './modelRun.ts'
-import type { Death } from './nodeProcess.ts'
+import { anyRetention, type Death } from './nodeProcess.ts'
 import { holds, same } from './same.ts'
 import { knownAddresses, type Roll } from './transactions.ts'
 
@@ -148,6 +149,17 @@ async function checkSides(roll: Roll, run: ModelRun): Promise<void> {
   }
 }
 
+/** Finalizes blocks, commits, and removes older states, all of them or a part. May kill the process meanwhile. */
+async function prune(roll: Roll, run: ModelRun): Promise<void> {
+  await finalize(roll, run)
+  if (roll(2) === 0) run.node.killInPruning({ at: roll(2), when: roll(2) === 0 ? 'before' : 'after' })
+  run.commit()
+  await run.runTimers(1 + roll(6))
+}
+
+/** The retention of the next process. */
+const nextRetention = (roll: Roll, run: ModelRun): Retention | undefined => (roll(2) === 0 ? run.node.retention : anyRetention(roll))
+
 function anyDeath(roll: Roll): Death | undefined {
   return roll(3) === 0 ? undefined : { at: roll(40), when: roll(2) === 0 ? 'before' : 'after' }
 }
@@ -170,10 +182,10 @@ const kinds = {
   held: { weight: 4, run: (roll, run) => run.checkHeldView(roll) },
   view: { weight: 12, run: (roll, run) => run.check(roll) },
   sides: { weight: 6, run: checkSides },
-  restart: { weight: 3, run: (roll, run) => run.restart('closed', anyDeath(roll)) },
-  kill: { weight: 3, run: (roll, run) => run.restart('killed', anyDeath(roll)) },
-  // Pruning of history, changes of retention and moves of blocks to segments belong here, as kinds of their own, once the product has them: a check
-  // then expects states and blocks at and above the oldest retained one only (`ExpectedChain`), and a fault below it.
+  restart: { weight: 3, run: (roll, run) => run.restart('closed', anyDeath(roll), nextRetention(roll, run)) },
+  kill: { weight: 3, run: (roll, run) => run.restart('killed', anyDeath(roll), nextRetention(roll, run)) },
+  prune: { weight: 8, run: prune },
+  // Moves of blocks to segments belong here, as a kind of their own, once the product has them.
 } satisfies Record<string, Step>
 
 export type StepKind = keyof typeof kinds
@@ -199,4 +211,5 @@ export async function runStep(run: ModelRun, { kind, seed }: PlannedStep): Promi
   if (run.node.isDead) await run.revive()
   using view = run.node.execution.view()
   checkHeads(view, run.expected)
+  run.checkOldest(view)
 }

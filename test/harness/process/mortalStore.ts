@@ -25,13 +25,14 @@ export class Fate {
   effect<T>(run: () => T): T {
     if (this.#isDead) throw new Killed()
     const isNow = this.#effects++ === this.#at
-    if (isNow && this.#when === 'before') this.#die()
+    if (isNow && this.#when === 'before') this.die()
     const result = run()
-    if (isNow) this.#die()
+    if (isNow) this.die()
     return result
   }
 
-  #die(): never {
+  /** Kills the process now. */
+  die(): never {
     this.#isDead = true
     throw new Killed()
   }
