@@ -37,6 +37,8 @@ type Scenario = {
   readonly args: (datadir: string) => readonly string[]
   readonly last: Block
   readonly maxMs: number
+  /** the process has an RPC, finalizes blocks and removes older states */
+  readonly isServed: boolean
   /** first Denim block: each kill is when a block around it is shown */
   readonly boundary?: number | undefined
 }
@@ -47,22 +49,26 @@ function must(isTrue: boolean, what: string): void {
 }
 
 /** Returns the time of the next kill; undefined: the chain is past the boundary and is left to finish. @param kills earlier ones @param head newest block shown */
-function nextAim({ maxMs, boundary }: Pick<Scenario, 'maxMs' | 'boundary'>, kills: number, head = 0): Aim | undefined {
+function nextAim(
+  { maxMs, boundary, isServed }: Pick<Scenario, 'maxMs' | 'boundary' | 'isServed'>,
+  kills: number,
+  head = 0,
+): Aim | undefined {
   if (boundary !== undefined) return head >= boundary ? undefined : { atBlock: boundary - 1 + Math.floor(random() * 7) }
   // half in a commit, a quarter while older states may be removed
-  const isAfterCommit = kills % 4 === 1
+  const isAfterCommit = isServed && kills % 4 === 1
   return { afterMs: random() * maxMs, inCommit: kills % 2 === 0, ...(isAfterCommit && { afterCommitMs: random() * 30 }) }
 }
 
 /** Kills until the number is reached; a finished chain starts again in an empty directory. */
-async function torment({ name, args, last, maxMs, boundary }: Scenario, wanted: number): Promise<Tally> {
+async function torment({ name, args, last, maxMs, boundary, isServed }: Scenario, wanted: number): Promise<Tally> {
   const tally: Tally = { kills: 0, inCommit: 0, finished: 0, slowestOpenMs: 0, oldestState: 0 }
   for (let round = 0; tally.kills < wanted || tally.finished === 0; round++) {
     const datadir = join(folder, `${name}-${round}`)
     let shown: Block[] = []
     let oldest = 0
     for (let isDone = false; !isDone; ) {
-      const aim = tally.kills < wanted ? nextAim({ maxMs, boundary }, tally.kills, shown.at(-1)?.number) : undefined
+      const aim = tally.kills < wanted ? nextAim({ maxMs, boundary, isServed }, tally.kills, shown.at(-1)?.number) : undefined
       const run = await killedRun(args(datadir), aim, shown)
       must(run.stderr === '', `${name}: the process wrote ${run.stderr}`)
       must(run.missing.length === 0, `${name}: lost ${JSON.stringify(run.missing[0])}, which it had acknowledged`)
@@ -103,6 +109,7 @@ const imported = await torment(
     args: (datadir) => ['import', datadir, benchGenesis, payloads],
     last: { number: Number(final.blockNumber), hash: final.blockHash },
     maxMs: 4_000,
+    isServed: false,
   },
   Math.ceil(kills / 2),
 )
@@ -117,7 +124,7 @@ async function deriveScenario(name: string, length: number, wanted: number, fork
   const rollup = file(`${name}.rollup.json`, posted.rollupJson)
   const args = (datadir: string): readonly string[] => ['derive', datadir, genesis, rollup, server.url, String(posted.head.number)]
   const boundary = forks && firstDenimBlock(parseRollupConfig(posted.rollupJson).config)
-  return await torment({ name, args, last: posted.head, maxMs: 3_000, boundary }, wanted)
+  return await torment({ name, args, last: posted.head, maxMs: 3_000, boundary, isServed: true }, wanted)
 }
 
 const denimKills = Math.floor(kills / 4)

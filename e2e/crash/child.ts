@@ -1,7 +1,7 @@
 // The process that is killed: `import` or `derive`. It reports on pipe 3, one message a line:
 //   open MS            the data directory is open, after MS milliseconds
 //   begin, end         begin and end of a commit; older states are removed after it
-//   oldest NUMBER      the oldest state, when the RPC is served
+//   oldest NUMBER      the oldest state: at the start, and after each change. derive only
 //   head NUMBER HASH   an acknowledged head
 //   serving URL        derive only
 //   done NUMBER HASH   the end of the chain
@@ -62,12 +62,19 @@ async function runDerive(): Promise<void> {
   const { execution } = node
   if (!execution) throw new Error('no execution half')
   tellOpen()
-  {
+  let oldest = -1
+  const tellOldest = (): void => {
     using view = execution.view()
-    tell(`oldest ${view.oldestState}`)
+    if (view.oldestState === oldest) return
+    oldest = view.oldestState
+    tell(`oldest ${oldest}`)
   }
+  tellOldest()
   tell(`serving ${node.urls.http}`)
-  while (execution.published.heads.safe.number < Number(last)) await Promise.race([systemClock.delay(20), node.stopped])
+  while (execution.published.heads.safe.number < Number(last)) {
+    await Promise.race([systemClock.delay(20), node.stopped])
+    tellOldest()
+  }
   const { number, hash } = execution.published.heads.safe
   tell(`done ${number} ${hash}`)
   await systemClock.delay(60_000)
