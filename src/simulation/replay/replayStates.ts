@@ -15,6 +15,12 @@ const asBelowFlag = 2
 /** The account has slots in the state below. */
 const storageFlag = 4
 
+/** Slots of an account that a run has written (undefined: zero), and whether it has wiped its earlier slots. */
+export type SlotChanges = {
+  readonly wiped: boolean
+  readonly slots: readonly { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[]
+}
+
 /** Approximate memory of a code in addition to its bytes. */
 const codeBytes = 150
 
@@ -112,14 +118,11 @@ export class ReplayStates {
     }
   }
 
-  /** Returns the slots of an account that the steps have written (undefined: zero), and whether they have wiped its earlier slots. */
-  slotsOf(
-    addressKey: Uint8Array,
-    steps: number,
-  ): { readonly wiped: boolean; readonly slots: readonly { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[] } {
+  /** Returns the changes of an account's storage in the steps. */
+  slotsOf(addressKey: Uint8Array, steps: number): SlotChanges {
     const owner = this.#rows.find(addressKey)
     const wiped = this.#wipedBefore(owner, steps)
-    const slots: { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[] = []
+    const slots: SlotChanges['slots'][number][] = []
     for (let row = 1; row <= this.#rows.rows; row++) {
       const [key, slotKey] = this.#rows.keyOf(row)
       const isOwn = row !== owner && key.every((byte, i) => byte === addressKey[i])

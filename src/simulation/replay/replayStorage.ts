@@ -4,7 +4,7 @@ import { decodeRlp, rlpBytes } from '#lib/rlp'
 import type { StorageRange } from '#rpc/tracePorts'
 import { leavesFrom } from '#trie/leavesFrom'
 import { emptyRoot, hashFromBytes } from '#types/ids'
-import type { ReplayStates } from './replayStates.ts'
+import type { SlotChanges } from './replayStates.ts'
 
 type Slot = { readonly key: Uint8Array; readonly value: bigint }
 
@@ -34,7 +34,7 @@ function* merged(below: Iterable<Slot>, above: readonly Slot[]): Generator<Slot>
  */
 export function storageFrom(
   parent: ParentBlock,
-  changed: ReturnType<ReplayStates['slotsOf']>,
+  changed: SlotChanges,
   addressKey: Uint8Array,
   start: Uint8Array,
   max: number,
