@@ -158,6 +158,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
+      'historyCache',
       'historyCheck',
       'pruneHistory',
       'stateCheck',

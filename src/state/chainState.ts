@@ -11,6 +11,7 @@ import { createStateDiff } from '#types/stateDiffTable'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
 import { changesOf, HistoricalRows, indexBlock, indexHistory, popHistory, type RowChange } from './history.ts'
+import { HistoryCache } from './historyCache.ts'
 import { dropNodeChanges, NodeChanges } from './nodeHistory.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
@@ -47,15 +48,16 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
 
 /**
  * Returns the state after a block at or below the last one: values and trie nodes. Below `oldestProof`, reads of trie nodes throw HISTORY_PRUNED.
+ * @param cache shared by the states on one snapshot
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
-export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes): WorldState {
+export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
   const head = readMark(reader, 'head') ?? 0
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   const oldest = oldestState(reader)
   if (number < oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number, oldest })
   if (number === head) return latestState(reader, blockHash)
-  const state = rowState(new HistoricalRows(reader, number, head), reader, blockHash)
+  const state = rowState(new HistoricalRows(reader, number, head, cache), reader, blockHash)
   const oldestNodes = oldestProof(reader)
   return number < oldestNodes ? { ...state, nodes: prunedNodes(number, oldestNodes) } : state
 }

@@ -1,6 +1,7 @@
-import { compareBytes, concatBytes, equalBytes, latin1, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, emptyBytes, equalBytes, latin1, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
+import type { HistoryCache, IndexChunk } from './historyCache.ts'
 import { nodeBefore } from './nodeHistory.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
@@ -11,13 +12,17 @@ export const openEnd: Uint8Array = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
 
+const numberAt = (chunk: Uint8Array, at: number): number => u32At(chunk, at) * 2 ** 32 + u32At(chunk, at + 4)
+
 /** Returns the first number in a chunk that is higher than `number`. */
 function firstAbove(chunk: Uint8Array, number: number): number | undefined {
-  for (let at = 0; at < chunk.length; at += 8) {
-    const found = u64FromBytes(chunk.subarray(at, at + 8))
-    if (found > number) return found
+  let [low, high] = [0, chunk.length / 8]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numberAt(chunk, 8 * middle) > number) high = middle
+    else low = middle + 1
   }
-  return undefined
+  return 8 * low < chunk.length ? numberAt(chunk, 8 * low) : undefined
 }
 
 /** A row that a block changed, with its previous value. */
@@ -90,38 +95,18 @@ export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
 
 /** Returns whether the index has a block among those that changed a row. */
 export function isIndexed(reader: KvReader, table: number, key: Uint8Array, number: number): boolean {
-  return firstIndexed(reader, indexPrefix(table, key), number - 1) === number
+  return firstAbove(findChunk(reader, indexPrefix(table, key), number - 1).numbers, number - 1) === number
 }
 
-/** Returns the first block in the index after `after` that changed a row. */
-function firstIndexed(reader: KvReader, prefix: Uint8Array, after: number): number | undefined {
+/** Reads the first part of a row's index whose last number is above a block. */
+function findChunk(reader: KvReader, prefix: Uint8Array, after: number): IndexChunk {
   const range = { from: concatBytes(prefix, u64Bytes(after + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
-  for (const { value } of reader.range(historyIndexTable, range)) return firstAbove(value, after)
-  return undefined
-}
-
-/**
- * Number of reads of one state after which all changes of the next block are loaded at once. So many reads mean that the caller executes that block
- * again.
- */
-const readsBeforeLoading = 256
-const maxLoadedBytes = 8 * 2 ** 20
-/** Estimated memory of a loaded row in addition to its bytes. */
-const loadedRowBytes = 300
-
-/**
- * Returns the previous values of the rows that a block changed, by table and key in latin-1.
- * @returns undefined when they exceed `maxLoadedBytes`
- */
-function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8Array> | undefined {
-  const changes = new Map<string, Uint8Array>()
-  let loadedBytes = 0
-  for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
-    changes.set(latin1(key.subarray(8)), value)
-    loadedBytes += loadedRowBytes + key.length + value.length
-    if (loadedBytes > maxLoadedBytes) return undefined
+  for (const { key, value: numbers } of reader.range(historyIndexTable, range)) {
+    const last = key.subarray(-8)
+    const high = equalBytes(last, openEnd) ? Number.POSITIVE_INFINITY : u64FromBytes(last)
+    return { low: Math.min(after, u64FromBytes(numbers)), high, numbers }
   }
-  return changes
+  return { low: after, high: Number.POSITIVE_INFINITY, numbers: emptyBytes }
 }
 
 /** Rows as of a block: each row has the value before its first change after the block, or else the latest value. */
@@ -132,12 +117,11 @@ export class HistoricalRows implements StateRows {
   readonly #head: number
   /** The last block whose node changes are in the table of changes. */
   readonly #nodes: number
-  #reads = 0
-  /** Changes of the next block, once loaded. */
-  #next: ReadonlyMap<string, Uint8Array> | undefined
+  readonly #cache: HistoryCache
 
-  constructor(reader: KvReader, number: number, head: number) {
+  constructor(reader: KvReader, number: number, head: number, cache: HistoryCache) {
     this.#reader = reader
+    this.#cache = cache
     this.#number = number
     this.#head = head
     this.#indexed = readMark(reader, 'indexed') ?? 0
@@ -145,8 +129,8 @@ export class HistoricalRows implements StateRows {
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    if (++this.#reads === readsBeforeLoading) this.#next = changesIn(this.#reader, this.#number + 1)
-    const change = this.#next ? this.#changeFromLoaded(this.#next, table, key) : this.#firstChange(table, key, this.#number)
+    const next = this.#cache.changesAfter(this.#reader, this.#number)
+    const change = next ? this.#changeFromLoaded(next, table, key) : this.#firstChange(table, key, this.#number)
     return change ? decodeBefore(change) : this.#reader.get(table, key)
   }
 
@@ -159,7 +143,11 @@ export class HistoricalRows implements StateRows {
     const change = this.#number < this.#nodes ? this.#firstChange(table, key, this.#number, this.#nodes) : undefined
     if (change) return decodeBefore(change)
     const number = Math.max(this.#number, this.#nodes)
-    return nodeBefore(this.#reader, { table, key, hash, number, head: this.#head }, this.#reader.get(table, key))
+    return nodeBefore(
+      { reader: this.#reader, tail: this.#cache },
+      { table, key, hash, number, head: this.#head },
+      this.#reader.get(table, key),
+    )
   }
 
   #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {
@@ -190,12 +178,17 @@ export class HistoricalRows implements StateRows {
 
   /** Returns the change record of the first block after a number, up to another, that changed a row. */
   #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): Uint8Array | undefined {
-    const number = after < this.#indexed ? firstIndexed(this.#reader, indexPrefix(table, key), after) : undefined
+    const number = after < this.#indexed ? this.#firstIndexed(indexPrefix(table, key), after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
     for (let later = Math.max(after, this.#indexed) + 1; later <= upTo; later++) {
       const change = this.#reader.get(changesTable, changeKey(later, table, key))
       if (change !== undefined) return change
     }
     return undefined
+  }
+
+  #firstIndexed(prefix: Uint8Array, after: number): number | undefined {
+    const numbers = this.#cache.chunk(prefix, after, () => findChunk(this.#reader, prefix, after))
+    return firstAbove(numbers, after)
   }
 }

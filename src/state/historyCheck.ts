@@ -10,6 +10,7 @@ import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
 import { oldestProof, oldestState, stateAt, undoDiff } from './chainState.ts'
 import { changesOf, HistoricalRows, isIndexed, openEnd, type RowChange } from './history.ts'
+import { HistoryCache } from './historyCache.ts'
 import { blockRowKey, damagedSegment, isBlockRowWhole, segmentBounds } from './nodeHistory.ts'
 import { accountsTable, changeKey, changesTable, nodeRow, readMark, storageTable } from './rows.ts'
 import { computeStateRoot, type StateRoot } from './stateRoot.ts'
@@ -121,7 +122,7 @@ class UndoCheck {
 
   /** Checks that the nodes of the parent's state that the block replaced are read back. */
   #checkNodes({ nodes }: StateRoot): void {
-    const rows = new HistoricalRows(this.#reader, this.#number - 1, readMark(this.#reader, 'head') ?? this.#number)
+    const rows = new HistoricalRows(this.#reader, this.#number - 1, readMark(this.#reader, 'head') ?? this.#number, new HistoryCache())
     for (const { owner, path, node } of nodes) {
       if (!node || isLeafRlp(node)) continue
       const { table, key } = nodeRow(owner, path)

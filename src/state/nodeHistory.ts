@@ -1,4 +1,4 @@
-import { compareBytes, concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
@@ -209,20 +209,19 @@ function lowerBound(count: number, key: number, keyAt: (index: number) => number
   return low
 }
 
-/** Returns a copy of a node's image in a block; undefined when the block did not change the node. */
-function imageIn(reader: KvReader, number: number, digest: number): Uint8Array | undefined {
-  return reader.look(table, blockRowKey(number), (row) => {
-    const count = u32At(row, 0)
-    const head = 4 + blockEntryBytes * count
-    const digestAt = (i: number): number => {
-      const at = 4 + blockEntryBytes * i
-      return u32At(row, at) * 2 ** lowBits + (row[at + 4] ?? 0) * 256 + (row[at + 5] ?? 0)
-    }
-    const endAt = (i: number): number => u32At(row, 10 + blockEntryBytes * i)
-    const i = lowerBound(count, digest, digestAt)
-    if (i === count || digestAt(i) !== digest) return undefined
-    return row.slice(i === 0 ? head : endAt(i - 1), endAt(i))
-  })
+/** Returns a copy of a node's image in the row of a block; undefined when the block did not change the node. */
+function imageIn(row: Uint8Array, digest: number): Uint8Array | undefined {
+  if (row.length === 0) return undefined
+  const count = u32At(row, 0)
+  const head = 4 + blockEntryBytes * count
+  const digestAt = (i: number): number => {
+    const at = 4 + blockEntryBytes * i
+    return u32At(row, at) * 2 ** lowBits + (row[at + 4] ?? 0) * 256 + (row[at + 5] ?? 0)
+  }
+  const endAt = (i: number): number => u32At(row, 10 + blockEntryBytes * i)
+  const i = lowerBound(count, digest, digestAt)
+  if (i === count || digestAt(i) !== digest) return undefined
+  return row.slice(i === 0 ? head : endAt(i - 1), endAt(i))
 }
 
 /** Returns the blocks of a segment, from `first` on, that may have changed a node, ascending; undefined when the segment has no index. */
@@ -242,14 +241,27 @@ function blocksIn(reader: KvReader, segment: number, first: number, digest: numb
   })
 }
 
+/** Source of rows. `tail` keeps the rows of blocks that no segment covers: each of them is searched for each node. */
+export type NodeRows = {
+  readonly reader: KvReader
+  readonly tail: { row(number: number, read: () => Uint8Array): Uint8Array }
+}
+
 /** Iterates over the images of a node in the blocks after `number`, ascending. */
-function* imagesAfter(reader: KvReader, number: number, head: number, digest: number): Generator<Uint8Array> {
+function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<Uint8Array> {
   for (let first = number + 1; first <= head; ) {
     const segment = segmentOf(first)
     const next = (segment + 1) * segmentBlocks
     const all = (): number[] => Array.from({ length: Math.min(next, head + 1) - first }, (_, i) => first + i)
-    for (const block of blocksIn(reader, segment, first, digest) ?? all()) {
-      const image = imageIn(reader, block, digest)
+    const listed = blocksIn(reader, segment, first, digest)
+    for (const block of listed ?? all()) {
+      const key = blockRowKey(block)
+      const image = listed
+        ? reader.look(table, key, (row) => imageIn(row, digest))
+        : imageIn(
+            tail.row(block, () => reader.get(table, key) ?? emptyBytes),
+            digest,
+          )
       if (image) yield image
     }
     first = next
@@ -264,13 +276,13 @@ function* imagesAfter(reader: KvReader, number: number, head: number, digest: nu
  * @returns undefined when there was no row, or none with this hash
  */
 export function nodeBefore(
-  reader: KvReader,
+  rows: NodeRows,
   place: { readonly table: number; readonly key: Uint8Array; readonly hash: Uint8Array; readonly number: number; readonly head: number },
   latest: Uint8Array | undefined,
 ): Uint8Array | undefined {
   const deltas: Uint8Array[] = []
   let node = latest
-  for (const image of imagesAfter(reader, place.number, place.head, digestOf(place.table, place.key))) {
+  for (const image of imagesAfter(rows, place.number, place.head, digestOf(place.table, place.key))) {
     if (image[0] !== images.delta) {
       node = image[0] === images.whole ? image.subarray(1) : undefined
       break

@@ -6,6 +6,7 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
 import { oldestProof, oldestState } from '#state/chainState'
+import { HistoryCache } from '#state/historyCache'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
@@ -48,11 +49,24 @@ function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed:
   }
 }
 
-/** Bound of cached parents. Callers repeat the same blocks, and an interpreter caches reads by the state object. */
-const maxParents = 8
+/** Bound of cached parents, and of cached hashes. Callers repeat the same blocks, and an interpreter caches reads by the state object. */
+const maxKept = 256
+
+/** Adds an entry to a cache of at most `maxKept`; the oldest one makes room. */
+function keep<K, V>(cache: Map<K, V>, key: K, value: V): void {
+  if (cache.size >= maxKept)
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest)
+      break
+    }
+  cache.set(key, value)
+}
 
 class SnapshotView implements ExecutionView {
   readonly #parents = new Map<Hash, ParentBlock>()
+  /** by number */
+  readonly #canonical = new Map<number, BlockId>()
+  readonly #cache = new HistoryCache()
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
@@ -96,9 +110,15 @@ class SnapshotView implements ExecutionView {
 
   canonicalHash(number: number): Hash | undefined {
     if (number > this.#base.number) return this.#overlays[number - this.#base.number - 1]?.hash
+    const id = this.#canonical.get(number) ?? this.#readCanonical(number)
+    if (id) this.#lastId = id
+    return id?.hash
+  }
+
+  #readCanonical(number: number): BlockId | undefined {
     const hash = store.readCanonicalHash(this.#reader, number)
-    if (hash !== undefined) this.#lastId = { number, hash }
-    return hash
+    if (hash !== undefined) keep(this.#canonical, number, { number, hash })
+    return hash && { number, hash }
   }
 
   #overlay(hash: Hash): ExecutedBlock | undefined {
@@ -243,8 +263,7 @@ class SnapshotView implements ExecutionView {
     const known = this.#parents.get(hash)
     if (known) return known
     const parent = this.#parentOnce(hash)
-    if (this.#parents.size >= maxParents) this.#parents.clear()
-    if (parent) this.#parents.set(hash, parent)
+    if (parent) keep(this.#parents, hash, parent)
     return parent
   }
 
@@ -259,7 +278,7 @@ class SnapshotView implements ExecutionView {
     const header = branch && this.header(hash)
     if (branch === undefined) return this.#parentNotSealed(hash)
     if (header === undefined) return undefined
-    const below = committedState(this.#reader, this.#committed, branch.ancestor)
+    const below = committedState(this.#reader, this.#committed, branch.ancestor, this.#cache)
     return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
   }
 

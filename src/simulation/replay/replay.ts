@@ -30,7 +30,7 @@ const transactionBytes = 400
 export class NotReplayable extends Error {}
 
 /** Bounds of a step: more transactions in a session make the replay faster, fewer make the run of one of them faster. */
-const maxStep = { transactions: 8, gas: 2_000_000n }
+const maxStep = { transactions: 4, gas: 2_000_000n }
 
 /**
  * Runs the transactions of one block, a few in a session, each on the state after the previous one. It keeps the changes of each such step, so that
