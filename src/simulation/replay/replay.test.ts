@@ -1,0 +1,64 @@
+import { beforeAll, expect, it } from 'vitest'
+import { ethRegistry } from '#rpc/methods'
+import { signedBy } from '#test/harness/chain/blocks'
+import { testAccount } from '#test/harness/evm/sessions'
+import { type DenimChain, openDenimChain } from '#test/harness/rpc/denimChain'
+import { readResult } from '#test/harness/rpc/result'
+import { parseAddress } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+
+const counter = parseAddress(`0x${'c0'.repeat(20)}`)
+/** Adds one to slot 0, and writes the sum to the slot with its number. */
+const code = '0x5f546001018080555f5500'
+const calls = Array.from({ length: 11 }, (_, nonce) =>
+  signedBy('alice', { to: counter, value: 0n, gasLimit: 100_000n, data: new Uint8Array(), nonce: BigInt(nonce) }),
+)
+/** deposits at the begin of a Denim block */
+const deposits = 2
+const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`
+
+let chain: DenimChain
+
+async function ask(method: string, ...params: readonly unknown[]): Promise<unknown> {
+  const found = ethRegistry.get(method) ?? expect.fail(method)
+  return readResult(await found.call({ ...chain.eth, cancellation: { isCancelled: false } }, params))
+}
+
+const slotBefore = async (call: number): Promise<unknown> => {
+  const traced = (await ask('debug_traceTransaction', hashTransaction(calls[call] ?? expect.fail()), {
+    tracer: 'prestateTracer',
+  })) as object
+  return (traced as Record<string, { storage?: Record<string, string> }>)[counter]?.storage?.[word(0)] ?? word(0)
+}
+
+const slotsBefore = async (call: number): Promise<readonly unknown[]> => {
+  const { hash } = (await ask('eth_getBlockByNumber', '0x3', false)) as { hash: string }
+  const range = (await ask('debug_storageRangeAt', hash, call + deposits, counter, '0x', 100)) as {
+    storage: Record<string, { value: string }>
+  }
+  return Object.values(range.storage)
+    .map(({ value }) => Number(value))
+    .sort((a, b) => a - b)
+}
+
+beforeAll(async () => {
+  chain = openDenimChain([testAccount(counter, { code })])
+  for (const transactions of [[], [], calls]) await chain.grow(transactions)
+})
+
+it('simulation/replay: returns the state before a transaction in any order of requests', async () => {
+  const order = [9, 3, 3, 4, 5, 10, 0, 7, 6, 1, 2, 8, 9, 10, 5, 4]
+  for (const call of order) expect(await slotBefore(call)).toBe(word(call))
+  for (const call of order) {
+    const numbers = Array.from({ length: call }, (_, i) => i + 1)
+    expect(await slotsBefore(call)).toEqual(call === 0 ? [] : [...numbers, call])
+  }
+})
+
+it('simulation/replay: traces all transactions of a block after single ones', async () => {
+  const traces = (await ask('debug_traceBlockByNumber', '0x3', { tracer: 'prestateTracer' })) as {
+    result: Record<string, { storage?: object }>
+  }[]
+  const before = traces.slice(deposits).map(({ result }) => result[counter]?.storage)
+  expect(before).toMatchObject(calls.map((_, call) => (call === 0 ? {} : { [word(0)]: word(call) })))
+})
