@@ -158,7 +158,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
-      'historyCache',
       'historyCheck',
       'pruneHistory',
       'stateCheck',

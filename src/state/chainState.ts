@@ -36,6 +36,11 @@ const indexBatchBlocks = 16
 /** A block with this many changed rows is indexed at once; indexing it together with others would make one transaction long. */
 const indexAtOnceRows = 512
 
+/** What the reads of old states on one snapshot share. */
+export type SharedReads = HistoryCache
+
+export const createSharedReads = (): SharedReads => new HistoryCache()
+
 export type BlockHashes = (number: number) => Hash | undefined
 
 /** Changes of tries that a block writes: those of `computeStateRoot`. */
@@ -51,7 +56,7 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
  * @param cache shared by the states on one snapshot
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
-export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
+export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: SharedReads = createSharedReads()): WorldState {
   const head = readMark(reader, 'head') ?? 0
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   const oldest = oldestState(reader)

@@ -1,5 +1,4 @@
-import { latestState, oldestState, stateAt } from '#state/chainState'
-import type { HistoryCache } from '#state/historyCache'
+import { latestState, oldestState, type SharedReads, stateAt } from '#state/chainState'
 import type { WorldState } from '#state/worldState'
 import type { KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
@@ -12,7 +11,7 @@ import { readCanonicalHash } from '../chainStore.ts'
  * @param cache shared by the states on one snapshot
  * @returns undefined when the state is not retained
  */
-export function committedState(reader: KvReader, committed: BlockId, block: BlockId, cache: HistoryCache): WorldState | undefined {
+export function committedState(reader: KvReader, committed: BlockId, block: BlockId, cache: SharedReads): WorldState | undefined {
   if (block.number < oldestState(reader)) return undefined
   const blockHash = (number: number): Hash | undefined => (number <= block.number ? readCanonicalHash(reader, number) : undefined)
   return block.number === committed.number ? latestState(reader, blockHash) : stateAt(reader, block.number, blockHash, cache)

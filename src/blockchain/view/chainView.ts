@@ -5,8 +5,7 @@ import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
-import { oldestProof, oldestState } from '#state/chainState'
-import { HistoryCache } from '#state/historyCache'
+import { createSharedReads, oldestProof, oldestState } from '#state/chainState'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
@@ -66,7 +65,7 @@ class SnapshotView implements ExecutionView {
   readonly #parents = new Map<Hash, ParentBlock>()
   /** by number */
   readonly #canonical = new Map<number, BlockId>()
-  readonly #cache = new HistoryCache()
+  readonly #cache = createSharedReads()
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
