@@ -47,6 +47,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   senders: () => import('./senders.ts'),
   state: () => import('./state/measure.ts'),
   stateMake: () => import('./state/make.ts'),
+  stateRoot: () => import('./state/roots.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),
