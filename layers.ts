@@ -159,6 +159,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'faults',
       'genesisState',
       'historyCheck',
+      'moveNodeChanges',
       'pruneHistory',
       'stateCheck',
       'stateLayer',
@@ -235,7 +236,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'chainStore',
       'check/blockCheck',
-      'check/historyCheck',
       'check/logIndexCheck',
       'check/placeCheck',
       'commit/committer',
@@ -362,7 +362,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   database: {
     imports: ['executionThread:wire/protocol', 'blockchain', 'block', 'engine', 'state', 'store', 'trie:orderedRoot', 'types', 'lib'],
-    public: ['compact', 'exportBlocks', 'prune', 'stats', 'verify'],
+    public: ['compact', 'exportBlocks', 'migrate', 'prune', 'stats', 'verify'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

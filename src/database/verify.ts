@@ -1,6 +1,5 @@
 import { readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
-import { checkBlocks, checkHeads } from '#blockchain/check/blockCheck'
-import { checkHistory } from '#blockchain/check/historyCheck'
+import { checkBlocks, checkHeads, checkHistory } from '#blockchain/check/blockCheck'
 import { checkLogIndex } from '#blockchain/check/logIndexCheck'
 import { checkBlockHashes, checkTransactionPlaces } from '#blockchain/check/placeCheck'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'

@@ -69,6 +69,32 @@ export class NodeChanges {
   }
 }
 
+/** Nodes that a block changed, as an earlier version recorded them, to be written as the block's row after those of later blocks. */
+export class MovedNodeChanges {
+  readonly #number: number
+  readonly #entries: Entry[] = []
+
+  constructor(number: number) {
+    this.#number = number
+  }
+
+  add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined): void {
+    this.#entries.push({ digest: digestOf(nodeTable, key), image: imageOf(before, undefined) })
+  }
+
+  /**
+   * Writes the block's row. The index of its segment, which lacks the block, is dropped, and written again with the segment's first block.
+   * @param first the first block that is moved
+   */
+  writeTo(tx: KvWriter, { head, first }: { readonly head: number; readonly first: number }): void {
+    if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeBlock(this.#entries))
+    const bounds = segmentBounds(this.#number)
+    const isFirst = this.#number === Math.max(bounds.first, first)
+    if (isFirst && bounds.last <= head) writeSegment(tx, segmentOf(this.#number))
+    else tx.delete(table, rowKey(kinds.segment, segmentOf(this.#number)))
+  }
+}
+
 function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Uint8Array {
   if (before === undefined) return Uint8Array.of(images.absent)
   const delta = after && branchDelta(before, after)

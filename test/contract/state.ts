@@ -4,6 +4,7 @@ import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
 import { indexHistory } from '#state/history'
+import { moveNodeChanges, unmovedBlocks } from '#state/moveNodeChanges'
 import { pruneHistory } from '#state/pruneHistory'
 import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
 import type { Kv, KvReader } from '#store/ports'
@@ -319,6 +320,41 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       check([0, 62, 64, 119, 120])
       for (const block of blocks.slice(200)) chain.append(block)
       check([0, 63, 119, 120, 121, 126, 127, 128, 149, 150])
+    })
+
+    it(`state/chainState ${adapter}: moves the node changes of an earlier version, a block at a time, with every proof as before`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const [first = [], ...blocks] = fc.sample(anyBlock, { seed: 17, numRuns: 150 })
+      chain.genesis(first)
+      for (const block of blocks.slice(0, 70)) appendAsSchema3(chain, block)
+      chain.appendAll(blocks.slice(70, 130))
+      const left = (): number => readNow(kv, unmovedBlocks)
+      const check = (): void =>
+        readNow(kv, (reader) => {
+          for (const n of [0, 1, 30, 62, 63, 64, 69, 70, 90]) {
+            if (n < chain.models.length) expectModel(stateAt(reader, n, noHash), chain.models[n] ?? new Map(), chain.roots[n] ?? emptyRoot)
+          }
+        })
+      expect(left()).toBe(70)
+      for (let moved = 1; left() > 0; moved++) {
+        // between two transactions of the move
+        kv.write((tx) => moveNodeChanges(tx, () => false))
+        expect(left()).toBe(70 - moved)
+        if ([6, 8, 70].includes(moved)) check()
+      }
+      expect(kv.write((tx) => moveNodeChanges(tx, () => true))).toBe(true)
+      readNow(kv, (reader) => {
+        const isNode = (key: Uint8Array): boolean => key[8] === tables.accountNodes.id || key[8] === tables.storageNodes.id
+        expect([...reader.keys(tables.changes.id, {})].filter(isNode)).toEqual([])
+        const isNodeIndex = (key: Uint8Array): boolean => key[0] === tables.accountNodes.id || key[0] === tables.storageNodes.id
+        expect([...reader.keys(tables.historyIndex.id, {})].filter(isNodeIndex)).toEqual([])
+        const segments = [...reader.keys(tables.nodeHistory.id, { from: Uint8Array.of(1) })]
+        expect(segments.map((key) => key.at(-1))).toEqual([0, 1])
+      })
+      while (chain.models.length > 40) chain.unwind()
+      chain.appendAll(blocks.slice(130))
+      check()
     })
 
     it(`state/chainState ${adapter}: reads and unwinds blocks whose node changes an earlier version wrote`, async () => {

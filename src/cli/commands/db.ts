@@ -1,6 +1,7 @@
 import { networkOf } from '#chainspec/networks'
 import { compactDatabase } from '#database/compact'
 import { exportBlocks } from '#database/exportBlocks'
+import { migrateDatabase } from '#database/migrate'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
@@ -173,6 +174,27 @@ function pruneText({ done, oldestStateBefore, oldestState, finalized, head, isHe
   return `${lines.join('\n')}\n`
 }
 
+const migrate: Command = {
+  name: 'migrate',
+  doc: 'bring the database to the newest schema and rewrite rows of earlier versions; the node must be stopped; an interruption loses nothing',
+  flags: located,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(located, raw, io.env)
+    using line = createLiveLine(io, true)
+    const startMs = io.clock.nowMs()
+    const onProgress = (blocks: number, ofBlocks: number): void => {
+      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
+      line.show(`migrate node changes  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
+    }
+    const result = await migrateDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'migrate', given))
+    line.end()
+    const { done, schema, steps, movedBlocks } = result
+    const text = `schema: ${schema}; steps: ${steps.join(', ') || 'none'}; blocks with moved node changes: ${count(movedBlocks)}\n`
+    io.out.write(given.json ? `${JSON.stringify(result)}\n` : `${text}${done ? '' : 'interrupted: the same command continues\n'}`)
+    return done ? 0 : 130
+  },
+}
+
 const exporting = [...located, 'export.from', 'export.to'] as const satisfies readonly FlagName[]
 
 const exportRange: Command = {
@@ -211,9 +233,11 @@ const importRange: Command = { ...importBlocks, doc: 'execute the blocks of a fi
 
 export const db: Command = {
   name: 'db',
-  doc: 'measure, verify, compact or prune the database of a data directory; export and import blocks',
+  doc: 'measure, verify, compact, prune or migrate the database of a data directory; export and import blocks',
   flags: [],
-  commands: [stats, verify, compact, prune, exportRange, importRange],
+  commands: [stats, verify, compact, prune, migrate, exportRange, importRange],
   run: () =>
-    Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify, compact, prune, export or import' })),
+    Promise.reject(
+      cliFault('BAD_USAGE', { problem: 'basalt db needs a command: stats, verify, compact, prune, migrate, export or import' }),
+    ),
 }
