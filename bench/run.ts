@@ -36,6 +36,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   follow: () => import('./follow.ts'),
   frames: () => import('./frames.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
+  pipeline: () => import('./importHttp/pipeline.ts'),
   pool: () => import('./pool.ts'),
   prune: () => import('./state/prune.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
