@@ -233,19 +233,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   blockchain: {
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'chainStore',
-      'check/blockCheck',
-      'check/logIndexCheck',
-      'check/placeCheck',
-      'commit/committer',
-      'execution',
-      'heads/headRecord',
-      'importPayloads',
-      'pruning/pruner',
-      'pruning/retention',
-      'view/chainView',
-      'view/sharedSnapshot',
+      'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
+      'heads/headRecord', 'importPayloads', 'pruning/pruner', 'pruning/retention', 'stageTimes', 'view/chainView', 'view/sharedSnapshot',
       'view/unsealedBlocks',
     ],
   },

@@ -59,20 +59,20 @@ export class Execution implements Engine, AsyncDisposable {
   #phase: 'restoring' | 'open' | 'closed' = 'restoring'
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
-    const { evm, config, log, clock, watch = new ExecutionWatch() } = deps
+    const { evm, config, log, clock, watch = new ExecutionWatch(), stages: timer } = deps
     const options = { ...usualOptions, ...opts }
     this.#deps = deps
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck }
+    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck, timer }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
     const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
     this.#sequence = sequence
     this.#commits = new CommitBehind(this.#commitDeps(), sequence, options)
-    this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
+    this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log, timer)
     this.#pending = new PendingChain({
       ...{ block: this.#block, clock, log, guard: this.#guard, watch, maxMs: options.maxPendingMs },
       head: (): BlockId => this.#published.heads.unsafe,

@@ -14,6 +14,7 @@ import type { Retention } from '#types/chainDistance'
 import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
 import type { PruneStep } from './pruning/pruner.ts'
+import type { StageTimes } from './stageTimes.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv
@@ -36,6 +37,8 @@ export type ExecutionDeps = {
   readonly senders?: Senders
   /** Progress that other threads watch. Absent: not watched. */
   readonly watch?: ExecutionWatch
+  /** Measures the stages of blocks. Absent: they are not measured. */
+  readonly stages?: StageTimes
   readonly clock: Clock
   readonly log: Log
   /** While memory is short, fewer executed blocks stay in memory and new ones wait for commits. Absent: never. */

@@ -68,6 +68,7 @@ export class ExecutionClient implements Engine {
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<never>()
   #failure: Error | undefined
+  #callBytes = 0
 
   constructor(port: MessagePort, deps: ExecutionClientDeps) {
     this.#port = port
@@ -127,7 +128,13 @@ export class ExecutionClient implements Engine {
   async insert(payload: Payload): Promise<InsertResult> {
     const packed = packPayload(payload)
     using senders = this.#deps.senders?.post(packed.transactions)
-    return await this.#ask({ method: 'insert', payload: packed, senders: senders?.memory })
+    const { length } = packed.transactions.bytes
+    this.#callBytes += length
+    try {
+      return await this.#ask({ method: 'insert', payload: packed, senders: senders?.memory })
+    } finally {
+      this.#callBytes -= length
+    }
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
@@ -162,6 +169,11 @@ export class ExecutionClient implements Engine {
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
     return this.#ask({ method: 'storageRoot', account, block })
+  }
+
+  /** Bytes of inserted payloads that are not answered. */
+  get callBytes(): number {
+    return this.#callBytes
   }
 
   /** Returns the block that the other thread executes now. */

@@ -1,4 +1,5 @@
 import type { AbandonedCounts } from '#block/execution/executionWatch'
+import { blockStages } from '#blockchain/stageTimes'
 import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
 import { removalReasons, type TxPoolFacts } from '#txpool/txPool'
 import type { PoolRefusal } from '#types/pooledTransaction'
@@ -56,6 +57,10 @@ export const executionMetrics = defineMetrics({
     },
   ),
   senderQueue: gauge('basalt_execution_sender_queue_bytes', 'Bytes of transactions and tables that wait for sender threads'),
+  stages: counter('basalt_execution_stage_milliseconds_total', 'Time of blocks in each stage; `commit` may run beside the others', {
+    stage: blockStages,
+  }),
+  calls: gauge('basalt_execution_call_bytes', 'Bytes of payloads that the execution thread has not answered'),
   running: gauge('basalt_execution_running_seconds', 'Seconds since the execution of the current block began; 0: no block is executed'),
   journal: gauge('basalt_execution_journal_bytes', 'Bytes of the journal, which a start may have to execute again'),
   tree: gauge('basalt_execution_tree_bytes', 'Estimated bytes of executed blocks in memory'),

@@ -6,6 +6,7 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
+import { StageTimes } from '#blockchain/stageTimes'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { Evm, EvmSession } from '#evm/ports'
@@ -145,6 +146,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   await using committer = settings.commits && openCommitThread(settings.commits, { dir, beat, publisher, outbox })
   const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
+  const stages = new StageTimes(systemClock)
   await using execution = createExecution(
     {
       kv,
@@ -157,6 +159,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       senders,
       memory,
       watch,
+      stages,
       clock: systemClock,
       log,
       ...(flashblockMs !== undefined && {
@@ -168,7 +171,9 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
-        publisher.publish(record, { ...sizes, pool: pool.facts(), caches: caches.facts() })
+        stages.begin()
+        publisher.publish(record, { ...sizes, pool: pool.facts(), caches: caches.facts(), stageMs: stages.ms })
+        stages.ended('publish')
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {

@@ -34,7 +34,14 @@ export type BlockDeps = {
   readonly tries?: Tries
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly interruptCheck?: InterruptCheck
+  /** Measures the stages of `executeBlock`. */
+  readonly timer?: ExecutionStages | undefined
 }
+
+/** `transactions`: system calls and transactions; `seal`: state root, header and hash. */
+export type ExecutionStage = 'transactions' | 'seal'
+/** `ended` ends a stage and begins the next one. */
+export type ExecutionStages = { begin(): void; ended(stage: ExecutionStage): void }
 
 /** The parent block and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
@@ -114,8 +121,13 @@ export class BlockExecutor implements Disposable {
    * Computes state root, header and hash. The block takes no transactions afterwards.
    * @param parent the parent with its present state; its values are those at the begin of the block
    * @param diff state diff of all transactions, if known
+   * @param transactionsRoot of all transactions, if known
    */
-  seal({ state, header: parent }: ParentBlock = this.#parent, diff: StateDiff = this.session.diff()): ExecutedBlock {
+  seal(
+    { state, header: parent }: ParentBlock = this.#parent,
+    diff: StateDiff = this.session.diff(),
+    transactionsRoot?: Hash,
+  ): ExecutedBlock {
     const { config, env } = this.#run
     const { schedule } = config
     const { timestamp, parentBeaconBlockRoot } = this.input
@@ -128,7 +140,7 @@ export class BlockExecutor implements Disposable {
       ...constantFields,
       parentHash: this.#parent.hash,
       stateRoot: trie.root,
-      transactionsRoot: orderedRoot(transactions),
+      transactionsRoot: transactionsRoot ?? orderedRoot(transactions),
       receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
       logsBloom: unionOfBlooms(receipts),
       gasUsed,
@@ -213,12 +225,19 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
 
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
+ * @param transactionsRoot of the input's transactions, if the caller has computed it
  * @throws faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
-export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
+export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput, transactionsRoot?: Hash): BlockResult {
+  deps.timer?.begin()
   const opened = createBlockExecutor(deps, parent, input)
   if (opened.kind === 'invalid') return opened
   using block = opened.block
-  return block.takeAll() ?? { kind: 'executed', block: block.seal() }
+  const refused = block.takeAll()
+  if (refused) return refused
+  deps.timer?.ended('transactions')
+  const sealed = block.seal(undefined, undefined, transactionsRoot)
+  deps.timer?.ended('seal')
+  return { kind: 'executed', block: sealed }
 }

@@ -66,13 +66,15 @@ export function claimedHeader(
 
 /**
  * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
- * @param claimed the payload's header
+ * @param claimed the payload's header, by `claimedHeader`
  * @returns 'invalid' with the first violated rule or different field
  */
 export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
   if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
   if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
-  const result = executeBlock(deps, parent, inputOfPayload(payload))
+  // computed from the payload's transactions by `claimedHeader`
+  const { transactionsRoot } = claimed
+  const result = executeBlock(deps, parent, inputOfPayload(payload), transactionsRoot)
   if (result.kind === 'invalid') return result
   const difference = headerDifference(claimed, result.block.header)
   if (difference !== undefined) return invalid(difference)

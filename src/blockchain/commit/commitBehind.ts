@@ -13,6 +13,7 @@ import { readHead, type StoredHeads } from '../chainStore.ts'
 import type { ExecutionOptions } from '../executionDeps.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { PruneEvent, PruneStep } from '../pruning/pruner.ts'
+import type { StageTimes } from '../stageTimes.ts'
 import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
@@ -30,6 +31,7 @@ export type CommitDeps = {
   /** absent: this thread writes the transactions */
   readonly committer?: Committer
   readonly clock: Clock
+  readonly stages?: StageTimes
   readonly log: Log
   /** tightens the bound of blocks in memory; absent: it is fixed */
   readonly memory?: Pick<MemoryGuard, 'onChange'>
@@ -264,10 +266,11 @@ export class CommitBehind {
   }
 
   #end({ goal, blocks, head, unwound }: Running, outcome: CommitOutcome): void {
-    const { log, onCommit, onCommitted, sizeOf } = this.#deps
+    const { log, onCommit, onCommitted, sizeOf, stages } = this.#deps
     if ('error' in outcome) throw outcome.error
     onCommit?.('end')
     const { ms } = outcome
+    stages?.add('commit', ms)
     this.#pace.took(ms, blocks.map(sizeOf))
     const isWhole = head.hash === goal.heads.unsafe.hash
     if (isWhole) {

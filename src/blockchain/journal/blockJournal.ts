@@ -3,6 +3,7 @@ import type { Journal, JournalPlace } from '#store/ports'
 import type { Block } from '#types/block'
 import type { Hash } from '#types/ids'
 import type { BlockTree } from '../blockTree.ts'
+import type { StageTimes } from '../stageTimes.ts'
 import {
   type BlockLink,
   decodeBlockLink,
@@ -20,6 +21,7 @@ import {
 export class BlockJournal {
   readonly #journal: Journal
   readonly #log: Log
+  readonly #stages: StageTimes | undefined
   /** blocks of each segment */
   readonly #segments = new Map<number, Hash[]>()
   readonly #held = new Map<Hash, JournalPlace>()
@@ -27,8 +29,10 @@ export class BlockJournal {
   /** current segment at the last `prune` */
   #prunedIn: number
 
-  constructor(journal: Journal, log: Log) {
+  /** @param stages measures the appending of blocks */
+  constructor(journal: Journal, log: Log, stages?: StageTimes) {
     this.#journal = journal
+    this.#stages = stages
     this.#log = log
     this.#prunedIn = journal.segment
   }
@@ -98,7 +102,9 @@ export class BlockJournal {
   /** Appends the block unless the journal has it. @throws as `Journal.append` */
   appendBlock(block: Block & { readonly hash: Hash }): void {
     if (this.#held.has(block.hash)) return
+    this.#stages?.begin()
     this.#note(block.hash, this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) }))
+    this.#stages?.ended('journal')
   }
 
   /** Appends a block that leaves the store and is not in memory: it sleeps. @throws as `Journal.append` */

@@ -4,6 +4,7 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { PruneStep } from '#blockchain/pruning/pruner'
+import type { StageTimes } from '#blockchain/stageTimes'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import type { FactsByName } from '#lib/caches'
@@ -158,7 +159,11 @@ export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: 
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
 
 /** Sizes that execution and its pool hold. */
-export type ExecutionSizes = ReturnType<Execution['sizes']> & { readonly pool?: TxPoolFacts; readonly caches?: FactsByName<'senders'> }
+export type ExecutionSizes = ReturnType<Execution['sizes']> & {
+  readonly pool?: TxPoolFacts
+  readonly caches?: FactsByName<'senders'>
+  readonly stageMs?: StageTimes['ms']
+}
 
 /** Returns the directory of the journal, inside that of the tables, so that the lock of the tables covers it. */
 export const journalDir = (dir: string): string => join(dir, 'journal')

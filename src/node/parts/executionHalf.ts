@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { blockStages, type StageTimes } from '#blockchain/stageTimes'
 import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
 import { abandonedKinds, executionMetrics, measurePool, senderSources } from '#executionThread/metrics'
 import { SenderThreads } from '#executionThread/senderThreads'
@@ -72,13 +73,17 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const execution = starting.use(worker)
   let poolBefore: TxPoolFacts | undefined
   let reusedBefore = 0
+  let stagesBefore: StageTimes['ms'] | undefined
   let sendersBefore = senders.facts
   let abandonedBefore = execution.abandonedCounts()
   function collect(): void {
-    const { journalBytes, treeBytes, overlayBlocks, reused, pool, caches = {} } = execution.sizes()
+    const { journalBytes, treeBytes, overlayBlocks, reused, stageMs, pool, caches = {} } = execution.sizes()
     memory.collect(caches)
     executed.reused.inc({}, reused - reusedBefore)
     reusedBefore = reused
+    for (const stage of blockStages) executed.stages.inc({ stage }, (stageMs?.[stage] ?? 0) - (stagesBefore?.[stage] ?? 0))
+    stagesBefore = stageMs
+    executed.calls.set({}, execution.callBytes)
     executed.journal.set({}, journalBytes)
     executed.tree.set({}, treeBytes)
     executed.overlays.set({}, overlayBlocks)
