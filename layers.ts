@@ -126,6 +126,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'ports',
       'rowCheck',
       'schema',
+      'segments/segmentRecords',
+      'segments/segmentWriter',
       'tables',
     ],
   },
@@ -236,7 +238,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
-      'heads/headRecord', 'importPayloads', 'pruning/pruner', 'pruning/retention', 'stageTimes', 'view/chainView', 'view/sharedSnapshot',
+      'heads/headRecord', 'importPayloads', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
+      'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/sharedSnapshot',
       'view/unsealedBlocks',
     ],
   },

@@ -256,6 +256,27 @@ export const flags = {
       { sec: 7 * 86_400 },
       '7d',
     ),
+    'retain.bodies': defaulted(
+      retention({
+        doc: 'transactions of finalized blocks to keep, counted back from the head; at least a day; older ones are removed in segment files of about an hour',
+        modes: withExecution,
+      }),
+      'all',
+    ),
+    'retain.receipts': defaulted(
+      retention({
+        doc: 'receipts of finalized blocks to keep, at most those of --retain.bodies',
+        modes: withExecution,
+      }),
+      'all',
+    ),
+    'retain.logs': defaulted(
+      retention({
+        doc: 'blocks whose logs eth_getLogs finds, at most those of --retain.receipts',
+        modes: withExecution,
+      }),
+      'all',
+    ),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
 

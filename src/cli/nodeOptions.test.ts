@@ -43,6 +43,7 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
     maxPayloadMs: 60_000,
     retention: { history: { sec: 604_800 } },
     minFreeBytes: 2_000_000_000,
+    rows: { bodies: 'all', receipts: 'all', logs: 'all' },
   })
 })
 

@@ -69,6 +69,9 @@ export const optionFlags = [
   'db.min-free',
   'retain.history',
   'rpc.eth-proof-window',
+  'retain.bodies',
+  'retain.receipts',
+  'retain.logs',
 ] as const satisfies readonly FlagName[]
 type OptionFlag = (typeof optionFlags)[number]
 export type OptionValues = FlagValues<OptionFlag>
@@ -226,5 +229,8 @@ export function nodeOptionsOf(
     ...(given['memory-max'] !== undefined && { memoryMaxBytes: given['memory-max'] }),
     ...(given.cache !== undefined && { cacheBytes: given.cache }),
     minFreeBytes: given['db.min-free'],
+    ...(mode !== 'consensus' && {
+      rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
+    }),
   }
 }

@@ -4,10 +4,13 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { executionFault } from '#block/faults'
 import type { CommitOutcome, CommitRequest, Committer } from '#blockchain/commit/committer'
 import type { PruneEvent } from '#blockchain/pruning/pruner'
+import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { restoreError } from '#lib/errorTransfer'
 import { errorMessage } from '#lib/fault'
+import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
 import type { Retention } from '#types/chainDistance'
+import type { MovingSettings } from './moving.ts'
 import { CommitProgress, type CommitThreadSettings, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
 import { type PackedBlock, packBlock } from './wire/packedBlocks.ts'
 
@@ -25,6 +28,12 @@ const entry = new URL(`./commitThreadEntry${extname(import.meta.url)}`, import.m
 export type CommitThreadOptions = {
   /** present: the parent process watches the thread, and ends this process when the thread is stuck */
   readonly heartbeat?: HeartbeatSettings
+  /** present: the thread moves finalized rows to segment files between requests */
+  readonly moving?: MovingSettings
+  /** Called after each step of moving. */
+  readonly onMoved?: (step: MoverStep) => void
+  /** Called with each line that the thread logs. */
+  readonly onLog?: (line: LogLine) => void
   /** Packs a block; absent: `packBlock`. */
   readonly pack?: (block: ExecutedBlock) => PackedBlock
   /** Called once a second at least while this thread waits for the other one. */
@@ -110,9 +119,10 @@ export class CommitThread implements Committer, AsyncDisposable {
   #startedPort(): MessagePort {
     if (this.#port) return this.#port
     const { port1, port2 } = new MessageChannel()
-    const { heartbeat } = this.#options
+    const { heartbeat, moving } = this.#options
     const workerData: CommitThreadSettings = {
       ...{ dir: this.#dir, port: port2, progress: this.#progress.memory },
+      ...(moving && { moving }),
       ...(heartbeat && { heartbeat }),
     }
     const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt commits', resourceLimits })
@@ -138,7 +148,9 @@ export class CommitThread implements Committer, AsyncDisposable {
   }
 
   #take(message: FromCommitThread): void {
-    if (!('pruned' in message)) this.#outcome = 'error' in message ? { error: restoreError(message.error) } : message
+    if ('moved' in message) this.#options.onMoved?.(message.moved)
+    else if ('log' in message) this.#options.onLog?.(message.log)
+    else if (!('pruned' in message)) this.#outcome = 'error' in message ? { error: restoreError(message.error) } : message
     else this.#onPruned('error' in message.pruned ? { error: restoreError(message.pruned.error) } : message.pruned)
   }
 

@@ -5,9 +5,11 @@ import { commitRows } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
+import { createTransferLog } from '#lib/logTransfer'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainWriter } from '#store/chainTables'
 import type { Kv } from '#store/ports'
+import { createMover } from './moving.ts'
 import {
   CommitProgress,
   type CommitThreadSettings,
@@ -17,7 +19,7 @@ import {
   unpackCommit,
 } from './wire/commitRequests.ts'
 
-function answer(kv: Kv, request: PackedCommit): Exclude<FromCommitThread, { pruned: unknown }> {
+function answer(kv: Kv, request: PackedCommit): Extract<FromCommitThread, { ms: number } | { error: unknown }> {
   const startMs = systemClock.elapsedMs()
   try {
     commitRows(kv, systemClock, unpackCommit(request))
@@ -27,14 +29,16 @@ function answer(kv: Kv, request: PackedCommit): Exclude<FromCommitThread, { prun
   }
 }
 
-const { dir, port, progress, heartbeat: settings } = workerData as CommitThreadSettings
+const { dir, port, progress, moving, heartbeat: settings } = workerData as CommitThreadSettings
 const counters = new CommitProgress(progress)
 
 function sendPruned(event: PruneEvent): void {
   const pruned = 'error' in event ? { error: transferError(event.error) } : event
-  port.postMessage({ pruned } satisfies FromCommitThread)
+  send({ pruned })
 }
 
+const send = (message: FromCommitThread): void => port.postMessage(message)
+const log = createTransferLog((line) => send({ log: line }), 'segments')
 const heartbeat = new Heartbeat(settings, systemClock)
 const onRow = (): void => {
   counters.row()
@@ -43,6 +47,7 @@ const onRow = (): void => {
 {
   using _watchdog = createPulse(heartbeat, systemClock)
   await using kv = openChainWriter(dir, onRow)
+  await using mover = moving && createMover(kv, { ...moving, dir, log, onStep: (moved) => send({ moved }) })
   using pruning = new DisposableStack()
   let pruner: Pruner | undefined
   port.on('message', (message: ToCommitThread) => {
@@ -54,8 +59,11 @@ const onRow = (): void => {
     const answered = answer(kv, message.request)
     port.postMessage(answered)
     counters.answered()
-    if ('ms' in answered) pruner?.committed(answered.ms)
+    if ('error' in answered) return
+    pruner?.committed(answered.ms)
+    mover?.committed()
   })
+  mover?.committed()
   await once(port, 'close')
 }
 heartbeat.end()

@@ -5,6 +5,7 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { PruneStep } from '#blockchain/pruning/pruner'
+import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
@@ -44,6 +45,8 @@ export type ExecutionClientDeps = {
   readonly onFlashblock?: (flashblock: BuiltFlashblock) => void
   /** Called with each record right after it became the published one. */
   readonly onPublish?: (record: HeadRecord) => void
+  /** Called after each step that moved finalized rows to segment files, or removed rows that are not retained. */
+  readonly onMoved?: (step: MoverStep) => void
   /** Called for each executed block, canonical or not. */
   readonly onExecuted?: (facts: ExecutedFacts) => void
   /** Called for each step that removed older states. */
@@ -239,6 +242,9 @@ export class ExecutionClient implements Engine {
         return
       case 'executed':
         this.#deps.onExecuted?.(message.facts)
+        break
+      case 'moved':
+        this.#deps.onMoved?.(message.step)
         break
       case 'commit':
         this.#deps.onCommit?.(message.phase)

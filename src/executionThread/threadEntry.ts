@@ -2,10 +2,13 @@
 import { once } from 'node:events'
 import { serialize } from 'node:v8'
 import { type MessagePort, workerData } from 'node:worker_threads'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
+import { retainAllRows } from '#blockchain/segments/rowPruner'
+import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { StageTimes } from '#blockchain/stageTimes'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
@@ -16,7 +19,7 @@ import { CacheSet } from '#lib/caches'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
-import { createTransferLog } from '#lib/logTransfer'
+import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainKv } from '#store/chainTables'
@@ -27,8 +30,10 @@ import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
 import { CommitThread } from './commitThread.ts'
 import { serveEngine, serveReader } from './executionServer.ts'
+import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
+import type { PackedBlock } from './wire/packedBlocks.ts'
 import {
   type ExecutionCacheBytes,
   journalDir,
@@ -95,10 +100,19 @@ function beating(evm: Evm, beat: () => void): Evm {
 /** Starts the thread that writes the commits. Its end by itself ends execution. */
 function openCommitThread(
   settings: NonNullable<WorkerSettings['commits']>,
-  { dir, beat, publisher, outbox }: { dir: string; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
+  {
+    dir,
+    moving,
+    beat,
+    publisher,
+    outbox,
+  }: { dir: string; moving: MovingSettings; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
 ): CommitThread {
   const onFailure = (error: Error): void => outbox.send({ kind: 'failed', error: transferError(error) })
-  return new CommitThread(dir, { ...settings, pack: (block) => publisher.packed(block), onWait: beat, onFailure })
+  const pack = (block: ExecutedBlock): PackedBlock => publisher.packed(block)
+  const onMoved = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
+  const onLog = (line: LogLine): void => outbox.add({ kind: 'log', line })
+  return new CommitThread(dir, { ...settings, moving, pack, onWait: beat, onFailure, onMoved, onLog })
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
@@ -143,10 +157,13 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const pool = createTxPool(poolDeps, limits)
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
-  await using committer = settings.commits && openCommitThread(settings.commits, { dir, beat, publisher, outbox })
+  const moving = { rows: settings.rows ?? retainAllRows, minFreeBytes }
+  await using committer = settings.commits && openCommitThread(settings.commits, { dir, moving, beat, publisher, outbox })
   const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
   const stages = new StageTimes(systemClock)
+  const onStep = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
+  await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep })
   await using execution = createExecution(
     {
       kv,
@@ -168,7 +185,10 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
           onFlashblock: (flashblock: BuiltFlashblock) => outbox.send({ kind: 'flashblock', flashblock: serialize(flashblock) }),
         },
       }),
-      onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
+      onCommit(phase): void {
+        outbox.send({ kind: 'commit', phase })
+        if (phase === 'end') mover?.committed()
+      },
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
         stages.begin()
@@ -194,6 +214,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   pool.onPublished(execution.published)
   pool.restore()
   outbox.send({ kind: 'opened' })
+  mover?.committed()
   const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
   using readers = createReaders(publisher, served)
   const { pending } = execution

@@ -1,3 +1,4 @@
+import type { RowRetention } from '#blockchain/segments/rowPruner'
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Retention } from '#types/chainDistance'
@@ -96,6 +97,8 @@ export type NodeOptions = {
   readonly retention?: Retention
   /** free bytes of the data directory's disk below which new blocks are refused */
   readonly minFreeBytes: number
+  /** rows of finalized blocks to keep; absent: all */
+  readonly rows?: RowRetention
 }
 
 export const hasPendingBlocks = ({ flashblocks }: NodeOptions): boolean => flashblocks !== undefined

@@ -76,9 +76,9 @@ export interface ChainView extends Disposable {
   canonicalHash(number: number): Hash | undefined
   /** Header of any known block, canonical or not. */
   header(hash: Hash): Header | undefined
-  /** Blocks and receipts may be kept longer than the view. */
+  /** Blocks and receipts may be kept longer than the view. Undefined: the block is unknown, or its transactions are not retained. */
   block(hash: Hash): ChainBlock | undefined
-  /** One per transaction of the block, in order. */
+  /** One per transaction of the block, in order. Undefined: the block is unknown, or its receipts are not retained. */
   receipts(hash: Hash): readonly ChainReceipt[] | undefined
   /** Searches canonical blocks, then pending blocks. */
   transaction(hash: Hash): TransactionLocation | undefined
@@ -88,6 +88,10 @@ export interface ChainView extends Disposable {
   readonly oldestState: number
   /** Number of the oldest block whose accounts and slots can be proved: its trie nodes are retained. Below it, `prove` throws HISTORY_PRUNED. */
   readonly oldestProof: number
+  /** Number of the oldest block from which on transactions and receipts of all blocks are retained. Headers of all blocks are. */
+  readonly oldestBlock: number
+  /** Number of the oldest block from which on logs can be searched. */
+  readonly oldestLogs: number
   /**
    * Searches the log index for canonical blocks. The work of one search is bounded: continue from `next`.
    * @param wanted at least one of its lists is not empty

@@ -1,10 +1,12 @@
 import { equalBytes, u64Bytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { oldestProof } from '#state/chainState'
 import { checkUndo } from '#state/historyCheck'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
+import { readPruned } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
@@ -49,6 +51,15 @@ class BlockCheck {
   }
 
   run(isGenesis: boolean): void {
+    try {
+      this.#check(isGenesis)
+    } catch (error) {
+      if (!isFault(error, 'SEGMENT_DAMAGED')) throw error
+      this.#report(tables.segments, this.#key, { expected: `the rows of block ${this.#number}`, found: error.message })
+    }
+  }
+
+  #check(isGenesis: boolean): void {
     const header = this.#header()
     this.#checkPosition()
     const [bodyRow, receipts] = [this.#only(tables.bodies), this.#only(tables.receipts)]
@@ -89,8 +100,11 @@ class BlockCheck {
       if (equalBytes(key, this.#key)) own = value
       else this.#report(table, key, { expected: 'no row of a block that is not canonical', found: 'a row' })
     }
-    if (own === undefined) this.#report(table, this.#key, { expected: `the row of block ${this.#number}`, found: 'no row' })
-    return own
+    const row = own ?? this.#reader.get(table.id, this.#key)
+    if (row === undefined && this.#number >= readPruned(this.#reader, table.id)) {
+      this.#report(table, this.#key, { expected: `the row of block ${this.#number}`, found: 'no row' })
+    }
+    return row
   }
 
   #checkParent({ number, parentHash }: Header): void {
@@ -159,8 +173,18 @@ export function checkHistory(reader: KvReader, from: number, watch: CheckWatch):
 /** Returns the state root in the header of a canonical block; undefined without a header that has the block's hash. */
 function stateRootAt(reader: KvReader, number: number): Hash | undefined {
   const hash = readCanonicalHash(reader, number)
-  const row = hash && reader.get(tables.headers.id, blockKey({ number, hash }))
+  const row = hash && headerRow(reader, blockKey({ number, hash }))
   return row && toHex(keccak256(row)) === hash ? decodeHeader(row).stateRoot : undefined
+}
+
+/** Reads a row of a header; undefined when it is missing or in a damaged file. */
+function headerRow(reader: KvReader, key: Uint8Array): Uint8Array | undefined {
+  try {
+    return reader.get(tables.headers.id, key)
+  } catch (error) {
+    if (isFault(error, 'SEGMENT_DAMAGED')) return undefined
+    throw error
+  }
 }
 
 /** Returns the hash of the canonical block; without a header of that hash, the hash of a sound header at the number, if there is one. */

@@ -1,11 +1,12 @@
 import { equalBytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { tables } from '#store/tables'
 import { readCanonicalHash, readReceipts } from '../chainStore.ts'
-import { type IndexMark, indexedBlock, joinedRows, readIndexMark } from '../logIndex/logIndex.ts'
+import { type IndexMark, indexedBlock, joinedRows, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
 import { blockRow, type IndexedBlock, type IndexRow, readBlockRow, rowRange, type Segment, segmentsFrom } from '../logIndex/logIndexRows.ts'
 
 const { id, name } = tables.logIndex
@@ -25,7 +26,7 @@ export function checkLogIndex(reader: KvReader, from: number | undefined, head: 
     return undefined
   }
   if (from === undefined) check.checkEnds(mark, head)
-  const first = Math.max(from ?? mark.from, mark.from)
+  const first = Math.max(from ?? mark.from, mark.from, readLogsPruned(reader))
   for (let number = first; number <= head; ) {
     if (number > first && !watch.hasTime()) return number
     number = number < mark.open ? check.checkSegment(number, mark.open) : check.checkBlock(number)
@@ -115,7 +116,7 @@ class LogIndexCheck {
       const receipts = hash && readReceipts(this.#reader, { number, hash })
       return receipts && indexedBlock(receipts.map(({ receipt }) => receipt.logs))
     } catch (error) {
-      if (error instanceof RangeError || error instanceof RlpError) return undefined
+      if (error instanceof RangeError || error instanceof RlpError || isFault(error, 'SEGMENT_DAMAGED')) return undefined
       throw error
     }
   }

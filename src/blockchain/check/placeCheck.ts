@@ -1,4 +1,5 @@
 import { compareBytes, concatBytes, equalBytes, u64Bytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader } from '#store/ports'
@@ -37,11 +38,21 @@ export function checkTransactionPlaces(reader: KvReader, from: Uint8Array, watch
     if (!isFirst && !watch.hasTime()) return key
     isFirst = false
     watch.onRow()
-    if (isPlaceOf(reader, value, key) || isInBlockWithoutRows(reader, value)) continue
+    if (isSound(reader, value, key)) continue
     const expected = 'block and index of a canonical transaction with this hash'
     watch.report({ table: tables.txByHash.name, key: toHex(key), expected, found: `${toHex(value)}, where it is not` })
   }
   return undefined
+}
+
+function isSound(reader: KvReader, value: Uint8Array, hash: Uint8Array): boolean {
+  try {
+    return isPlaceOf(reader, value, hash) || isInBlockWithoutRows(reader, value)
+  } catch (error) {
+    // the check of blocks reports the file
+    if (isFault(error, 'SEGMENT_DAMAGED')) return true
+    throw error
+  }
 }
 
 /** Returns whether a place is in a block up to the head whose canonical hash or body is missing. */

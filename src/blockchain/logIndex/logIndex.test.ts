@@ -5,7 +5,7 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { WantedLogs } from '#types/logMatcher'
-import { fillLogIndex, indexLogs, readIndexMark, unindexLogs } from './logIndex.ts'
+import { fillLogIndex, indexLogs, planLogPruning, pruneLogIndex, readIndexMark, readLogsPruned, unindexLogs } from './logIndex.ts'
 import { searchLogIndex } from './logSearch.ts'
 
 const address = (value: number): Address => parseAddress(`0x${value.toString(16).padStart(40, '0')}`)
@@ -152,4 +152,44 @@ it('blockchain/logIndex/logIndex: begins again when an unwind goes below its fir
   write(kv, blocks, 15)
   expect(searched(kv, blocks, wishes[0] as WantedLogs, 10, 39)).toBeUndefined()
   expect(searched(kv, blocks, wishes[0] as WantedLogs, 15, 39)?.found).toEqual(lookedThrough(blocks, wishes[0] as WantedLogs, 15, 39))
+})
+
+it('blockchain/logIndex/logIndex: removes whole segments before a number in steps, and finds the logs of the others', () => {
+  const kv = createMemoryKv()
+  const blocks = randomBlocks(8, 2_500)
+  write(kv, blocks)
+  const prune = (before: number): number => {
+    let steps = 0
+    for (;;) {
+      const plan = read((reader) => planLogPruning(reader, before, 4))
+      if (plan === undefined) return steps
+      expect(plan.keys.length).toBeLessThanOrEqual(4)
+      kv.write((tx) => pruneLogIndex(tx, plan))
+      steps++
+    }
+  }
+  const read = <T>(use: (reader: ReturnType<Kv['snapshot']>) => T): T => {
+    using reader = kv.snapshot()
+    return use(reader)
+  }
+  expect(prune(1_000)).toBe(0)
+  expect(prune(1_024)).toBeGreaterThan(1)
+  expect(read(readLogsPruned)).toBe(1_024)
+  for (const wanted of wishes) {
+    expect(searched(kv, blocks, wanted, 1_024, 2_499)?.found).toEqual(lookedThrough(blocks, wanted, 1_024, 2_499))
+  }
+  // the blocks are not indexed again
+  kv.write((tx) =>
+    fillLogIndex(
+      tx,
+      (number) => blocks[number],
+      () => true,
+    ),
+  )
+  expect(prune(1_024)).toBe(0)
+  prune(2_499)
+  expect(read(readLogsPruned)).toBe(2_048)
+  for (const wanted of wishes) {
+    expect(searched(kv, blocks, wanted, 2_048, 2_499)?.found).toEqual(lookedThrough(blocks, wanted, 2_048, 2_499))
+  }
 })

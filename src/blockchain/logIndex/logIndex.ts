@@ -8,6 +8,7 @@ import {
   entriesOf,
   type IndexedBlock,
   type IndexRow,
+  keysBefore,
   lookAtEnds,
   placeOf,
   putBlockRow,
@@ -27,6 +28,10 @@ const bounds = { blocks: 1_024, entries: 65_536, transactions: 2 ** 20 }
 export type IndexMark = { readonly from: number; readonly open: number; readonly entries: number; readonly transactions: number }
 
 const markKey = new TextEncoder().encode('logs.index')
+const prunedKey = new TextEncoder().encode('logs.pruned')
+
+/** Returns the number of the first block whose logs are retained in the index. */
+export const readLogsPruned = (reader: KvReader): number => reader.look(tables.meta.id, prunedKey, u64FromBytes) ?? 0
 
 /** Returns undefined when there is no index. */
 export function readIndexMark(reader: KvReader): IndexMark | undefined {
@@ -128,12 +133,14 @@ export function fillLogIndex(
   hasTime: () => boolean,
 ): void {
   const mark = readIndexMark(tx)
-  if (mark === undefined || mark.from === 0) return
+  const lowest = readLogsPruned(tx)
+  if (mark === undefined || mark.from <= lowest) return
   const blocks: IndexedBlock[] = []
   let entries = 0
   let transactions = 0
   while (blocks.length < bounds.blocks && entries < bounds.entries && transactions < bounds.transactions && hasTime()) {
-    const logs = logsOf(mark.from - blocks.length - 1)
+    const number = mark.from - blocks.length - 1
+    const logs = number < lowest ? undefined : logsOf(number)
     if (logs === undefined) break
     const block = indexedBlock(logs)
     blocks.unshift(block)
@@ -145,4 +152,28 @@ export function fillLogIndex(
   // a run down to the first block, or up to the single blocks, becomes a segment too
   join(tx, first, blocks)
   writeMark(tx, { ...mark, from: first })
+}
+
+/** Rows of the index to remove, and the first block that stays in it. */
+export type LogPruning = { readonly from: number; readonly keys: readonly Uint8Array[] }
+
+/**
+ * Returns what to remove of the index of blocks before a number: whole segments, oldest first.
+ * @param most rows
+ * @returns undefined when there is nothing to remove
+ */
+export function planLogPruning(reader: KvReader, before: number, most: number): LogPruning | undefined {
+  const mark = readIndexMark(reader)
+  if (mark === undefined) return undefined
+  const [segment] = segmentsFrom(reader, before)
+  const first = segment?.first ?? (before >= mark.open ? mark.open : mark.from)
+  const from = Math.max(readLogsPruned(reader), before < mark.from ? before : first)
+  const keys = keysBefore(reader, from, most)
+  return keys.length > 0 || from > readLogsPruned(reader) ? { from, keys } : undefined
+}
+
+/** Removes rows of the index, inside a transaction. Blocks before `from` count as removed at once. */
+export function pruneLogIndex(tx: KvWriter, { from, keys }: LogPruning): void {
+  tx.put(tables.meta.id, prunedKey, u64Bytes(from))
+  for (const key of keys) tx.delete(tables.logIndex.id, key)
 }

@@ -250,3 +250,11 @@ export function addSegmentPlaces(
   }
   return pages
 }
+
+/** Returns keys of pages and segments of blocks before the first block of a segment. @param most number of keys */
+export function keysBefore(reader: KvReader, first: number, most: number): Uint8Array[] {
+  const limit = most
+  const pages = reader.keys(table, { from: Uint8Array.of(kinds.page), to: tableKey(kinds.page, u64Bytes(first)), limit })
+  const segments = reader.keys(table, { from: Uint8Array.of(kinds.segment), to: tableKey(kinds.segment, u64Bytes(first)), limit })
+  return [...pages, ...segments].slice(0, most)
+}

@@ -22,7 +22,12 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
   first.execution.commit()
   await first.execution.close()
   withoutIndex(disk)
-  expect(agreeOnSchema(disk, chainSchema)).toEqual(['log index', 'receipts with hashes', 'trie nodes of a block in one row'])
+  expect(agreeOnSchema(disk, chainSchema)).toEqual([
+    'log index',
+    'receipts with hashes',
+    'trie nodes of a block in one row',
+    'segments of finalized blocks',
+  ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)
   const wanted = { addresses: [parseAddress(`0x${'42'.repeat(20)}`)], topics: [] }

@@ -8,6 +8,8 @@ import { isActive } from '#chainspec/forks'
 import { createSharedReads, oldestProof, oldestState } from '#state/chainState'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
+import { readPruned } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import type { ChainBlock, ChainHeads, ChainReceipt, ChainView, FoundLog, LogSearch, TransactionLocation } from '#types/chainView'
 import type { Header } from '#types/header'
@@ -20,6 +22,7 @@ import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
 import * as store from '../chainStore.ts'
 import { committedState } from '../commit/committedState.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from '../heads/headRecord.ts'
+import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { searchLogIndex } from '../logIndex/logSearch.ts'
 import { pendingReceipts, UnsealedBlocks } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts.ts'
@@ -256,6 +259,14 @@ class SnapshotView implements ExecutionView {
 
   get oldestProof(): number {
     return oldestProof(this.#reader)
+  }
+
+  get oldestBlock(): number {
+    return Math.max(...[tables.bodies, tables.receipts].map(({ id }) => readPruned(this.#reader, id)))
+  }
+
+  get oldestLogs(): number {
+    return Math.max(readLogsPruned(this.#reader), readPruned(this.#reader, tables.receipts.id))
   }
 
   parent(hash: Hash): ParentBlock | undefined {

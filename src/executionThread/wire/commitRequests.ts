@@ -2,9 +2,12 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { CommitRequest } from '#blockchain/commit/committer'
 import type { PruneStep } from '#blockchain/pruning/pruner'
+import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { TransferredError } from '#lib/errorTransfer'
+import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
 import type { Retention } from '#types/chainDistance'
+import type { MovingSettings } from '../moving.ts'
 import { type PackedBlock, unpackBlock } from './packedBlocks.ts'
 
 /** A request as it crosses to the commit thread. */
@@ -17,17 +20,21 @@ export type ToCommitThread =
   | { readonly kind: 'commit'; readonly request: PackedCommit }
   | { readonly kind: 'prune'; readonly retention: Retention }
   | { readonly kind: 'close' }
-/** Outcome of a request, or a step of pruning. */
+/** Outcome of a request, a step of pruning or of moving, or a line of the log. */
 export type FromCommitThread =
   | { readonly ms: number }
   | { readonly error: TransferredError }
   | { readonly pruned: PruneStep | { readonly error: TransferredError } }
+  | { readonly moved: MoverStep }
+  | { readonly log: LogLine }
 
 /** `progress`: number of answers, then of rows written, both as of `CommitProgress`. */
 export type CommitThreadSettings = {
   readonly dir: string
   readonly port: MessagePort
   readonly progress: SharedArrayBuffer
+  /** present: the thread moves finalized rows to segment files between requests */
+  readonly moving?: MovingSettings
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
 }

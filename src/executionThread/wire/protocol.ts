@@ -4,6 +4,8 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { PruneStep } from '#blockchain/pruning/pruner'
+import type { RowRetention } from '#blockchain/segments/rowPruner'
+import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { StageTimes } from '#blockchain/stageTimes'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
@@ -32,6 +34,8 @@ export type WorkerSettings = {
   readonly config: ExecutionConfig
   /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes: number
+  /** rows of finalized blocks to keep; absent: all */
+  readonly rows?: RowRetention
   /** limits of the transaction pool */
   readonly pool?: TxPoolLimits
   /** Interval of flashblocks while a block is built with the pool; absent: none are published. */
@@ -204,6 +208,8 @@ export type FromWorker =
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'pruned'; readonly step: PruneStep }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
+  /** a step of the mover of finalized rows */
+  | { readonly kind: 'moved'; readonly step: MoverStep }
   /** a `BuiltFlashblock` in the format of `v8.serialize` */
   | { readonly kind: 'flashblock'; readonly flashblock: Uint8Array }
   | { readonly kind: 'log'; readonly line: LogLine }

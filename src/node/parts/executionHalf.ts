@@ -19,7 +19,10 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
     readonly onPublish?: (record: HeadRecord) => void
   }
 
-export type ExecutionHalfOptions = Pick<NodeOptions, 'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention'> & {
+export type ExecutionHalfOptions = Pick<
+  NodeOptions,
+  'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows'
+> & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
@@ -37,7 +40,7 @@ export interface ExecutionHalf extends AsyncDisposable {
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry, memory } = deps
-  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, retention, flashblocks, listen } = options
+  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, retention, rows, flashblocks, listen } = options
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
@@ -61,9 +64,15 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
         executed.pruneSteps.observe({}, ms / 1_000)
         executed.pruned.inc({}, blocks)
       },
+      onMoved({ moved, rows, ms }): void {
+        executed.movedBlocks.inc({}, moved)
+        executed.movedRows.inc({}, rows)
+        executed.movingMilliseconds.inc({}, ms)
+      },
     },
     {
       ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes, memoryMaxBytes: memory.guard.maxBytes },
+      ...(rows && { rows }),
       ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
       ...(retention && { retention }),
       maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,

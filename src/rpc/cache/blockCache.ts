@@ -141,7 +141,10 @@ export class DecodedBlock {
 
 function readBlock(view: ChainView, hash: Hash, options?: Omit<DecodedOptions, 'seal'>): DecodedBlock | undefined {
   const of = view.block(hash)
-  if (of === undefined) return undefined
+  if (of === undefined) {
+    if (view.header(hash)) throw prunedHistory()
+    return undefined
+  }
   const receipts = view.receipts(hash)
   if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
   return new DecodedBlock(of, receipts, { ...options, seal: of.isUnsealed ? 'unsealed' : 'sealed' })
@@ -152,7 +155,7 @@ const maxUnsealed = 4
 
 /** Cache of recently read blocks, of any branch: blocks never change. Views decide which of them are canonical. */
 export interface BlockCache {
-  /** Reads a block with its receipts and keeps it. Undefined: unknown block. @throws RpcError 4444 when its receipts are pruned */
+  /** Reads a block with its receipts and keeps it. Undefined: unknown block. @throws RpcError 4444 when its transactions or receipts are pruned */
   read(view: ChainView, hash: Hash): DecodedBlock | undefined
   /** Like `read`, without adding the block to the cache: for methods that read many blocks. */
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined

@@ -17,6 +17,7 @@ export type SegmentRecord = SegmentRange & {
   readonly rowBytes: number
 }
 
+/** Returns the name of one of `segmentTables`. */
 const nameOf = (table: number): string => segmentTables.find(({ id }) => id === table)?.name ?? String(table)
 
 /** Returns the name of the file of a segment. */

@@ -89,10 +89,15 @@ export class SegmentWriter implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#file !== undefined) closeSync(this.#file)
+    const [file, path] = [this.#file, this.#path]
     this.#file = undefined
-    if (this.#path !== '') rmSync(this.#path, { force: true })
     this.#path = ''
+    try {
+      if (file !== undefined) closeSync(file)
+      if (path !== '') rmSync(path, { force: true })
+    } catch {
+      // the error that ended the writing is thrown; the next start removes the file
+    }
   }
 
   #flushFrame(): void {

@@ -182,6 +182,8 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       logsAt: reading((number, indexes, matcher) => stored[number] && logsOf(stored[number], number, indexes, matcher)),
       oldestState: prunedBelow,
       oldestProof: prunedBelow,
+      oldestBlock: 0,
+      oldestLogs: 0,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {
         isOpen = false

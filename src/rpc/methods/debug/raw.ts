@@ -86,7 +86,10 @@ const prefixedHash: ParamCodec<Hash> = {
 function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
   using view = context.chain.view()
   const place = view.transaction(of)
-  return place && view.block(place.block.hash)?.block.transactions[place.index]
+  if (place === undefined) return undefined
+  const found = view.block(place.block.hash)
+  if (found === undefined) throw prunedHistory()
+  return found.block.transactions[place.index]
 }
 
 const getRawTransaction = ethMethod({

@@ -1,12 +1,13 @@
 import { toQuantity } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
+import type { ChainView } from '#types/chainView'
 import type { Json } from '../../../json.ts'
 import { object, refTo } from '../../../reference/schemas.ts'
 import type { ResultCodec } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
 
 /** Oldest blocks of each kind of data. */
-type Capabilities = { readonly head: BlockId; readonly oldestBlock: number; readonly oldestState: number; readonly oldestProof: number }
+type Capabilities = { readonly head: BlockId } & Pick<ChainView, 'oldestBlock' | 'oldestLogs' | 'oldestState' | 'oldestProof'>
 
 const offer = object('availability', { disabled: { type: 'boolean' }, oldestBlock: refTo('Quantity') })
 
@@ -16,14 +17,14 @@ const capabilitiesResult: ResultCodec<Capabilities> = {
     head: object('block', { number: refTo('Quantity'), hash: refTo('Hash') }),
     ...Object.fromEntries(['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs'].map((kind) => [kind, offer])),
   }),
-  encode({ head, oldestBlock, oldestState, oldestProof }): Json {
-    const [blocks, state, proofs] = [oldestBlock, oldestState, oldestProof].map((number) => ({
+  encode({ head, oldestBlock, oldestLogs, oldestState, oldestProof }): Json {
+    const [blocks, logs, state, proofs] = [oldestBlock, oldestLogs, oldestState, oldestProof].map((number) => ({
       disabled: false,
       oldestBlock: toQuantity(number),
     }))
     return {
       head: { number: toQuantity(head.number), hash: head.hash },
-      ...{ state, tx: blocks, logs: blocks, receipts: blocks, blocks, stateproofs: proofs },
+      ...{ state, tx: blocks, logs, receipts: blocks, blocks, stateproofs: proofs },
     }
   },
 }
@@ -38,6 +39,8 @@ export const capabilities = ethMethod({
   example: { params: [] },
   run({ chain, forks }): Capabilities {
     using view = chain.view()
-    return { head: view.heads.latest, oldestBlock: forks.genesis.l2.number, oldestState: view.oldestState, oldestProof: view.oldestProof }
+    const from = (oldest: number): number => Math.max(forks.genesis.l2.number, oldest)
+    const { oldestBlock, oldestLogs, oldestState, oldestProof } = view
+    return { head: view.heads.latest, oldestBlock: from(oldestBlock), oldestLogs: from(oldestLogs), oldestState, oldestProof }
   },
 })

@@ -48,6 +48,7 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
   if (to > head.number && range.to.kind !== 'tag') throw invalidParams('block range extends beyond current head block')
   const { logBlocks } = context.limits
   if (to - from > logBlocks) throw invalidParams(`query exceeds max block range ${logBlocks}`)
+  if (from < view.oldestLogs) throw prunedHistory()
   const wanted = unsealed.filter(({ number }) => number >= from && number <= to)
   return { from, to: Math.min(to, head.number), head, above: wanted.flatMap(({ hash }) => logsOfBlock(context, view, hash, matcher)) }
 }

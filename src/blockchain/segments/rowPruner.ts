@@ -1,0 +1,128 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fromHex } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { Kv, KvReader } from '#store/ports'
+import { deleteSegment, readPruned, type SegmentRecord, segmentFileName, segmentsOf, writePruned } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
+import type { ChainDistance } from '#types/chainDistance'
+import type { Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import { readCanonicalHash, readHeads, readLocation, readTransactions } from '../chainStore.ts'
+import { planLogPruning, pruneLogIndex, readLogsPruned } from '../logIndex/logIndex.ts'
+import { blockBefore } from '../pruning/retention.ts'
+
+type Kept = ChainDistance | 'all'
+
+/**
+ * Rows of finalized blocks that are retained, counted back from the head, times by its timestamp. Receipts are removed with their bodies at the latest,
+ * and the log index with its receipts: without them it is of no use.
+ */
+export type RowRetention = { readonly bodies: Kept; readonly receipts: Kept; readonly logs: Kept }
+
+export const retainAllRows: RowRetention = { bodies: 'all', receipts: 'all', logs: 'all' }
+
+/** Least time for which bodies are kept: derivation reads those of the last sequencing window again at a start. */
+const leastBodies: ChainDistance = { sec: 86_400 }
+
+/** Numbers of the oldest blocks whose rows are kept. */
+type OldestRows = { readonly bodies: number; readonly receipts: number; readonly logs: number }
+
+/** Returns the oldest blocks to keep. Blocks from the finalized one on are kept. */
+export function oldestRows(reader: KvReader, { bodies, receipts, logs }: RowRetention, least: ChainDistance = leastBodies): OldestRows {
+  const heads = readHeads(reader)
+  if (heads === undefined) return { bodies: 0, receipts: 0, logs: 0 }
+  const oldest = (kept: Kept, from: number): number =>
+    Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, heads.unsafe.number, kept, from)))
+  const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]
+  const bodiesKept = bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(least, bodiesFrom)))
+  const receiptsKept = Math.max(bodiesKept, oldest(receipts, receiptsFrom))
+  return { bodies: bodiesKept, receipts: receiptsKept, logs: Math.max(receiptsKept, oldest(logs, readLogsPruned(reader))) }
+}
+
+export type RowPrunerDeps = {
+  readonly kv: Kv
+  readonly log: Log
+  /** directory of segment files */
+  readonly dir: string
+  readonly retention: RowRetention
+  /** absent: a day */
+  readonly leastBodies?: ChainDistance
+}
+
+type Pruned = { readonly rows: number; readonly files: number }
+
+/**
+ * Removes segment files with bodies and receipts of blocks that are not retained, and their rows in other tables. A file is removed as a whole, when all
+ * of its blocks are too old.
+ *
+ * Effects, in order: 1 places of its transactions are deleted from `txByHash` (bodies only), 2 a transaction deletes the record of the file and raises the
+ * mark of the table: readers answer that the rows are pruned, 3 the file is removed. After a kill before 2, 1 is repeated; after 2 the next start removes the file.
+ */
+export class RowPruner {
+  readonly #deps: RowPrunerDeps
+  /** segment whose transactions are being removed from `txByHash`, and its next block */
+  #places: { readonly digest: string; next: number } | undefined
+
+  constructor(deps: RowPrunerDeps) {
+    this.#deps = deps
+  }
+
+  /** Removes some rows, or one file, in a transaction. @param most rows @returns undefined when there is nothing to remove */
+  step(most: number): Pruned | undefined {
+    const { kv, retention } = this.#deps
+    if (retention.bodies === 'all' && retention.receipts === 'all' && retention.logs === 'all') return undefined
+    using reader = kv.snapshot()
+    const oldest = oldestRows(reader, retention, this.#deps.leastBodies)
+    const bodies = oldestSegment(reader, tables.bodies.id)
+    if (bodies && bodies.last < oldest.bodies) return this.#removePlaces(reader, bodies, most) ?? this.#remove(bodies)
+    const receipts = oldestSegment(reader, tables.receipts.id)
+    if (receipts && receipts.last < oldest.receipts) return this.#remove(receipts)
+    const logs = planLogPruning(reader, oldest.logs, most)
+    if (logs === undefined) return undefined
+    kv.write((tx) => pruneLogIndex(tx, logs))
+    return { rows: logs.keys.length, files: 0 }
+  }
+
+  /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
+  #removePlaces(reader: KvReader, { digest, first, last }: SegmentRecord, most: number): Pruned | undefined {
+    if (this.#places?.digest !== digest) this.#places = { digest, next: first }
+    const places = this.#places
+    if (places.next > last) return undefined
+    const hashes: Hash[] = []
+    for (; places.next <= last && hashes.length < most; places.next++) hashes.push(...transactionsOf(reader, places.next))
+    this.#deps.kv.write((tx) => {
+      for (const hash of hashes) {
+        // the row of a deposit that a later block repeats is of that block
+        if ((readLocation(tx, hash)?.number ?? last + 1) <= last) tx.delete(tables.txByHash.id, fromHex(hash))
+      }
+    })
+    return { rows: hashes.length, files: 0 }
+  }
+
+  #remove(record: SegmentRecord): Pruned {
+    const { kv, dir, log } = this.#deps
+    kv.write((tx) => {
+      deleteSegment(tx, record)
+      writePruned(tx, record.table, record.last + 1)
+    })
+    const name = segmentFileName(record)
+    try {
+      rmSync(join(dir, name), { force: true })
+    } catch (error) {
+      log.warn('segment file not removed, the next start tries again', { file: name, error })
+    }
+    return { rows: 0, files: 1 }
+  }
+}
+
+function oldestSegment(reader: KvReader, table: number): SegmentRecord | undefined {
+  for (const record of segmentsOf(reader, table)) return record
+  return undefined
+}
+
+function transactionsOf(reader: KvReader, number: number): Hash[] {
+  const hash = readCanonicalHash(reader, number)
+  const transactions = hash && readTransactions(reader, { number, hash })
+  return transactions?.map(({ raw }) => hashTransaction(raw)) ?? []
+}

@@ -1,0 +1,184 @@
+import { u64Bytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import { requireFreeSpace } from '#store/freeSpace'
+import type { Kv, KvReader } from '#store/ports'
+import { putSegment, readMoved, segmentTables, writeMoved } from '#store/segments/segmentRecords'
+import type { Hash } from '#types/ids'
+import { readGenesisId, readHeads } from '../chainStore.ts'
+import { type BuiltSegments, isSegmentWhole, type SegmentBounds, type SegmentBuilder } from './buildSegments.ts'
+import type { RowPruner } from './rowPruner.ts'
+
+/** Duration of a transaction that the mover aims at; the number of rows of the next one follows from it. */
+const stepMs = 10
+const firstRows = 32
+const mostRows = 1_024
+/** A step is followed by a pause of this many times its duration. */
+const pauses = 3
+/** Time until a build is tried again after a full disk. */
+const retryMs = 60_000
+
+/** What a step did: rows deleted, files recorded, files removed. */
+export type MoverStep = { readonly ms: number; readonly rows: number; readonly files: number; readonly moved: number }
+
+export type SegmentMoverDeps = {
+  /** tables with segment files, written in this thread */
+  readonly kv: Kv
+  readonly clock: Pick<Clock, 'elapsedMs' | 'after'>
+  readonly log: Log
+  readonly builder: SegmentBuilder
+  readonly pruner: RowPruner
+  /** directory of segment files */
+  readonly dir: string
+  readonly minFreeBytes: number
+  /** of a segment; absent: the usual ones */
+  readonly bounds?: SegmentBounds
+  /** called after each step */
+  readonly onStep?: (step: MoverStep) => void
+}
+
+/**
+ * Moves finalized blocks to segment files, and removes rows that are not retained, in the thread that writes transactions of blocks, between these.
+ *
+ * Effects, in order: 1 the builder writes and flushes the files of one range, in another thread, 2 one transaction records them, 3 transactions of some
+ * 10 ms delete the rows of the range. After a kill before 2 the next start removes the files and the range is built again; after a kill before the end
+ * of 3 the next mover continues. A full disk is retried; any other error ends moving and is logged: the chain goes on, with its rows in the tables.
+ */
+export class SegmentMover implements AsyncDisposable {
+  readonly #deps: SegmentMoverDeps
+  #rows = firstRows
+  #timer: Disposable | undefined
+  #building: Promise<void> | undefined
+  #built: BuiltSegments | undefined
+  #notBeforeMs = 0
+  #isEnded = false
+
+  constructor(deps: SegmentMoverDeps) {
+    this.#deps = deps
+  }
+
+  /** Called after each transaction of blocks. */
+  committed(): void {
+    this.#schedule(0)
+  }
+
+  /** Ends moving; waits for the builder. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true
+    this.#timer?.[Symbol.dispose]()
+    await this.#deps.builder[Symbol.asyncDispose]()
+    await this.#building
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#isEnded) return
+    this.#timer ??= this.#deps.clock.after(afterMs, () => {
+      this.#timer = undefined
+      this.#run()
+    })
+  }
+
+  #run(): void {
+    const { clock, onStep } = this.#deps
+    const startMs = clock.elapsedMs()
+    try {
+      const done = this.#step()
+      if (done === undefined) return
+      const ms = clock.elapsedMs() - startMs
+      if (done.rows > 0) this.#rows = nextRows(this.#rows, ms)
+      onStep?.({ ms, ...done })
+      this.#schedule(pauses * ms)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  /** Does one thing. @returns undefined when there is nothing to do now */
+  #step(): Omit<MoverStep, 'ms'> | undefined {
+    const { kv, pruner } = this.#deps
+    if (this.#built) return this.#record(this.#built)
+    const moved = read(kv, (reader) => movedRows(reader, this.#rows))
+    if (moved.length > 0) {
+      kv.write((tx) => {
+        for (const { table, key } of moved) tx.delete(table, key)
+      })
+      return { rows: moved.length, files: 0, moved: 0 }
+    }
+    const pruned = pruner.step(this.#rows)
+    if (pruned) return { ...pruned, moved: 0 }
+    this.#build()
+    return undefined
+  }
+
+  #record({ last, records }: BuiltSegments): Omit<MoverStep, 'ms'> {
+    const { kv, log } = this.#deps
+    const first = kv.write((tx) => {
+      const from = readMoved(tx)
+      for (const record of records) putSegment(tx, record)
+      writeMoved(tx, last + 1)
+      return from
+    })
+    this.#built = undefined
+    const fileBytes = records.reduce((sum, record) => sum + record.fileBytes, 0)
+    const rowBytes = records.reduce((sum, record) => sum + record.rowBytes, 0)
+    log.info('blocks moved to segment files', { first, last, fileBytes, rowBytes })
+    return { rows: 0, files: records.length, moved: last - first + 1 }
+  }
+
+  /** Begins to build the files of the next range if it is whole. */
+  #build(): void {
+    const { kv, clock, builder, dir, minFreeBytes, bounds } = this.#deps
+    if (this.#building || clock.elapsedMs() < this.#notBeforeMs) return
+    const range = read(kv, (reader) => nextRange(reader, bounds))
+    if (range === undefined) return
+    requireFreeSpace(kv, minFreeBytes)
+    this.#building = builder
+      .build({ dir, ...range, bounds })
+      .then((built) => {
+        this.#built = built
+        if (built) this.#schedule(0)
+      })
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#building = undefined
+      })
+  }
+
+  #failed(error: unknown): void {
+    const willRetry = isFault(error) && error.severity === 'retry'
+    this.#deps.log.error('blocks not moved to segment files', { error, willRetry })
+    if (willRetry) this.#notBeforeMs = this.#deps.clock.elapsedMs() + retryMs
+    else this.#isEnded = true
+  }
+}
+
+/** Returns the number of rows for the next step. */
+function nextRows(rows: number, ms: number): number {
+  if (ms > stepMs) return Math.max(1, rows >> 1)
+  return ms < stepMs / 3 ? Math.min(mostRows, rows * 2) : rows
+}
+
+/** Returns the range of the next segment files; undefined while it is not whole. */
+function nextRange(
+  reader: KvReader,
+  bounds?: SegmentBounds,
+): { readonly genesis: Hash; readonly from: number; readonly upTo: number } | undefined {
+  const [heads, genesis] = [readHeads(reader), readGenesisId(reader)]
+  if (heads === undefined || genesis === undefined) return undefined
+  const [from, upTo] = [Math.max(genesis.number, readMoved(reader)), heads.finalized.number]
+  return isSegmentWhole(reader, from, upTo, bounds) ? { genesis: genesis.hash, from, upTo } : undefined
+}
+
+/** Returns keys of rows of blocks that are in segments. @param most number of rows */
+function movedRows(reader: KvReader, most: number): { readonly table: number; readonly key: Uint8Array }[] {
+  const to = u64Bytes(readMoved(reader))
+  return segmentTables
+    .flatMap(({ id: table }) => Array.from(reader.keys(table, { to, limit: most }), (key) => ({ table, key })))
+    .slice(0, most)
+}
+
+function read<T>(kv: Kv, use: (reader: KvReader) => T): T {
+  using reader = kv.snapshot()
+  return use(reader)
+}
