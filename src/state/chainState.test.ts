@@ -13,7 +13,6 @@ import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { latestState, stateAt, writeGenesis, writeState } from './chainState.ts'
-import { readMark } from './rows.ts'
 import { computeStateRoot } from './stateRoot.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-state-'))
@@ -27,7 +26,7 @@ stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), sampleO
 stateStackContract('memory', createMemoryKv, 15)
 stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
 
-it('state/chainState: indexes a block of many rows at once and a small block later; the states before both read correctly', () => {
+it('state/chainState: reads states between blocks that change many rows and blocks that change few', () => {
   const kv = createMemoryKv()
   const noHash = (): undefined => undefined
   const keyOf = (index: number): Uint8Array => keccak256(Uint8Array.of(index >> 8, index & 0xff))
@@ -37,19 +36,15 @@ it('state/chainState: indexes a block of many rows at once and a small block lat
     return createStateDiff({ accounts: sorted.map((key) => ({ key, change, wiped: false })), slots: [], codes: [] })
   }
   let root: Hash = emptyRoot
-  const append = (number: number, diff: StateDiff): number | undefined => {
+  const append = (number: number, diff: StateDiff): void => {
     using reader = kv.snapshot()
     const { nodes } = latestState(reader, noHash)
     const result = computeStateRoot(nodes, root, diff)
     root = result.root
-    return kv.write((tx) => {
-      if (number === 0) writeGenesis(tx, diff, result)
-      else writeState(tx, number, diff, result)
-      return readMark(tx, 'indexed')
-    })
+    kv.write((tx) => (number === 0 ? writeGenesis(tx, diff, result) : writeState(tx, number, diff, result)))
   }
   const sizes = [1, 10, 20, 512, 3, 520, 2]
-  expect(sizes.map((size, number) => append(number, diffOf(size, BigInt(number))))).toEqual([0, 0, 0, 3, 3, 5, 5])
+  for (const [number, size] of sizes.entries()) append(number, diffOf(size, BigInt(number)))
   using reader = kv.snapshot()
   const noncesAt = (index: number): (bigint | undefined)[] =>
     sizes.map((_, number) => stateAt(reader, number, noHash).view.account(keyOf(index))?.nonce)

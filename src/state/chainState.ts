@@ -9,8 +9,9 @@ import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
+import { ChangedRows, dropChangedRows } from './changeIndex.ts'
 import { stateFault } from './faults.ts'
-import { changesOf, HistoricalRows, indexBlock, indexHistory, popHistory, type RowChange } from './history.ts'
+import { beginRuns, changesOf, HistoricalRows, popHistory, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
 import { dropNodeChanges, NodeChanges } from './nodeHistory.ts'
 import { rowState, topHash } from './rowState.ts'
@@ -30,11 +31,6 @@ import {
 } from './rows.ts'
 import { computeStateRoot, type StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
-
-/** Number of blocks that are indexed together. A history read looks into at most this many blocks that the index does not cover yet. */
-const indexBatchBlocks = 16
-/** A block with this many changed rows is indexed at once; indexing it together with others would make one transaction long. */
-const indexAtOnceRows = 512
 
 /** What the reads of old states on one snapshot share. */
 export type SharedReads = HistoryCache
@@ -85,26 +81,22 @@ export function oldestProof(reader: KvReader): number {
   return Math.max(oldestState(reader), readMark(reader, 'oldestNodes') ?? 0)
 }
 
-/** Returns the number of the last block that the history index covers. */
-export function indexedBlock(reader: KvReader): number {
-  return readMark(reader, 'indexed') ?? 0
-}
-
 /** Writes rows of the state, and records each row's value before the block once. */
 class RowWriter {
   readonly #tx: KvWriter
   /** undefined: no previous values are recorded. */
   readonly #number: number | undefined
   readonly #nodes: NodeChanges | undefined
+  readonly #changed: ChangedRows | undefined
   /** Rows of wiped accounts that are recorded already. */
   readonly #noted = new Set<string>()
-  /** Keys of the recorded values in the table of changes. */
-  readonly changed: Uint8Array[] = []
 
   constructor(tx: KvWriter, number: number | undefined) {
     this.#tx = tx
     this.#number = number
-    this.#nodes = number === undefined ? undefined : new NodeChanges(number)
+    if (number === undefined) return
+    this.#nodes = new NodeChanges(number)
+    this.#changed = new ChangedRows(number)
   }
 
   set(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
@@ -127,9 +119,10 @@ class RowWriter {
     }
   }
 
-  /** Writes the recorded nodes. */
+  /** Writes the recorded nodes, and the index of the recorded values. */
   end(): void {
     this.#nodes?.writeTo(this.#tx)
+    this.#changed?.writeTo(this.#tx)
   }
 
   #note(table: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
@@ -138,9 +131,8 @@ class RowWriter {
       this.#nodes?.add(table, key, before, after)
       return
     }
-    const at = changeKey(this.#number, table, key)
-    this.#tx.put(changesTable, at, encodeBefore(before))
-    this.changed.push(at)
+    this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeBefore(before))
+    this.#changed?.add(this.#tx, { table, key }, before !== undefined && after === undefined)
   }
 }
 
@@ -187,14 +179,11 @@ export function writeState(tx: KvWriter, number: number, diff: StateDiff, result
   if (head !== number - 1) throw new RangeError(`state of block ${number} on that of block ${head}`)
   // node changes of an earlier version stay in the table of changes
   if (readMark(tx, 'nodes') === undefined) writeMark(tx, 'nodes', head)
+  beginRuns(tx)
   const rows = new RowWriter(tx, number)
   applyDiff(tx, rows, diff, result)
   rows.end()
   writeMark(tx, 'head', number)
-  const indexed = readMark(tx, 'indexed') ?? 0
-  const isLarge = rows.changed.length >= indexAtOnceRows
-  if (isLarge && indexed === number - 1) indexBlock(tx, number, rows.changed)
-  else if (isLarge || number - indexed >= indexBatchBlocks) indexHistory(tx, number)
 }
 
 /** Writes the genesis state of a chain into empty tables. */
@@ -203,6 +192,7 @@ export function writeGenesis(tx: KvWriter, diff: StateDiff, result: WrittenTries
   applyDiff(tx, new RowWriter(tx, undefined), diff, result)
   writeMark(tx, 'head', number)
   writeMark(tx, 'indexed', number)
+  writeMark(tx, 'runs', number)
   writeMark(tx, 'oldest', number)
   writeMark(tx, 'nodes', number)
 }
@@ -216,18 +206,27 @@ export function unwindState(tx: KvWriter, number: number): void {
   if (head !== number) throw new RangeError(`unwind of block ${number}: the last one is ${head}`)
   const oldest = oldestState(tx)
   if (number <= oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number: number - 1, oldest })
-  const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
   const changes = [...changesOf(tx, number)]
   if (number <= (readMark(tx, 'nodes') ?? head)) restoreRows(tx, changes)
   else restoreValues(tx, changes)
   for (const { table, key } of changes) {
     tx.delete(changesTable, changeKey(number, table, key))
-    if (isIndexed) popHistory(tx, table, key)
   }
+  unindex(tx, number, changes)
   dropNodeChanges(tx, number)
-  if (isIndexed) writeMark(tx, 'indexed', number - 1)
   if ((readMark(tx, 'nodes') ?? 0) >= number) writeMark(tx, 'nodes', number - 1)
   writeMark(tx, 'head', number - 1)
+}
+
+/** Removes a block that is unwound from the index. */
+function unindex(tx: KvWriter, number: number, changes: readonly RowChange[]): void {
+  const runs = readMark(tx, 'runs')
+  if (number <= (runs ?? readMark(tx, 'indexed') ?? 0)) {
+    for (const { table, key } of changes) popHistory(tx, table, key)
+    writeMark(tx, 'indexed', number - 1)
+    if (runs !== undefined) writeMark(tx, 'runs', number - 1)
+  }
+  if (runs !== undefined) dropChangedRows(tx, number, changes)
 }
 
 /** Restores the rows of a block whose changes include those of nodes. */

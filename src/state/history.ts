@@ -1,6 +1,7 @@
 import { compareBytes, concatBytes, emptyBytes, equalBytes, latin1, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
+import { deletedKeys, firstBlockFrom, firstRunKey } from './changeIndex.ts'
 import type { HistoryCache, IndexChunk } from './historyCache.ts'
 import { nodeBefore } from './nodeHistory.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
@@ -39,7 +40,7 @@ export function* changesOf(reader: KvReader, number: number): Generator<RowChang
 type IndexRow = { readonly prefix: Uint8Array; readonly numbers: Uint8Array[] }
 
 /**
- * Extends the history index up to a block, in key order. Reads search the blocks above the index one by one.
+ * Extends the index of schema 5 up to a block, in key order. Reads search the blocks above it one by one, unless they have runs.
  * @param upTo at most the head
  */
 export function indexHistory(tx: KvWriter, upTo: number): void {
@@ -48,10 +49,12 @@ export function indexHistory(tx: KvWriter, upTo: number): void {
   writeMark(tx, 'indexed', Math.max(indexed, upTo))
 }
 
-/** Extends the history index by the block after the last indexed one. @param keys of all of its changes */
-export function indexBlock(tx: KvWriter, number: number, keys: readonly Uint8Array[]): void {
-  for (const key of keys) append(tx, key.subarray(8), [key.subarray(0, 8)])
-  writeMark(tx, 'indexed', number)
+/** Ends the index of schema 5: it covers all blocks so far, and later ones have runs (`changeIndex.ts`). */
+export function beginRuns(tx: KvWriter): void {
+  if (readMark(tx, 'runs') !== undefined) return
+  const head = readMark(tx, 'head') ?? 0
+  indexHistory(tx, head)
+  writeMark(tx, 'runs', head)
 }
 
 /** Groups changes by row. The key of a change is its block number and the row's prefix in the index. */
@@ -113,10 +116,13 @@ function findChunk(reader: KvReader, prefix: Uint8Array, after: number): IndexCh
 export class HistoricalRows implements StateRows {
   readonly #reader: KvReader
   readonly #number: number
-  readonly #indexed: number
   readonly #head: number
-  /** The last block whose node changes are in the table of changes. */
-  readonly #nodes: number
+  /** The last block in the index of schema 5. */
+  readonly #indexed: number
+  /** Whether later blocks have runs. */
+  readonly #hasRuns: boolean
+  /** The last block whose node changes are in the table of changes, once read. */
+  #nodes: number | undefined
   readonly #cache: HistoryCache
 
   constructor(reader: KvReader, number: number, head: number, cache: HistoryCache) {
@@ -124,8 +130,9 @@ export class HistoricalRows implements StateRows {
     this.#cache = cache
     this.#number = number
     this.#head = head
-    this.#indexed = readMark(reader, 'indexed') ?? 0
-    this.#nodes = readMark(reader, 'nodes') ?? head
+    const runs = readMark(reader, 'runs')
+    this.#hasRuns = runs !== undefined
+    this.#indexed = runs ?? readMark(reader, 'indexed') ?? 0
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
@@ -140,9 +147,11 @@ export class HistoricalRows implements StateRows {
   }
 
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    const change = this.#number < this.#nodes ? this.#firstChange(table, key, this.#number, this.#nodes) : undefined
+    this.#nodes ??= readMark(this.#reader, 'nodes') ?? this.#head
+    const nodes = this.#nodes
+    const change = this.#number < nodes ? this.#firstChange(table, key, this.#number, nodes) : undefined
     if (change) return decodeBefore(change)
-    const number = Math.max(this.#number, this.#nodes)
+    const number = Math.max(this.#number, nodes)
     return nodeBefore(
       { reader: this.#reader, tail: this.#cache },
       { table, key, hash, number, head: this.#head },
@@ -169,7 +178,9 @@ export class HistoricalRows implements StateRows {
     for (const key of this.#reader.keys(table, to ? { from, to } : { from })) add(key)
     const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)
     for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
-    for (let number = Math.max(this.#number, this.#indexed) + 1; number <= this.#head; number++) {
+    const unindexed = Math.max(this.#number, this.#indexed)
+    if (this.#hasRuns) for (const key of deletedKeys(this.#reader, table, { from, to }, unindexed)) add(key)
+    for (let number = unindexed + 1; !this.#hasRuns && number <= this.#head; number++) {
       const last = to ? changeKey(number, table, to) : changeKey(number, table + 1, new Uint8Array())
       for (const key of this.#reader.keys(changesTable, { from: changeKey(number, table, from), to: last })) add(key.subarray(9))
     }
@@ -180,11 +191,27 @@ export class HistoricalRows implements StateRows {
   #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): Uint8Array | undefined {
     const number = after < this.#indexed ? this.#firstIndexed(indexPrefix(table, key), after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
-    for (let later = Math.max(after, this.#indexed) + 1; later <= upTo; later++) {
+    const unindexed = Math.max(after, this.#indexed)
+    if (unindexed >= upTo) return undefined
+    if (this.#hasRuns) {
+      const first = this.#firstInRuns(table, key, unindexed)
+      return first === undefined ? undefined : this.#reader.get(changesTable, changeKey(first, table, key))
+    }
+    for (let later = unindexed + 1; later <= upTo; later++) {
       const change = this.#reader.get(changesTable, changeKey(later, table, key))
       if (change !== undefined) return change
     }
     return undefined
+  }
+
+  #firstInRuns(table: number, key: Uint8Array, after: number): number | undefined {
+    const name = concatBytes(firstRunKey, indexPrefix(table, key))
+    const numbers = this.#cache.chunk(name, after, () => {
+      const first = firstBlockFrom(this.#reader, { table, key }, after + 1, this.#head)
+      if (first === undefined) return { low: after, high: Number.POSITIVE_INFINITY, numbers: emptyBytes }
+      return { low: after, high: first, numbers: u64Bytes(first) }
+    })
+    return firstAbove(numbers, after)
   }
 
   #firstIndexed(prefix: Uint8Array, after: number): number | undefined {

@@ -9,6 +9,7 @@ import { isLeafRlp } from '#trie/node'
 import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
 import { oldestProof, oldestState, stateAt, undoDiff } from './chainState.ts'
+import { damagedSlices, firstRunKey, isMarkedDeleted, mayExist } from './changeIndex.ts'
 import { changesOf, HistoricalRows, isIndexed, openEnd, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
 import { blockRowKey, damagedSegment, isBlockRowWhole, segmentBounds } from './nodeHistory.ts'
@@ -50,7 +51,9 @@ class UndoCheck {
       this.#differs(tables.nodeHistory, blockRowKey(this.#number), 'a row with ascending digests and ends', 'another row')
       return
     }
-    const changes = [...changesOf(this.#reader, this.#number)].filter((change) => this.#isSound(change))
+    const all = [...changesOf(this.#reader, this.#number)]
+    this.#checkRuns(all)
+    const changes = all.filter((change) => this.#isSound(change))
     try {
       const undone = this.#undo(changes, roots)
       if (undone) this.#checkNodes(undone)
@@ -67,7 +70,7 @@ class UndoCheck {
     const isNode = table === tables.accountNodes.id || table === tables.storageNodes.id
     const isKnown = isNode ? this.#number <= (readMark(this.#reader, 'nodes') ?? this.#number) : key.length === keyLengths.get(table)
     if (!isKnown) this.#differs(tables.changes, at, 'the key of an account or of a slot', 'another key')
-    else if (this.#number <= (readMark(this.#reader, 'indexed') ?? 0) && !this.#isIndexed(table, key)) {
+    else if (this.#number <= oldIndexEnd(this.#reader) && !this.#isIndexed(table, key)) {
       this.#differs(
         tables.historyIndex,
         concatBytes(at.subarray(8), openEnd),
@@ -76,6 +79,20 @@ class UndoCheck {
       )
     }
     return isKnown
+  }
+
+  /** Checks the runs of the index that were written with the block, and its marks of deleted rows. */
+  #checkRuns(changes: readonly RowChange[]): void {
+    const number = this.#number
+    if (number <= (readMark(this.#reader, 'runs') ?? number)) return
+    for (const key of damagedSlices(this.#reader, number, changes, oldestState(this.#reader))) {
+      this.#differs(tables.historyIndex, key, `the rows that blocks up to ${number} changed`, 'other rows')
+    }
+    const after = new HistoricalRows(this.#reader, number, readMark(this.#reader, 'head') ?? number, new HistoryCache())
+    for (const { table, key, before } of changes) {
+      if (before === undefined || isMarkedDeleted(this.#reader, { table, key }, number) || after.get(table, key) !== undefined) continue
+      this.#differs(tables.historyIndex, changeKey(number, table, key), `a mark that block ${number} deleted the row`, 'none')
+    }
   }
 
   #isIndexed(table: number, key: Uint8Array): boolean {
@@ -149,16 +166,26 @@ class UndoCheck {
 
 /** Checks that each block in the history index changed its row. @param from first key @returns the next key; undefined at the end */
 export function checkHistoryIndex(reader: KvReader, from: Uint8Array, watch: CheckWatch): Uint8Array | undefined {
-  const [indexed, oldest] = [readMark(reader, 'indexed') ?? 0, oldestState(reader)]
+  const [indexed, oldest, head] = [oldIndexEnd(reader), oldestState(reader), readMark(reader, 'head') ?? 0]
   let isFirst = true
   for (const { key, value } of reader.range(tables.historyIndex.id, { from })) {
     if (!isFirst && !watch.hasTime()) return key
     isFirst = false
     watch.onRow()
-    const problem = chunkProblem(reader, key, value, { indexed, oldest })
+    const isOld = compareBytes(key, firstRunKey) < 0
+    const problem = isOld ? chunkProblem(reader, key, value, { indexed, oldest }) : keyProblem(reader, key, head)
     if (problem) watch.report({ table: tables.historyIndex.name, key: toHex(key), ...problem })
   }
   return undefined
+}
+
+/** Returns the last block in the index of schema 5. */
+const oldIndexEnd = (reader: KvReader): number => readMark(reader, 'runs') ?? readMark(reader, 'indexed') ?? 0
+
+type Problem = { readonly expected: string; readonly found: string }
+
+function keyProblem(reader: KvReader, key: Uint8Array, head: number): Problem | undefined {
+  return mayExist(reader, key, head) ? undefined : { expected: 'a key of a run, or of a row that a block deleted', found: 'another key' }
 }
 
 function chunkProblem(
@@ -166,7 +193,7 @@ function chunkProblem(
   key: Uint8Array,
   chunk: Uint8Array,
   { indexed, oldest }: { readonly indexed: number; readonly oldest: number },
-): { readonly expected: string; readonly found: string } | undefined {
+): Problem | undefined {
   const end = key.subarray(-8)
   const isClosed = !equalBytes(end, openEnd)
   if (chunk.length === 0 || chunk.length % 8 !== 0 || (isClosed && !equalBytes(end, chunk.subarray(-8)))) {

@@ -1,6 +1,7 @@
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
-import { indexHistory, openEnd } from './history.ts'
+import { dropDeletion, pruneRuns } from './changeIndex.ts'
+import { beginRuns, openEnd } from './history.ts'
 import { firstNodeChanges, pruneNodeChanges } from './nodeHistory.ts'
 import { changesTable, historyIndexTable, readMark, type StateMark, writeMark } from './rows.ts'
 
@@ -20,9 +21,9 @@ export type OldestKept = { readonly values: number; readonly nodes: number }
 export function pruneHistory(tx: KvWriter, oldest: OldestKept, hasTime: () => boolean): boolean {
   const before = readMark(tx, 'oldest') ?? 0
   const values = raise(tx, 'oldest', oldest.values)
-  if (values > before) indexHistory(tx, values)
+  if (values > before) beginRuns(tx)
   const nodes = raise(tx, 'oldestNodes', Math.max(oldest.nodes, values))
-  return pruneNodeChanges(tx, nodes, hasTime) && pruneValues(tx, values, hasTime)
+  return pruneNodeChanges(tx, nodes, hasTime) && pruneRuns(tx, values, hasTime) && pruneValues(tx, values, hasTime)
 }
 
 /** Returns whether `pruneHistory` has nothing to do. */
@@ -46,12 +47,15 @@ function raise(tx: KvWriter, mark: StateMark, to: number): number {
 
 /** Removes the previous values of blocks up to `last`, each with its place in the index. */
 function pruneValues(tx: KvWriter, last: number, hasTime: () => boolean): boolean {
+  const withoutRuns = readMark(tx, 'runs') ?? 0
   let from = u64Bytes(0)
   for (;;) {
     const keys = [...tx.keys(changesTable, { from, to: u64Bytes(last + 1), limit: rowsAtOnce })]
     for (const key of keys) {
       tx.delete(changesTable, key)
-      unindex(tx, key.subarray(8), key.subarray(0, 8))
+      const [place, number] = [key.subarray(8), key.subarray(0, 8)]
+      if (u64FromBytes(number) > withoutRuns) dropDeletion(tx, place, number)
+      else unindex(tx, place, number)
     }
     const newest = keys.at(-1)
     if (newest === undefined || keys.length < rowsAtOnce) return true

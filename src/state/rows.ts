@@ -42,8 +42,10 @@ const encoder = new TextEncoder()
 const markKeys = {
   /** The block whose state the latest rows hold. */
   head: encoder.encode('state.head'),
-  /** The last block that historyIndex covers. */
+  /** The last block that historyIndex covers with rows of schema 5. */
   indexed: encoder.encode('state.indexed'),
+  /** The same block once later blocks have runs in `changeIndex.ts`; absent: no block has. */
+  runs: encoder.encode('state.runs'),
   /** The oldest block whose state is available. */
   oldest: encoder.encode('state.oldest'),
   /** The oldest block whose trie nodes are available; absent: that of `oldest`. */

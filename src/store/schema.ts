@@ -18,7 +18,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 5,
+  version: 6,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -29,6 +29,8 @@ export const chainSchema: Schema = {
     { to: 4, name: 'trie nodes of a block in one row', run: (): void => {} },
     // rows of finalized blocks move to segment files in the background
     { to: 5, name: 'segments of finalized blocks', run: (): void => {} },
+    // later blocks have runs in the index; the index of older blocks is completed with the next block, stays unchanged and is still read
+    { to: 6, name: 'index of changed rows in runs', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */

@@ -77,9 +77,10 @@ export const tables = {
   historyIndex: {
     id: 14,
     name: 'historyIndex',
-    key: 'table id u8 ++ key ++ last block of the chunk u64 (all ones: the open chunk)',
-    value: 'ascending block numbers, u64 each',
-    doc: 'blocks that changed a row; written later in batches; reads search blocks after the mark in meta in changes',
+    key: '0x40 + level ++ first block u64 ++ slice u32 (run); 0x60 ++ table id u8 ++ key ++ number u64 (deletion); schema 5: table id u8 ++ key ++ last block of the chunk u64',
+    value:
+      'run: digest u32 ++ block - first block u16 of each changed row, ascending; deletion: nothing; schema 5: ascending block numbers, u64 each',
+    doc: 'blocks that changed accounts and slots, in runs of 4^level blocks that are merged from four of the level below; for older blocks a row for each account and slot',
   },
   logIndex: {
     id: 15,

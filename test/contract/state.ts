@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { concatBytes, u64Bytes } from '#lib/bytes'
-import { fromHex, type Hex, toHex } from '#lib/hex'
+import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { fromHex, type Hex } from '#lib/hex'
 import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
-import { indexHistory } from '#state/history'
 import { moveNodeChanges, unmovedBlocks } from '#state/moveNodeChanges'
 import { pruneHistory } from '#state/pruneHistory'
 import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
-import type { Kv, KvReader } from '#store/ports'
+import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
+import { appendAsSchema3, appendAsSchema5, dump, readNow } from '../harness/chain/olderSchemas.ts'
 import { anyBlock, expectModel, expectValues, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
 
 const noHash = (): undefined => undefined
@@ -27,20 +27,7 @@ function rebuilt(model: Model): Map<string, Hex> {
 }
 
 const latestTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes]
-const nodeTables = [tables.accountNodes, tables.storageNodes]
 const stateTables = [...latestTables, tables.changes, tables.nodeHistory]
-
-/** All rows of the state tables. */
-function dump(reader: KvReader, from: readonly { id: number; name: string }[] = stateTables): Map<string, Hex> {
-  const rows = new Map<string, Hex>()
-  for (const { id, name } of from) for (const { key: at, value } of reader.range(id, {})) rows.set(`${name} ${toHex(at)}`, toHex(value))
-  return rows
-}
-
-function readNow<T>(kv: Kv, read: (reader: KvReader) => T): T {
-  using snapshot = kv.snapshot()
-  return read(snapshot)
-}
 
 /** Chain of states in a store, with its models: `models[n]` is the state after block n. */
 class Chain {
@@ -117,40 +104,11 @@ const timeFor = (looks: number): (() => boolean) => {
   return () => left-- > 0
 }
 
-const changeOf = (number: number, table: number, key: Uint8Array): Uint8Array => concatBytes(u64Bytes(number), Uint8Array.of(table), key)
-
-/** Appends a block, and replaces its row of node changes by those that schema 3 had: the whole node before the block, among its other changes. */
-function appendAsSchema3(chain: Chain, block: readonly Touch[]): void {
-  const { kv } = chain
-  const number = chain.models.length
-  const nodes = (): Map<string, Hex> => readNow(kv, (reader) => dump(reader, nodeTables))
-  const before = nodes()
-  chain.append(block)
-  const after = nodes()
-  kv.write((tx) => {
-    for (const name of new Set([...before.keys(), ...after.keys()])) {
-      const [was, is] = [before.get(name), after.get(name)]
-      if (was === is) continue
-      const [table = '', at = '0x'] = name.split(' ')
-      const id = nodeTables.find((spec) => spec.name === table)?.id ?? 0
-      tx.put(
-        tables.changes.id,
-        changeOf(number, id, fromHex(at as Hex)),
-        was ? concatBytes(Uint8Array.of(1), fromHex(was)) : Uint8Array.of(0),
-      )
-    }
-    for (const key of tx.keys(tables.nodeHistory.id, {})) tx.delete(tables.nodeHistory.id, key)
-    tx.delete(tables.meta.id, new TextEncoder().encode('state.nodes'))
-    // `writeState` may have indexed the values of this block and of earlier ones already
-    const isIndexed = (tx.get(tables.meta.id, new TextEncoder().encode('state.indexed'))?.at(-1) ?? 0) >= number
-    if (isIndexed) throw new Error('blocks that are indexed before they have changes of nodes')
-  })
-  if (number % 8 === 0) kv.write((tx) => indexHistory(tx, number))
-}
-
 const anyChain = fc.record({
   genesis: anyBlock,
   blocks: fc.array(anyBlock, { minLength: 1, maxLength: 7 }),
+  /** The first blocks are those of a store of schema 5, indexed up to a block. */
+  old: fc.nat(7),
   indexAfter: fc.nat(7),
   unwound: fc.nat(7),
   again: fc.array(anyBlock, { maxLength: 3 }),
@@ -161,13 +119,13 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
   describe(`state/chainState ${adapter}`, () => {
     it(`state/chainState ${adapter}: has every block's values, root and proofs as in a model and the latest rows as in a rebuild, before and after a reorg`, async () => {
       await fc.assert(
-        fc.asyncProperty(anyChain, async ({ genesis, blocks, indexAfter, unwound, again }) => {
+        fc.asyncProperty(anyChain, async ({ genesis, blocks, old, indexAfter, unwound, again }) => {
           await using kv = open()
           const chain = new Chain(kv)
           chain.genesis(genesis)
           for (const [i, block] of blocks.entries()) {
-            chain.append(block)
-            if (i === indexAfter) kv.write((tx) => indexHistory(tx, i + 1))
+            if (i < old) appendAsSchema5(chain, block, i <= indexAfter)
+            else chain.append(block)
           }
           chain.check()
           for (let i = 0; i < Math.min(unwound, blocks.length); i++) chain.unwind()
@@ -180,19 +138,19 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
 
     it(`state/chainState ${adapter}: restores every row byte for byte on an unwind`, async () => {
       await fc.assert(
-        fc.asyncProperty(anyChain, async ({ genesis, blocks, indexAfter }) => {
+        fc.asyncProperty(anyChain, async ({ genesis, blocks, old, indexAfter }) => {
           await using kv = open()
           const chain = new Chain(kv)
           chain.genesis(genesis)
           const dumps: Map<string, Hex>[] = []
-          for (const block of blocks) {
-            dumps.push(readNow(kv, (reader) => dump(reader)))
-            chain.append(block)
+          for (const [i, block] of blocks.entries()) {
+            dumps.push(readNow(kv, (reader) => dump(reader, stateTables)))
+            if (i < old) appendAsSchema5(chain, block, i <= indexAfter)
+            else chain.append(block)
           }
-          kv.write((tx) => indexHistory(tx, Math.min(indexAfter, blocks.length)))
           while (dumps.length > 0) {
             chain.unwind()
-            expect(readNow(kv, (reader) => dump(reader))).toEqual(dumps.pop())
+            expect(readNow(kv, (reader) => dump(reader, stateTables))).toEqual(dumps.pop())
           }
           expect(readNow(kv, (reader) => [...reader.range(tables.historyIndex.id, {})])).toEqual([])
         }),
@@ -268,7 +226,6 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       const blocks = fc.sample(anyBlock, { seed: 5, numRuns: 150 })
       chain.genesis(blocks[0] ?? [])
       for (const block of blocks.slice(1)) chain.append(block)
-      kv.write((tx) => indexHistory(tx, 149))
       let calls = 0
       while (!chain.prune(140, () => false)) calls++
       expect(calls).toBeGreaterThan(10)
@@ -278,22 +235,25 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
         const of = (number: number): Uint8Array => u64Bytes(number)
         expect([...reader.keys(tables.changes.id, { to: of(141) })]).toEqual([])
         expect([...reader.keys(tables.nodeHistory.id, { to: concatBytes(Uint8Array.of(0), of(141)) })]).toEqual([])
-        const changed = new Set([...reader.keys(tables.changes.id, {})].map((at) => toHex(at.subarray(8))))
-        const indexed = new Set([...reader.keys(tables.historyIndex.id, {})].map((at) => toHex(at.subarray(0, -8))))
-        expect(indexed).toEqual(changed)
+        for (const at of reader.keys(tables.historyIndex.id, {})) {
+          const level = (at[0] ?? 0) - 0x40
+          if (level < 0x20) expect(u64FromBytes(at.subarray(1, 9)) + 4 ** level).toBeGreaterThan(141)
+          else expect(u64FromBytes(at.subarray(-8))).toBeGreaterThan(140)
+        }
       })
       expect(chain.prune(10, () => true)).toBe(true)
       expect(chain.oldest).toBe(140)
     })
 
-    it(`state/chainState ${adapter}: indexes a long chain in chunks, and searches blocks without an index`, async () => {
+    it(`state/chainState ${adapter}: indexes a long chain in runs of several levels, after blocks of schema 5, also after a reorg`, async () => {
       await using kv = open()
       const chain = new Chain(kv)
       const block = (n: number): Touch[] => [
-        { account: 1, kind: 'change', nonce: BigInt(n), code: 0, slots: [{ slot: 1, value: BigInt(n) }] },
+        { account: 1, kind: 'change', nonce: BigInt(n), code: 0, slots: [{ slot: n % 3, value: BigInt(n % 2) }] },
       ]
       chain.genesis(block(0))
-      for (let n = 1; n <= 240; n++) chain.append(block(n))
+      for (let n = 1; n <= 40; n++) appendAsSchema5(chain, block(n), n <= 35)
+      for (let n = 41; n <= 240; n++) chain.append(block(n))
       const check = (numbers: readonly number[]): void =>
         readNow(kv, (reader) => {
           for (const n of numbers) expectModel(stateAt(reader, n, noHash), chain.models[n] ?? new Map(), chain.roots[n] ?? emptyRoot)

@@ -1,7 +1,6 @@
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
-import { indexedBlock } from '#state/chainState'
-import { firstChanges, isPruned, type OldestKept, pruneHistory } from '#state/pruneHistory'
+import { firstChanges, isPruned, pruneHistory } from '#state/pruneHistory'
 import type { Kv, KvReader } from '#store/ports'
 import type { Retention } from '#types/chainDistance'
 import { oldestKept } from './retention.ts'
@@ -79,7 +78,7 @@ export class Pruner implements Disposable {
   #step(): { readonly isDone: boolean; readonly blocks: number } | undefined {
     const { kv, clock, retention } = this.#deps
     const plan = read(kv, (reader) => {
-      const oldest = target(reader, retention)
+      const oldest = oldestKept(reader, retention)
       return isPruned(reader, oldest) ? undefined : { oldest, first: firstChanges(reader) }
     })
     if (plan === undefined) return undefined
@@ -88,13 +87,6 @@ export class Pruner implements Disposable {
     const next = Math.min(read(kv, firstChanges), plan.oldest.values + 1)
     return { isDone, blocks: Math.max(0, next - plan.first) }
   }
-}
-
-/** Returns the oldest blocks to keep. Blocks above the history index are kept: to index many of them would make a step long. */
-function target(reader: KvReader, retention: Retention): OldestKept {
-  const { values, nodes } = oldestKept(reader, retention)
-  const upTo = indexedBlock(reader)
-  return { values: Math.min(values, upTo), nodes: Math.min(nodes, upTo) }
 }
 
 function read<T>(kv: Kv, use: (reader: KvReader) => T): T {

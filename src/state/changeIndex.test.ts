@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { concatBytes, u64Bytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
+import { dice } from '#test/harness/dice'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { ChangedRows, deletedKeys, dropChangedRows, firstBlockFrom, pruneRuns } from './changeIndex.ts'
+import { accountsTable, changeKey, changesTable, storageTable } from './rows.ts'
+
+type RowPlace = { readonly table: number; readonly key: Uint8Array }
+
+const hash = (index: number): Uint8Array => keccak256(u64Bytes(index))
+const rows: readonly RowPlace[] = Array.from({ length: 60 }, (_, index) =>
+  index % 3 === 0
+    ? { table: accountsTable, key: hash(index) }
+    : { table: storageTable, key: concatBytes(hash(index % 7), index < 30 ? hash(index) : hash(index % 5)) },
+).filter(({ key }, index, all) => all.findIndex((other) => Buffer.compare(other.key, key) === 0) === index)
+
+/** Blocks that each change some rows; row i changes in about one block of i². */
+class Blocks {
+  readonly kv: Kv = createMemoryKv()
+  /** rows that each block changed, from block 1 on */
+  readonly changed: number[][] = [[]]
+  readonly #roll = dice(5)
+
+  append(count: number): void {
+    this.kv.write((tx) => {
+      for (let i = 0; i < count; i++) {
+        const number = this.changed.length
+        const changed = rows.map((_, row) => row).filter((row) => this.#roll(1 + row * row) === 0)
+        const collected = new ChangedRows(number)
+        for (const row of changed) {
+          const place = rows[row] as RowPlace
+          tx.put(changesTable, changeKey(number, place.table, place.key), u64Bytes(number))
+          collected.add(tx, place, (number + row) % 9 === 0)
+        }
+        collected.writeTo(tx)
+        this.changed.push(changed)
+      }
+    })
+  }
+
+  unwind(count: number): void {
+    this.kv.write((tx) => {
+      for (let i = 0; i < count; i++) {
+        const places = (this.changed.pop() ?? []).map((row) => rows[row] as RowPlace)
+        for (const { table, key } of places) tx.delete(changesTable, changeKey(this.changed.length, table, key))
+        dropChangedRows(tx, this.changed.length, places)
+      }
+    })
+  }
+
+  /** Compares the first change of each row from a block on with the model. */
+  check(from: number): void {
+    using reader = this.kv.snapshot()
+    const head = this.changed.length - 1
+    for (const [row, place] of rows.entries()) {
+      const first = this.changed.findIndex((changed, number) => number >= from && changed.includes(row))
+      expect(firstBlockFrom(reader, place, from, head), `row ${row} from ${from} to ${head}`).toEqual(first < 0 ? undefined : first)
+    }
+  }
+
+  get indexRows(): number {
+    using reader = this.kv.snapshot()
+    return [...reader.keys(tables.historyIndex.id, {})].length
+  }
+}
+
+describe('state/changeIndex', () => {
+  it('state/changeIndex: finds the first change of each row while runs of six levels are merged, and after a reorg into them', () => {
+    const blocks = new Blocks()
+    const froms = (): number[] => [1, 2, 63, 64, 65, 1_000, 1_024, 4_095, 4_096, 4_097].filter((from) => from < blocks.changed.length)
+    for (const count of [1, 2, 1, 11, 1, 1, 46, 1, 1, 2, 253, 700, 3_075, 1, 1, 60, 140, 60, 200]) {
+      blocks.append(count)
+      for (const from of froms()) blocks.check(from)
+    }
+    blocks.unwind(480)
+    for (const from of froms()) blocks.check(from)
+    blocks.append(520)
+    for (const from of [...froms(), 4_590, 4_600]) blocks.check(from)
+    blocks.unwind(blocks.changed.length - 1)
+    expect(blocks.indexRows).toBe(0)
+  }, 60_000)
+
+  it('state/changeIndex: finds rows that later blocks deleted by a range of keys', () => {
+    const blocks = new Blocks()
+    blocks.append(100)
+    using reader = blocks.kv.snapshot()
+    const deleted = (number: number): Set<string> => {
+      const keys = deletedKeys(reader, storageTable, { from: Uint8Array.of(0x80), to: undefined }, number)
+      return new Set(Array.from(keys, (key) => Buffer.from(key).toString('hex')))
+    }
+    const expected = (after: number): Set<string> =>
+      new Set(
+        blocks.changed.flatMap((changed, number) =>
+          changed
+            .filter((row) => number > after && (number + row) % 9 === 0)
+            .map((row) => rows[row] as RowPlace)
+            .filter(({ table, key }) => table === storageTable && (key[0] ?? 0) >= 0x80)
+            .map(({ key }) => Buffer.from(key).toString('hex')),
+        ),
+      )
+    for (const number of [0, 50, 90]) expect(deleted(number)).toEqual(expected(number))
+    expect(expected(0).size).toBeGreaterThan(2)
+  })
+
+  it('state/changeIndex: reads blocks above a pruned one, whose runs are removed in steps', () => {
+    const blocks = new Blocks()
+    blocks.append(1_100)
+    const before = blocks.indexRows
+    let calls = 1
+    while (!blocks.kv.write((tx) => pruneRuns(tx, 1_030, () => false))) calls++
+    expect(calls).toBeGreaterThan(10)
+    expect(blocks.indexRows).toBeLessThan(before / 5)
+    for (const from of [1_031, 1_050, 1_100]) blocks.check(from)
+    blocks.append(200)
+    for (const from of [1_031, 1_050, 1_100, 1_200]) blocks.check(from)
+  })
+})
