@@ -7,8 +7,8 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 export type Block = { readonly number: number; readonly hash: string }
 
 /**
- * Time of a kill: milliseconds after the store is open, or during the next commit after that, or `afterCommitMs` after the end of a commit when older
- * states are being removed; or when the RPC shows a block or a later one.
+ * Time of a kill: milliseconds after the store is open, or during the next commit after that, or `afterCommitMs` after the end of that commit, when older
+ * states are removed; or when the RPC shows a block or a later one.
  */
 export type Aim = { readonly afterMs: number; readonly inCommit: boolean; readonly afterCommitMs?: number } | { readonly atBlock: number }
 
@@ -90,7 +90,7 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   const onCommit = (phase: string): void => {
     if (!isArmed || isOver) return
     if (phase === 'begin' && afterCommitMs === undefined) kill()
-    if (phase === 'end' && afterCommitMs !== undefined && (state.oldest ?? 0) > 0) setTimeout(kill, afterCommitMs)
+    if (phase === 'end' && afterCommitMs !== undefined) setTimeout(kill, afterCommitMs)
   }
   const onMessage = (message: string): void => {
     take(state, message)
