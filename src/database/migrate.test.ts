@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { concatBytes, u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { unwindState } from '#state/chainState'
@@ -10,6 +10,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
+import { indexAsSchema5 } from '#test/harness/chain/olderSchemas'
 import { storedChain } from '#test/harness/store/storedChain'
 import { type MigrateResult, migrateDatabase } from './migrate.ts'
 import { type VerifyResult, verifyDatabase } from './verify.ts'
@@ -17,6 +18,8 @@ import { type VerifyResult, verifyDatabase } from './verify.ts'
 const base = mkdtempSync(join(tmpdir(), 'basalt-migrate-'))
 const original = join(base, 'original')
 const blocks = 24
+/** The last block in the history index of the store of schema 3. */
+const indexed = 16
 beforeAll(() => storedChain(original, blocks), 60_000)
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 const open = (datadir: string): Kv => openLmdbKv(join(datadir, 'chain'), Object.values(tables))
@@ -90,17 +93,13 @@ async function asSchema3(name: string): Promise<string> {
   const datadir = await copyWith(name, () => {})
   await using kv = open(datadir)
   const nodes = nodesByBlock(kv)
-  const openEnd = new Uint8Array(8).fill(0xff)
   kv.write((tx) => {
-    const indexed = u64FromBytes(tx.get(tables.meta.id, Buffer.from('state.indexed')) ?? expect.fail())
     for (let number = 1; number <= blocks; number++) {
       for (const { row, change } of nodeChanges(nodes, number)) {
         tx.put(tables.changes.id, concatBytes(u64Bytes(number), fromHex(row)), change)
-        const chunk = concatBytes(fromHex(row), openEnd)
-        const numbers = tx.get(tables.historyIndex.id, chunk) ?? new Uint8Array()
-        if (number <= indexed) tx.put(tables.historyIndex.id, chunk, concatBytes(numbers, u64Bytes(number)))
       }
     }
+    indexAsSchema5(tx, indexed)
     for (const key of [...tx.keys(tables.nodeHistory.id, {})]) tx.delete(tables.nodeHistory.id, key)
     tx.delete(tables.meta.id, Buffer.from('state.nodes'))
     tx.put(tables.meta.id, schemaKey, u64Bytes(3))
