@@ -276,7 +276,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
   flashblocks: {
-    imports: ['executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
+    imports: ['executionThread:senderThreads', 'executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
     public: ['consumer', 'faults', 'feed', 'metrics', 'publisher'],
   },
   rpc: {

@@ -23,7 +23,7 @@ import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
 import { recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
 import type { SenderThreads } from './senderThreads.ts'
-import type { PackedBytes } from './wire/packedBlocks.ts'
+import { type PackedBytes, shareBytes } from './wire/packedBlocks.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 const schedule = scheduleTo('isthmus')
@@ -48,7 +48,7 @@ function connect(
   change: (engine: Engine) => Engine = (engine) => engine,
   pool: ServedPool['pool'] = emptyPool(),
   limitBlocks: ServedPool['limitBlocks'] = () => {},
-  senders: Pick<SenderThreads, 'post'> = { post: () => undefined },
+  senders: Pick<SenderThreads, 'post' | 'count'> = { post: () => undefined, count() {} },
 ) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
@@ -157,22 +157,26 @@ it('executionThread/executionClient: reads pending blocks as the other thread do
   expect(seen(execution)).toBeUndefined()
 })
 
-it('executionThread/executionClient: has the senders of flashblocks and payloads recovered ahead', async () => {
+it('executionThread/executionClient: takes the senders that other threads recover, of payloads and of flashblocks', async () => {
   const counts: SenderCounts[] = []
+  const count = (of: SenderCounts): void => void counts.push(of)
   const post = (transactions: PackedBytes<SharedArrayBuffer>): SenderTable => {
-    const table = SenderTable.create(transactions.ends.length, (of) => counts.push(of))
-    recoverSenders(table, transactions, () => false)
+    const table = SenderTable.create(transactions.ends.length, count)
+    recoverSenders(table, transactions, () => false, 'ascending')
     return table
   }
-  const { client, execution } = connect(undefined, undefined, undefined, { post })
+  const { client, execution } = connect(undefined, undefined, undefined, { post, count })
   const { execution: maker } = connect()
   const payload = await buildOn(
     maker,
     [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce })),
   )
   await maker.insert(payload)
-  for (const flashblock of flashblocksOf(maker, payload, [1, 3]))
-    expect(await takeNext({ published: execution.published, pending: client.pending }, flashblock)).toMatchObject({ kind: 'taken' })
+  for (const flashblock of flashblocksOf(maker, payload, [1, 3])) {
+    const { memory: senders } = post(shareBytes(flashblock.transactions))
+    const received = { ...flashblock, senders }
+    expect(await takeNext({ published: execution.published, pending: client.pending }, received)).toMatchObject({ kind: 'taken' })
+  }
   await client.pending.drop('test')
   expect(await client.insert(payload)).toEqual({ kind: 'valid' })
   expect(counts.map(({ ready, own }) => [ready, own])).toEqual([

@@ -33,8 +33,8 @@ export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   readonly shown: PublishedSequence
   readonly watch: ExecutionWatch
-  /** Recovers senders of payloads, attributes and flashblocks while they wait and run; absent: the execution thread recovers all. */
-  readonly senders?: Pick<SenderThreads, 'post'>
+  /** Recovers senders of payloads and attributes while they wait and run; absent: the execution thread recovers all. */
+  readonly senders?: Pick<SenderThreads, 'post' | 'count'>
   readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis

@@ -1,11 +1,11 @@
+import type { RecoveryOrder } from './senderTable.ts'
 import type { PackedBytes } from './wire/packedBlocks.ts'
 
 /** Transactions of a block or flashblock and the memory of their `SenderTable`. */
 export type SenderWork = {
   readonly transactions: PackedBytes<SharedArrayBuffer>
   readonly table: SharedArrayBuffer
-  /** index of the transaction to begin with; those before it are last */
-  readonly first: number
+  readonly order: RecoveryOrder
 }
 
 const [bytesAt, stoppedAt] = [0, 1]

@@ -1,10 +1,13 @@
 import { EventEmitter } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { logTo, silentLog } from '#lib/log'
+import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
-import { minTransactions, SenderThreads, senderThreadCount } from './senderThreads.ts'
+import { minTransactions, SenderTable } from './senderTable.ts'
+import { recoverHere, SenderThreads, senderThreadCount } from './senderThreads.ts'
 import { shareBytes } from './wire/packedBlocks.ts'
 
 /** A thread that does its work only when the test tells it to. */
@@ -63,14 +66,22 @@ it('executionThread/senderThreads: posts a block to every thread, and starts non
   expect(workers).toHaveLength(0)
   const transactions = block(minTransactions)
   const table = threads.post(transactions)
-  const work = { transactions, table: table?.memory, first: 0 }
+  const work = { transactions, table: table?.memory, order: 'ascending' }
   expect(workers.map(({ posted }) => posted)).toEqual([[work], [work]])
 })
 
-it('executionThread/senderThreads: begins at the middle with one thread, away from execution', () => {
+it('executionThread/senderThreads: one thread works descending, towards execution', () => {
   const { threads, workers } = threadsOf(1)
   threads.post(block(51))
-  expect(workers[0]?.posted).toMatchObject([{ first: 25 }])
+  expect(workers[0]?.posted).toMatchObject([{ order: 'descending' }])
+})
+
+it('executionThread/senderThreads: recovers a bounded number of senders in the calling thread, in a later turn', async () => {
+  const raws = Array.from({ length: 12 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
+  expect(recoverHere(shareBytes(raws.slice(0, minTransactions - 1)), 4)).toBeUndefined()
+  const table = new SenderTable(recoverHere(shareBytes(raws), 4) ?? expect.fail())
+  await nextTurn()
+  expect(raws.map((_, index) => table.at(index))).toEqual(raws.map((_, index) => (index < 8 ? undefined : accountOf('alice'))))
 })
 
 it('executionThread/senderThreads: posts nothing on one core', () => {
@@ -91,7 +102,7 @@ it('executionThread/senderThreads: bounds the bytes that wait, takes work again 
   expect(threads.facts.queuedBytes).toBe(0)
   expect(threads.post(block(10, 7 * 2 ** 20))).toBeUndefined()
   const table = threads.post(large)
-  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory, first: 5 }])
+  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory, order: 'descending' }])
 })
 
 it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {

@@ -4,13 +4,11 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
 import type { Log, LogFields } from '#lib/log'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
-import { type SenderCounts, SenderTable } from './senderTable.ts'
+import { minTransactions, recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
 import type { PackedBytes } from './wire/packedBlocks.ts'
 
 /** Maximum number of sender threads: four recover senders several times as fast as the execution thread runs transactions. */
 const maxThreads = 4
-/** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */
-export const minTransactions = 8
 /** Maximum bytes of work that waits in a thread. Senders of a block beyond it are recovered by execution. */
 export const maxQueuedBytes = 64 * 2 ** 20
 /** Time in milliseconds after which a thread that does not end is terminated. */
@@ -22,10 +20,18 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64
 export const senderThreadCount = (cores: number = availableParallelism()): number => Math.min(cores - 1, maxThreads)
 
 /**
- * Returns the index at which the threads begin. Execution begins at index 0 at the same time and is about as fast as one thread: beside it, the thread
- * would recover again what execution recovers, so it begins at the middle.
+ * Begins to recover senders in this thread, in a turn of its own.
+ * @param most number of senders that it recovers
+ * @returns memory of their table, which the caller closes when the transactions are executed or refused; undefined when they are few, or there is one core
  */
-const firstOf = (count: number, threads: number): number => (threads === 1 ? Math.floor(count / 2) : 0)
+export function recoverHere(transactions: PackedBytes<SharedArrayBuffer>, most: number): SharedArrayBuffer | undefined {
+  const count = transactions.ends.length
+  if (count < minTransactions || senderThreadCount() === 0) return undefined
+  const table = SenderTable.create(count)
+  let left = most
+  setImmediate(() => recoverSenders(table, transactions, () => left-- === 0, 'descending'))
+  return table.memory
+}
 
 /** Entry file of a thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./senderThreadEntry${extname(import.meta.url)}`, import.meta.url)
@@ -120,17 +126,19 @@ export class SenderThreads implements AsyncDisposable {
   post(transactions: PackedBytes<SharedArrayBuffer>): SenderTable | undefined {
     const count = transactions.ends.length
     if (count < minTransactions || this.#threads.length === 0) return undefined
-    const table = SenderTable.create(count, (counts) => this.#closed(counts))
-    const work = { transactions, table: table.memory, first: firstOf(count, this.#threads.length) }
+    const table = SenderTable.create(count, (counts) => this.count(counts))
+    const order = this.#threads.length === 1 ? 'descending' : 'ascending'
+    const work = { transactions, table: table.memory, order } as const
     const takers = this.#threads.filter((thread) => thread.post(work))
     return takers.length === 0 ? undefined : table
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.stop(this.#clock)))
+  /** Adds the counts of a table that another thread filled. */
+  count({ ready, own }: SenderCounts): void {
+    this.#counts = { ready: this.#counts.ready + ready, own: this.#counts.own + own }
   }
 
-  #closed({ ready, own }: SenderCounts): void {
-    this.#counts = { ready: this.#counts.ready + ready, own: this.#counts.own + own }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.stop(this.#clock)))
   }
 }

@@ -3,7 +3,7 @@ import type { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
-import type { Flashblock } from '#types/flashblock'
+import type { ReceivedFlashblock } from '#types/flashblock'
 import { type FlashblockLocation, isSameFlashblock } from '#types/pendingBlock'
 import type { FeedMessage } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
@@ -92,7 +92,7 @@ class FeedConsumer implements Consumer {
     }
   }
 
-  #place(flashblock: Flashblock, from: number): void {
+  #place(flashblock: ReceivedFlashblock, from: number): void {
     const { metrics, clock } = this.#deps
     const { index, blockNumber, base } = flashblock
     const arrivedMs = clock.elapsedMs()

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { brotliDecompressSync } from 'node:zlib'
 import { fromHex } from '#lib/hex'
 import { exceedsDepth } from '#lib/jsonDepth'
-import type { Flashblock, FlashblockBase, FlashblockOutcome } from '#types/flashblock'
+import type { FlashblockBase, FlashblockOutcome, ReceivedFlashblock } from '#types/flashblock'
 import {
   addressField,
   bigintField,
@@ -17,7 +17,7 @@ import {
 } from '#types/jsonShape'
 
 /** A flashblock as published. Older formats give the block number in the base only; their later flashblocks are matched by payload id. */
-export type FeedMessage = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
+export type FeedMessage = Omit<ReceivedFlashblock, 'blockNumber'> & { readonly blockNumber?: number }
 
 /** Why a message is rejected. */
 export const badMessageReasons = ['size', 'encoding', 'json', 'shape'] as const

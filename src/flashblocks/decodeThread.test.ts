@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { signedBy } from '#test/harness/chain/blocks'
 import { flashblockAt, messageOf } from '#test/harness/flashblocks/messages'
 import { decodeMessage } from './decode.ts'
 import { DecodeThread, startWorker } from './decodeThread.ts'
@@ -27,6 +28,15 @@ it('flashblocks/decodeThread: rejects the message in decoding when the thread en
   await expect(lost).rejects.toThrow('the decoding thread ended with code')
   expect(await thread.decode(plain)).toEqual(decodeMessage(plain))
   expect(workers).toHaveLength(2)
+})
+
+it('flashblocks/decodeThread: recovers the senders of a flashblock once for all publishers that send it, and of no small one', async () => {
+  using thread = new DecodeThread()
+  const transactions = Array.from({ length: 20 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
+  const message = Buffer.from(messageOf({ ...flashblockAt(12, 0), transactions }))
+  const small = Buffer.from(messageOf({ ...flashblockAt(12, 1), transactions: transactions.slice(0, 5) }))
+  expect(await thread.decode(message)).toMatchObject({ flashblock: { senders: expect.any(SharedArrayBuffer) } })
+  for (const other of [message, small]) expect(await thread.decode(other)).toEqual(decodeMessage(other))
 })
 
 it('flashblocks/decodeThread: rejects messages when it is closed', async () => {

@@ -1,11 +1,11 @@
 import type { BlockId } from '#types/blockRef'
-import type { Flashblock } from '#types/flashblock'
+import type { ReceivedFlashblock } from '#types/flashblock'
 import type { FlashblockLocation } from '#types/pendingBlock'
 import { isExecutable, placeFlashblock, type Tip } from './placeFlashblock.ts'
 
 /** A flashblock and the index of the upstream that sent it first. */
 export type BufferedFlashblock = {
-  readonly flashblock: Flashblock
+  readonly flashblock: ReceivedFlashblock
   readonly from: number
   /** monotonic */
   readonly arrivedMs: number
@@ -35,7 +35,7 @@ const maxBuildsPerBlock = 4
 /** Charge for a flashblock besides its transactions, an estimate */
 const flashblockOverheadBytes = 2_048
 
-const sizeOf = ({ transactions }: Flashblock): number =>
+const sizeOf = ({ transactions }: ReceivedFlashblock): number =>
   transactions.reduce((sum, { length }) => sum + length + 64, flashblockOverheadBytes)
 
 /**

@@ -1,4 +1,4 @@
-import type { Flashblock } from '#types/flashblock'
+import type { ReceivedFlashblock } from '#types/flashblock'
 import type { FlashblockLocation } from '#types/pendingBlock'
 
 /** Maximum number of pending blocks above the unsafe head. */
@@ -34,7 +34,7 @@ export interface PendingPort {
    * @param after the last executed flashblock when it was placed; refused when that has changed, unless it begins a block on the head
    * @param freshUntilMs wall clock; the pending blocks expire then, unless another flashblock is taken
    */
-  take(flashblock: Flashblock, after: FlashblockLocation | undefined, freshUntilMs: number): Promise<PendingOutcome>
+  take(flashblock: ReceivedFlashblock, after: FlashblockLocation | undefined, freshUntilMs: number): Promise<PendingOutcome>
   /** Drops all pending blocks. @param reason for the log */
   drop(reason: string): Promise<void>
 }

@@ -42,6 +42,12 @@ export type Flashblock = {
   readonly outcome: FlashblockOutcome
 }
 
+/** A flashblock from a stream. */
+export type ReceivedFlashblock = Flashblock & {
+  /** Memory of the `SenderTable` in which the decoding thread writes the senders of its transactions. */
+  readonly senders?: SharedArrayBuffer
+}
+
 /** A flashblock with the data that only its builder has immediately: the metadata of the stream. */
 export type BuiltFlashblock = Flashblock & {
   /** Hash of a block with this outcome; not the hash of the sealed block. */

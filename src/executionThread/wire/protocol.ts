@@ -17,7 +17,7 @@ import type { PendingOutcome } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
-import type { Flashblock } from '#types/flashblock'
+import type { ReceivedFlashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { FlashblockLocation } from '#types/pendingBlock'
@@ -129,12 +129,11 @@ export type PoolAnswers = {
 /** Transactions of a pool with their bytes packed. */
 export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 'raw'>[]; readonly raws: PackedBytes }
 
-/** Calls of `PendingPort` as they cross threads; `senders` as in `EngineCall`. */
+/** Calls of `PendingPort` as they cross threads. */
 export type PendingCall =
   | {
       readonly method: 'pendingTake'
-      readonly flashblock: Packed<Flashblock>
-      readonly senders: SharedArrayBuffer | undefined
+      readonly flashblock: Packed<ReceivedFlashblock>
       readonly after: FlashblockLocation | undefined
       readonly freshUntilMs: number
     }
