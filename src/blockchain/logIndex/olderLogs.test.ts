@@ -27,6 +27,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'receipts with hashes',
     'trie nodes of a block in one row',
     'segments of finalized blocks',
+    'index of changed rows in runs',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

@@ -57,7 +57,7 @@ it('rpc/cache/blockText: single parts are equal before and after all are kept', 
 
 const placed = (block: DecodedBlock) => ({ block: block.place, transactionHash: block.hashAt(7), transactionIndex: 7 })
 
-const emptyView = { block: () => undefined } as unknown as ChainView
+const emptyView = { block: () => undefined, header: () => undefined } as unknown as ChainView
 
 it('rpc/cache/blockCache: counts parts that are made later, and evicts other blocks', () => {
   const alone = read(1)
