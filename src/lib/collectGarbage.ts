@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 
 /** The function of `node --expose-gc`. */
-type Gc = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: 'last-resort' }) => void
+type Gc = (options: { readonly type: 'major'; readonly execution: 'sync' }) => void
 
 /** Growth of the heap and its buffers since the last collection below which another one frees little, unless their values are no longer used. */
 const leastGrowthBytes = 16 * 2 ** 20
@@ -27,7 +27,7 @@ export function createCollector(): (() => void) | undefined {
   return () => {
     if (heldBytes() - before < leastGrowthBytes && ++waits < patience) return
     waits = 0
-    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    gc({ type: 'major', execution: 'sync' })
     before = heldBytes()
   }
 }

@@ -16,7 +16,7 @@ it.each<[MemoryLevel, number, MemoryLevel]>([
   expect(nextLevel(now, share)).toBe(next)
 })
 
-it('lib/memoryGuard: reports each new level once, then collects every two seconds until memory is normal', async () => {
+it('lib/memoryGuard: reports each new level once, and collects until memory is normal, more often when it is full', async () => {
   const clock = createManualClock()
   let bytes = 700
   const events: string[] = []
@@ -27,13 +27,31 @@ it('lib/memoryGuard: reports each new level once, then collects every two second
   bytes = 810
   await clock.advanceMs(100)
   expect([guard.level(), events]).toEqual(['high', ['high', 'collect']])
+  await clock.advanceMs(2_000)
+  expect(events).toEqual(['high', 'collect', 'collect'])
   bytes = 950
-  await clock.advanceMs(1_900)
-  expect(events).toEqual(['high', 'collect', 'full'])
   await clock.advanceMs(100)
+  expect(events).toEqual(['high', 'collect', 'collect', 'full', 'collect'])
+  await clock.advanceMs(200)
   bytes = 100
   await clock.advanceMs(10_000)
-  expect([guard.level(), events]).toEqual(['normal', ['high', 'collect', 'full', 'collect', 'normal']])
+  expect([guard.level(), events]).toEqual(['normal', ['high', 'collect', 'collect', 'full', 'collect', 'collect', 'normal']])
+})
+
+it('lib/memoryGuard: slow collections take at most a fifth of the time', async () => {
+  const clock = createManualClock()
+  let spentMs = 0
+  let collections = 0
+  const slow = { ...clock, elapsedMs: () => clock.elapsedMs() + spentMs }
+  const collect = (): void => {
+    collections++
+    spentMs += 500
+  }
+  using guard = createMemoryGuard({ clock: slow, measure: () => 950, collect }, 1_000)
+  await clock.advanceMs(2_400)
+  expect([guard.level(), collections]).toEqual(['full', 1])
+  await clock.advanceMs(300)
+  expect(collections).toBe(2)
 })
 
 it('lib/memoryGuard: measures nothing without a bound, or after its end', async () => {

@@ -29,8 +29,8 @@ export type MemoryGuardDeps = {
 const begins = { high: 0.8, full: 0.9 } as const
 const ends = { high: 0.72, full: 0.85 } as const
 const everyMs = 100
-/** Interval of collections while the level is not normal. */
-const collectEveryMs = 2_000
+/** Shortest pause between collections at a level, and the pause as a multiple of the last collection: they take a twentieth or a fifth of the time. */
+const pauses = { normal: { leastMs: 0, factor: 0 }, high: { leastMs: 2_000, factor: 20 }, full: { leastMs: 200, factor: 5 } } as const
 
 /** Returns the level that follows from a measurement. Pure. @param share measured bytes divided by the bound */
 export function nextLevel(now: MemoryLevel, share: number): MemoryLevel {
@@ -46,19 +46,23 @@ export function nextLevel(now: MemoryLevel, share: number): MemoryLevel {
 export function createMemoryGuard({ clock, measure = anonymousBytes, collect }: MemoryGuardDeps, maxBytes: number): MemoryGuard {
   const listeners = new Set<(level: MemoryLevel) => void>()
   let level: MemoryLevel = 'normal'
-  let collectedMs = Number.NEGATIVE_INFINITY
+  let nextCollectionMs = 0
   let timer: Disposable | undefined
 
   function look(): void {
     const next = nextLevel(level, measure() / maxBytes)
     if (next !== level) {
+      if (next === 'full') nextCollectionMs = 0
       level = next
       for (const listener of listeners) listener(next)
     }
     // after the listeners: what they dropped is garbage
-    if (level === 'normal' || clock.elapsedMs() - collectedMs < collectEveryMs) return
-    collectedMs = clock.elapsedMs()
+    const beginMs = clock.elapsedMs()
+    if (level === 'normal' || beginMs < nextCollectionMs) return
     collect?.()
+    const endMs = clock.elapsedMs()
+    const { leastMs, factor } = pauses[level]
+    nextCollectionMs = endMs + Math.max(leastMs, factor * (endMs - beginMs))
   }
   function again(): void {
     timer = clock.after(everyMs, () => {
