@@ -5,6 +5,7 @@ const sampled = [
   'src/batcher/batcherProperties.test.ts',
   'src/blockchain/reorg.test.ts',
   'src/consensus/sequencerChaos.test.ts',
+  'src/database/verify.test.ts',
   'src/state/chainState.test.ts',
   'src/store/journal.test.ts',
   'test/contract/engine.test.ts',

@@ -21,8 +21,8 @@ const newDir = (): string => join(base, String(dirs++))
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-stateContract('memory', createMemoryKv, sampleOf(10, 25))
-stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), sampleOf(3, 6))
+stateContract('memory', createMemoryKv, sampleOf(5, 25))
+stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), sampleOf(2, 6))
 stateStackContract('memory', createMemoryKv, 15)
 stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
 
