@@ -61,7 +61,7 @@ class ReplayTracing implements BlockTracing {
     return this.#onParent((parent) => {
       this.#advance(parent, index, Number.POSITIVE_INFINITY)
       const addressKey = keccak256(fromHex(address))
-      return storageFrom(parent, this.#replay.changedSlots(index, addressKey, parent), addressKey, start, max)
+      return storageFrom(parent, this.#replay.changedSlots(index, addressKey), addressKey, start, max)
     })
   }
 
@@ -82,7 +82,7 @@ class ReplayTracing implements BlockTracing {
     try {
       while (!this.#replay.isReady(index)) {
         if (this.#deps.clock.elapsedMs() > endMs) return false
-        this.#replay.advance(parent, index)
+        this.#replay.advance(parent)
       }
     } catch (error) {
       if (!(error instanceof NotReplayable)) throw error
@@ -92,13 +92,12 @@ class ReplayTracing implements BlockTracing {
 
   #traceReady(parent: ParentBlock, index: number, request: TraceRequest, timer: RunTimer): TraceOutcome {
     const replay = this.#replay
-    const before = replay.before(index, parent)
     return runTraced(this.#deps.traced, request, timer, {
       facts: this.#factsOf(index),
-      before,
+      before: replay.before(index, parent),
       run(evm, listen): TracedEnd | { readonly refused: TraceOutcome } {
         try {
-          using ran = replay.run(index, before, parent, evm, listen)
+          using ran = replay.run(index, parent, evm, listen)
           const executed = ran.run.executed.at(-1)
           return { gasUsed: Number(executed?.gasUsed ?? 0n), succeeded: executed?.receipt.succeeded ?? false }
         } catch (error) {
