@@ -3,10 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readHead } from '#blockchain/chainStore'
 import type { Clock } from '#lib/clock'
 import { moveNodeChanges, unmovedBlocks } from '#state/moveNodeChanges'
-import { openLmdbKv } from '#store/lmdbKv'
+import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
-import { tables } from '#store/tables'
 import { databaseFault } from './faults.ts'
 import { chainDir, dataFile } from './openChain.ts'
 
@@ -33,12 +32,12 @@ const stepMs = 50
 /**
  * Brings the database of a stopped node to the newest schema, and rewrites rows that an earlier version wrote and that are still read. Each transaction
  * leaves a whole database: a node may start between two, and the next call continues.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST, and those of `openLmdbKv` and `Kv.write`
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST, and those of `openChainKv` and `Kv.write`
  */
 export async function migrateDatabase(deps: MigrateDeps, datadir: string): Promise<MigrateResult> {
   const path = dataFile(chainDir(datadir))
   if (!existsSync(path)) throw databaseFault('DATABASE_MISSING', { path })
-  await using kv = openLmdbKv(chainDir(datadir), Object.values(tables))
+  await using kv = openChainKv(chainDir(datadir))
   requireChain(kv, path)
   const steps = agreeOnSchema(kv, chainSchema)
   return { ...(await moveBlocks(deps, kv)), schema: chainSchema.version, steps }
