@@ -5,13 +5,14 @@ import { migrateDatabase } from '#database/migrate'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
+import type { Clock } from '#lib/clock'
 import type { Command, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { createTextFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
-import { createLiveLine, printResult } from '../output.ts'
+import { createLiveLine, type LiveLine, printResult } from '../output.ts'
 import { duration } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
 import { importBlocks } from './import.ts'
@@ -143,6 +144,15 @@ const compact: Command = {
   },
 }
 
+/** Returns a function that shows how many blocks are done, with rate and time left. */
+function showBlocks(clock: Pick<Clock, 'nowMs'>, line: LiveLine, work: string): (blocks: number, ofBlocks: number) => void {
+  const startMs = clock.nowMs()
+  return (blocks, ofBlocks) => {
+    const { rate, left } = paceOf(blocks, ofBlocks - blocks, clock.nowMs() - startMs)
+    line.show(`${work}  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
+  }
+}
+
 const pruning = [...located, 'prune.keep'] as const satisfies readonly FlagName[]
 
 const prune: Command = {
@@ -155,11 +165,7 @@ const prune: Command = {
     const kept = given['prune.keep']
     if (kept === undefined) throw cliFault('MISSING_FLAG', { flag: 'prune.keep', variable, doc })
     using line = createLiveLine(io, true)
-    const startMs = io.clock.nowMs()
-    const onProgress = (blocks: number, ofBlocks: number): void => {
-      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
-      line.show(`prune  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
-    }
+    const onProgress = showBlocks(io.clock, line, 'prune')
     const result = await pruneDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'prune', given), kept)
     line.end()
     io.out.write(given.json ? `${JSON.stringify(result)}\n` : pruneText(result))
@@ -181,11 +187,7 @@ const migrate: Command = {
   async run(io, raw): Promise<number> {
     const given = readFlags(located, raw, io.env)
     using line = createLiveLine(io, true)
-    const startMs = io.clock.nowMs()
-    const onProgress = (blocks: number, ofBlocks: number): void => {
-      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
-      line.show(`migrate node changes  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
-    }
+    const onProgress = showBlocks(io.clock, line, 'migrate node changes')
     const result = await migrateDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'migrate', given))
     line.end()
     const { done, schema, steps, movedBlocks } = result
@@ -209,11 +211,7 @@ const exportRange: Command = {
     const given = readFlags(exporting, raw, io.env)
     const datadir = supervisedDirectory(io, 'export', given)
     using line = createLiveLine(io, true)
-    const startMs = io.clock.nowMs()
-    const onProgress = (blocks: number, ofBlocks: number): void => {
-      const { rate, left } = paceOf(blocks, ofBlocks - blocks, io.clock.nowMs() - startMs)
-      line.show(`export  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
-    }
+    const onProgress = showBlocks(io.clock, line, 'export')
     await using file = createTextFile(path)
     const write = (text: string): Promise<void> => file.write(text)
     const range = { from: given['export.from'], to: given['export.to'] }
