@@ -82,11 +82,14 @@ it('node: removes states beyond --retain.history 50b, answers for the others, an
     ]
     for (const [method, ...params] of refused) await expect(ask(method, ...params)).rejects.toThrow(pruned('state', 70))
     expect(await ask('eth_getBlockByNumber', hex(1), true)).toMatchObject({ number: '0x1' })
-    const page = await (await fetch(`${metrics}/metrics`)).text()
-    expect(page).toMatch(/^basalt_execution_oldest_state_block_number 70$/m)
-    expect(page).toMatch(/^basalt_execution_oldest_proof_block_number 70$/m)
-    expect(page).toMatch(/^basalt_execution_pruned_blocks_total 70$/m)
-    expect(page).toMatch(/^basalt_execution_prune_step_seconds_count [1-9]/m)
+    // the execution thread sends its metrics from time to time
+    await vi.waitFor(async () => {
+      const page = await (await fetch(`${metrics}/metrics`)).text()
+      expect(page).toMatch(/^basalt_execution_oldest_state_block_number 70$/m)
+      expect(page).toMatch(/^basalt_execution_oldest_proof_block_number 70$/m)
+      expect(page).toMatch(/^basalt_execution_pruned_blocks_total 70$/m)
+      expect(page).toMatch(/^basalt_execution_prune_step_seconds_count [1-9]/m)
+    }, 20_000)
   }
   {
     await using node = await start('blocks', { history: 'all' })

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
 import { storeFault } from '#store/faults'
 import { tables } from '#store/tables'
+import { accountOf } from '#test/harness/chain/blocks'
 import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
 import { testAddress } from '#test/harness/evm/sessions'
+import { verifyProof } from '#trie/proof'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
 
@@ -82,7 +86,10 @@ describe('blockchain/pruning/pruner', () => {
     await commit()
     expect(oldest()).toEqual({ state: 0, proof: 0 })
     using view = execution.view()
-    expect(view.state({ number: 1, hash: view.canonicalHash(1) ?? expect.fail() })?.prove).toBeDefined()
+    const hash = view.canonicalHash(1) ?? expect.fail()
+    const { stateRoot } = view.header(hash) ?? expect.fail()
+    const proved = view.state({ number: 1, hash })?.prove(accountOf('alice'), []) ?? expect.fail()
+    expect(verifyProof(stateRoot, keccak256(fromHex(accountOf('alice'))), proved.proof)).toMatchObject({ kind: 'present' })
   })
 
   it('leaves an open view its states, while a new view has fewer', async () => {
