@@ -1,12 +1,14 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readGenesisId } from '#blockchain/chainStore'
 import { buildSegments } from '#blockchain/segments/buildSegments'
 import { u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
-import { openChainKv, segmentsDir } from '#store/chainTables'
+import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
+import { checkSegmentFiles } from '#store/segments/segmentCheck'
+import { headBytes } from '#store/segments/segmentFormat'
 import { putSegment, segmentTables, writeMoved } from '#store/segments/segmentRecords'
 import { storedChain } from '#test/harness/store/storedChain'
 import { compactDatabase } from './compact.ts'
@@ -46,11 +48,19 @@ function changed(table: string, change: (path: string) => void): { readonly data
   return { datadir, path }
 }
 
-function flip(path: string): void {
-  const bytes = readFileSync(path)
-  bytes[200] = (bytes[200] ?? 0) ^ 4
-  writeFileSync(path, bytes)
-}
+/** @param at from the end of the file if negative */
+const flipAt =
+  (at: number, mask = 4) =>
+  (path: string): void => {
+    const bytes = readFileSync(path)
+    const index = at < 0 ? bytes.length + at : at
+    bytes[index] = (bytes[index] ?? 0) ^ mask
+    writeFileSync(path, bytes)
+  }
+const flip = flipAt(200)
+/** Descriptor of the first zstd frame, after its magic number. Decoders ignore one of its bits. */
+const descriptorAt = headBytes + 4
+const unusedBit = 0x10
 
 it('database/verify: finds nothing in blocks that moved to segment files', async () => {
   expect(await verify(sound)).toMatchObject({ done: true, found: 0, head: { number: 30 } })
@@ -68,6 +78,45 @@ it.each([
   expect(found).toBeGreaterThan(0)
   expect(differences.every(({ table: of, found: text }) => of !== 'segments' || text.includes(path))).toBe(true)
   expect(differences.some(({ table: of }) => of === 'segments')).toBe(true)
+})
+
+describe.each(['headers', 'bodies', 'receipts'])('segment file of %s', (table) => {
+  it.each([
+    ['its head', flipAt(20)],
+    ['a frame', flip],
+    ['a bit that its readers ignore', flipAt(descriptorAt, unusedBit)],
+    ['its index', flipAt(-1)],
+  ])('database/verify: names the one file with a flipped byte in %s', async (_where, change) => {
+    const { datadir, path } = changed(table, change)
+    const { found, differences, checked } = await verify(datadir)
+    expect(found).toBeGreaterThan(0)
+    expect(checked.files).toBe(6)
+    const named = differences.filter(({ table: of, expected }) => of === 'segments' && expected.includes('SHA-256'))
+    expect(named).toHaveLength(1)
+    expect(named[0]).toMatchObject({
+      found: expect.stringContaining(`the segment file ${path} cannot be read: its SHA-256 is `),
+      remedy: expect.stringContaining('copy the file of this name'),
+    })
+  })
+})
+
+it('database/verify: checks one file in each run when it has time for one', async () => {
+  const result = await verifyDatabase({ clock: systemClock, signal, onProgress() {} }, { datadir: sound, runMs: 0 })
+  expect(result).toMatchObject({ done: true, found: 0, checked: { files: 6 } })
+})
+
+it('database/verify: does not report a file that retention has removed since the snapshot', async () => {
+  const { datadir } = changed('bodies', unlinkSync)
+  const dir = join(datadir, 'chain')
+  await using source = openForeignChainReader(dir)
+  using reader = source.snapshot()
+  const reportsWhen = (isRecorded: boolean): number => {
+    let reports = 0
+    const watch = { report: (): void => void reports++, hasTime: () => true, onRow() {} }
+    checkSegmentFiles(reader, { dir: segmentsDir(dir), from: Uint8Array.of(0), isRecorded: () => isRecorded }, watch)
+    return reports
+  }
+  expect([reportsWhen(true), reportsWhen(false)]).toEqual([1, 0])
 })
 
 it('database/compact: keeps the segment files and their records', async () => {

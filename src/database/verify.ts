@@ -8,9 +8,11 @@ import { isFault } from '#lib/fault'
 import { latestStateRoot } from '#state/chainState'
 import { checkHistoryIndex } from '#state/historyCheck'
 import { checkCodes, checkState, checkStateMarks } from '#state/stateCheck'
+import { segmentsDir } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch, Difference } from '#store/rowCheck'
+import { checkSegmentFiles } from '#store/segments/segmentCheck'
 import { type TableSpec, tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -49,7 +51,7 @@ export type VerifyResult = {
 }
 
 /**
- * Verifies the chain of a data directory, beside a running node too: state, codes, blocks, positions by hash. Works in runs of a second, each on a
+ * Verifies the chain of a data directory, beside a running node too: state, codes, segment files, blocks, positions by hash. Works in runs of a second, each on a
  * snapshot of its own and sound by itself (`checkState`, `checkBlocks`). Continues an interrupted verification, which is as sound as a long time
  * between two runs: each row is proved at the time of the run that visits it.
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
@@ -59,7 +61,7 @@ export async function verifyDatabase(
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
   await using source = await openChain(datadir)
-  const verification = new Verification(source, clock, runMs)
+  const verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
   const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
   if (earlier) verification.state = earlier
   const total = rowsToCheck(chainDir(datadir))
@@ -84,9 +86,20 @@ export async function verifyDatabase(
 const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)
 
 function rowsToCheck(dir: string): number {
-  const { accounts, storage, code, canonical, blockByHash, txByHash, historyIndex } = tables
+  const { accounts, storage, code, segments, canonical, blockByHash, txByHash, historyIndex } = tables
   // a block is a row of three phases: blocks, history, logs
-  const counted: readonly TableSpec[] = [accounts, storage, code, canonical, canonical, canonical, blockByHash, txByHash, historyIndex]
+  const counted: readonly TableSpec[] = [
+    accounts,
+    storage,
+    code,
+    segments,
+    canonical,
+    canonical,
+    canonical,
+    blockByHash,
+    txByHash,
+    historyIndex,
+  ]
   const { tables: stats } = environmentStats(dir)
   return counted.reduce((sum, { name }) => sum + (stats.find((table) => table.name === name)?.rows ?? 0), 0)
 }
@@ -95,14 +108,16 @@ class Verification {
   readonly #source: SnapshotSource
   readonly #clock: Clock
   readonly #runMs: number
+  readonly #filesDir: string
   readonly genesis: Hash
   head: BlockId
   state: VerifyState
 
-  constructor(source: SnapshotSource, clock: Clock, runMs: number) {
+  constructor(source: SnapshotSource, clock: Clock, { runMs, filesDir }: { readonly runMs: number; readonly filesDir: string }) {
     this.#source = source
     this.#clock = clock
     this.#runMs = runMs
+    this.#filesDir = filesDir
     using reader = source.snapshot()
     this.head = headOf(reader)
     this.genesis = readGenesisId(reader)?.hash ?? this.head.hash
@@ -151,6 +166,7 @@ class Verification {
     }
     const from = position?.key ?? Uint8Array.of(0)
     if (phase === 'code') return positionAt(checkCodes(reader, from, watch))
+    if (phase === 'files') return positionAt(this.#checkFiles(reader, from, watch))
     if (phase === 'hashes') return positionAt(checkBlockHashes(reader, from, watch))
     if (phase === 'transactions') return positionAt(checkTransactionPlaces(reader, from, watch))
     if (phase === 'index') return positionAt(checkHistoryIndex(reader, from, watch))
@@ -160,6 +176,14 @@ class Verification {
     if (phase === 'history') return blockPosition(checkHistory(reader, Math.min(number ?? head, head), watch))
     if (phase === 'logs') return blockPosition(checkLogIndex(reader, number, head, watch))
     return blockPosition(checkBlocks(reader, number ?? readGenesisId(reader)?.number ?? 0, head, watch))
+  }
+
+  #checkFiles(reader: KvReader, from: Uint8Array, watch: CheckWatch): Uint8Array | undefined {
+    const isRecorded = (key: Uint8Array): boolean => {
+      using newest = this.#source.snapshot()
+      return newest.look(tables.segments.id, key, () => true) ?? false
+    }
+    return checkSegmentFiles(reader, { dir: this.#filesDir, from, isRecorded }, watch)
   }
 
   #countRow(phase: Phase): void {

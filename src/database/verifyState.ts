@@ -7,13 +7,13 @@ import type { Hash } from '#types/ids'
 import { databaseFault } from './faults.ts'
 
 /** In the order of the work. The history of states is checked with the help of the latest state, and the log index with that of the receipts. */
-export const phases = ['state', 'code', 'blocks', 'hashes', 'transactions', 'history', 'index', 'logs'] as const
+export const phases = ['state', 'code', 'files', 'blocks', 'hashes', 'transactions', 'history', 'index', 'logs'] as const
 export type Phase = (typeof phases)[number]
 
 /** Number of differences that are kept with their rows; all are counted. */
 export const mostKept = 20
 /** Version of the file. A file of another version is not continued. */
-const version = 2
+const version = 3
 
 /** How far a verification is. */
 export type VerifyState = {
@@ -31,7 +31,7 @@ export const emptyProgress = (genesis: Hash): VerifyState => ({
   genesis,
   phase: 'state',
   position: undefined,
-  checked: { state: 0, code: 0, blocks: 0, hashes: 0, transactions: 0, history: 0, index: 0, logs: 0 },
+  checked: { state: 0, code: 0, files: 0, blocks: 0, hashes: 0, transactions: 0, history: 0, index: 0, logs: 0 },
   found: 0,
   differences: [],
 })

@@ -113,7 +113,7 @@ function verifyText({ done, resumed, head, checked, found, differences }: Verify
   )
   if (found > differences.length) lines.push(`and ${count(found - differences.length)} more`)
   const rows = [
-    `${count(checked.state)} accounts and slots, ${count(checked.code)} codes, ${count(checked.blocks)} blocks`,
+    `${count(checked.state)} accounts and slots, ${count(checked.code)} codes, ${count(checked.files)} segment files, ${count(checked.blocks)} blocks`,
     `${count(checked.hashes + checked.transactions)} positions by hash, ${count(checked.history)} blocks undone`,
     `${count(checked.index)} rows of the history index, ${count(checked.logs)} blocks of the log index`,
   ].join(', ')

@@ -35,7 +35,8 @@ export function deleteSegment(tx: KvWriter, { table, first }: Pick<SegmentRecord
   tx.delete(tables.segments.id, keyOf(table, first))
 }
 
-function decodeRecord(key: Uint8Array, value: Uint8Array): SegmentRecord {
+/** Decodes a row of the table of records. */
+export function decodeRecord(key: Uint8Array, value: Uint8Array): SegmentRecord {
   const hash = (at: number): Uint8Array => value.subarray(at, at + 32)
   return {
     table: key[0] ?? 0,
