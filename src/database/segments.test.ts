@@ -1,17 +1,15 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readGenesisId } from '#blockchain/chainStore'
-import { buildSegments } from '#blockchain/segments/buildSegments'
-import { u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
-import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
+import { openForeignChainReader, segmentsDir } from '#store/chainTables'
 import { checkSegmentFiles } from '#store/segments/segmentCheck'
 import { headBytes } from '#store/segments/segmentFormat'
-import { putSegment, segmentTables, writeMoved } from '#store/segments/segmentRecords'
+import { moveBlocks } from '#test/harness/store/movedChain'
 import { storedChain } from '#test/harness/store/storedChain'
 import { compactDatabase } from './compact.ts'
+import { datadirStats } from './stats.ts'
 import { verifyDatabase } from './verify.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-database-segments-'))
@@ -19,19 +17,7 @@ const sound = join(base, 'sound')
 let copies = 0
 beforeAll(async () => {
   await storedChain(sound, 30)
-  const dir = join(sound, 'chain')
-  await using kv = openChainKv(dir)
-  using reader = kv.snapshot()
-  const genesis = readGenesisId(reader)?.hash ?? expect.fail()
-  const bounds = { blocks: 10, rowBytes: 2 ** 20, windowSec: 86_400 }
-  for (const from of [0, 10]) {
-    const built = buildSegments(kv, { dir: segmentsDir(dir), genesis, from, upTo: from + 9, bounds }) ?? expect.fail()
-    kv.write((tx) => {
-      for (const record of built.records) putSegment(tx, record)
-      writeMoved(tx, built.last + 1)
-      for (const { id } of segmentTables) for (const key of tx.keys(id, { to: u64Bytes(built.last + 1) })) tx.delete(id, key)
-    })
-  }
+  await moveBlocks(sound, 20)
 }, 60_000)
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
@@ -123,4 +109,22 @@ it('database/compact: keeps the segment files and their records', async () => {
   const { datadir } = changed('bodies', () => {})
   await compactDatabase({ clock: systemClock, signal, onProgress() {} }, datadir)
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0 })
+})
+
+it('database/stats: counts segment files, and the growth of their tables by their size', async () => {
+  const { segments, growth, blocks } = await datadirStats(sound)
+  const dir = segmentsDir(join(sound, 'chain'))
+  const bytesOf = (table: string): number =>
+    readdirSync(dir).reduce((sum, name) => sum + (name.startsWith(`${table}-`) ? statSync(join(dir, name)).size : 0), 0)
+  const perDay = blocks.perDay ?? expect.fail()
+  for (const table of ['headers', 'bodies', 'receipts']) {
+    const fileBytes = bytesOf(table)
+    expect(segments.find((found) => found.table === table)).toMatchObject({ table, files: 2, first: 0, last: 19, fileBytes })
+    const grown = growth.find((found) => found.table === table)
+    expect(grown?.bytesPerBlock).toBeCloseTo(fileBytes / 20)
+    expect(grown?.bytesPerDay).toBeCloseTo((fileBytes / 20) * perDay)
+  }
+  // rows of all 31 blocks, although 11 bodies are in the table
+  expect(growth.find(({ table }) => table === 'txByHash')?.basis).toBe('bytes / 31 stored bodies × blocks per day')
+  expect(growth.find(({ table }) => table === 'logIndex')?.basis).toBe('bytes / 31 indexed blocks × blocks per day')
 })

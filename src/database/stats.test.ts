@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
-import { storedChain } from '#test/harness/store/storedChain'
+import { storedChain, storedGenesis } from '#test/harness/store/storedChain'
 import { datadirStats } from './stats.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-stats-'))
@@ -32,7 +32,27 @@ it('database/stats: counts rows, pages and blocks of a stopped node, and their g
   expect(bodies?.bytesPerDay).toBeCloseTo(((chain.tables.find(({ name }) => name === 'bodies')?.bytes ?? 0) / 61) * 43_200)
   expect(stats.bytesPerDay).toBeCloseTo(growth.reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0))
   expect(stats.daysUntilFull).toBeCloseTo((stats.diskFreeBytes + chain.freeBytes) / stats.bytesPerDay)
-  expect(stats.consensus).toBeUndefined()
+  expect([stats.consensus, stats.segments]).toEqual([undefined, []])
+})
+
+it('database/stats: counts the growth of accounts, slots and their trie nodes by the rows that blocks added', async () => {
+  const datadir = join(base, 'state')
+  const blocks = 20
+  await storedChain(datadir, blocks)
+  const { chain, growth, bytesPerDay, daysUntilFull, diskFreeBytes } = await datadirStats(datadir)
+  const sizeOf = (table: string) => chain.tables.find(({ name }) => name === table) ?? expect.fail()
+  const grown = (table: string): number => growth.find((found) => found.table === table)?.bytesPerBlock ?? expect.fail()
+  // all blocks are in the sample: they added all rows that the genesis does not have
+  const genesisAccounts = [...storedGenesis.accounts].length
+  const perAccount = (sizeOf('accounts').rows - genesisAccounts) / sizeOf('accounts').rows / blocks
+  expect(sizeOf('accounts').rows).toBeGreaterThan(genesisAccounts + blocks)
+  expect(grown('accounts')).toBeCloseTo(sizeOf('accounts').bytes * perAccount)
+  expect(grown('accountNodes')).toBeCloseTo(sizeOf('accountNodes').bytes * perAccount)
+  expect(sizeOf('storage').rows).toBe(blocks)
+  expect(grown('storage')).toBeCloseTo(sizeOf('storage').bytes / blocks)
+  expect(grown('storageNodes')).toBeCloseTo(sizeOf('storageNodes').bytes / blocks)
+  expect(bytesPerDay).toBeCloseTo(growth.reduce((sum, table) => sum + table.bytesPerDay, 0))
+  expect(daysUntilFull).toBeCloseTo((diskFreeBytes + chain.freeBytes) / bytesPerDay)
 })
 
 it('database/stats: counts every row of each table, as a scan does', async () => {

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCanonicalHash, readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
+import { readGenesisId, readHead } from '#blockchain/chainStore'
 import { journalDir, poolJournalDir } from '#executionThread/wire/protocol'
 import { u64FromBytes } from '#lib/bytes'
 import { oldestProof, oldestState } from '#state/chainState'
-import { type EnvironmentStats, environmentStats, type TableStats } from '#store/environmentStats'
+import { type EnvironmentStats, environmentStats } from '#store/environmentStats'
 import { freeBytes } from '#store/freeSpace'
 import type { KvReader } from '#store/ports'
 import { tables } from '#store/tables'
+import { blocksPerDay, growthOf, type SegmentStats, segmentStats, type TableGrowth, tableOf } from './growth.ts'
 import { chainDir, consensusDir, dataFile, openChain } from './openChain.ts'
 
 /** Blocks of a data directory. Numbers are of the committed chain; acknowledged blocks above it are in the journal. */
@@ -25,15 +26,14 @@ type BlockStats = {
   readonly perDay: number | undefined
 }
 
-/** A table with rows for each block. `basis` says how `bytesPerDay` was computed. */
-type TableGrowth = { readonly table: string; readonly bytesPerBlock: number; readonly bytesPerDay: number; readonly basis: string }
-
 export type DatadirStats = {
   readonly chain: EnvironmentStats
   /** Undefined in a data directory of the execution half alone. */
   readonly consensus: EnvironmentStats | undefined
   readonly journals: readonly { readonly name: string; readonly bytes: number }[]
   readonly blocks: BlockStats
+  /** Tables without files are absent. */
+  readonly segments: readonly SegmentStats[]
   /** Tables that grow with each block. Empty when the number of blocks per day is unknown. */
   readonly growth: readonly TableGrowth[]
   /** Sum of `growth`. */
@@ -45,10 +45,8 @@ export type DatadirStats = {
   readonly basis: string
 }
 
-const secondsPerDay = 86_400
-
 /**
- * Returns sizes, blocks and growth of a data directory. Reads counters and a few rows, whatever the size, and works beside a running node.
+ * Returns sizes, blocks and growth of a data directory. Reads counters and the changes of a few blocks, whatever the size, and works beside a running node.
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
  */
 export async function datadirStats(datadir: string): Promise<DatadirStats> {
@@ -58,7 +56,8 @@ export async function datadirStats(datadir: string): Promise<DatadirStats> {
   using reader = source.snapshot()
   const chain = environmentStats(dir)
   const blocks = blockStats(reader, chain)
-  const growth = growthOf(chain, blocks, readGenesisId(reader)?.number ?? 0)
+  const segments = segmentStats(reader)
+  const growth = growthOf(reader, { ...blocks, chain, segments, genesis: readGenesisId(reader)?.number ?? 0 })
   const bytesPerDay = growth.reduce((sum, table) => sum + table.bytesPerDay, 0)
   const diskFreeBytes = freeBytes(dir)
   return {
@@ -69,13 +68,14 @@ export async function datadirStats(datadir: string): Promise<DatadirStats> {
       { name: 'pool', bytes: folderBytes(poolJournalDir(dir)) },
     ],
     blocks,
+    segments,
     growth,
     bytesPerDay,
     diskFreeBytes,
     daysUntilFull: bytesPerDay > 0 ? (diskFreeBytes + chain.freeBytes) / bytesPerDay : undefined,
     basis:
       'blocks per day: times of the blocks after the oldest state. Days until full: free space of the file system and free pages of the chain, over ' +
-      'bytes per day. Accounts, slots, trie nodes and code are not in it: their growth is not recorded',
+      'bytes per day, segment files included. Code is not in it: its growth is not recorded',
   }
 }
 
@@ -84,9 +84,6 @@ function folderBytes(dir: string): number {
   // a running node may remove a segment meanwhile
   return readdirSync(dir).reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0)
 }
-
-const tableOf = ({ tables }: EnvironmentStats, wanted: string): TableStats =>
-  tables.find(({ name }) => name === wanted) ?? { name: wanted, rows: 0, bytes: 0 }
 
 function blockStats(reader: KvReader, chain: EnvironmentStats): BlockStats {
   const head = readHead(reader)?.number ?? 0
@@ -100,29 +97,4 @@ function blockStats(reader: KvReader, chain: EnvironmentStats): BlockStats {
     oldestProof: oldestProof(reader),
     perDay: blocksPerDay(reader, oldest + 1, head),
   }
-}
-
-function blocksPerDay(reader: KvReader, first: number, head: number): number | undefined {
-  const [start, end] = [first, head].map((number) => {
-    const hash = readCanonicalHash(reader, number)
-    return hash && readHeader(reader, { number, hash })?.timestamp
-  })
-  return start !== undefined && end !== undefined && end > start ? ((head - first) * secondsPerDay) / (end - start) : undefined
-}
-
-/** Returns the growth of the tables that have rows for each block. Tables whose old rows are pruned do not grow. */
-function growthOf(chain: EnvironmentStats, { head, oldestState: oldest, oldestProof, perDay }: BlockStats, genesis: number): TableGrowth[] {
-  if (perDay === undefined) return []
-  const of = (names: readonly string[], blocks: number, basis: string): TableGrowth[] =>
-    names.map((table) => {
-      const bytesPerBlock = blocks > 0 ? tableOf(chain, table).bytes / blocks : 0
-      return { table, bytesPerBlock, bytesPerDay: bytesPerBlock * perDay, basis: `bytes / ${blocks} ${basis} × blocks per day` }
-    })
-  return [
-    ...['headers', 'bodies', 'receipts', 'canonical', 'blockByHash'].flatMap((name) => of([name], tableOf(chain, name).rows, 'rows')),
-    ...of(['txByHash'], tableOf(chain, 'bodies').rows, 'stored bodies'),
-    ...of(['logIndex'], tableOf(chain, 'receipts').rows, 'blocks with receipts'),
-    ...(oldest > genesis ? [] : of(['changes', 'historyIndex'], head - oldest, 'blocks after the oldest state')),
-    ...(oldestProof > genesis ? [] : of(['nodeHistory'], head - oldest, 'blocks after the oldest state')),
-  ]
 }

@@ -6,6 +6,7 @@ import { u64Bytes } from '#lib/bytes'
 import { openLmdbKv } from '#store/lmdbKv'
 import { tables } from '#store/tables'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
+import { moveBlocks } from '#test/harness/store/movedChain'
 import { storedChain } from '#test/harness/store/storedChain'
 import { runCli } from '../run.ts'
 
@@ -31,6 +32,21 @@ it('cli/commands/db: prints stats for people, and as one line of JSON', async ()
   const json = await run('stats', '--datadir', join(base, '{network}'), '--network', 'base', '--json')
   expect(json.out.split('\n')).toHaveLength(2)
   expect(JSON.parse(json.out)).toMatchObject({ blocks: { head: 12, stored: 13 } })
+})
+
+it('cli/commands/db: prints segment files and the growth of accounts and slots among the stats', async () => {
+  const moved = join(base, 'moved')
+  await storedChain(moved, 25)
+  await moveBlocks(moved, 20)
+  const { out } = await run('stats', '--datadir', moved)
+  const bytes = String.raw`[\d.]+ k?B`
+  for (const table of ['headers', 'bodies', 'receipts'])
+    expect(out).toMatch(new RegExp(`^segments of ${table}: 2 files, blocks 0 to 19, ${bytes} for rows of ${bytes}$`, 'm'))
+  for (const table of ['accounts', 'storage', 'accountNodes', 'storageNodes'])
+    expect(out).toMatch(new RegExp(`^ {2}${table} +[\\d,]+ +[\\d.]+ kB +[\\d.]+ k?B +[\\d.]+ MB$`, 'm'))
+  expect(JSON.parse((await run('stats', '--datadir', moved, '--json')).out)).toMatchObject({
+    segments: [{ table: 'headers', files: 2 }, { table: 'bodies' }, { table: 'receipts', first: 0, last: 19 }],
+  })
 })
 
 it('cli/commands/db: needs a subcommand, a directory with a chain, and the network that the directory depends on', async () => {

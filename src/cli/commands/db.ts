@@ -49,7 +49,7 @@ function paceOf(done: number, todo: number, ms: number): { readonly rate: number
 }
 
 function statsText(stats: DatadirStats): string {
-  const { chain, consensus, journals, blocks, growth } = stats
+  const { chain, consensus, journals, blocks, segments, growth } = stats
   const lines: string[] = []
   for (const [store, environment] of [['chain', chain] as const, ['consensus', consensus] as const]) {
     if (environment === undefined) continue
@@ -61,6 +61,8 @@ function statsText(stats: DatadirStats): string {
       lines.push(`  ${name.padEnd(14)}${count(rows).padStart(16)}${size(bytes).padStart(12)}${rate}`)
     }
   }
+  for (const { table, files, first, last, fileBytes, rowBytes } of segments)
+    lines.push(`segments of ${table}: ${count(files)} files, blocks ${first} to ${last}, ${size(fileBytes)} for rows of ${size(rowBytes)}`)
   for (const { name, bytes } of journals) lines.push(`journal of ${name}: ${size(bytes)}`)
   lines.push(
     `blocks: ${count(blocks.stored)} stored, ${blocks.oldest} to ${blocks.head}; oldest state: block ${blocks.oldestState}, oldest proof: block ${blocks.oldestProof}`,
