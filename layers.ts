@@ -126,6 +126,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'ports',
       'rowCheck',
       'schema',
+      'segments/segmentCheck',
       'segments/segmentRecords',
       'segments/segmentWriter',
       'tables',
@@ -156,6 +157,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'account',
       'accountsDiff',
+      'addedRows',
       'chainState',
       'currentState',
       'faults',
@@ -238,7 +240,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
-      'heads/headRecord', 'importPayloads', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
+      'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
       'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/sharedSnapshot',
       'view/unsealedBlocks',
     ],
