@@ -17,6 +17,8 @@ import { addBlock, type OpenChain, openChain } from '../rpc/chains.ts'
 import { denimChainId, senders } from './senders.ts'
 
 const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
+/** A fifth of the gas limit of 40 Mgas is the target, so that the base fee of blocks of 8 Mgas hardly changes. */
+const eip1559 = { eip1559Elasticity: 5, eip1559Denominator: 250 }
 
 /** A chain with its files, as commands read them. */
 export type DenimChain = {
@@ -67,7 +69,7 @@ export class DenimBlocks {
   /** Builds the next block and makes it the head. */
   async add(transactions: readonly Uint8Array[] = []): Promise<Payload> {
     const payload = await addBlock(this.#chain, this.#attributes(transactions))
-    this.#head = { ref: l2RefOf(this.#config, payload), systemConfig: systemConfigOf(this.#config, payload) }
+    this.#head = { ref: l2RefOf(this.#config, payload), systemConfig: { ...systemConfigOf(this.#config, payload), ...eip1559 } }
     return payload
   }
 
