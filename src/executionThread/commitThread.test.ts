@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -131,4 +132,24 @@ it('executionThread/commitThread: reports its end while no request is in progres
   await using committer = new CommitThread(join(file, 'tables'), { onFailure: failure.resolve })
   committer.start()
   expect(await failure.promise).toMatchObject({ code: 'EXECUTION_STOPPED', severity: 'fatal' })
+})
+
+it.each([
+  ['near --memory-max it collects its garbage', 1, true],
+  ['without a bound V8 decides', undefined, false],
+])('executionThread/commitThread: %s', (what, memoryMaxBytes, collects) => {
+  const dir = join(base, what)
+  // the process has no other thread that collects: V8 prints each collection
+  const script = join(base, `${what}.mjs`)
+  const lines = `
+    import { CommitThread } from ${JSON.stringify(new URL('./commitThread.ts', import.meta.url).href)}
+    import { openChainKv } from ${JSON.stringify(new URL('../store/chainTables.ts', import.meta.url).href)}
+    await using kv = openChainKv(${JSON.stringify(dir)})
+    await using committer = new CommitThread(${JSON.stringify(dir)}, ${JSON.stringify({ memoryMaxBytes })})
+    committer.start()
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+  `
+  writeFileSync(script, lines)
+  const told = execFileSync(process.execPath, ['--expose-gc', '--trace-gc', script], { encoding: 'utf8' })
+  expect(/Mark-Compact \(reduce\).* testing;/.test(told), told).toBe(collects)
 })

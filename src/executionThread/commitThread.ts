@@ -30,6 +30,8 @@ export type CommitThreadOptions = {
   readonly heartbeat?: HeartbeatSettings
   /** present: the thread moves finalized rows to segment files between requests */
   readonly moving?: MovingSettings
+  /** bound of the anonymous memory of the process; absent: none */
+  readonly memoryMaxBytes?: number
   /** Called after each step of moving. */
   readonly onMoved?: (step: MoverStep) => void
   /** Called with each line that the thread logs. */
@@ -119,10 +121,11 @@ export class CommitThread implements Committer, AsyncDisposable {
   #startedPort(): MessagePort {
     if (this.#port) return this.#port
     const { port1, port2 } = new MessageChannel()
-    const { heartbeat, moving } = this.#options
+    const { heartbeat, moving, memoryMaxBytes } = this.#options
     const workerData: CommitThreadSettings = {
       ...{ dir: this.#dir, port: port2, progress: this.#progress.memory },
       ...(moving && { moving }),
+      ...(memoryMaxBytes !== undefined && { memoryMaxBytes }),
       ...(heartbeat && { heartbeat }),
     }
     const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt commits', resourceLimits })

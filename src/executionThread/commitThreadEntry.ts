@@ -6,6 +6,7 @@ import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
 import { createTransferLog } from '#lib/logTransfer'
+import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { openChainWriter } from '#store/chainTables'
 import type { Kv } from '#store/ports'
@@ -29,7 +30,7 @@ function answer(kv: Kv, request: PackedCommit): Extract<FromCommitThread, { ms: 
   }
 }
 
-const { dir, port, progress, moving, heartbeat: settings } = workerData as CommitThreadSettings
+const { dir, port, progress, moving, memoryMaxBytes = Number.POSITIVE_INFINITY, heartbeat: settings } = workerData as CommitThreadSettings
 const counters = new CommitProgress(progress)
 
 function sendPruned(event: PruneEvent): void {
@@ -46,6 +47,7 @@ const onRow = (): void => {
 }
 {
   using _watchdog = createPulse(heartbeat, systemClock)
+  using _memory = createThreadGuard(systemClock, memoryMaxBytes)
   await using kv = openChainWriter(dir, onRow)
   await using mover = moving && createMover(kv, { ...moving, dir, log, onStep: (moved) => send({ moved }) })
   using pruning = new DisposableStack()

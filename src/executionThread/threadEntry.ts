@@ -103,16 +103,17 @@ function openCommitThread(
   {
     dir,
     moving,
+    memoryMaxBytes,
     beat,
     publisher,
     outbox,
-  }: { dir: string; moving: MovingSettings; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
+  }: { dir: string; moving: MovingSettings; memoryMaxBytes: number; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
 ): CommitThread {
   const onFailure = (error: Error): void => outbox.send({ kind: 'failed', error: transferError(error) })
   const pack = (block: ExecutedBlock): PackedBlock => publisher.packed(block)
   const onMoved = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
   const onLog = (line: LogLine): void => outbox.add({ kind: 'log', line })
-  return new CommitThread(dir, { ...settings, moving, pack, onWait: beat, onFailure, onMoved, onLog })
+  return new CommitThread(dir, { ...settings, moving, memoryMaxBytes, pack, onWait: beat, onFailure, onMoved, onLog })
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
@@ -127,7 +128,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     flashblockMs,
     pool: limits,
     cacheBytes = usualCacheBytes,
-    memoryMaxBytes,
+    memoryMaxBytes = Number.POSITIVE_INFINITY,
   } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
@@ -145,7 +146,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   using journal = openFileJournal(journalDir(dir), log)
   using poolJournal = openFileJournal(poolJournalDir(dir), log)
   const caches = new CacheSet(cacheBytes)
-  using memory = createThreadGuard(systemClock, caches, memoryMaxBytes ?? Number.POSITIVE_INFINITY)
+  using memory = createThreadGuard(systemClock, memoryMaxBytes, caches)
   const senders = createSenders({ known: caches.lru('senders') })
   // the first record is published before `opened` is set
   let opened: Execution | undefined
@@ -158,7 +159,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
   const moving = { rows: settings.rows ?? retainAllRows, minFreeBytes }
-  await using committer = settings.commits && openCommitThread(settings.commits, { dir, moving, beat, publisher, outbox })
+  await using committer = settings.commits && openCommitThread(settings.commits, { dir, moving, memoryMaxBytes, beat, publisher, outbox })
   const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
   const stages = new StageTimes(systemClock)

@@ -94,9 +94,9 @@ export const unboundedMemory: MemoryGuard = {
 /** Share of their bytes that caches have at a level. */
 const cacheShareAt: Readonly<Record<MemoryLevel, number>> = { normal: 1, high: 0.25, full: 0 }
 
-/** Creates the watch of a thread. The caches of the thread shrink while memory is short, and its garbage is collected. */
-export function createThreadGuard(clock: Clock, caches: Pick<CacheSet<string>, 'limitTo'>, maxBytes: number): MemoryGuard {
+/** Creates the watch of a thread. The caches of the thread, if it has any, shrink while memory is short, and its garbage is collected. */
+export function createThreadGuard(clock: Clock, maxBytes: number, caches?: Pick<CacheSet<string>, 'limitTo'>): MemoryGuard {
   const guard = createMemoryGuard({ clock, collect: createCollector() }, maxBytes)
-  guard.onChange((level) => caches.limitTo(cacheShareAt[level]))
+  if (caches) guard.onChange((level) => caches.limitTo(cacheShareAt[level]))
   return guard
 }

@@ -35,6 +35,8 @@ export type CommitThreadSettings = {
   readonly progress: SharedArrayBuffer
   /** present: the thread moves finalized rows to segment files between requests */
   readonly moving?: MovingSettings
+  /** bound of the anonymous memory of the process; absent: none */
+  readonly memoryMaxBytes?: number
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
 }

@@ -38,7 +38,7 @@ export function createNodeMemory({ registry, clock }: NodeMemoryDeps, options: N
   const shares = cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0)
   const mainBytes = { ...shareOfThread(bytes, shares.main), l1: bytes.l1 }
   const caches = new CacheSet(mainBytes)
-  const guard = createThreadGuard(clock, caches, maxBytes)
+  const guard = createThreadGuard(clock, maxBytes, caches)
   const metrics = memoryMetrics.register(registry)
   const meter = new CacheMeter(cacheMetrics.register(registry))
   return {

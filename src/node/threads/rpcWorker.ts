@@ -84,7 +84,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
   const codeBytes = codeBytesOf(cacheBytes)
-  using memory = createThreadGuard(clock, caches, memoryMaxBytes)
+  using memory = createThreadGuard(clock, memoryMaxBytes, caches)
   using meter = createThreadMeter(metrics, caches)
   let sync: SyncProgress | undefined = settings.sync
   let opened: Opened | undefined
