@@ -247,7 +247,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
-    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'trie:trieDiff', 'chainspec', 'types', 'lib'],
+    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib'],
     public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {

@@ -21,7 +21,7 @@ import type { BlockLimits } from '#types/transactionPool'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads } from './branch.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
-import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions } from './executionDeps.ts'
+import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions, usualTrieCacheBytes } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
 import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
@@ -65,7 +65,8 @@ export class Execution implements Engine, AsyncDisposable {
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, tries: new Tries(options.trieCacheBytes), interruptCheck: this.#guard.interruptCheck, timer }
+    const tries = deps.tries ?? new Tries(usualTrieCacheBytes)
+    this.#block = { evm, config, senders, tries, interruptCheck: this.#guard.interruptCheck, timer }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
     const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }

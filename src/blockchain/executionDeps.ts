@@ -10,6 +10,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { MemoryGuard } from '#lib/memoryGuard'
 import type { Journal, Kv } from '#store/ports'
+import type { Tries } from '#trie/tries'
 import type { Retention } from '#types/chainDistance'
 import type { Committer } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
@@ -35,6 +36,8 @@ export type ExecutionDeps = {
   readonly flashblocks?: FlashblockListener
   /** Absent: its own. */
   readonly senders?: Senders
+  /** Computes state roots. Absent: its own, with a cache of `usualTrieCacheBytes`. */
+  readonly tries?: Tries
   /** Progress that other threads watch. Absent: not watched. */
   readonly watch?: ExecutionWatch
   /** Measures the stages of blocks. Absent: they are not measured. */
@@ -61,8 +64,6 @@ export type ExecutionOptions = {
   readonly retention?: Retention | undefined
   /** Maximum bytes of executed blocks in memory. */
   readonly maxTreeBytes?: number
-  /** Size of the cache of trie nodes in bytes. Its memory is used as it fills. */
-  readonly trieCacheBytes?: number
   /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes?: number
   /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
@@ -78,10 +79,12 @@ export type ExecutionOptions = {
   readonly maxPendingMs?: number
 }
 
+/** Bytes of the cache of trie nodes of an execution without a budget. Its memory is used as it fills. */
+export const usualTrieCacheBytes = 64 * 2 ** 20
+
 /** `maxPayloadMs`: a block of 600 Mgas ends within it for any messages, at 100 ns per gas. */
 export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
   maxTreeBytes: 256 * 2 ** 20,
-  trieCacheBytes: 64 * 2 ** 20,
   minFreeBytes: 0,
   commitSliceMs: 25,
   maxUncommittedMs: 200,

@@ -26,6 +26,7 @@ import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
+import { Tries } from '#trie/tries'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
 import { CommitThread } from './commitThread.ts'
@@ -175,6 +176,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       genesis,
       pool,
       senders,
+      tries: caches.add('nodes', (bytes) => new Tries(bytes)),
       memory,
       watch,
       stages,
@@ -205,7 +207,6 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     {
       minFreeBytes,
       retention,
-      trieCacheBytes: cacheBytes.nodes,
       ...(maxPayloadMs !== undefined && { maxPayloadMs }),
       ...(maxPendingMs !== undefined && { maxPendingMs }),
     },

@@ -16,6 +16,19 @@ it('lib/caches: bounds each cache by the bytes of its name, and sums the caches 
   })
 })
 
+it('lib/caches: bounds and measures a cache of another kind, made with the bytes of its name', () => {
+  const shares: number[] = []
+  const caches = new CacheSet({ nodes: 50, blocks: 1 })
+  const own = caches.add('nodes', (maxBytes) => ({
+    facts: () => ({ sizeBytes: 5, maxBytes, hits: 2, misses: 1 }),
+    limitTo: (share: number) => void shares.push(share),
+  }))
+  caches.limitTo(0.25)
+  expect(shares).toEqual([0.25])
+  expect(caches.facts()).toEqual({ nodes: own.facts() })
+  expect(own.facts().maxBytes).toBe(50)
+})
+
 it('lib/caches: a share of the bytes evicts at once and ends with the whole bytes', () => {
   const caches = new CacheSet({ blocks: 100 })
   const blocks = caches.lru<number, number>('blocks')

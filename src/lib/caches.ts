@@ -6,13 +6,16 @@ export interface CacheSource<Name extends string> {
   lru<K, V>(name: Name, share?: number): Lru<K, V>
 }
 
+/** A cache of any kind that a set bounds and measures. */
+export type BoundedCache = Pick<Lru<unknown, unknown>, 'facts' | 'limitTo'>
+
 /** Facts of caches by name; a name without a cache in the thread is absent. */
 export type FactsByName<Name extends string> = Readonly<Partial<Record<Name, CacheFacts>>>
 
 /** Caches of one thread, each bounded by the bytes that a budget gives its name. */
 export class CacheSet<Name extends string> implements CacheSource<Name> {
   readonly #bytes: Readonly<Record<Name, number>>
-  readonly #caches: { readonly name: Name; readonly cache: Pick<Lru<unknown, unknown>, 'facts' | 'limitTo'> }[] = []
+  readonly #caches: { readonly name: Name; readonly cache: BoundedCache }[] = []
 
   /** @param bytes of each name, for this thread */
   constructor(bytes: Readonly<Record<Name, number>>) {
@@ -20,7 +23,12 @@ export class CacheSet<Name extends string> implements CacheSource<Name> {
   }
 
   lru<K, V>(name: Name, share = 1): Lru<K, V> {
-    const cache = new Lru<K, V>(this.#bytes[name] * share)
+    return this.add(name, (bytes) => new Lru<K, V>(bytes * share))
+  }
+
+  /** Adds a cache that is made with the bytes of a name. */
+  add<C extends BoundedCache>(name: Name, create: (bytes: number) => C): C {
+    const cache = create(this.#bytes[name])
     this.#caches.push({ name, cache })
     return cache
   }

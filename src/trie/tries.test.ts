@@ -247,6 +247,37 @@ describe('trie/tries', () => {
     )
   })
 
+  it('trie/tries: a smaller share of its bytes empties the cache, and its reads are counted over all calls', () => {
+    const nodes = new PathNodes()
+    const tries = new Tries(1_000_000)
+    const entries = Array.from({ length: 400 }, (_, i) => ({ key: key(i), value: long })).sort((a, b) => compareBytes(a.key, b.key))
+    const made = tries.update(nodes, undefined, emptyRoot, entries)
+    nodes.apply([...made.changes])
+    let { root } = made
+    const rewrite = (value: number): void => {
+      const one = tries.update(nodes, undefined, root, [{ key: key(1), value: long.slice().fill(value) }])
+      nodes.apply([...one.changes])
+      root = one.root
+    }
+    const before = tries.facts()
+    expect(before).toMatchObject({ maxBytes: 1_000_000, misses: 0 })
+    rewrite(1)
+    const { hits, misses } = tries.facts()
+    expect([hits > before.hits, misses]).toEqual([true, 0])
+    tries.limitTo(0)
+    expect(tries.facts()).toEqual({ sizeBytes: 0, maxBytes: 0, hits, misses })
+    rewrite(2)
+    rewrite(3)
+    expect(tries.facts().hits).toBe(hits)
+    expect(tries.facts().misses).toBeGreaterThan(2)
+    tries.limitTo(1)
+    rewrite(4)
+    const { misses: cold } = tries.facts()
+    rewrite(5)
+    expect(tries.facts()).toMatchObject({ maxBytes: 1_000_000, misses: cold })
+    expect(tries.facts().hits).toBeGreaterThan(hits)
+  })
+
   it('trie/tries: serves the next call after a fault, and refuses a call within a call', () => {
     const tries = new Tries()
     const change = [{ key: key(1), value: short }]

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { compareBytes, emptyBytes } from '#lib/bytes'
 import { fromHex, hexAt, toHex } from '#lib/hex'
 import { lazy } from '#lib/lazy'
+import type { CacheFacts } from '#lib/lru'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { accountBytes, readLayout, slotBytes } from '#types/stateDiffLayout'
@@ -67,7 +68,10 @@ export type NodeReads = { readonly cached: number; readonly read: number }
  * names one node only. A call occupies the instance; a source must not use the instance that reads from it.
  */
 export class Tries {
-  readonly #cacheBytes: number
+  readonly #givenBytes: number
+  #cacheBytes: number
+  #hits = 0
+  #misses = 0
   #wasm: Exports | undefined
   #memory: Uint8Array = emptyBytes
   #source: NodeSource | undefined
@@ -75,7 +79,22 @@ export class Tries {
 
   /** @param cacheBytes bound on the cache in bytes; 0: none. Pages of it are used as it fills. */
   constructor(cacheBytes = 0) {
+    this.#givenBytes = cacheBytes
     this.#cacheBytes = cacheBytes
+  }
+
+  /** Returns the facts of the cache. Its size is that of the whole linear memory, working memory included. */
+  facts(): CacheFacts {
+    const sizeBytes = this.#wasm?.memory.buffer.byteLength ?? 0
+    return { sizeBytes, maxBytes: this.#cacheBytes, hits: this.#hits, misses: this.#misses }
+  }
+
+  /** Bounds the cache to a share of its bytes. It is empty then, since linear memory cannot shrink. @param share 0 to 1 */
+  limitTo(share: number): void {
+    const bytes = this.#givenBytes * share
+    if (bytes === this.#cacheBytes) return
+    this.#cacheBytes = bytes
+    this.#close()
   }
 
   /**
@@ -129,6 +148,8 @@ export class Tries {
       return run(wasm, input)
     } finally {
       this.#source = undefined
+      this.#hits += wasm.hits.value
+      this.#misses += wasm.reads.value
       if (wasm.workBytes() > keptWorkBytes) this.#close()
     }
   }

@@ -164,7 +164,7 @@ export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint;
 /** Sizes that execution and its pool hold. */
 export type ExecutionSizes = ReturnType<Execution['sizes']> & {
   readonly pool?: TxPoolFacts
-  readonly caches?: FactsByName<'senders'>
+  readonly caches?: FactsByName<keyof ExecutionCacheBytes>
   readonly stageMs?: StageTimes['ms']
 }
 

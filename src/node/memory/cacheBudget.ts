@@ -15,8 +15,8 @@ export const cacheTable = {
 
 export type CacheName = keyof typeof cacheTable
 export const cacheNames = Object.keys(cacheTable) as readonly CacheName[]
-/** Caches whose hits are counted; those in linear memory do not count them, and do not shrink. */
-export const countedCaches = cacheNames.filter((name) => name !== 'nodes' && name !== 'code' && name !== 'callCode')
+/** Caches whose hits are counted; those of translated code do not count them, and do not shrink. */
+export const countedCaches = cacheNames.filter((name) => name !== 'code' && name !== 'callCode')
 
 /** Bytes of each cache. */
 export type CacheBytes = Readonly<Record<CacheName, number>>
