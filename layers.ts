@@ -162,6 +162,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'currentState',
       'faults',
       'genesisState',
+      'historyCache',
       'historyCheck',
       'moveNodeChanges',
       'pruneHistory',
@@ -247,7 +248,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
-    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
+    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state:historyCache', 'store', 'trie', 'chainspec', 'types', 'lib'],
     public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {

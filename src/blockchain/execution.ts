@@ -59,13 +59,12 @@ export class Execution implements Engine, AsyncDisposable {
   #phase: 'restoring' | 'open' | 'closed' = 'restoring'
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
-    const { evm, config, log, clock, watch = new ExecutionWatch(), stages: timer } = deps
+    const { evm, config, log, clock, watch = new ExecutionWatch(), stages: timer, tries = new Tries(usualTrieCacheBytes) } = deps
     const options = { ...usualOptions, ...opts }
     this.#deps = deps
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    const tries = deps.tries ?? new Tries(usualTrieCacheBytes)
     this.#block = { evm, config, senders, tries, interruptCheck: this.#guard.interruptCheck, timer }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
@@ -108,9 +107,9 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Returns the chain at this instant. */
   view(): ExecutionView {
-    const { config, clock } = this.#deps
+    const { config, clock, history } = this.#deps
     const reader = this.#commits.snapshot()
-    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash))
+    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash), history)
     if (view) return view
     reader[Symbol.dispose]()
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the committed head` })

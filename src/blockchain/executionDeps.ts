@@ -9,6 +9,7 @@ import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { MemoryGuard } from '#lib/memoryGuard'
+import type { HistoryCaches } from '#state/historyCache'
 import type { Journal, Kv } from '#store/ports'
 import type { Tries } from '#trie/tries'
 import type { Retention } from '#types/chainDistance'
@@ -38,6 +39,8 @@ export type ExecutionDeps = {
   readonly senders?: Senders
   /** Computes state roots. Absent: its own, with a cache of `usualTrieCacheBytes`. */
   readonly tries?: Tries
+  /** Caches of reads of old states. Absent: the usual ones of the thread. */
+  readonly history?: HistoryCaches
   /** Progress that other threads watch. Absent: not watched. */
   readonly watch?: ExecutionWatch
   /** Measures the stages of blocks. Absent: they are not measured. */

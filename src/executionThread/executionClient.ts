@@ -14,6 +14,7 @@ import { restoreError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import type { PendingPort } from '#pending/pendingPort'
+import type { HistoryCaches } from '#state/historyCache'
 import type { SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { BuiltFlashblock } from '#types/flashblock'
@@ -36,6 +37,8 @@ export type ExecutionClientDeps = {
   /** Recovers senders of payloads and attributes while they wait and run; absent: the execution thread recovers all. */
   readonly senders?: Pick<SenderThreads, 'post' | 'count'>
   readonly clock: Pick<Clock, 'nowMs'>
+  /** Caches of reads of old states; absent: the usual ones of the thread. */
+  readonly history?: HistoryCaches
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
   readonly log: Log

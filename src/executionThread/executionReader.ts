@@ -2,6 +2,7 @@ import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Clock } from '#lib/clock'
+import type { HistoryCaches } from '#state/historyCache'
 import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
@@ -12,6 +13,8 @@ import { PoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionReaderDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
+  /** caches of reads of old states; absent: the usual ones of the thread */
+  readonly history?: HistoryCaches
   /** Called with each record right after it became the published one. */
   readonly onPublish?: (record: HeadRecord) => void
 }
@@ -40,7 +43,13 @@ class ReaderClient {
     this.#taken = new Int32Array(taken)
     this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls(port)
-    this.chain = new PublishedChain({ config, shown: new PublishedSequence(shown), clock: deps.clock, drain: this.#drain })
+    this.chain = new PublishedChain({
+      config,
+      shown: new PublishedSequence(shown),
+      clock: deps.clock,
+      history: deps.history,
+      drain: this.#drain,
+    })
     this.pool = new PoolClient(this.#calls)
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))

@@ -5,6 +5,7 @@ import { type HeadRecord, recentWith, recordAt } from '#blockchain/heads/headRec
 import { createChainView, type ExecutionView } from '#blockchain/view/chainView'
 import { SharedSnapshot } from '#blockchain/view/sharedSnapshot'
 import type { Clock } from '#lib/clock'
+import type { HistoryCaches } from '#state/historyCache'
 import type { SnapshotSource } from '#store/ports'
 import type { PublishedSequence } from './publishedSequence.ts'
 import { unpackBlock } from './wire/packedBlocks.ts'
@@ -19,6 +20,8 @@ export type PublishedChainDeps = {
   readonly config: ExecutionConfig
   readonly shown: PublishedSequence
   readonly clock: Pick<Clock, 'nowMs'>
+  /** caches of reads of old states; absent: the usual ones of the thread */
+  readonly history?: HistoryCaches | undefined
   /** Takes messages that have arrived but were not yet dispatched by the event loop. */
   readonly drain: () => void
 }
@@ -101,7 +104,7 @@ export class PublishedChain {
     let view: ExecutionView | undefined
     try {
       const record = recordAt(this.published, this.#deps.clock.nowMs())
-      view = createChainView(snapshot, this.#deps.config, record, () => undefined)
+      view = createChainView(snapshot, this.#deps.config, record, () => undefined, this.#deps.history)
       if (view) this.#newest = { view, snapshot, record }
       return view
     } finally {

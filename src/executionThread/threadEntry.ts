@@ -22,6 +22,7 @@ import type { Log } from '#lib/log'
 import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
+import { createHistoryCaches } from '#state/historyCache'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import type { Kv } from '#store/ports'
@@ -46,7 +47,7 @@ import {
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** Caches of a thread without a budget. */
-const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, nodes: 64 * 2 ** 20, code: 32 * 2 ** 20 }
+const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, nodes: 64 * 2 ** 20, branches: 4 * 2 ** 20, code: 32 * 2 ** 20 }
 
 /** Requests the genesis from the main thread when the store is empty; it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -176,6 +177,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       genesis,
       pool,
       senders,
+      history: createHistoryCaches((share) => caches.lru('branches', share)),
       tries: caches.add('nodes', (bytes) => new Tries(bytes)),
       memory,
       watch,

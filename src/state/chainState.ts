@@ -32,11 +32,6 @@ import {
 import { computeStateRoot, type StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
-/** What the reads of old states on one snapshot share. */
-export type SharedReads = HistoryCache
-
-export const createSharedReads = (): SharedReads => new HistoryCache()
-
 export type BlockHashes = (number: number) => Hash | undefined
 
 /** Changes of tries that a block writes: those of `computeStateRoot`. */
@@ -52,7 +47,7 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
  * @param cache shared by the states on one snapshot
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
-export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: SharedReads = createSharedReads()): WorldState {
+export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
   const head = readMark(reader, 'head') ?? 0
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   const oldest = oldestState(reader)

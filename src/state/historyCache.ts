@@ -1,4 +1,5 @@
 import { latin1, u64Bytes } from '#lib/bytes'
+import { lazy } from '#lib/lazy'
 import { Lru } from '#lib/lru'
 import type { KvReader } from '#store/ports'
 import { changesTable } from './rows.ts'
@@ -8,26 +9,24 @@ import { changesTable } from './rows.ts'
  * that block again.
  */
 const readsBeforeLoading = 256
-const maxLoadedBytes = 8 * 2 ** 20
-/** Bound of the loaded changes of all blocks. */
-const maxAllLoadedBytes = 2 * maxLoadedBytes
 /** Estimated memory of a loaded row in addition to its bytes. */
 const loadedRowBytes = 300
 
 /**
  * Returns the previous values of the rows that a block changed, by table and key in latin-1.
- * @returns undefined when they exceed `maxLoadedBytes`
+ * @returns undefined when they exceed a number of bytes
  */
 function changesIn(
   reader: KvReader,
   number: number,
+  maxBytes: number,
 ): { readonly changes: ReadonlyMap<string, Uint8Array>; readonly bytes: number } | undefined {
   const changes = new Map<string, Uint8Array>()
   let loadedBytes = 0
   for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
     changes.set(latin1(key.subarray(8)), value)
     loadedBytes += loadedRowBytes + key.length + value.length
-    if (loadedBytes > maxLoadedBytes) return undefined
+    if (loadedBytes > maxBytes) return undefined
   }
   return { changes, bytes: loadedBytes }
 }
@@ -35,34 +34,60 @@ function changesIn(
 /** Part of the history index of a row: it names the first change after each of the blocks from `low` to below `high`. */
 export type IndexChunk = { readonly low: number; readonly high: number; readonly numbers: Uint8Array }
 
-/** Bound of the chunks, and the estimated memory of one in addition to its bytes. */
-const maxChunkBytes = 4 * 2 ** 20
+/** Estimated memory of a chunk or a row in addition to its bytes. */
 const chunkBytes = 250
 
-/** Bound of the rows of node changes: those of the blocks that no segment covers, and more. */
-const maxNodeRowBytes = 8 * 2 ** 20
+/** Creates a part of the cache of old states of a thread. @param share of its bytes */
+export type HistoryPart = <V>(share: number) => Lru<string, V>
 
-/** Results of reads of old states that later reads use again. The states on one snapshot share them. */
+/** What reads of old states use again, of all snapshots in a thread. */
+export type HistoryCaches = {
+  /** changes of a block: more than half of the bytes are not loaded */
+  readonly blocks: Lru<string, ReadonlyMap<string, Uint8Array>>
+  /** by the row's prefix in the index, in latin-1 */
+  readonly chunks: Lru<string, IndexChunk>
+  /** node changes of the blocks that no segment covers, and of others */
+  readonly nodeRows: Lru<string, Uint8Array>
+}
+
+export function createHistoryCaches(part: HistoryPart): HistoryCaches {
+  return { blocks: part(0.5), chunks: part(0.2), nodeRows: part(0.3) }
+}
+
+/** Bytes of the caches of a thread without a budget. */
+const usualBytes = 28 * 2 ** 20
+/** Caches of this thread if it has no budget. */
+const usualCaches = lazy(() => createHistoryCaches((share) => new Lru(usualBytes * share)))
+
+let snapshots = 0
+
+/** Results of reads of old states that later reads use again. The states on one snapshot share them, since another snapshot may have other values. */
 export class HistoryCache {
-  readonly #blocks = new Lru<number, ReadonlyMap<string, Uint8Array>>(maxAllLoadedBytes)
-  /** By the row's prefix in the index, in latin-1. */
-  readonly #chunks = new Lru<string, IndexChunk>(maxChunkBytes)
-  readonly #nodeRows = new Lru<number, Uint8Array>(maxNodeRowBytes)
-  /** Block whose state was read last, and the number of reads since another one was read. */
+  readonly #caches: HistoryCaches
+  /** Begins the keys of this snapshot. */
+  readonly #name = `${++snapshots}:`
+  /** Block whose state was read last, the key of the next block, and the number of reads since another one was read. */
   #number = -1
+  #next = ''
   #reads = 0
+
+  constructor(caches: HistoryCaches = usualCaches()) {
+    this.#caches = caches
+  }
 
   /** Counts a read of the state after a block. @returns the changes of the next block, if they are loaded */
   changesAfter(reader: KvReader, number: number): ReadonlyMap<string, Uint8Array> | undefined {
-    if (number !== this.#number) this.#reads = 0
-    this.#number = number
-    if (++this.#reads === readsBeforeLoading) this.#load(reader, number + 1)
-    return this.#blocks.get(number + 1)
-  }
-
-  #load(reader: KvReader, number: number): void {
-    const loaded = this.#blocks.get(number) ? undefined : changesIn(reader, number)
-    if (loaded) this.#blocks.set(number, loaded.changes, loaded.bytes)
+    if (number !== this.#number) {
+      this.#number = number
+      this.#next = `${this.#name}${number + 1}`
+      this.#reads = 0
+    }
+    const { blocks } = this.#caches
+    const known = blocks.get(this.#next)
+    if (known || ++this.#reads !== readsBeforeLoading) return known
+    const loaded = changesIn(reader, number + 1, blocks.facts().maxBytes / 2)
+    if (loaded) blocks.set(this.#next, loaded.changes, loaded.bytes)
+    return loaded?.changes
   }
 
   /**
@@ -70,20 +95,23 @@ export class HistoryCache {
    * @param find reads it from the store
    */
   chunk(prefix: Uint8Array, after: number, find: () => IndexChunk): Uint8Array {
-    const name = latin1(prefix)
-    const known = this.#chunks.get(name)
+    const name = this.#name + latin1(prefix)
+    const { chunks } = this.#caches
+    const known = chunks.get(name)
     if (known && known.low <= after && after < known.high) return known.numbers
     const found = find()
-    this.#chunks.set(name, found, chunkBytes + prefix.length + found.numbers.length)
+    chunks.set(name, found, chunkBytes + prefix.length + found.numbers.length)
     return found.numbers
   }
 
   /** Returns a block's row of node changes. @param read reads it from the store */
   row(number: number, read: () => Uint8Array): Uint8Array {
-    const known = this.#nodeRows.get(number)
+    const name = `${this.#name}${number}`
+    const { nodeRows } = this.#caches
+    const known = nodeRows.get(name)
     if (known) return known
     const row = read()
-    this.#nodeRows.set(number, row, chunkBytes + row.length)
+    nodeRows.set(name, row, chunkBytes + row.length)
     return row
   }
 }

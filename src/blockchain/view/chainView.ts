@@ -5,7 +5,8 @@ import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
-import { createSharedReads, oldestProof, oldestState } from '#state/chainState'
+import { oldestProof, oldestState } from '#state/chainState'
+import { HistoryCache, type HistoryCaches } from '#state/historyCache'
 import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
 import { readPruned } from '#store/segments/segmentRecords'
@@ -68,7 +69,7 @@ class SnapshotView implements ExecutionView {
   readonly #parents = new Map<Hash, ParentBlock>()
   /** by number */
   readonly #canonical = new Map<number, BlockId>()
-  readonly #cache = createSharedReads()
+  readonly #cache: HistoryCache
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
@@ -91,7 +92,9 @@ class SnapshotView implements ExecutionView {
     committed: BlockId,
     { base, overlays }: RecordedChain,
     executed: KnownBlocks['executed'],
+    history: HistoryCaches | undefined,
   ) {
+    this.#cache = new HistoryCache(history)
     this.#reader = reader
     this.#config = config
     this.#committed = committed
@@ -310,6 +313,7 @@ class SnapshotView implements ExecutionView {
 /**
  * Creates a view from a record and a snapshot taken after it.
  * @param executed blocks in memory, of any branch
+ * @param history caches of this thread; absent: its usual ones
  * @returns undefined when the record is older than the snapshot: take both again
  */
 export function createChainView(
@@ -317,9 +321,10 @@ export function createChainView(
   config: ExecutionConfig,
   record: HeadRecord,
   executed: KnownBlocks['executed'],
+  history?: HistoryCaches,
 ): ExecutionView | undefined {
   const committed = store.readHead(reader)
   const chain = committed && chainAbove(record, committed)
   if (committed === undefined || chain === undefined) return undefined
-  return new SnapshotView(reader, config, record, committed, chain, executed)
+  return new SnapshotView(reader, config, record, committed, chain, executed, history)
 }

@@ -65,6 +65,8 @@ export type ExecutionCacheBytes = {
   readonly senders: number
   /** trie nodes for state roots */
   readonly nodes: number
+  /** reads of the states below side branches */
+  readonly branches: number
   /** translated code that the interpreter keeps between blocks */
   readonly code: number
 }

@@ -6,6 +6,7 @@ import { abandonedKinds, executionMetrics, measurePool, senderSources } from '#e
 import { SenderThreads } from '#executionThread/senderThreads'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
+import { createHistoryCaches } from '#state/historyCache'
 import type { TxPoolFacts } from '#txpool/txPool'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
@@ -15,7 +16,7 @@ import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.
 /** `onPublish`: called with each record right after it can be read. */
 export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
   Pick<NodeDeps, 'supervisor' | 'onCommit'> & {
-    readonly memory: Pick<NodeMemory, 'bytes' | 'guard' | 'collect'>
+    readonly memory: Pick<NodeMemory, 'bytes' | 'caches' | 'guard' | 'collect'>
     readonly onPublish?: (record: HeadRecord) => void
   }
 
@@ -51,6 +52,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
       ...deps,
       genesis,
       senders,
+      history: createHistoryCaches((share) => memory.caches.lru('history', share)),
       onFlashblock: (flashblock) => publisher?.publish(flashblock),
       onExecuted({ number, gasUsed, transactions, ms }): void {
         executedGas += gasUsed

@@ -15,6 +15,7 @@ import { rpcMetrics } from '#rpc/metrics'
 import type { SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
 import type { SequencerLink } from '#rpc/submitPorts'
+import { createHistoryCaches } from '#state/historyCache'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
 import { answerBytesOf } from '../memory/serverLimits.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
@@ -113,7 +114,8 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       heads.publish(record)
       preconfirmed.publish(record)
     }
-    await using execution = await openExecutionReader(settings.chain, { clock, onPublish })
+    const history = createHistoryCaches((share) => caches.lru('history', share))
+    await using execution = await openExecutionReader(settings.chain, { clock, history, onPublish })
     opened = tellingContext(main, {
       ...{ execution, evm: createWasmEvm({ codeBytes }), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       preconfirmed: hasPending ? preconfirmed : undefined,
