@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { keccak256 } from '#lib/keccak'
 import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { stateContract } from '#test/contract/state'
 import { stateStackContract } from '#test/contract/stateStack'
 import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { isLeafRlp } from '#trie/node'
 import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
-import type { StateDiff } from '#types/stateDiff'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { latestState, stateAt, writeGenesis, writeState } from './chainState.ts'
 import { computeStateRoot } from './stateRoot.ts'
@@ -59,4 +61,76 @@ it('state/chainState: reads states between blocks that change many rows and bloc
   const lastChange = (index: number, number: number): number => sizes.findLastIndex((size, at) => at <= number && size > index)
   const nonceOf = (last: number): bigint | undefined => (last < 0 ? undefined : BigInt(last))
   expect(allAt).toEqual(sizes.map((_, number) => Array.from({ length: 520 }, (_, index) => nonceOf(lastChange(index, number)))))
+})
+
+/** Chain of states that are given as diffs. Keys of accounts and slots are bytes repeated. */
+class Chain {
+  readonly #kv: Kv = createMemoryKv()
+  #root: Hash = emptyRoot
+  #next = 0
+
+  /** @returns the changed nodes, and how many rows of nodes the writer read */
+  append({ accounts = [], slots = [] }: Partial<StateDiffParts>): {
+    readonly nodes: readonly (Uint8Array | null)[]
+    readonly reads: number
+  } {
+    using reader = this.#kv.snapshot()
+    const diff = createStateDiff({ accounts, slots, codes: [] })
+    const result = computeStateRoot(latestState(reader, () => undefined).nodes, this.#root, diff)
+    const number = this.#next++
+    let reads = 0
+    this.#root = result.root
+    this.#kv.write((tx) => {
+      if (number === 0) return writeGenesis(tx, diff, result)
+      const look: KvWriter['look'] = (table, key, use) => {
+        if (table === tables.accountNodes.id || table === tables.storageNodes.id) reads++
+        return tx.look(table, key, use)
+      }
+      const counting: KvWriter = { ...memberwise(tx), look }
+      writeState(counting, number, diff, result)
+    })
+    return { nodes: Array.from(result.nodes, ({ node }) => node), reads }
+  }
+
+  rows(table: { readonly id: number }): number {
+    using reader = this.#kv.snapshot()
+    return [...reader.keys(table.id, {})].length
+  }
+}
+
+const memberwise = (tx: KvWriter): KvWriter => ({
+  get: (table, key) => tx.get(table, key),
+  look: (table, key, use) => tx.look(table, key, use),
+  range: (table, range) => tx.range(table, range),
+  keys: (table, range) => tx.keys(table, range),
+  put: (table, key, value) => tx.put(table, key, value),
+  delete: (table, key) => tx.delete(table, key),
+})
+
+const key32 = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+const account = (byte: number, isThere = true): StateDiffParts['accounts'][number] => {
+  const change = isThere ? { nonce: 1n, balance: 1n, codeHash: emptyCodeHash } : null
+  return { key: key32(byte), change, wiped: !isThere }
+}
+const slot = (owner: number, byte: number, value: number): StateDiffParts['slots'][number] => {
+  return { addressKey: key32(owner), slotKey: key32(byte), value: key32(0).fill(value, 31) }
+}
+
+it('state/chainState: removes the row of a branch that a leaf replaces, in the account trie and in storage tries', () => {
+  const chain = new Chain()
+  chain.append({ accounts: [account(0x11), account(0x21)], slots: [0x11, 0x21].map((byte) => slot(0x11, byte, 5)) })
+  expect([chain.rows(tables.accountNodes), chain.rows(tables.storageNodes)]).toEqual([1, 1])
+  chain.append({ accounts: [], slots: [slot(0x11, 0x11, 0)] })
+  expect([chain.rows(tables.accountNodes), chain.rows(tables.storageNodes)]).toEqual([1, 0])
+  chain.append({ accounts: [account(0x21, false)], slots: [] })
+  expect([chain.rows(tables.accountNodes), chain.rows(tables.storageNodes)]).toEqual([0, 0])
+})
+
+it('state/chainState: reads no rows at the places of leaves in a trie that lost no key', () => {
+  const chain = new Chain()
+  const bytes = Array.from({ length: 100 }, (_, at) => 1 + at)
+  chain.append({ accounts: bytes.map((byte) => account(byte)), slots: bytes.map((byte) => slot(1, byte, 5)) })
+  const { nodes, reads } = chain.append({ accounts: [account(200)], slots: [slot(1, 0x11, 6), slot(1, 200, 6), slot(2, 1, 6)] })
+  const branches = nodes.filter((node) => node !== null && !isLeafRlp(node))
+  expect([branches.length > 3, nodes.length > branches.length + 3, reads]).toEqual([true, true, branches.length])
 })

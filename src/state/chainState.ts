@@ -133,13 +133,35 @@ class RowWriter {
 
 const nameOf = (table: number, key: Uint8Array): string => `${table}:${latin1(key)}`
 
+/** Name of the account trie among those of the storage tries, which are their accounts' keys. */
+const accountTrie = ''
+
+/**
+ * Writes the changed nodes of tries, except leaves.
+ * @param shrunk tries that lost keys. In any other trie a new leaf's place had no row: a branch or an extension there had two keys, and still has them
+ */
+function applyNodes(rows: RowWriter, nodes: WrittenTries['nodes'], shrunk: ReadonlySet<string>): void {
+  let trie: Uint8Array | undefined
+  let mayLoseNodes = shrunk.has(accountTrie)
+  for (const { owner, path, node } of nodes) {
+    if (owner !== trie) mayLoseNodes = shrunk.has(owner ? toHex(owner) : accountTrie)
+    trie = owner
+    const isLeaf = node !== null && isLeafRlp(node)
+    if (isLeaf && !mayLoseNodes) continue
+    const { table, key } = nodeRow(owner, path)
+    rows.set(table, key, node === null || isLeaf ? undefined : node)
+  }
+}
+
 function applyDiff(tx: KvWriter, rows: RowWriter, diff: StateDiff, { nodes, storageRoots }: WrittenTries): void {
   const rootsLeft = new Map(storageRoots)
+  const shrunk = new Set<string>()
   for (const { key, change, wiped } of diff.accounts()) {
     if (wiped) {
       rows.wipe(storageTable, key)
       rows.wipe(storageNodesTable, key)
     }
+    if (change === null) shrunk.add(accountTrie)
     const name = toHex(key)
     const storageRoot = rootsLeft.get(name) ?? emptyRoot
     rootsLeft.delete(name)
@@ -152,12 +174,10 @@ function applyDiff(tx: KvWriter, rows: RowWriter, diff: StateDiff, { nodes, stor
   }
   for (const { addressKey, slotKey, value } of diff.slots()) {
     const scalar = trimLeft(value)
+    if (scalar.length === 0) shrunk.add(toHex(addressKey))
     rows.set(storageTable, concatBytes(addressKey, slotKey), scalar.length > 0 ? scalar : undefined)
   }
-  for (const { owner, path, node } of nodes) {
-    const { table, key } = nodeRow(owner, path)
-    rows.set(table, key, node && !isLeafRlp(node) ? node : undefined)
-  }
+  applyNodes(rows, nodes, shrunk)
   for (const { hash, code } of diff.codes()) {
     const key = fromHex(hash)
     if (tx.get(codeTable, key) === undefined) tx.put(codeTable, key, code)

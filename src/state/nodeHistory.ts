@@ -99,7 +99,14 @@ function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined):
   if (before === undefined) return Uint8Array.of(images.absent)
   const delta = after && branchDelta(before, after)
   const isShort = delta && delta.length * 2 <= before.length
-  return isShort ? concatBytes(Uint8Array.of(images.delta), delta) : concatBytes(Uint8Array.of(images.whole), before)
+  return isShort ? marked(images.delta, delta) : marked(images.whole, before)
+}
+
+function marked(kind: number, bytes: Uint8Array): Uint8Array {
+  const image = new Uint8Array(1 + bytes.length)
+  image[0] = kind
+  image.set(bytes, 1)
+  return image
 }
 
 function encodeBlock(entries: Entry[]): Uint8Array {

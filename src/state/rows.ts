@@ -1,4 +1,4 @@
-import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 
@@ -10,12 +10,16 @@ export const storageNodesTable: number = tables.storageNodes.id
 export const changesTable: number = tables.changes.id
 export const historyIndexTable: number = tables.historyIndex.id
 
-const pathEnd = Uint8Array.of(0x10)
+const pathEnd = 0x10
 
 /** Returns the table and key of a stored trie node. */
 export function nodeRow(owner: Uint8Array | undefined, path: Uint8Array): { readonly table: number; readonly key: Uint8Array } {
-  if (owner === undefined) return { table: accountNodesTable, key: concatBytes(path, pathEnd) }
-  return { table: storageNodesTable, key: concatBytes(owner, path, pathEnd) }
+  const pathAt = owner?.length ?? 0
+  const key = new Uint8Array(pathAt + path.length + 1)
+  if (owner) key.set(owner)
+  key.set(path, pathAt)
+  key[key.length - 1] = pathEnd
+  return { table: owner ? storageNodesTable : accountNodesTable, key }
 }
 
 /** Returns the key of a row's change in a block. */
@@ -28,14 +32,18 @@ export function changeKey(number: number, table: number, key: Uint8Array): Uint8
 }
 
 const absent = Uint8Array.of(0)
-const present = Uint8Array.of(1)
+const present = 1
 
 export function encodeBefore(before: Uint8Array | undefined): Uint8Array {
-  return before === undefined ? absent : concatBytes(present, before)
+  if (before === undefined) return absent
+  const change = new Uint8Array(1 + before.length)
+  change[0] = present
+  change.set(before, 1)
+  return change
 }
 
 export function decodeBefore(change: Uint8Array): Uint8Array | undefined {
-  return change[0] === 1 ? change.subarray(1) : undefined
+  return change[0] === present ? change.subarray(1) : undefined
 }
 
 const encoder = new TextEncoder()

@@ -1,4 +1,3 @@
-import { concatBytes } from '#lib/bytes'
 import { rlpHead } from '#lib/rlp'
 import { branchWith, decodeNode, type NodeRef } from './node.ts'
 
@@ -9,6 +8,17 @@ import { branchWith, decodeNode, type NodeRef } from './node.ts'
 const children = 16
 const noChild = 0x80
 const hashMark = 0xa0
+/** Size of a branch whose children are all hashes: no branch without a value is longer. */
+const longest = 3 + 33 * children + 1
+
+/** Longest item of another node that `endOf` may take for a child. */
+const beyond = 64
+
+/** Copies of two nodes, for comparisons of four bytes at once, and room for a delta. */
+const afterAt = longest
+const nodes = new Uint8Array(afterAt + longest + beyond)
+const words = new DataView(nodes.buffer)
+const room = new Uint8Array(2 + 33 * children)
 
 /** Returns the end of a child's item in a branch. */
 function endOf(rlp: Uint8Array, at: number): number {
@@ -16,31 +26,39 @@ function endOf(rlp: Uint8Array, at: number): number {
   return at + 1 + (first < 0xc0 ? first - 0x80 : first - 0xc0)
 }
 
-function isSame(a: Uint8Array, fromA: number, toA: number, b: Uint8Array, fromB: number, toB: number): boolean {
-  if (toA - fromA !== toB - fromB) return false
-  for (let i = 0; i < toA - fromA; i++) if (a[fromA + i] !== b[fromB + i]) return false
+/** Compares two items in `nodes`. */
+function isSame(a: number, b: number, length: number): boolean {
+  let i = 0
+  for (; i + 4 <= length; i += 4) if (words.getInt32(a + i, true) !== words.getInt32(b + i, true)) return false
+  for (; i < length; i++) if (nodes[a + i] !== nodes[b + i]) return false
   return true
 }
 
 /** Returns how to make the older of two nodes out of the newer; undefined unless both are branches. @param before, after valid node RLP */
 export function branchDelta(before: Uint8Array, after: Uint8Array): Uint8Array | undefined {
-  const parts: Uint8Array[] = []
+  if (before.length > longest || after.length > longest) return undefined
+  nodes.set(before)
+  nodes.set(after, afterAt)
   let bits = 0
+  let size = 2
   let at = rlpHead(before, 0).from
   let atAfter = rlpHead(after, 0).from
   for (let nibble = 0; nibble < children; nibble++) {
     // an extension or a leaf ends here, or has an item that no branch has
     if (at >= before.length || atAfter >= after.length) return undefined
     const [end, endAfter] = [endOf(before, at), endOf(after, atAfter)]
-    if (!isSame(before, at, end, after, atAfter, endAfter)) {
+    if (end - at !== endAfter - atAfter || !isSame(at, afterAt + atAfter, end - at)) {
       bits |= 1 << nibble
-      parts.push(before.subarray(at, end))
+      for (let from = at; from < end; from++) room[size++] = nodes[from] as number
     }
     at = end
     atAfter = endAfter
   }
   const isBranch = at === before.length - 1 && atAfter === after.length - 1
-  return isBranch ? concatBytes(Uint8Array.of(bits >> 8, bits & 0xff), ...parts) : undefined
+  if (!isBranch) return undefined
+  room[0] = bits >> 8
+  room[1] = bits
+  return room.slice(0, size)
 }
 
 /** Returns the older branch. @returns undefined when `after` is not a branch */

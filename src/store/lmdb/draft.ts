@@ -12,10 +12,13 @@ const readAheadRows = 256
 const chunkBytes = 65_536
 const nothing = new Uint8Array(0)
 
-/** FNV-1a hash of a key, reduced to 30 bits. */
+/** Bytes at the end of a key that its hash depends on. Keys end in hashes, in the path of a node or in a number. */
+const hashedBytes = 20
+
+/** FNV-1a hash of the end of a key, reduced to 30 bits. */
 function hashOf(key: Uint8Array): number {
   let hash = 0x811c9dc5
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
+  for (let at = Math.max(0, key.length - hashedBytes); at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
   return (hash ^ (hash >>> 15)) & 0x3fffffff
 }
 
