@@ -23,6 +23,16 @@ it('rpc/results/byteList: contains the written bytes, of copied and of shared pi
   )
 })
 
+it('rpc/results/byteList: a long list has few blocks, and a short one a small block', () => {
+  const listOf = (lines: number): ByteList => {
+    const writer = new ByteWriter()
+    for (let line = 0; line < lines; line++) writer.ascii('x'.repeat(1_000))
+    return writer.finish()
+  }
+  expect(listOf(8_000).pieces.length).toBeLessThan(16)
+  expect(listOf(1).pieces[0]?.buffer.byteLength).toBeLessThan(40_000)
+})
+
 it('rpc/results/byteList: does not copy a long piece', () => {
   const long = Buffer.alloc(20_000, 'a')
   const writer = new ByteWriter()

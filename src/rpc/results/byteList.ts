@@ -29,7 +29,11 @@ export class ByteList {
 
 /** Length from which a chunk is not copied. Copying a shorter chunk costs less than sending it separately. */
 const longBytes = 8_192
-const blockBytes = 32_768
+/**
+ * Bytes of the first block; a later one has as many as all before it, up to a bound from which on blocks have pages of their own. Many small blocks would
+ * leave the heap of glibc full of holes.
+ */
+const blockBytes = { first: 32_768, most: 2 ** 20 }
 
 /** Builds a list of byte chunks. */
 export class ByteWriter {
@@ -85,7 +89,7 @@ export class ByteWriter {
   #reserve(length: number): void {
     if (this.#to + length <= this.#block.length) return
     this.#cut()
-    this.#block = Buffer.allocUnsafeSlow(Math.max(blockBytes, length))
+    this.#block = Buffer.allocUnsafeSlow(Math.max(blockBytes.first, Math.min(blockBytes.most, this.#length), length))
     this.#from = this.#to = 0
   }
 }
