@@ -7,7 +7,7 @@ import { launch } from './launch.js'
 const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20']
 
 /**
- * V8 flags for a node. Young generations of 16 MB: they grow to 64 MB in each thread otherwise, for no measurable gain. `gc` lets a thread return its
+ * V8 flags for a node. Young generations of 16 MB: they grow to 64 MB in each thread otherwise, for a gain that was not shown. `gc` lets a thread return its
  * garbage when the process nears --memory-max (ADR 0033).
  */
 const nodeHeaps = ['--max-semi-space-size=16', '--expose-gc']

@@ -103,8 +103,8 @@ const memoryPage = (): string => `# Memory
 
 ## Caches
 
-Threads that have the same cache divide its bytes. The bytes are those of the largest default of \`--cache\`. Near \`--memory-max\` all of them shrink to a
-quarter, then to nothing.
+Threads that have the same cache divide its bytes. The bytes are those of the largest default of \`--cache\`. Near \`--memory-max\` all of them, except those of
+translated code, shrink to a quarter, then to nothing.
 
 ${table(['cache', 'threads', 'holds', 'share of --cache', 'bytes'], cacheRows)}
 
