@@ -31,6 +31,8 @@ export type EthLimits = {
   readonly logResults: number
   /** size of their JSON */
   readonly logBytes: number
+  /** size of the traces of one request, in characters */
+  readonly traceBytes: number
   /** time of one eth_getLogs */
   readonly logMs: number
 }
@@ -41,6 +43,7 @@ export const defaultEthLimits: EthLimits = {
   logBlocks: 100_000,
   logResults: 20_000,
   logBytes: 160_000_000,
+  traceBytes: 128 * 2 ** 20,
   logMs: 20_000,
 }
 

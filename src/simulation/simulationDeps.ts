@@ -11,4 +11,6 @@ export type SimulationDeps = {
   readonly traced: TracedEvm
   readonly config: RollupConfig
   readonly clock: Pick<Clock, 'elapsedMs'>
+  /** approximate maximum size of the trace of one transaction; absent: the tracer's */
+  readonly maxTraceBytes?: number
 }

@@ -44,7 +44,7 @@ class EthereumTracing implements BlockTracing {
     const parent = view.parent(header.parentHash)
     if (parent === undefined || from === undefined) return 'pruned'
     const place = { blockHash, blockNumber: header.number, hash: this.hashes[index] ?? blockHash, index }
-    return runTraced(this.#deps.traced, request, timer, {
+    return runTraced({ traced: this.#deps.traced }, request, timer, {
       facts: { from, to, value, data, gas: Number(gasLimit), ...place },
       before: parent.state.view,
       run: (evm: Evm, listen) => {

@@ -4,6 +4,7 @@ import { timestampOf } from '#chainspec/blockTime'
 import { forkConfigsOf } from '#chainspec/forkConfigs'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Evm } from '#evm/ports'
+import { defaultMaxTraceBytes } from '#evm/tracing'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
 import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
@@ -47,6 +48,8 @@ export type EthContextDeps = {
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
   /** bound of translated code in an interpreter for traces; absent: the interpreter's */
   readonly codeBytes?: number | undefined
+  /** bound of one answer, at which traces and logs end; absent: none */
+  readonly maxAnswerBytes?: number | undefined
   /** caches of this thread; absent: those of the smallest budget */
   readonly caches?: CacheSet<CacheName> | undefined
 }
@@ -70,13 +73,16 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     caches = new CacheSet(divideCache(usualCacheBytes(0))),
     callTimeoutMs = defaultCallTimeoutMs,
     codeBytes,
+    maxAnswerBytes = Number.POSITIVE_INFINITY,
   } = deps
+  const { traceBytes, logBytes } = defaultEthLimits
+  const maxTraceBytes = Math.min(defaultMaxTraceBytes, maxAnswerBytes)
   const traced = createTracedWasmEvm(codeBytes === undefined ? {} : { codeBytes })
   return {
     chain: { view: () => execution.view(), sync },
     executor: createCallExecutor({ execution, evm, config, clock }, callTimeoutMs),
     calls: createCallRuns({ execution, evm, traced, config }),
-    tracing: createTracing({ execution, evm, traced, config, clock }, caches),
+    tracing: createTracing({ execution, evm, traced, config, clock, maxTraceBytes }, caches),
     metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, timestampOf(config, parent.number + 1)) },
     ...(pool && { pool }),
@@ -91,6 +97,6 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     forks: config,
     forkConfigs: forkConfigsOf(config),
     clientVersion: `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`,
-    limits: defaultEthLimits,
+    limits: { ...defaultEthLimits, traceBytes: Math.min(traceBytes, maxAnswerBytes), logBytes: Math.min(logBytes, maxAnswerBytes) },
   }
 }

@@ -16,6 +16,7 @@ import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
+import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import type { ForwardMetrics } from '../metrics.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
@@ -55,7 +56,7 @@ export type EthServing = Disposable & { readonly parts: EthParts; readonly watch
 export function ethServing(
   deps: Omit<PartDeps, 'registry'> & {
     readonly execution: ExecutionWorker
-    readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches'>
+    readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches' | 'guard'>
     readonly consensus: ConsensusHalf | undefined
     readonly forwarding: ForwardMetrics
     readonly heads: HeadFeed
@@ -65,7 +66,7 @@ export function ethServing(
   },
   options: NodeOptions,
 ): EthServing {
-  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback } = options
+  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
   const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory } = deps
   const codeBytes = codeBytesOf(memory.mainBytes)
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
@@ -89,7 +90,7 @@ export function ethServing(
       pendingFallback,
     },
     preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
-    ...{ caches: memory.caches, codeBytes },
+    ...{ caches: memory.caches, codeBytes, maxAnswerBytes: maxAnswerBytesOf(answerBytesOf(memory.guard.maxBytes, rpcThreads)) },
   })
   const engine = watch &&
     jwtSecret &&

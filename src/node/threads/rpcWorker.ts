@@ -17,7 +17,7 @@ import { healthPages } from '#rpc/server/healthPages'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createHistoryCaches } from '#state/historyCache'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
-import { answerBytesOf } from '../memory/serverLimits.ts'
+import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
 import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
 import { createHeadFeed } from '../serving/headFeed.ts'
@@ -85,6 +85,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
   const codeBytes = codeBytesOf(cacheBytes)
+  const answerBytes = answerBytesOf(memoryMaxBytes, threads)
   using memory = createThreadGuard(clock, memoryMaxBytes, caches)
   using meter = createThreadMeter(metrics, caches)
   let sync: SyncProgress | undefined = settings.sync
@@ -122,14 +123,14 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       version,
       newFilterId: filterIdsOf(number),
-      ...{ caches, codeBytes },
+      ...{ caches, codeBytes, maxAnswerBytes: maxAnswerBytesOf(answerBytes) },
       sync: () => sync,
     })
     const routes: FilterRoutes = { here: number, threads, passOn: (to, call) => main.ask('passOn', to, call) }
     await using servers = await startServers(
       {
         ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
-        memory: { guard: memory, answerBytes: answerBytesOf(memoryMaxBytes, threads) },
+        memory: { guard: memory, answerBytes },
         eth: { context: opened.context, heads, route: (registry) => withFilterRoutes(registry, routes) },
         health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
       },

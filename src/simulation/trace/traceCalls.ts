@@ -54,7 +54,7 @@ class ReplayCalls implements CallTracing {
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
-    return runTraced(this.#deps.traced, request, timer, {
+    return runTraced(this.#deps, request, timer, {
       facts: { from, to, value, data, gas: Number(gasLimit), ...place },
       before,
       run: (evm, listen) => {

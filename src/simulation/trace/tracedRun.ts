@@ -9,6 +9,7 @@ import type { Json } from '#rpc/json'
 import type { TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import { createValueReads } from '#state/worldReads'
 import { OutOfTime } from '../call/callTimer.ts'
+import type { SimulationDeps } from '../simulationDeps.ts'
 
 /** Wraps an interpreter: messages run with an interrupt check, and sessions stay open when they are disposed. `opened` receives each session. */
 function kept(evm: Evm, interruptCheck: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
@@ -64,10 +65,15 @@ function outcomeOfFault(error: unknown): TraceOutcome | undefined {
 }
 
 /** Runs work with the tracer that a request names. */
-export function runTraced(traced: TracedEvm, request: TraceRequest, timer: RunTimer, work: TracedWork): TraceOutcome {
+export function runTraced(
+  { traced, maxTraceBytes }: Pick<SimulationDeps, 'traced' | 'maxTraceBytes'>,
+  request: TraceRequest,
+  timer: RunTimer,
+  work: TracedWork,
+): TraceOutcome {
   const sessions: EvmSession[] = []
   try {
-    return traceWith(createTracer(request), traced, timer, work, sessions)
+    return traceWith(createTracer(request, maxTraceBytes), traced, timer, work, sessions)
   } catch (error) {
     const outcome = outcomeOfFault(error)
     if (outcome === undefined) throw error

@@ -92,7 +92,7 @@ class ReplayTracing implements BlockTracing {
 
   #traceReady(parent: ParentBlock, index: number, request: TraceRequest, timer: RunTimer): TraceOutcome {
     const replay = this.#replay
-    return runTraced(this.#deps.traced, request, timer, {
+    return runTraced(this.#deps, request, timer, {
       facts: this.#factsOf(index),
       before: replay.before(index, parent),
       run(evm, listen): TracedEnd | { readonly refused: TraceOutcome } {

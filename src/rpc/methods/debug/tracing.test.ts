@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
+import { defaultEthLimits } from '../../context.ts'
 import type { TraceOutcome } from '../../tracePorts.ts'
 import { inTurns } from '../turns.ts'
 import { traceTransaction } from './traceTransaction.ts'
-import { tracedResult } from './tracing.ts'
+import { TraceBound, tracedResult } from './tracing.ts'
 
 describe('rpc/methods/debug/tracing', () => {
+  it('rpc/methods/debug/tracing: the traces of one request end at the limit of the node (-32000)', async () => {
+    const bound = new TraceBound({ ...fakeContext(fakeChain([[[]]])), limits: { ...defaultEthLimits, traceBytes: 10 } })
+    await bound.count(10)
+    await expect(bound.count(1)).rejects.toMatchObject({ code: -32000, message: 'the traces are larger than 10 bytes' })
+  })
+
   it.each<[string, TraceOutcome | 'pruned', number]>([
     ['a pruned state', 'pruned', 4444],
     ['an unknown tracer', { kind: 'unsupported', reason: 'there is no tracer x' }, -32004],

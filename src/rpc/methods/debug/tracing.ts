@@ -11,9 +11,6 @@ import { prunedStateNow } from '../eth/atBlock.ts'
 import { outOfTime, outputOf } from '../eth/calls/callErrors.ts'
 import { inTurns, whenReady, yieldTurn } from '../turns.ts'
 
-/** Maximum size of the traces of one request, in characters. */
-export const maxTraceLength = 128 * 2 ** 20
-
 /** Result codec of a list whose items are JSON text. */
 export function textItems(doc: string): TextCodec<readonly string[] | undefined> {
   return { doc, schema: { type: ['array', 'null'] }, text: (items) => (items === undefined ? 'null' : `[${items.join(',')}]`) }
@@ -86,7 +83,7 @@ export class TraceBound {
   readonly #maxLength: number
   #length = 0
 
-  constructor(context: EthContext, maxLength: number = maxTraceLength) {
+  constructor(context: EthContext, maxLength: number = context.limits.traceBytes) {
     this.#context = context
     this.#maxLength = maxLength
   }

@@ -6,7 +6,7 @@ import { address, listOf, position, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidParams } from '../../errors.ts'
 import { type ParamCodec, param } from '../../registry.ts'
-import { maxTraceLength, textItems } from '../debug/tracing.ts'
+import { textItems } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
 import { blockIdAt, requireBlock, sealed } from '../eth/atBlock.ts'
 import { callsOfBlock } from './blocks.ts'
@@ -82,7 +82,7 @@ async function search(context: EthContext, filter: TraceFilter): Promise<readonl
   for (let number = first; number <= last && seen < end; number++) {
     const block: BlockId | undefined = blockIdAt(context, { kind: 'number', number })
     if (block === undefined) break
-    const texts = await callsOfBlock(context, block, keep, maxTraceLength - length)
+    const texts = await callsOfBlock(context, block, keep, context.limits.traceBytes - length)
     length += texts.reduce((sum, each) => sum + each.length, 0)
     found.push(...texts)
   }
