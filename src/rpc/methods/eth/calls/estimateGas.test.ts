@@ -148,7 +148,7 @@ it('rpc/methods/eth/calls/estimateGas: all runs share one time limit, and the se
   const measure = (_at: unknown, _message: CallMessage, of: unknown): MeasuredCall => {
     timers.push(of)
     if (timers.length === 3) return { outcome: { kind: 'timeout', timeoutMs: 5_000 }, gasUsed: 0n, gasRefunded: 0n }
-    return { outcome: success, gasUsed: 25_000n, gasRefunded: 0n }
+    return { outcome: timers.length === 2 ? outOfGas : success, gasUsed: 25_000n, gasRefunded: 0n }
   }
   const context = { ...fakeContext(chain), executor: { timer, call: measure } }
   const asked = Promise.resolve(ethRegistry.get('eth_estimateGas')?.call(context, [{ to: contract, input: '0x01' }]))
