@@ -38,6 +38,32 @@ it('lib/memoryGuard: reports each new level once, and collects until memory is n
   expect([guard.level(), events]).toEqual(['normal', ['high', 'collect', 'collect', 'full', 'collect', 'collect', 'normal']])
 })
 
+it('lib/memoryGuard: a level ends after ten seconds below its begin, even when memory does not fall further', async () => {
+  const clock = createManualClock()
+  let bytes = 950
+  using guard = createMemoryGuard({ clock, measure: () => bytes }, 1_000)
+  const levels: string[] = []
+  guard.onChange((level) => void levels.push(level))
+  await clock.advanceMs(100)
+  bytes = 870
+  await clock.advanceMs(9_000)
+  bytes = 950
+  await clock.advanceMs(100)
+  bytes = 870
+  await clock.advanceMs(9_900)
+  expect(levels).toEqual(['full'])
+  await clock.advanceMs(200)
+  expect(levels).toEqual(['full', 'high'])
+  bytes = 750
+  await clock.advanceMs(9_800)
+  expect(levels).toEqual(['full', 'high'])
+  await clock.advanceMs(400)
+  expect(levels).toEqual(['full', 'high', 'normal'])
+  bytes = 850
+  await clock.advanceMs(60_000)
+  expect(levels).toEqual(['full', 'high', 'normal', 'high'])
+})
+
 it('lib/memoryGuard: slow collections take at most a fifth of the time', async () => {
   const clock = createManualClock()
   let spentMs = 0

@@ -25,10 +25,14 @@ export type MemoryGuardDeps = {
   readonly collect?: (() => void) | undefined
 }
 
-/** Shares of the bound at which levels begin and end. A level ends lower than it begins, so that it does not flicker. */
+/**
+ * Shares of the bound at which levels begin and end. A level ends lower than it begins, so that it does not flicker, or after some time below its begin:
+ * holes in the heap of glibc, which nothing returns, must not keep a level.
+ */
 const begins = { high: 0.8, full: 0.9 } as const
 const ends = { high: 0.72, full: 0.85 } as const
 const everyMs = 100
+const settledMs = 10_000
 /** Shortest pause between collections at a level, and the pause as a multiple of the last collection: they take a twentieth or a fifth of the time. */
 const pauses = { normal: { leastMs: 0, factor: 0 }, high: { leastMs: 2_000, factor: 20 }, full: { leastMs: 200, factor: 5 } } as const
 
@@ -47,11 +51,17 @@ export function createMemoryGuard({ clock, measure = anonymousBytes, collect }: 
   const listeners = new Set<(level: MemoryLevel) => void>()
   let level: MemoryLevel = 'normal'
   let nextCollectionMs = 0
+  /** time since which the measurements are below the begin of the level */
+  let belowSinceMs = 0
   let timer: Disposable | undefined
 
   function look(): void {
-    const next = nextLevel(level, measure() / maxBytes)
+    const share = measure() / maxBytes
+    const nowMs = clock.elapsedMs()
+    if (level === 'normal' || share >= begins[level]) belowSinceMs = nowMs
+    const next = nextLevel(nowMs - belowSinceMs < settledMs ? level : 'normal', share)
     if (next !== level) {
+      belowSinceMs = nowMs
       if (next === 'full') nextCollectionMs = 0
       level = next
       for (const listener of listeners) listener(next)
