@@ -74,7 +74,8 @@ class BlockCheck {
     const hashes = body.transactions.map((raw) => keccak256(raw))
     const problem = receipts && receiptsProblem(receipts, hashes, header)
     if (problem) this.#report(tables.receipts, this.#key, problem)
-    this.#checkPlaces(hashes)
+    // places are removed before the bodies
+    if (this.#number >= readPruned(this.#reader, tables.bodies.id)) this.#checkPlaces(hashes)
   }
 
   #checkPosition(): void {

@@ -56,8 +56,9 @@ type Pruned = { readonly rows: number; readonly files: number }
  * Removes segment files with bodies and receipts of blocks that are not retained, and their rows in other tables. A file is removed as a whole, when all
  * of its blocks are too old.
  *
- * Effects, in order: 1 places of its transactions are deleted from `txByHash` (bodies only), 2 a transaction deletes the record of the file and raises the
- * mark of the table: readers answer that the rows are pruned, 3 the file is removed. After a kill before 2, 1 is repeated; after 2 the next start removes the file.
+ * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
+ * `txByHash` (bodies only), 3 a transaction deletes the record of the file, 4 the file is removed. After a kill before 3 the next pruner continues, whatever
+ * it retains; after 3 the next start removes the file.
  */
 export class RowPruner {
   readonly #deps: RowPrunerDeps
@@ -71,17 +72,25 @@ export class RowPruner {
   /** Removes some rows, or one file, in a transaction. @param most rows @returns undefined when there is nothing to remove */
   step(most: number): Pruned | undefined {
     const { kv, retention } = this.#deps
-    if (retention.bodies === 'all' && retention.receipts === 'all' && retention.logs === 'all') return undefined
     using reader = kv.snapshot()
     const oldest = oldestRows(reader, retention, this.#deps.leastBodies)
     const bodies = oldestSegment(reader, tables.bodies.id)
-    if (bodies && bodies.last < oldest.bodies) return this.#removePlaces(reader, bodies, most) ?? this.#remove(bodies)
+    if (bodies && bodies.last < oldest.bodies) {
+      return this.#mark(reader, bodies) ?? this.#removePlaces(reader, bodies, most) ?? this.#remove(bodies)
+    }
     const receipts = oldestSegment(reader, tables.receipts.id)
-    if (receipts && receipts.last < oldest.receipts) return this.#remove(receipts)
+    if (receipts && receipts.last < oldest.receipts) return this.#mark(reader, receipts) ?? this.#remove(receipts)
     const logs = planLogPruning(reader, oldest.logs, most)
     if (logs === undefined) return undefined
     kv.write((tx) => pruneLogIndex(tx, logs))
     return { rows: logs.keys.length, files: 0 }
+  }
+
+  /** Makes readers answer that the rows of a segment are pruned. @returns undefined when they do */
+  #mark(reader: KvReader, { table, last }: SegmentRecord): Pruned | undefined {
+    if (readPruned(reader, table) > last) return undefined
+    this.#deps.kv.write((tx) => writePruned(tx, table, last + 1))
+    return { rows: 0, files: 0 }
   }
 
   /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
@@ -102,10 +111,7 @@ export class RowPruner {
 
   #remove(record: SegmentRecord): Pruned {
     const { kv, dir, log } = this.#deps
-    kv.write((tx) => {
-      deleteSegment(tx, record)
-      writePruned(tx, record.table, record.last + 1)
-    })
+    kv.write((tx) => deleteSegment(tx, record))
     const name = segmentFileName(record)
     try {
       rmSync(join(dir, name), { force: true })

@@ -6,12 +6,13 @@ import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import { storeFault } from '#store/faults'
 import type { Kv } from '#store/ports'
-import { readMoved, segmentsOf, segmentTables } from '#store/segments/segmentRecords'
+import { readMoved, readPruned, segmentsOf, segmentTables } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { accountOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { readBlock, readCanonicalHash, readHeader, readHeads, readLocation, readReceipts } from '../chainStore.ts'
+import { checkBlocks } from '../check/blockCheck.ts'
 import { commitBranch, commitGenesis } from '../commit/commit.ts'
 import { buildSegments, type SegmentBounds, type SegmentBuilder } from './buildSegments.ts'
 import { RowPruner, type RowRetention, retainAllRows } from './rowPruner.ts'
@@ -95,6 +96,21 @@ function seen(kv: Kv): unknown[] {
     const id = hash && { number, hash }
     return id && { header: readHeader(reader, id), block: readBlock(reader, id), receipts: readReceipts(reader, id) }
   })
+}
+
+/** Returns the retained blocks with a transaction that has no place. */
+function lostPlaces(kv: Kv): number[] {
+  using reader = kv.snapshot()
+  const retained = blocks.filter(({ header: { number } }) => number >= readPruned(reader, tables.bodies.id))
+  return retained.filter(({ executed }) => executed.some(({ hash }) => !readLocation(reader, hash))).map(({ header }) => header.number)
+}
+
+/** Returns the tables in which a verification finds differences. */
+function differencesOf(kv: Kv): string[] {
+  using reader = kv.snapshot()
+  const found: string[] = []
+  checkBlocks(reader, 0, 40, { hasTime: () => true, onRow() {}, report: ({ table, key }) => void found.push(`${table} ${key}`) })
+  return found
 }
 
 const rowCount = (kv: Kv): number => {
@@ -261,12 +277,34 @@ it('blockchain/segments: after a kill between any two effects of retention a blo
       expect([undefined, was.block]).toContainEqual(found.block)
       if (number >= 20) expect(found).toEqual(was)
     }
+    expect(lostPlaces(again)).toEqual([])
+    expect(differencesOf(again)).toEqual([])
     const next = moverOn(copy, again, { rows })
     await using _next = next.mover
     for (let times = 0; times < 4; times++) await next.run()
     expect(readdirSync(segmentsDir(copy)).filter((name) => name.startsWith('bodies'))).toHaveLength(1)
   }
 }, 60_000)
+
+it('blockchain/segments: a removal that a kill has interrupted is completed also when the next start retains everything', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  const { run, mover } = moverOn(dir, kv)
+  for (let times = 0; times < 6; times++) await run()
+  await mover[Symbol.asyncDispose]()
+  const rows: RowRetention = { bodies: { blocks: 25 }, receipts: 'all', logs: 'all' }
+  const pruner = new RowPruner({ kv, log: silentLog, dir: segmentsDir(dir), retention: rows, leastBodies: { sec: 0 } })
+  // the mark, and the places of some blocks
+  pruner.step(3)
+  pruner.step(3)
+  expect(lostPlaces(kv)).toEqual([])
+  expect(differencesOf(kv)).toEqual([])
+  const next = moverOn(dir, kv)
+  await using _next = next.mover
+  for (let times = 0; times < 4; times++) await next.run()
+  expect(readdirSync(segmentsDir(dir)).filter((name) => name.startsWith('bodies-000000000000'))).toEqual([])
+  expect(differencesOf(kv)).toEqual([])
+})
 
 it('blockchain/segments: a directory that cannot be written ends moving; blocks stay in the tables', async () => {
   const dir = newDir()
