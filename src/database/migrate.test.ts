@@ -2,15 +2,14 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { concatBytes, u64Bytes } from '#lib/bytes'
+import { u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
-import { fromHex, type Hex, toHex } from '#lib/hex'
-import { unwindState } from '#state/chainState'
+import { pruneHistory } from '#state/pruneHistory'
 import { openLmdbKv } from '#store/lmdbKv'
-import type { Kv, KvReader, KvWriter } from '#store/ports'
+import type { Kv, KvWriter } from '#store/ports'
 import { chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
-import { indexAsSchema5 } from '#test/harness/chain/olderSchemas'
+import { asSchema3 } from '#test/harness/chain/olderSchemas'
 import { storedChain } from '#test/harness/store/storedChain'
 import { type MigrateResult, migrateDatabase } from './migrate.ts'
 import { type VerifyResult, verifyDatabase } from './verify.ts'
@@ -51,59 +50,13 @@ const verify = (datadir: string): Promise<VerifyResult> =>
   verifyDatabase({ clock: systemClock, signal: new AbortController().signal, onProgress: () => {} }, { datadir, restart: true })
 
 const nodeTables = [tables.accountNodes, tables.storageNodes]
-type Rows = ReadonlyMap<Hex, Hex>
 
-/** Returns all trie nodes by table and key. */
-const nodesIn = (reader: KvReader): Rows =>
-  new Map(
-    nodeTables.flatMap(({ id }) =>
-      [...reader.range(id, {})].map(({ key, value }) => [toHex(concatBytes(Uint8Array.of(id), key)), toHex(value)] as const),
-    ),
-  )
-
-/** Returns the trie nodes after each block, from the last one down, by unwinding in a transaction that is not committed. */
-function nodesByBlock(kv: Kv): readonly Rows[] {
-  const found: Rows[] = []
-  const notCommitted = new Error('not committed')
-  try {
-    kv.write((tx) => {
-      for (let number = blocks; number >= 0; number--) {
-        found.push(nodesIn(tx))
-        if (number > 0) unwindState(tx, number)
-      }
-      throw notCommitted
-    })
-  } catch (error) {
-    if (error !== notCommitted) throw error
-  }
-  return found.reverse()
-}
-
-/** Iterates over the trie nodes that a block changed, as rows of schema 3. */
-function* nodeChanges(nodes: readonly Rows[], number: number): Generator<{ readonly row: Hex; readonly change: Uint8Array }> {
-  const [before, after] = [nodes[number - 1] ?? expect.fail(), nodes[number] ?? expect.fail()]
-  for (const row of new Set([...before.keys(), ...after.keys()])) {
-    const was = before.get(row)
-    if (was !== after.get(row)) yield { row, change: was ? concatBytes(Uint8Array.of(1), fromHex(was)) : Uint8Array.of(0) }
-  }
-}
-
-/** Returns a copy of the chain as schema 3 wrote it: with whole trie nodes among the changes of each block, and in the history index. */
-async function asSchema3(name: string): Promise<string> {
+/** Returns a copy of the chain as schema 3 wrote it. @param upTo adds blocks to it up to this one before */
+async function copyAsSchema3(name: string, upTo = blocks): Promise<string> {
   const datadir = await copyWith(name, () => {})
+  await storedChain(datadir, upTo)
   await using kv = open(datadir)
-  const nodes = nodesByBlock(kv)
-  kv.write((tx) => {
-    for (let number = 1; number <= blocks; number++) {
-      for (const { row, change } of nodeChanges(nodes, number)) {
-        tx.put(tables.changes.id, concatBytes(u64Bytes(number), fromHex(row)), change)
-      }
-    }
-    indexAsSchema5(tx, indexed)
-    for (const key of [...tx.keys(tables.nodeHistory.id, {})]) tx.delete(tables.nodeHistory.id, key)
-    tx.delete(tables.meta.id, Buffer.from('state.nodes'))
-    tx.put(tables.meta.id, schemaKey, u64Bytes(3))
-  })
+  asSchema3(kv, { blocks: upTo, indexed })
   return datadir
 }
 
@@ -123,7 +76,7 @@ it('database/migrate: names the steps from an older schema, and refuses a newer 
 })
 
 it('database/migrate: moves node changes of schema 3, continues after an interruption, and each part leaves a database that verifies', async () => {
-  const datadir = await asSchema3('schema 3')
+  const datadir = await copyAsSchema3('schema 3')
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0, differences: [] })
   expect(await migrate(datadir, 5)).toEqual({ done: false, schema: chainSchema.version, steps: stepsAfter(3), movedBlocks: 5 })
   expect(await verify(datadir)).toMatchObject({ done: true, found: 0, differences: [] })
@@ -138,4 +91,25 @@ it('database/migrate: moves node changes of schema 3, continues after an interru
   const isNode = (id: number | undefined): boolean => nodeTables.some((table) => table.id === id)
   expect([...reader.keys(tables.changes.id, {})].filter((key) => isNode(key[8]))).toEqual([])
   expect([...reader.keys(tables.historyIndex.id, {})].filter((key) => isNode(key[0]))).toEqual([])
+}, 120_000)
+
+it('database/migrate: a database verifies while some blocks of an indexed segment of 64 are moved', async () => {
+  const datadir = await copyAsSchema3('segment', 70)
+  expect(await migrate(datadir, 20)).toMatchObject({ done: false, movedBlocks: 20 })
+  expect(await verify(datadir)).toMatchObject({ done: true, found: 0, differences: [] })
+  expect(await migrate(datadir)).toMatchObject({ done: true, movedBlocks: 50 })
+  expect(await verify(datadir)).toMatchObject({ done: true, found: 0, differences: [] })
+}, 120_000)
+
+it('database/migrate: indexes the nodes of a segment whose first blocks have none left', async () => {
+  const datadir = await copyAsSchema3('pruned nodes', 70)
+  {
+    await using kv = open(datadir)
+    kv.write((tx) => pruneHistory(tx, { values: 0, nodes: 30 }, () => true))
+  }
+  expect(await migrate(datadir)).toMatchObject({ done: true, movedBlocks: 70 })
+  expect(await verify(datadir)).toMatchObject({ done: true, found: 0, differences: [] })
+  await using kv = open(datadir)
+  using reader = kv.snapshot()
+  expect([...reader.keys(tables.nodeHistory.id, { from: Uint8Array.of(1) })]).toHaveLength(1)
 }, 120_000)

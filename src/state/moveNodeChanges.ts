@@ -24,14 +24,14 @@ export function moveNodeChanges(tx: KvWriter, hasTime: () => boolean): boolean {
   const oldest = oldestState(tx)
   let number = lastUnmoved(tx)
   for (; number > oldest; ) {
-    moveBlock(tx, number, oldest)
+    moveBlock(tx, number)
     writeMark(tx, 'nodes', --number)
     if (!hasTime()) return number <= oldest
   }
   return true
 }
 
-function moveBlock(tx: KvWriter, number: number, oldest: number): void {
+function moveBlock(tx: KvWriter, number: number): void {
   const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
   const moved = new MovedNodeChanges(number)
   for (const table of [accountNodesTable, storageNodesTable]) {
@@ -45,5 +45,6 @@ function moveBlock(tx: KvWriter, number: number, oldest: number): void {
     }
   }
   // trie nodes of older blocks are pruned
-  if (number > oldestProof(tx)) moved.writeTo(tx, { head: readMark(tx, 'head') ?? number, first: oldest + 1 })
+  const withNodes = oldestProof(tx)
+  if (number > withNodes) moved.writeTo(tx, { head: readMark(tx, 'head') ?? number, first: withNodes + 1 })
 }

@@ -84,7 +84,7 @@ export class MovedNodeChanges {
 
   /**
    * Writes the block's row. The index of its segment, which lacks the block, is dropped, and written again with the segment's first block.
-   * @param first the first block that is moved
+   * @param first the first moved block with a row
    */
   writeTo(tx: KvWriter, { head, first }: { readonly head: number; readonly first: number }): void {
     if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeBlock(this.#entries))

@@ -1,5 +1,6 @@
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
+import { unwindState } from '#state/chainState'
 import { indexHistory } from '#state/history'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
@@ -64,4 +65,60 @@ export function appendAsSchema3(chain: Appending, block: readonly Touch[]): void
     tx.delete(tables.meta.id, mark('state.nodes'))
   })
   if (number % 8 === 0) kv.write((tx) => indexHistory(tx, number))
+}
+
+type Rows = ReadonlyMap<Hex, Hex>
+const none: Rows = new Map()
+
+/** Returns all trie nodes by table and key. */
+const nodesIn = (reader: KvReader): Rows =>
+  new Map(
+    nodeTables.flatMap(({ id }) =>
+      [...reader.range(id, {})].map(({ key, value }) => [toHex(concatBytes(Uint8Array.of(id), key)), toHex(value)] as const),
+    ),
+  )
+
+/** Returns the trie nodes after each block, from the last one down, by unwinding in a transaction that is not committed. */
+function nodesByBlock(kv: Kv, blocks: number): readonly Rows[] {
+  const found: Rows[] = []
+  const notCommitted = new Error('not committed')
+  try {
+    kv.write((tx) => {
+      for (let number = blocks; number >= 0; number--) {
+        found.push(nodesIn(tx))
+        if (number > 0) unwindState(tx, number)
+      }
+      throw notCommitted
+    })
+  } catch (error) {
+    if (error !== notCommitted) throw error
+  }
+  return found.reverse()
+}
+
+/** Iterates over the trie nodes that a block changed, as rows of schema 3. */
+function* nodeChanges(nodes: readonly Rows[], number: number): Generator<{ readonly row: Hex; readonly change: Uint8Array }> {
+  const [before, after] = [nodes[number - 1] ?? none, nodes[number] ?? none]
+  for (const row of new Set([...before.keys(), ...after.keys()])) {
+    const was = before.get(row)
+    if (was !== after.get(row)) yield { row, change: was ? concatBytes(Uint8Array.of(1), fromHex(was)) : Uint8Array.of(0) }
+  }
+}
+
+/**
+ * Rewrites a chain as schema 3 wrote it: with whole trie nodes among the changes of each block, and in the history index.
+ * @param blocks number of the head @param indexed the last block in the index
+ */
+export function asSchema3(kv: Kv, { blocks, indexed }: { readonly blocks: number; readonly indexed: number }): void {
+  const nodes = nodesByBlock(kv, blocks)
+  kv.write((tx) => {
+    for (let number = 1; number <= blocks; number++) {
+      for (const { row, change } of nodeChanges(nodes, number))
+        tx.put(tables.changes.id, concatBytes(u64Bytes(number), fromHex(row)), change)
+    }
+    indexAsSchema5(tx, indexed)
+    for (const key of [...tx.keys(tables.nodeHistory.id, {})]) tx.delete(tables.nodeHistory.id, key)
+    tx.delete(tables.meta.id, mark('state.nodes'))
+    tx.put(tables.meta.id, mark('schema'), u64Bytes(3))
+  })
 }
