@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorMessage } from '#lib/fault'
@@ -17,6 +18,8 @@ export function lockDir(dir: string): Disposable {
   try {
     file = new DatabaseSync(join(dir, 'LOCK'))
     file.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    // an existing file can be locked on a read-only disk
+    accessSync(dir, constants.W_OK)
   } catch (error) {
     file?.close()
     if (hasErrorCode(error, sqliteBusy)) throw storeFault('DATADIR_LOCKED', { dir }, error)
