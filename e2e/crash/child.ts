@@ -1,17 +1,20 @@
-// The process that is killed: `import` or `derive`. It reports on pipe 3, one message a line:
-//   open MS            the data directory is open, after MS milliseconds
+// The process that is killed: `import`, `derive`, or `build` with finalized blocks that are pruned and moved to segment files. It reports on pipe 3, one message a line:
+//   open MS CPU_MS     the data directory is open, after MS milliseconds, of which CPU_MS of processor time in all threads
 //   begin, end         begin and end of a commit; older states are removed after it
-//   oldest NUMBER      the oldest state: at the start, and after each change. derive only
+//   oldest NUMBER      the oldest state: at the start, and after each change. derive and build
 //   head NUMBER HASH   an acknowledged head
-//   serving URL        derive only
+//   serving URL        derive and build
 //   done NUMBER HASH   the end of the chain
 import { readFileSync, writeSync } from 'node:fs'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import type { Genesis } from '#chainspec/genesis'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
+import type { ExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { importFile } from '#node/importFile'
-import { startNode } from '#node/node'
+import { type Node, startNode } from '#node/node'
+import { type ChainMode, extendChain, startChain } from '#test/harness/process/builtChain'
 import type { Retention } from '#types/chainDistance'
 
 const [mode, datadir = '', genesisPath = '', ...rest] = process.argv.slice(2)
@@ -20,8 +23,13 @@ const tell = (message: string): number => writeSync(3, `${message}\n`)
 /** So short that every run removes states of finalized blocks. */
 const retention: Retention = { history: { blocks: 20 } }
 const onCommit = (phase: 'begin' | 'end'): number => tell(phase)
-const { genesis } = parseBaseGenesisNote(JSON.parse(readFileSync(genesisPath, 'utf8')))
-const tellOpen = (): number => tell(`open ${Math.round(performance.now() - startMs)}`)
+const readGenesis = (): Genesis => parseBaseGenesisNote(JSON.parse(readFileSync(genesisPath, 'utf8'))).genesis
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+const startCpuMs = cpuMs()
+const tellOpen = (): number => tell(`open ${Math.round(performance.now() - startMs)} ${Math.round(cpuMs() - startCpuMs)}`)
 
 async function runImport(): Promise<void> {
   const lines = readFileSync(rest[0] ?? '', 'utf8').split('\n')
@@ -29,7 +37,7 @@ async function runImport(): Promise<void> {
     tell(`head ${blockNumber} ${blockHash}`)
   const { head } = await importFile(
     { clock: systemClock, log: silentLog, onCommit, onBlock },
-    { genesis, datadir, lines: told(lines), retention },
+    { genesis: readGenesis(), datadir, lines: told(lines), retention },
   )
   tell(`done ${head.number} ${head.hash}`)
 }
@@ -48,7 +56,7 @@ async function runDerive(): Promise<void> {
     {
       mode: 'all',
       config,
-      genesis: () => genesis,
+      genesis: readGenesis,
       datadir,
       version: 'crash',
       l1: { rpcUrls: [l1Url], beaconUrls: [], pollMs: 200 },
@@ -62,14 +70,7 @@ async function runDerive(): Promise<void> {
   const { execution } = node
   if (!execution) throw new Error('no execution half')
   tellOpen()
-  let oldest = -1
-  const tellOldest = (): void => {
-    using view = execution.view()
-    if (view.oldestState === oldest) return
-    oldest = view.oldestState
-    tell(`oldest ${oldest}`)
-  }
-  tellOldest()
+  const tellOldest = oldestTeller(node)
   tell(`serving ${node.urls.http}`)
   while (execution.published.heads.safe.number < Number(last)) {
     await Promise.race([systemClock.delay(20), node.stopped])
@@ -80,4 +81,34 @@ async function runDerive(): Promise<void> {
   await systemClock.delay(60_000)
 }
 
-await (mode === 'import' ? runImport() : runDerive())
+/** Returns a function that reports the oldest state when it has changed. */
+function oldestTeller({ execution }: Node): () => void {
+  let oldest = -1
+  const tellOldest = (): void => {
+    using view = execution?.view()
+    if (view === undefined || view.oldestState === oldest) return
+    oldest = view.oldestState
+    tell(`oldest ${oldest}`)
+  }
+  tellOldest()
+  return tellOldest
+}
+
+async function runBuild(): Promise<void> {
+  const [last = '', chainMode = 'pruned'] = [genesisPath, ...rest]
+  await using node = await startChain(datadir, chainMode as ChainMode, onCommit)
+  tellOpen()
+  const tellOldest = oldestTeller(node)
+  tell(`serving ${node.urls.http}`)
+  await extendChain(node, Number(last), chainMode as ChainMode, ({ number, hash }) => {
+    tell(`head ${number} ${hash}`)
+    tellOldest()
+  })
+  const { number, hash } = (node.execution as ExecutionWorker).published.heads.unsafe
+  tell(`done ${number} ${hash}`)
+  // blocks move and states are removed for some seconds after the last block
+  await systemClock.delay(60_000)
+}
+
+const runs = { import: runImport, derive: runDerive, build: runBuild }
+await runs[mode as keyof typeof runs]()

@@ -15,6 +15,8 @@ export type Aim = { readonly afterMs: number; readonly inCommit: boolean; readon
 /** Reports of one process until it was killed or ended. */
 export type Run = {
   readonly openMs: number | undefined
+  /** processor time of these */
+  readonly openCpuMs: number | undefined
   /** last report of the oldest state; undefined for an import */
   readonly oldest: number | undefined
   /** every head that it acknowledged: a line after a commit, or an RPC response */
@@ -27,11 +29,20 @@ export type Run = {
   readonly missing: readonly Block[]
 }
 
-type State = { openMs?: number; oldest?: number; shown: Block[]; done?: Block; inCommit: boolean; url?: string; missing: Block[] }
+type State = {
+  openMs?: number
+  openCpuMs?: number
+  oldest?: number
+  shown: Block[]
+  done?: Block
+  inCommit: boolean
+  url?: string
+  missing: Block[]
+}
 
 function take(state: State, message: string): void {
   const [what = '', a = '', b = ''] = message.split(' ')
-  if (what === 'open') state.openMs = Number(a)
+  if (what === 'open') [state.openMs, state.openCpuMs] = [Number(a), Number(b)]
   if (what === 'oldest') state.oldest = Number(a)
   if (what === 'begin') state.inCommit = true
   if (what === 'end') state.inCommit = false
@@ -97,7 +108,7 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
     if (message.startsWith('open')) onOpen()
     if (message.startsWith('serving')) watching = watch(state, before, () => isOver, onHead)
     if (message === 'begin' || message === 'end') onCommit(message)
-    if (message.startsWith('done') && args[0] === 'derive') setTimeout(kill, aim ? 0 : 300)
+    if (message.startsWith('done') && args[0] !== 'import') setTimeout(kill, aim ? 0 : 300)
   }
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   const pipe = child.stdio[3] as Readable
@@ -109,6 +120,6 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   await once(child, 'close')
   isOver = true
   await watching
-  const { openMs, oldest, shown, done, inCommit, missing } = state
-  return { openMs, oldest, shown, done, wasInCommit: inCommit, stderr, missing }
+  const { openMs, openCpuMs, oldest, shown, done, inCommit, missing } = state
+  return { openMs, openCpuMs, oldest, shown, done, wasInCommit: inCommit, stderr, missing }
 }
