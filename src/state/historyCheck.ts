@@ -158,7 +158,7 @@ class UndoCheck {
     const pruned = Math.max(oldestProof(this.#reader), unmoved)
     const key = this.#number === last ? damagedSegment(this.#reader, last, pruned) : undefined
     // a migration drops the index until it has moved the segment's first block
-    const mayBeAbsent = unmoved >= first
+    const mayBeAbsent = unmoved > 0 && unmoved >= first
     if (key && !(mayBeAbsent && this.#reader.get(tables.nodeHistory.id, key) === undefined)) {
       this.#differs(tables.nodeHistory, key, `the index of the nodes of blocks ${first} to ${last}`, 'another index, or none')
     }
