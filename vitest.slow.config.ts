@@ -16,7 +16,7 @@ const sampled = [
 /** Tests that take long and rarely fail: `npm test` leaves them out. */
 export const slowOnly: readonly string[] = [
   'test/follow/recorded.test.ts',
-  'test/process/{anvilL1,devnetB20,executionDeath,halves,memoryMax}.test.ts',
+  'test/process/{anvilL1,devnetB20,disk,executionDeath,halves,memoryMax}.test.ts',
 ]
 
 export default defineConfig({

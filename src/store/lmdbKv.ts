@@ -11,7 +11,7 @@ import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import { requireUsable, type Usage } from './usage.ts'
 
-/** Abortable, committed when the call returns; the flush to the disk follows behind (`#flush`). */
+/** Abortable, committed when the call returns. LMDB flushes the pages at the end of the same call, after they are visible. */
 const commitNow = 1 | 2 | 0x10000
 class LmdbKv implements Kv {
   readonly #dir: string
