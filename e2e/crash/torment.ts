@@ -50,7 +50,7 @@ async function verify(name: string, datadir: string, tally: Tally): Promise<void
 /** Blocks and the oldest state that earlier processes on a data directory have shown. */
 type Seen = { shown: readonly Block[]; oldest: number }
 
-/** Requires that a process lost nothing that earlier ones had shown, and adds what it has shown. */
+/** Requires that a process has every block that earlier ones had shown, and adds its own. */
 function take(name: string, run: Run, seen: Seen): void {
   const { shown, oldest } = seen
   must(run.stderr === '', `${name}: the process wrote ${run.stderr}`)
