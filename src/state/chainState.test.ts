@@ -6,7 +6,7 @@ import { keccak256 } from '#lib/keccak'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
-import { stateContract } from '#test/contract/state'
+import { longStateContract, stateContract } from '#test/contract/state'
 import { stateStackContract } from '#test/contract/stateStack'
 import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
@@ -23,10 +23,13 @@ const newDir = (): string => join(base, String(dirs++))
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
+const openLmdb = (): Kv => openLmdbKv(newDir(), Object.values(tables))
 stateContract('memory', createMemoryKv, sampleOf(5, 25))
-stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), sampleOf(2, 6))
-stateStackContract('memory', createMemoryKv, 15)
-stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
+stateContract('lmdb', openLmdb, sampleOf(2, 6))
+longStateContract('memory', createMemoryKv)
+for (const open of sampleOf([], [openLmdb])) longStateContract('lmdb', open)
+stateStackContract('memory', createMemoryKv, sampleOf(8, 15))
+stateStackContract('lmdb', openLmdb, sampleOf(3, 5))
 
 it('state/chainState: reads states between blocks that change many rows and blocks that change few', () => {
   const kv = createMemoryKv()

@@ -194,32 +194,6 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       )
     })
 
-    it(`state/chainState ${adapter}: reads values of blocks whose trie nodes are pruned, refuses their proofs (HISTORY_PRUNED), and unwinds`, async () => {
-      await using kv = open()
-      const chain = new Chain(kv)
-      const blocks = fc.sample(anyBlock, { seed: 13, numRuns: 140 })
-      chain.genesis(blocks[0] ?? [])
-      chain.appendAll(blocks.slice(1, 130))
-      expect(chain.prune(20, () => true, 100)).toBe(true)
-      const check = (): void =>
-        readNow(kv, (reader) => {
-          expect([oldestState(reader), oldestProof(reader)]).toEqual([20, 100])
-          for (const number of [20, 21, 64, 99]) {
-            const { view, nodes } = stateAt(reader, number, noHash)
-            expectValues(view, chain.models[number] ?? new Map())
-            const pruned = expect.objectContaining({ code: 'HISTORY_PRUNED', data: { number, oldest: 100, what: 'trie nodes' } })
-            expect(() => nodes.get(undefined, new Uint8Array(), fromHex(chain.roots[number] ?? emptyRoot))).toThrow(pruned)
-          }
-          for (let number = 100; number < chain.models.length; number++) {
-            expectModel(stateAt(reader, number, noHash), chain.models[number] ?? new Map(), chain.roots[number] ?? emptyRoot)
-          }
-        })
-      check()
-      while (chain.models.length > 105) chain.unwind()
-      chain.appendAll(blocks.slice(130))
-      check()
-    })
-
     it(`state/chainState ${adapter}: leaves no row of pruned blocks, and continues an interrupted pruning`, async () => {
       await using kv = open()
       const chain = new Chain(kv)
@@ -263,6 +237,62 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       check([0, 189, 190])
       for (let n = 191; n <= 210; n++) chain.append(block(n * 7))
       check([100, 101, 190, 191, 200, 201, 209, 210])
+    })
+
+    it(`state/chainState ${adapter}: takes block hashes from the caller, and reports a missing code by its hash (CODE_MISSING)`, async () => {
+      await using kv = open()
+      new Chain(kv).genesis([])
+      readNow(kv, (reader) => {
+        const hash = hashFromBytes(key(7))
+        const { view } = latestState(reader, (number) => (number === 7 ? hash : undefined))
+        expect([view.blockHash(7), view.blockHash(8)]).toEqual([hash, undefined])
+        expect(view.code(emptyCodeHash)).toHaveLength(0)
+        expect(() => view.code(hash)).toThrow(expect.objectContaining({ code: 'CODE_MISSING', data: { hash } }))
+      })
+    })
+
+    it(`state/chainState ${adapter}: requires blocks to be written and unwound in order (RangeError)`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      chain.genesis([])
+      chain.append([])
+      const nothing = createStateDiff({ accounts: [], slots: [], codes: [] })
+      const result: StateRoot = { root: emptyRoot, nodes: emptyTrieDiff, storageRoots: new Map() }
+      expect(() => kv.write((tx) => writeState(tx, 3, nothing, result))).toThrow(RangeError)
+      expect(() => kv.write((tx) => unwindState(tx, 2))).toThrow(RangeError)
+      expect(() => kv.write((tx) => writeGenesis(tx, nothing, result))).toThrow(RangeError)
+      expect(() => readNow(kv, (reader) => stateAt(reader, 2, noHash))).toThrow(RangeError)
+    })
+  })
+}
+
+/** Tests of long chains, and of chains that an earlier version wrote. */
+export function longStateContract(adapter: string, open: () => Kv): void {
+  describe(`state/chainState ${adapter}, long chains`, () => {
+    it(`state/chainState ${adapter}: reads values of blocks whose trie nodes are pruned, refuses their proofs (HISTORY_PRUNED), and unwinds`, async () => {
+      await using kv = open()
+      const chain = new Chain(kv)
+      const blocks = fc.sample(anyBlock, { seed: 13, numRuns: 140 })
+      chain.genesis(blocks[0] ?? [])
+      chain.appendAll(blocks.slice(1, 130))
+      expect(chain.prune(20, () => true, 100)).toBe(true)
+      const check = (): void =>
+        readNow(kv, (reader) => {
+          expect([oldestState(reader), oldestProof(reader)]).toEqual([20, 100])
+          for (const number of [20, 21, 64, 99]) {
+            const { view, nodes } = stateAt(reader, number, noHash)
+            expectValues(view, chain.models[number] ?? new Map())
+            const pruned = expect.objectContaining({ code: 'HISTORY_PRUNED', data: { number, oldest: 100, what: 'trie nodes' } })
+            expect(() => nodes.get(undefined, new Uint8Array(), fromHex(chain.roots[number] ?? emptyRoot))).toThrow(pruned)
+          }
+          for (let number = 100; number < chain.models.length; number++) {
+            expectModel(stateAt(reader, number, noHash), chain.models[number] ?? new Map(), chain.roots[number] ?? emptyRoot)
+          }
+        })
+      check()
+      while (chain.models.length > 105) chain.unwind()
+      chain.appendAll(blocks.slice(130))
+      check()
     })
 
     it(`state/chainState ${adapter}: has proofs of every block of a long chain, in and after segments of node changes, also after a reorg into a segment`, async () => {
@@ -330,31 +360,6 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       chain.check()
       for (const block of blocks.slice(30)) chain.append(block)
       chain.check()
-    })
-
-    it(`state/chainState ${adapter}: takes block hashes from the caller, and reports a missing code by its hash (CODE_MISSING)`, async () => {
-      await using kv = open()
-      new Chain(kv).genesis([])
-      readNow(kv, (reader) => {
-        const hash = hashFromBytes(key(7))
-        const { view } = latestState(reader, (number) => (number === 7 ? hash : undefined))
-        expect([view.blockHash(7), view.blockHash(8)]).toEqual([hash, undefined])
-        expect(view.code(emptyCodeHash)).toHaveLength(0)
-        expect(() => view.code(hash)).toThrow(expect.objectContaining({ code: 'CODE_MISSING', data: { hash } }))
-      })
-    })
-
-    it(`state/chainState ${adapter}: requires blocks to be written and unwound in order (RangeError)`, async () => {
-      await using kv = open()
-      const chain = new Chain(kv)
-      chain.genesis([])
-      chain.append([])
-      const nothing = createStateDiff({ accounts: [], slots: [], codes: [] })
-      const result: StateRoot = { root: emptyRoot, nodes: emptyTrieDiff, storageRoots: new Map() }
-      expect(() => kv.write((tx) => writeState(tx, 3, nothing, result))).toThrow(RangeError)
-      expect(() => kv.write((tx) => unwindState(tx, 2))).toThrow(RangeError)
-      expect(() => kv.write((tx) => writeGenesis(tx, nothing, result))).toThrow(RangeError)
-      expect(() => readNow(kv, (reader) => stateAt(reader, 2, noHash))).toThrow(RangeError)
     })
   })
 }
