@@ -14,7 +14,7 @@ it('cli: stops as on Ctrl-C when the reader of its output has closed the stream'
   const [rollup, genesis] = [join(dir, 'rollup.json'), join(dir, 'genesis.json')]
   writeFileSync(rollup, JSON.stringify(chain.rollupJson))
   writeFileSync(genesis, JSON.stringify(chain.genesisJson))
-  const l1 = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.beacon', 'http://127.0.0.1:9', '--l1.poll-interval', '50']
+  const l1 = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.poll-interval', '50']
   const files = ['--rollup.config', rollup, '--genesis', genesis, '--datadir', join(dir, 'data')]
   await using cli = startCli([
     'node',
