@@ -3,20 +3,23 @@ import { defineConfig } from 'vitest/config'
 /** The tests of which `npm test` runs a sample (`test/harness/sample.ts`), with all their cases. */
 const sampled = [
   'src/batcher/batcherProperties.test.ts',
-  'src/blockchain/reorg.test.ts',
+  'src/blockchain/{kill,reorg}.test.ts',
   'src/consensus/sequencerChaos.test.ts',
   'src/database/verify.test.ts',
+  'src/node/hostileClients.test.ts',
   'src/state/chainState.test.ts',
   'src/store/journal.test.ts',
+  'test/b20/vectors.test.ts',
   'test/contract/engine.test.ts',
   'test/differential/{evmPrograms,tracedFrames}.test.ts',
-  'test/process/{devnet,signals}.test.ts',
+  'test/faults/{evmHostile,executionWorker,senderThreads}.test.ts',
+  'test/process/{devnet,network,supervisor}.test.ts',
 ]
 
 /** Tests that take long and rarely fail: `npm test` leaves them out. */
 export const slowOnly: readonly string[] = [
   'test/follow/recorded.test.ts',
-  'test/process/{anvilL1,devnetB20,disk,executionDeath,halves,memoryMax}.test.ts',
+  'test/process/{anvilL1,devnetB20,disk,executionDeath,halves,memoryMax,signals}.test.ts',
 ]
 
 export default defineConfig({

@@ -19,6 +19,7 @@ import { LateCommitter } from '#test/harness/chain/lateCommitter'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { Fate, Killed, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
+import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
@@ -291,7 +292,7 @@ describe('blockchain/execution: a kill between any two effects', () => {
   it('memory: loses nothing acknowledged, keeps nothing partial, and has every state right', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(memoryDisk(), run)),
-      { numRuns: 40 },
+      { numRuns: sampleOf(15, 40) },
     )
   })
 
@@ -310,14 +311,14 @@ describe('blockchain/execution: a kill between any two effects', () => {
   it('lmdb and files: does the same', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(realDisk(), run)),
-      { numRuns: 12 },
+      { numRuns: sampleOf(5, 12) },
     )
   })
 
   it('memory, transactions in another thread: does the same', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(memoryDisk(), run, true)),
-      { numRuns: 60, examples: [[unwoundWhileSegmentsFill]] },
+      { numRuns: sampleOf(20, 60), examples: [[unwoundWhileSegmentsFill]] },
     )
   })
 })

@@ -17,6 +17,7 @@ import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain
 import { testAddress } from '../harness/evm/sessions.ts'
 import { startMortal } from '../harness/process/mortalThread.ts'
 import { l1At, nodeOptions } from '../harness/process/nodeOptions.ts'
+import { sampleOf } from '../harness/sample.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
   ...(await original<typeof import('node:worker_threads')>()),
@@ -169,7 +170,7 @@ it('faults/executionWorker: gives consistent views while the thread executes, co
   const looking = look()
   try {
     let head = genesisRef
-    for (let round = 1; round <= 40; round++) {
+    for (let round = 1; round <= sampleOf(16, 40); round++) {
       // twelve blocks on the current head, or on a block up to five below it
       const back = round % 3 === 0 ? Math.min(5, head.number) : 0
       const below = await worker.payload(head.number - back)

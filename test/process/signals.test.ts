@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { sampleOf } from '#test/harness/sample'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Parent folder of the demo's data directory, used by this test only. */
@@ -21,7 +20,7 @@ const signals: readonly (readonly [string, NodeJS.Signals, 'group' | 'launcher']
   ['SIGINT to the launcher alone', 'SIGINT', 'launcher'],
 ]
 
-it.each(sampleOf(signals.slice(0, 1), signals))(
+it.each(signals)(
   'bin: stops the demo cleanly on %s and leaves no process or file',
   async (_what, signal, to) => {
     const child = spawn(ownNode, ['bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'], {
