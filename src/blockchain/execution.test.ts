@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { isFault } from '#lib/fault'
 import { silentLog } from '#lib/log'
 import { accountOf, attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
@@ -19,7 +19,7 @@ const genesisId: BlockId = config.genesis.l2
 function start(kv = createMemoryKv(), opts: { maxTreeBytes?: number } = {}) {
   const phases: string[] = []
   const onCommit = (phase: string) => void phases.push(phase)
-  const deps = { kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onCommit }
+  const deps = { kv, evm: sharedEvm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onCommit }
   const execution = createExecution(deps, opts)
   const refOf = (payload: Payload): L2Ref => l2RefOf(config, payload)
   const build = async (parent: BlockId, transactions: readonly Uint8Array[] = [], branch = 0): Promise<Payload> => {
@@ -58,7 +58,7 @@ describe('blockchain/execution: opening', () => {
   it('refuses a genesis other than the configured one, and writes nothing (WRONG_GENESIS)', async () => {
     const kv = createMemoryKv()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
-    const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
+    const deps = { kv, evm: sharedEvm, genesis: () => genesis, clock: createManualClock(), log: silentLog }
     expect(() => createExecution({ ...deps, config: other })).toThrow(expect.objectContaining({ code: 'WRONG_GENESIS' }))
     expect(await createExecution({ ...deps, config }).heads()).toMatchObject({ unsafe: genesisId })
   })
@@ -66,7 +66,7 @@ describe('blockchain/execution: opening', () => {
   it('refuses the store of another chain, and names both genesis hashes (GENESIS_MISMATCH)', () => {
     const { kv } = start()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
-    const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
+    const deps = { kv, evm: sharedEvm, genesis: () => genesis, clock: createManualClock(), log: silentLog }
     const data = { stored: genesisId.hash, configured: hashOf('other') }
     expect(() => createExecution({ ...deps, config: other })).toThrow(expect.objectContaining({ code: 'GENESIS_MISMATCH', data }))
   })

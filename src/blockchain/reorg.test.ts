@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
@@ -10,6 +9,7 @@ import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { L2Ref } from '#types/blockRef'
@@ -21,7 +21,7 @@ const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule, [testAccount(storage, { nonce: 1n, code: '0x6020355f355500' })])
 
 function open(kv: Kv) {
-  return createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
+  return createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
 }
 
 /** Rows of every table, except code, which is never removed, and marks of the index, which may differ. */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
 import type { JournalRecord } from '#store/ports'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createExecution } from './execution.ts'
 
@@ -16,7 +16,7 @@ it('blockchain/execution: restores acknowledged blocks after a kill when togethe
   const kv = createMemoryKv()
   const segments = new Map<number, JournalRecord[]>()
   const start = (maxTreeBytes: number) => {
-    const deps = { kv, journal: createMemoryJournal(segments), evm: createWasmEvm(), config, genesis: () => genesis, log: silentLog }
+    const deps = { kv, journal: createMemoryJournal(segments), evm: sharedEvm, config, genesis: () => genesis, log: silentLog }
     return createExecution({ ...deps, clock: createManualClock() }, { maxTreeBytes })
   }
   const first = start(2 ** 20)

@@ -1,11 +1,11 @@
 import { decodeErrorResult, encodeFunctionData } from 'viem'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { userDeposits } from '#chainspec/deposits'
-import type { Outcome } from '#evm/ports'
-import { createWasmEvm } from '#evm/wasmEvm'
+import type { EvmSession, Outcome } from '#evm/ports'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { prague, testBlock } from '#test/harness/evm/host'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { addressOf, devnetL1Options, owner, portalAbi, stranger, systemConfigAbi, user } from '#test/harness/l1/devnetL1'
 import { decodeDeposit } from '#types/deposit'
 import { type Address, parseAddress, zeroAddress, zeroHash } from '#types/ids'
@@ -17,12 +17,18 @@ import { type RecordedChainName, readRecordedChain, recordedChains } from './rec
 
 type Call = { caller: Address; origin?: Address; to?: Address; value?: bigint; data?: string; gas?: bigint }
 
+const sessions: EvmSession[] = []
+afterEach(() => {
+  for (const session of sessions.splice(0)) session[Symbol.dispose]()
+})
+
 /** The contracts of genesis, in one block with consecutive calls. */
 function openContracts(code?: { address: Address; code: Uint8Array }) {
   const { accounts, contracts } = devnetL1Options
   const extra = code ? [{ ...code, storage: new Map() }] : []
   const state = genesisView(accounts, [...contracts, ...extra])
-  const session = createWasmEvm().open(state, testBlock, prague)
+  const session = sharedEvm.open(state, testBlock, prague)
+  sessions.push(session)
   return ({ caller, origin = caller, to = portalAddress, value = 0n, data = '0x', gas = 20_000_000n }: Call): Outcome => {
     session.beginTransaction({ origin, gasPrice: 0n, blobHashes: [], warm: [] })
     session.addBalance(caller, value)

@@ -6,7 +6,6 @@ import { afterAll, expect, it, vi } from 'vitest'
 import type { CommitOutcome } from '#blockchain/commit/committer'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
@@ -14,6 +13,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
@@ -26,7 +26,7 @@ const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 
 function open(kv: Kv, committer?: CommitThread, retention?: Retention): Execution {
-  const deps = { kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  const deps = { kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog }
   return createExecution({ ...deps, ...(committer && { committer }) }, { retention })
 }
 

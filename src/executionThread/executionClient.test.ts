@@ -5,13 +5,13 @@ import { executionFault } from '#block/faults'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { Engine } from '#engine/port'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createTransferLog } from '#lib/logTransfer'
 import type { SnapshotSource } from '#store/ports'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
@@ -61,7 +61,7 @@ function connect(
   const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
   let isQuiet = false
   const execution = createExecution({
-    ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
+    ...{ kv, evm: sharedEvm, config, genesis: () => genesis, clock: createManualClock(), log },
     onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
   const clock = createManualClock()

@@ -5,11 +5,11 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { createExecution } from '#blockchain/execution'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import type { L2Ref } from '#types/blockRef'
 import { CommitThread } from './commitThread.ts'
 
@@ -37,7 +37,7 @@ it('executionThread/moving: the commit thread moves finalized blocks, which all 
       onLog: ({ message }) => void lines.push(message),
     })
     const execution = createExecution({
-      ...{ kv, committer, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog },
+      ...{ kv, committer, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog },
     })
     let parent = (await execution.heads()).unsafe
     for (let at = 0; at < 40; at++) {
@@ -60,6 +60,6 @@ it('executionThread/moving: the commit thread moves finalized blocks, which all 
   }
   expect(readdirSync(segmentsDir(dir)).length).toBeGreaterThanOrEqual(15)
   await using kv = openChainKv(dir)
-  await using again = createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  await using again = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
   expect(look(again)).toEqual(seen)
 }, 60_000)

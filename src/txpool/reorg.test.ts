@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { createSenders } from '#block/execution/senders'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import { decodeTransaction, depositType } from '#types/transaction'
@@ -23,7 +23,7 @@ function start() {
   const execution = createExecution({
     ...shared,
     kv: createMemoryKv(),
-    evm: createWasmEvm(),
+    evm: sharedEvm,
     genesis: () => genesis,
     onPublish: (record) => void (opened && pool.onPublished(record)),
   })

@@ -9,12 +9,12 @@ import { baseTimeAddress } from '#chainspec/addresses'
 import { encodeBaseTimeDeposit } from '#chainspec/baseTime'
 import { networkOf } from '#chainspec/networks'
 import type { Evm } from '#evm/ports'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { activationRegistryAddress, factoryAddress, policyRegistryAddress } from '#nativeContracts/addresses'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/stateStack'
 import { createWorldReads } from '#state/worldReads'
 import { attributesAt, chainStart, hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { encodeDeposit } from '#types/deposit'
 import type { Address } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
@@ -29,7 +29,7 @@ const proxy = networkOf('base-sepolia')
 const schedule = scheduleTo('azul', { beryl: 0, cobalt: 0, denim: 0, activationAdmin: admin })
 const { genesis, config } = smallChain(schedule, proxy)
 const depsOf = (evm: Evm): BlockDeps => ({ evm, config, senders: createSenders({ maxBytes: 10_000 }) })
-const [wasm, reference] = [depsOf(createWasmEvm()), depsOf(createReferenceEvm())]
+const [wasm, reference] = [depsOf(sharedEvm), depsOf(createReferenceEvm())]
 
 type Sent = { readonly from: Address; readonly to: Address | null; readonly data: Uint8Array; readonly gasLimit: number }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { NativeFork } from '#chainspec/evmRules'
 import { type Evm, type EvmSession, MissingState, type Outcome, type StateView } from '#evm/ports'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { concatBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { factoryAddress, policyRegistryAddress } from '#nativeContracts/addresses'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { type Address, parseAddress } from '#types/ids'
 import { type Argument, call, encode, errorData, nameHash } from './abi.ts'
 import { judgedNamed } from './judged.ts'
@@ -21,7 +21,7 @@ type Prepared = { readonly world: VectorWorld; readonly token: Address; readonly
 /** A state with a token that restricts senders by an allow list, and balances of alice and bob. */
 function prepare(fork: NativeFork): Prepared {
   const world = new VectorWorld({})
-  using session = openNative(createWasmEvm(), fork)
+  using session = openNative(sharedEvm, fork)
   const token = createToken(session)
   const created = sendOk(
     session,
@@ -146,7 +146,7 @@ describe.each(forks)('b20/hostile: %s', (fork) => {
 const recursionCode = '0x365f5f375f3580601e575f5f6040360360405f6020355af15f5260205ff35b600190035f5260205f365f5f305af15060205ff3'
 
 function gasOf(fork: NativeFork, world: VectorWorld, caller: Address, to: Address, data: Uint8Array): bigint {
-  using session = openAt(createWasmEvm(), fork, world.view())
+  using session = openAt(sharedEvm, fork, world.view())
   const gas = 10_000_000n
   return gas - send(session, caller, to, data, gas).gasLeft
 }
@@ -214,7 +214,7 @@ describe.each(interpreters)('b20/hostile: composite policies of Denim on $name',
 })
 
 it('b20/hostile: a text of V1 that would exceed the interpreter ends with a fault, not with the memory of the process', () => {
-  using session = openNative(createWasmEvm(), 'beryl')
+  using session = openNative(sharedEvm, 'beryl')
   const token = createToken(session)
   const [count, size] = [40_000, 64_000]
   // every element of the array is the same long byte string, and the id is no UTF-8

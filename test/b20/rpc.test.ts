@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createSenders } from '#block/execution/senders'
 import { verifyPayload } from '#block/validation/verifyPayload'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { ethRegistry } from '#rpc/methods'
 import { witnessState } from '#state/witnessState'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { testAccount } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { type DenimChain, openDenimChain } from '#test/harness/rpc/denimChain'
 import { readResult } from '#test/harness/rpc/result'
 import { hashHeader } from '#types/header'
@@ -99,7 +99,7 @@ describe('b20/rpc: a transfer of tokens', () => {
     const [parent, payload] = [view.header(view.canonicalHash(2) ?? expect.fail()) ?? expect.fail(), await execution.payload(3)]
     const hash = hashHeader(parent)
     const from = witnessState(preimages, parent.stateRoot, () => hash)
-    const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 0 }) }
+    const deps = { evm: sharedEvm, config, senders: createSenders({ maxBytes: 0 }) }
     const verified = verifyPayload(deps, { header: parent, hash, state: from }, payload ?? expect.fail())
     expect(verified).toMatchObject({ kind: 'executed', block: { hash: payload?.blockHash } })
   })

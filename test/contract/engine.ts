@@ -4,13 +4,13 @@ import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine, Heads } from '#engine/port'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { accountOf, attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { hashHeader } from '#types/header'
 import { emptyRoot, parseHash } from '#types/ids'
@@ -36,7 +36,7 @@ export function openExecution({ genesis, config }: EngineChain, pool?: BuildPool
   return createExecution({
     ...(pool && { pool }),
     kv: createMemoryKv(),
-    evm: createWasmEvm(),
+    evm: sharedEvm,
     config,
     genesis: () => genesis,
     clock: createManualClock(),

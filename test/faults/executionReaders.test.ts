@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createExecution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { openExecutionReader } from '#executionThread/executionReader'
 import { startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { takeNext } from '#test/harness/flashblocks/takeNext'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { hashTransaction } from '#types/transaction'
@@ -76,7 +76,7 @@ it('faults/executionReaders: shares the worker’s pool between all threads; rea
 
 it('faults/executionReaders: gives all readers, including late ones, the same pending blocks once a flashblock is executed', async () => {
   const maker = createExecution({
-    ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog },
+    ...{ kv: createMemoryKv(), evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog },
   })
   const transactions = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce }))
   const built = await maker.build(config.genesis.l2, attributesAt(schedule, 1, transactions))

@@ -16,7 +16,6 @@ import { evmRulesAt } from '#chainspec/opRules'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SystemConfig } from '#chainspec/systemConfig'
 import { upgradeTransactionsAt } from '#chainspec/upgradeTransactions'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { keccak256Text } from '#lib/keccak'
 import { overlay } from '#state/stateStack'
@@ -24,6 +23,7 @@ import { createWorldReads } from '#state/worldReads'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { type BuiltBlock, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { headerOf } from '#test/harness/chain/headers'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
 import type { WorldReads } from '#types/worldReads'
 
@@ -73,7 +73,7 @@ function follow(
   l1Changes: Partial<SystemConfig> = {},
 ): Chain {
   const config: RollupConfig = { ...network.config, schedule }
-  const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+  const deps = { evm: sharedEvm, config, senders: createSenders({ maxBytes: 10_000 }) }
   const blocks: BuiltBlock[] = [builtGenesis({ genesis, config })]
   let l1: SystemConfig = { ...systemConfig, ...l1Changes }
   for (let number = 1; number <= count; number++) {
@@ -128,7 +128,7 @@ function ask({ blocks, config }: Chain, signature: string, words: readonly bigin
     ...{ chainId: 8453n, number: header.number + 1, timestamp: header.timestamp, beneficiary: zeroAddress, prevRandao: zeroHash },
     ...{ gasLimit: 30_000_000n, baseFee: 0n, blobBaseFee: 1n },
   }
-  const session = createWasmEvm().open(last.state.view, env, evmRulesAt(config.schedule, header.timestamp))
+  const session = sharedEvm.open(last.state.view, env, evmRulesAt(config.schedule, header.timestamp))
   session.beginTransaction({ origin: zeroAddress, gasPrice: 0n, blobHashes: [], warm: [] })
   const data = concatBytes(keccak256Text(signature).subarray(0, 4), ...words.map((word) => bytesFromBigint(word, 32)))
   const outcome = session.run({ caller: zeroAddress, to: gasPriceOracle, value: 0n, data, gas: 30_000_000n })

@@ -8,7 +8,6 @@ import { sequencerFeeVault } from '#chainspec/addresses'
 import { isActive } from '#chainspec/forks'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -16,6 +15,7 @@ import { silentLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { verifyProof } from '#trie/proof'
 import { decodeBlock } from '#types/block'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -41,7 +41,7 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
   const { config, genesis, blocks } = readRecordedChain(name)
   const { schedule } = config
   const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
-  const open = (kv: Kv) => createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const open = (kv: Kv) => createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
   const setUnsafe = async (execution: Execution, payload: Payload) =>
     execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
 

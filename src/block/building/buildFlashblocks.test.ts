@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { createExecution } from '#blockchain/execution'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createListedPool } from '#test/harness/chain/buildPool'
 import { createManualClock, settle } from '#test/harness/clock'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BuiltFlashblock } from '#types/flashblock'
 import { zeroHash } from '#types/ids'
@@ -21,7 +21,7 @@ function start() {
   const emitted: BuiltFlashblock[] = []
   const onFlashblock = (flashblock: BuiltFlashblock) => void emitted.push(flashblock)
   const execution = createExecution({
-    ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool },
+    ...{ kv: createMemoryKv(), evm: sharedEvm, config, genesis: () => genesis, clock, log: silentLog, pool },
     flashblocks: { everyMs, onFlashblock },
   })
   const seal = new AbortController()

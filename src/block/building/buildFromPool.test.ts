@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l1BlockAddress } from '#chainspec/addresses'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { createWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { Kv } from '#store/ports'
@@ -10,6 +9,7 @@ import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/ch
 import { createListedPool } from '#test/harness/chain/buildPool'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { parseHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -80,7 +80,7 @@ function start(stepMs = 0, { genesis, config } = chain) {
   const manual = createManualClock()
   let elapsedMs = 0
   const clock: Clock = { ...manual, elapsedMs: () => (elapsedMs += stepMs) }
-  const execution = createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool })
+  const execution = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock, log: silentLog, pool })
   const head = () => execution.published.heads.unsafe
   const build = (attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void) =>
     payloadOf(execution.build(head(), attributes, seal, onForcedExecuted))

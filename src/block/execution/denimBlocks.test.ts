@@ -5,13 +5,13 @@ import type { ForkSchedule } from '#chainspec/forks'
 import type { Genesis } from '#chainspec/genesis'
 import { networkOf } from '#chainspec/networks'
 import { headerOfPayload } from '#engine/payloadHeader'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { toHex } from '#lib/hex'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/stateStack'
 import { createWorldReads } from '#state/worldReads'
 import { attributesAt, chainStart, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { testAccount } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { decodeDeposit, encodeDeposit } from '#types/deposit'
 import { hashHeader } from '#types/header'
 import { type Hash, parseHash, zeroHash } from '#types/ids'
@@ -43,7 +43,7 @@ class DenimChain {
     const { genesis, config } = smallChain(this.schedule, accounts)
     const { header, hash } = genesisBlock(genesis, this.schedule)
     this.parent = { header, hash, state: genesisState(genesis.accounts).state }
-    this.#deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+    this.#deps = { evm: sharedEvm, config, senders: createSenders({ maxBytes: 10_000 }) }
   }
 
   /** Attributes of the next block; `millisPart` undefined leaves out the BaseTime deposit. */

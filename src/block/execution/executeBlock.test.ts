@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { baseFeeVault, beaconRootsContract, historyStorageContract, l1BlockAddress, operatorFeeVault } from '#chainspec/addresses'
 import { create2DeployerAddress, create2DeployerCode } from '#chainspec/create2Deployer'
 import type { ForkSchedule } from '#chainspec/forks'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/stateStack'
 import { createWorldReads } from '#state/worldReads'
 import { accountOf, attributesAt, chainStart, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { emptyRequestsHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { buildBlock } from '../building/buildBlock.ts'
@@ -31,7 +31,7 @@ function chainOf(schedule: ForkSchedule) {
   const { genesis, config } = smallChain(schedule, extra)
   const { header, hash } = genesisBlock(genesis, schedule)
   const parent: ParentBlock = { header, hash, state: genesisState(genesis.accounts).state }
-  const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+  const deps = { evm: sharedEvm, config, senders: createSenders({ maxBytes: 10_000 }) }
   const build = (attributes: PayloadAttributes, ahead?: SendersAhead) => buildBlock({ ...deps, ahead }, parent, attributes)
   const verify = (payload: Payload, ahead?: SendersAhead) => verifyPayload({ ...deps, ahead }, parent, payload)
   const after = (block: ExecutedBlock) => createWorldReads(overlay(parent.state, block.diff, block.trie), block.header.stateRoot)

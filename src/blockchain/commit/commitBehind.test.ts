@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { storeFault } from '#store/faults'
 import { createMemoryJournal } from '#store/memoryJournal'
@@ -7,6 +6,7 @@ import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { committingConfig as config, Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -216,7 +216,7 @@ describe('blockchain/commit/commitBehind: journal', () => {
     const other = smallChain(scheduleTo('granite'))
     const { grow, setUnsafe, segments } = startCommitting()
     await setUnsafe((await grow(genesisId, 1))[0])
-    const deps = { kv: createMemoryKv(), evm: createWasmEvm(), clock: createManualClock(), log: silentLog }
+    const deps = { kv: createMemoryKv(), evm: sharedEvm, clock: createManualClock(), log: silentLog }
     const journal = createMemoryJournal(segments)
     const execution = createExecution({ ...deps, journal, config: other.config, genesis: () => other.genesis })
     expect((await execution.heads()).unsafe).toMatchObject(other.config.genesis.l2)

@@ -5,10 +5,10 @@ import { createSenders } from '#block/execution/senders'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { genesisBlock } from '#block/genesisBlock'
 import type { Genesis } from '#chainspec/genesis'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { attributesAt } from './blocks.ts'
 
 export type BuiltBlock = { readonly block: ExecutedBlock; readonly state: WorldState }
@@ -20,7 +20,7 @@ export function builtGenesis({ genesis, config }: { genesis: Genesis; config: Ex
 
 /** Builds a chain of blocks with the given transactions. `branch` makes siblings differ. */
 export function buildChain(config: ExecutionConfig, parent: BuiltBlock, transactions: readonly Uint8Array[][], branch = 0): BuiltBlock[] {
-  const deps: BlockDeps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 100_000 }) }
+  const deps: BlockDeps = { evm: sharedEvm, config, senders: createSenders({ maxBytes: 100_000 }) }
   let below = parent
   return transactions.map((own) => {
     const { header, hash } = below.block

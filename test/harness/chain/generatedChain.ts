@@ -9,12 +9,12 @@ import { framesOf } from '#derive/batchEncoder'
 import { encodeFrames } from '#derive/codec/frame'
 import type { L1Block, SafeBlock, SafeHead } from '#derive/ports'
 import type { L1Recording } from '#devnet/recordedL1'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { toQuantity } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import type { Kv } from '#store/ports'
 import { channelOf } from '#test/harness/derive/channels'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { parseAddress } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
@@ -106,7 +106,7 @@ export function emptyChain(kv: Kv, { forks, sequencingWindowBlocks = 3_600 }: Ge
   }
   const execution = createExecution({
     kv,
-    evm: createWasmEvm(),
+    evm: sharedEvm,
     config,
     genesis: () => genesis,
     clock: systemClock,

@@ -5,7 +5,6 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders } from '#block/execution/senders'
 import { createExecution, type Execution } from '#blockchain/execution'
 import type { Genesis } from '#chainspec/genesis'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { serveEngine } from '#executionThread/executionServer'
 import { RecordPublisher, WorkerOutbox } from '#executionThread/outbox'
 import { PublishedSequence } from '#executionThread/publishedSequence'
@@ -13,6 +12,7 @@ import type { ToWorker, WorkerSettings } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createTxPool } from '#txpool/txPool'
 
@@ -52,7 +52,7 @@ async function run({
       ...common,
       kv,
       journal: createMemoryJournal(),
-      evm: createWasmEvm(),
+      evm: sharedEvm,
       genesis: () => genesis,
       pool,
       onPublish(record): void {

@@ -7,7 +7,6 @@ import { type Consensus, createConsensus } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
 import { defaultFollowOptions, Follower } from '#consensus/follow'
 import { consensusMetrics, followMetrics } from '#consensus/metrics'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { createL2Source, defaultL2SourceOptions, type SourceNode } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
 import { systemClock } from '#lib/clock'
@@ -19,6 +18,7 @@ import { ethRegistry, socketRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
 import { createRpcServer } from '#rpc/server/httpServer'
 import { createWsServer } from '#rpc/server/wsServer'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId } from '#types/blockRef'
 import type { Payload } from '#types/payload'
@@ -36,7 +36,7 @@ export type ServedExecution = AsyncDisposable & {
 
 export async function serveExecution({ config, genesis }: FollowChain): Promise<ServedExecution> {
   await using parts = new AsyncDisposableStack()
-  const common = { config, clock: systemClock, log: silentLog, evm: createWasmEvm() }
+  const common = { config, clock: systemClock, log: silentLog, evm: sharedEvm }
   const feed = createHeadFeed()
   const execution = parts.use(
     createExecution({ ...common, kv: createMemoryKv(), genesis: () => genesis, onPublish: (record) => feed.publish(record) }),
@@ -100,7 +100,7 @@ export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?
   const execution = createExecution({
     ...common,
     kv: createMemoryKv(),
-    evm: createWasmEvm(),
+    evm: sharedEvm,
     genesis: () => genesis,
     onExecuted: ({ hash, header }) => executed.push({ hash, number: header.number }),
     onPublish: () => {

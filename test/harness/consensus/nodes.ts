@@ -8,9 +8,9 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
 import type { Pipeline } from '#derive/ports'
 import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Payload } from '#types/payload'
 import { createManualClock } from '../clock.ts'
@@ -58,7 +58,7 @@ export function createRecordedNodes(name: RecordedChainName): RecordedNodes {
     const engine = createExecution({
       kv,
       journal: createMemoryJournal(segments),
-      evm: createWasmEvm(),
+      evm: sharedEvm,
       config,
       genesis: () => genesis,
       clock,

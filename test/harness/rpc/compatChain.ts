@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { networkOf } from '#chainspec/networks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { CancellationToken } from '#rpc/context'
@@ -13,6 +12,7 @@ import { type EthereumChain, openEthereumChain } from '#test/ethereum/chain'
 import { createEthereumContext } from '#test/ethereum/context'
 import { type EthereumChainSpec, parseEthereumGenesis } from '#test/ethereum/genesis'
 import { importRlp } from '#test/ethereum/importRlp'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { poolPort } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
@@ -38,7 +38,7 @@ function compatConfig({ config, genesis }: EthereumChainSpec): RollupConfig {
 /** Imports the suite's chain into a store in memory. */
 export function importCompatChain(): { readonly chain: EthereumChain; readonly spec: EthereumChainSpec } {
   const spec = parseEthereumGenesis(JSON.parse(readFileSync(resolve(compatDir, 'genesis.json'), 'utf8')))
-  const chain = openEthereumChain({ kv: createMemoryKv(), evm: createEthereumEvm(createWasmEvm()), spec })
+  const chain = openEthereumChain({ kv: createMemoryKv(), evm: createEthereumEvm(sharedEvm), spec })
   importRlp(chain, readFileSync(resolve(compatDir, 'chain.rlp')))
   chain.label(chain.head)
   return { chain, spec }
@@ -47,7 +47,7 @@ export function importCompatChain(): { readonly chain: EthereumChain; readonly s
 /** Serves the methods of a node on that chain, with a pool. */
 export async function serveCompatChain({ chain, spec }: ReturnType<typeof importCompatChain>): Promise<RpcServer> {
   const config = compatConfig(spec)
-  const shared = { evm: createWasmEvm(), clock: systemClock, log: silentLog }
+  const shared = { evm: sharedEvm, clock: systemClock, log: silentLog }
   const senders = createSenders({ maxBytes: senderCacheBytes })
   const pool = createTxPool({ ...shared, config, view: () => chain.view(), senders })
   pool.onPublished(chain.published)

@@ -7,13 +7,13 @@ import type { Genesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { networkOf } from '#chainspec/networks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { createEthContext } from '#node/serving/ethContext'
 import { createHeadFeed } from '#node/serving/headFeed'
 import type { EthContext } from '#rpc/context'
 import { openExecution } from '#test/contract/engine'
 import { attributesAt, chainStart, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import type { Payload } from '#types/payload'
 
 export type DenimChain = {
@@ -44,7 +44,7 @@ export function openDenimChain(accounts: Genesis['accounts'] = []): DenimChain {
   const heads = createHeadFeed()
   heads.publish(execution.published)
   const eth = createEthContext({
-    ...{ execution, evm: createWasmEvm(), config, clock: createManualClock(), heads, version: '0.0.0', sync: () => undefined },
+    ...{ execution, evm: sharedEvm, config, clock: createManualClock(), heads, version: '0.0.0', sync: () => undefined },
   })
   return {
     config,

@@ -1,6 +1,5 @@
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import type { RecordedChainName } from '#devnet/recordedChain'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
@@ -8,6 +7,7 @@ import { createRollupNode } from '#node/serving/rollupNode'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import { createRpcServer } from '#rpc/server/httpServer'
 import { createRecordedNodes, type NodeSession, type RecordedNodes } from '#test/harness/consensus/nodes'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { createTxPool, type TxPool } from '#txpool/txPool'
 import type { TransactionPool } from '#types/transactionPool'
@@ -45,7 +45,7 @@ export async function serveRecordedChain(name: RecordedChainName): Promise<Serve
   await session.toTip()
   const { engine: execution, driver, store } = session
   const { config } = nodes
-  const shared = { evm: createWasmEvm(), config, clock: systemClock, log: silentLog }
+  const shared = { evm: sharedEvm, config, clock: systemClock, log: silentLog }
   const rollup = createRollupNode({ config, status: () => driver.status(), engine: execution, store, problems: () => [] })
   const pool = createTxPool({ ...shared, view: () => execution.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
   pool.onPublished(execution.published)
