@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { systemClock } from '#lib/clock'
 import { signJwt } from '#lib/jwt'
@@ -19,6 +19,10 @@ import { startServers } from './serving/servers.ts'
 const jwtSecret = new Uint8Array(32).fill(0x5e)
 const token = () => ({ authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` })
 
+const folder = mkdtempSync(join(tmpdir(), 'basalt-hostile-'))
+let started = 0
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
 /** All servers of a node, over a chain in memory. */
 async function serveAll() {
   const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
@@ -27,7 +31,7 @@ async function serveAll() {
   const parts = { rollup: {} as never, eth, metrics: rpcMetrics.register(new Registry()), metricsPages: new Map() }
   const health = new Map([['/healthz', () => ({ status: 200, body: {} })]])
   const at = { host: '127.0.0.1', port: 0 }
-  const path = join(mkdtempSync(join(tmpdir(), 'basalt-hostile-')), 'ipc')
+  const path = join(folder, `ipc-${started++}`)
   const listen = { http: at, ws: at, engine: at, rollup: at, metrics: at, ipc: { path } }
   const servers = await startServers({ log: silentLog, clock: systemClock, health, ...parts }, listen)
   const { http = '', ws = '', engine: engineUrl = '', rollup = '', metrics = '' } = servers.urls

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
-import type { Kv } from '#store/ports'
+import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
@@ -103,6 +103,32 @@ describe('state/changeIndex', () => {
       )
     for (const number of [0, 50, 90]) expect(deleted(number)).toEqual(expected(number))
     expect(expected(0).size).toBeGreaterThan(2)
+  })
+
+  it('state/changeIndex: finds a row that thousands of blocks deleted with a few reads', () => {
+    const kv = createMemoryKv()
+    const key = new Uint8Array(64).fill(0x77)
+    kv.write((tx) => {
+      for (let number = 1; number <= 2_000; number++) new ChangedRows(number).add(tx, { table: storageTable, key }, true)
+    })
+    using reader = kv.snapshot()
+    let reads = 0
+    const counting: KvReader = {
+      get: (table, at) => reader.get(table, at),
+      look: (table, at, use) => reader.look(table, at, use),
+      range: (table, range) => reader.range(table, range),
+      *keys(table, range) {
+        for (const found of reader.keys(table, range)) {
+          reads++
+          yield found
+        }
+      },
+    }
+    for (const number of [0, 1_000, 1_999]) {
+      expect([...deletedKeys(counting, storageTable, { from: Uint8Array.of(0), to: undefined }, number)]).toEqual([key])
+    }
+    expect([...deletedKeys(counting, storageTable, { from: Uint8Array.of(0), to: undefined }, 2_000)]).toEqual([])
+    expect(reads).toBeLessThan(10)
   })
 
   it('state/changeIndex: reads blocks above a pruned one, whose runs are removed in steps', () => {

@@ -19,6 +19,8 @@ const stepSlices = 16
 const entryBytes = 6
 const offsets = 2 ** 16
 const nothing = new Uint8Array(0)
+/** Above every block number. */
+const lastNumber = new Uint8Array(8).fill(0xff)
 /** Rows that are removed between two looks at the time. */
 const rowsAtOnce = 64
 
@@ -259,16 +261,24 @@ export function firstBlockFrom(reader: KvReader, row: RowPlace, from: number, he
   return undefined
 }
 
-/** Iterates over the keys of rows that blocks after `number` deleted, with from ≤ key < to; a key may appear twice. */
+/** Iterates over the keys of rows that blocks after `number` deleted, with from ≤ key < to, each once. */
 export function* deletedKeys(
   reader: KvReader,
   rowTable: number,
   range: { readonly from: Uint8Array; readonly to: Uint8Array | undefined },
   number: number,
 ): Generator<Uint8Array> {
-  const [kind, id] = [kinds.deletion, rowTable]
-  const to = range.to ? concatBytes(Uint8Array.of(kind, id), range.to) : Uint8Array.of(kind, id + 1)
-  for (const key of reader.keys(table, { from: concatBytes(Uint8Array.of(kind, id), range.from), to })) {
-    if (u64FromBytes(key.subarray(-8)) > number) yield key.slice(2, -8)
+  const prefix = Uint8Array.of(kinds.deletion, rowTable)
+  const to = range.to ? concatBytes(prefix, range.to) : Uint8Array.of(kinds.deletion, rowTable + 1)
+  const numberAfter = u64Bytes(number + 1)
+  for (let from = concatBytes(prefix, range.from); ; ) {
+    const [mark] = reader.keys(table, { from, to, limit: 1 })
+    if (mark === undefined) return
+    const place = mark.slice(0, -8)
+    if (u64FromBytes(mark.subarray(-8)) > number) {
+      yield place.subarray(2)
+      // past the other marks of the row, of which there may be one for each block
+      from = concatBytes(place, lastNumber)
+    } else from = concatBytes(place, numberAfter)
   }
 }
