@@ -56,7 +56,7 @@ async function startWorker({ config, genesis }: EngineChain): Promise<ExecutionW
   })
 }
 
-bothContracts('in a worker', async (chain) => {
+async function openWorker(chain: EngineChain): Promise<OpenPooledEngine> {
   const worker = await startWorker(chain)
   return {
     engine: worker,
@@ -64,7 +64,7 @@ bothContracts('in a worker', async (chain) => {
     turn: () => worker.pool.size(),
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   }
-})
+}
 
 async function openWorkerOverHttp(chain: EngineChain): Promise<OpenPooledEngine> {
   const worker = await startWorker(chain)
@@ -80,5 +80,8 @@ async function openWorkerOverHttp(chain: EngineChain): Promise<OpenPooledEngine>
   }
 }
 
-// the sample has each half of this adapter alone; src/node/modes.test.ts drives both together
+// The sample has each half of these adapters alone: the client and the server of the thread in src/executionThread/executionClient.test.ts. Threads run in
+// test/faults/executionWorker.test.ts, src/node/modes.test.ts drives a thread over HTTP.
+enginePoolContract('in a worker', openWorker)
+if (sampleOf(false, true)) engineContract('in a worker', openWorker)
 if (sampleOf(false, true)) bothContracts('in a worker, over HTTP', openWorkerOverHttp)
