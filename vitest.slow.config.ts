@@ -13,7 +13,7 @@ const sampled = [
   'test/contract/engine.test.ts',
   'test/differential/{evmPrograms,tracedFrames}.test.ts',
   'test/faults/{evmHostile,executionWorker,senderThreads}.test.ts',
-  'test/process/{devnet,network,supervisor}.test.ts',
+  'test/process/{cli,devnet,network,supervisor}.test.ts',
 ]
 
 /** Tests that take long and rarely fail: `npm test` leaves them out. */

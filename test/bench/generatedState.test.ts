@@ -82,7 +82,7 @@ it('bench/state: reads of the store equal the model, for slots and accounts chos
 })
 
 it('bench/state: the same seed gives the same root, another seed another root', async () => {
-  const small = { ...spec, slots: 2_000 }
+  const small = { ...spec, slots: 1_000 }
   const [first, again, other] = await Promise.all([
     makeStateWorld(join(folder, 'small'), small, () => {}),
     makeStateWorld(join(folder, 'again'), small, () => {}),

@@ -41,7 +41,8 @@ it('process/verifyDamagedPage: basalt db verify names the file when LMDB ends th
     const datadir = join(base, `copy ${run}`)
     cpSync(original, datadir, { recursive: true })
     const path = join(datadir, 'chain', 'data.mdb')
-    clearKind(path, pages[Math.floor((run * pages.length) / mostRuns)] ?? 0)
+    // from the end, because most free pages are at the begin
+    clearKind(path, pages.at(-1 - Math.floor((run * pages.length) / mostRuns)) ?? 0)
     await using cli = startCli(['db', 'verify', '--datadir', datadir])
     const { code, stderr } = await cli.ended()
     ends.add(code)
