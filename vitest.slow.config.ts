@@ -12,7 +12,7 @@ const sampled = [
   'test/b20/vectors.test.ts',
   'test/contract/engine.test.ts',
   'test/differential/{evmPrograms,tracedFrames}.test.ts',
-  'test/faults/{evmHostile,executionWorker,senderThreads}.test.ts',
+  'test/faults/{evmHostile,executionWorker,node,senderThreads}.test.ts',
   'test/process/{cli,devnet,network,supervisor}.test.ts',
 ]
 

@@ -9,6 +9,7 @@ import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import { forkRecording } from '../harness/l1/fork.ts'
 import { type L1FaultKind, startFaultyL1 } from '../harness/l1/recordedL1.ts'
+import { sampleOf } from '../harness/sample.ts'
 
 const { l1: recording, config, genesis, blocks } = readRecordedChain()
 const lastL1 = recording.blocks.length - 1
@@ -65,7 +66,8 @@ function hashesOf(node: Node): (string | undefined)[] {
   return blocks.map((_, number) => view.canonicalHash(number))
 }
 
-it.each([1, 20])(
+// test/faults/l1.test.ts has both depths, without a node
+it.each(sampleOf([20], [1, 20]))(
   'faults/node: unwinds the blocks derived from a reorg of %i L1 blocks, and derives the recorded chain',
   async (depth) => {
     const fork = forkRecording(recording, lastL1 - depth, lastL1 - 1)

@@ -53,7 +53,7 @@ const portFlags = [
   'control.port',
 ] as const
 
-it.each(sampleOf(['http.port', 'control.port'], [...portFlags]))(
+it.each(sampleOf(['control.port'], [...portFlags]))(
   'cli/commands/devnet: reports a port in use by its flag and leaves no process or file (--%s)',
   async (flag) => {
     const taken = createServer().listen(0, '127.0.0.1')
