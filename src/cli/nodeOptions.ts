@@ -4,6 +4,7 @@ import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
+import type { MemoryOptions } from '#node/memory/nodeMemory'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { PageListen } from '#node/serving/servers'
 import type { ChainDistance, Retention } from '#types/chainDistance'
@@ -176,6 +177,12 @@ export function retentionOf(given: FlagValues<'retain.history'> & Partial<FlagVa
   return { history, ...(proofs && { proofs }) }
 }
 
+/** Returns the memory that the flags give to the process. */
+export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptions {
+  const { 'memory-max': memoryMaxBytes, cache: cacheBytes } = given
+  return { ...(memoryMaxBytes !== undefined && { memoryMaxBytes }), ...(cacheBytes !== undefined && { cacheBytes }) }
+}
+
 /**
  * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
  * @param nowMs wall clock
@@ -226,8 +233,7 @@ export function nodeOptionsOf(
     ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'], retention: retentionOf(given) }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
-    ...(given['memory-max'] !== undefined && { memoryMaxBytes: given['memory-max'] }),
-    ...(given.cache !== undefined && { cacheBytes: given.cache }),
+    ...memoryOf(given),
     minFreeBytes: given['db.min-free'],
     ...(mode !== 'consensus' && {
       rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },

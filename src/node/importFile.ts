@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createSenders } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
 import { type ImportOptions, type ImportResult, importPayloads } from '#blockchain/importPayloads'
@@ -8,13 +9,19 @@ import { CommitThread } from '#executionThread/commitThread'
 import { SenderThreads } from '#executionThread/senderThreads'
 import { shareBytes } from '#executionThread/wire/packedBlocks'
 import { journalDir } from '#executionThread/wire/protocol'
+import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import { createThreadGuard } from '#lib/memoryGuard'
+import { createHistoryCaches } from '#state/historyCache'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import { agreeOnSchema, chainSchema } from '#store/schema'
+import { Tries } from '#trie/tries'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
+import { divideImportCache } from './memory/cacheBudget.ts'
+import { type MemoryOptions, memoryBounds } from './memory/nodeMemory.ts'
 
 export type ImportDeps = {
   readonly clock: Clock
@@ -34,19 +41,31 @@ export async function importFile(
     readonly genesis: Genesis
     readonly datadir: string
     readonly lines: Iterable<string> | AsyncIterable<string>
+    readonly memory?: MemoryOptions
     /** older states to keep, besides those from the finalized block on; absent: all */
     readonly retention?: Retention
   },
 ): Promise<ImportResult & { readonly head: L2Ref }> {
   const { genesis, datadir, lines, retention } = options
+  const { maxBytes, cacheBytes } = memoryBounds(options.memory ?? {})
   const dir = join(datadir, 'chain')
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   using journal = openFileJournal(journalDir(dir), deps.log)
-  await using committer = new CommitThread(dir)
+  const bytes = divideImportCache(cacheBytes)
+  const caches = new CacheSet(bytes)
+  using memory = createThreadGuard(deps.clock, maxBytes, caches)
+  await using committer = new CommitThread(dir, { memoryMaxBytes: maxBytes })
   await using execution = createExecution(
-    { ...deps, kv, journal, committer, evm: createWasmEvm(), config, genesis: () => genesis },
+    {
+      ...{ ...deps, kv, journal, committer, config, memory },
+      genesis: () => genesis,
+      evm: createWasmEvm({ codeBytes: bytes.code }),
+      senders: createSenders({ known: caches.lru('senders') }),
+      history: createHistoryCaches((share) => caches.lru('branches', share)),
+      tries: caches.add('nodes', (nodeBytes) => new Tries(nodeBytes)),
+    },
     // no other caller waits for a transaction: one writes many blocks, and rows that several of them change are written once
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,

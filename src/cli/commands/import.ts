@@ -2,6 +2,7 @@ import type { ParsedGenesis } from '#chainspec/genesisJson'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { importFile } from '#node/importFile'
+import type { MemoryOptions } from '#node/memory/nodeMemory'
 import type { Retention } from '#types/chainDistance'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
@@ -10,11 +11,20 @@ import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { readFileLines } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
-import { retentionOf } from '../nodeOptions.ts'
+import { memoryOf, retentionOf } from '../nodeOptions.ts'
 import { createLiveLine, openLog, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 
-const names = ['genesis', 'datadir', 'retain.history', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
+const names = [
+  'genesis',
+  'datadir',
+  'retain.history',
+  'memory-max',
+  'cache',
+  'log.level',
+  'log.format',
+  'json',
+] as const satisfies readonly FlagName[]
 
 export const importBlocks: Command = {
   name: 'import',
@@ -37,7 +47,17 @@ export const importBlocks: Command = {
 
     const startMs = io.clock.nowMs()
     const show = (text: string): void => line.show(text)
-    const to = { clock: io.clock, log, startMs, show, genesis, datadir, retention: retentionOf(given), signal: io.signal }
+    const to = {
+      clock: io.clock,
+      log,
+      startMs,
+      show,
+      genesis,
+      datadir,
+      retention: retentionOf(given),
+      memory: memoryOf(given),
+      signal: io.signal,
+    }
     const { imported, skipped, gas, head } = await importPayloadsFrom(path, to)
     line.end()
     const seconds = secondsSince(io.clock, startMs)
@@ -62,13 +82,14 @@ type Destination = {
   readonly genesis: ParsedGenesis['genesis']
   readonly datadir: string
   readonly retention: Retention
+  readonly memory: MemoryOptions
   readonly signal: AbortSignal
 }
 
 const secondsSince = (clock: Clock, startMs: number): number => Math.max(0.001, (clock.nowMs() - startMs) / 1000)
 
 function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof importFile> {
-  const { clock, log, startMs, genesis, datadir, retention, signal } = to
+  const { clock, log, startMs, genesis, datadir, retention, memory, signal } = to
   const { lines, readShare } = readFileLines(path)
   let [blocks, gas] = [0, 0n]
   const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }, part: number): void => {
@@ -79,5 +100,5 @@ function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof im
     const left = share === undefined ? '' : `  ${Math.ceil(seconds / (share * part) - seconds)} s left`
     to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s${left}`)
   }
-  return importFile({ clock, log, onBlock, signal }, { genesis, datadir, lines, retention })
+  return importFile({ clock, log, onBlock, signal }, { genesis, datadir, lines, retention, memory })
 }

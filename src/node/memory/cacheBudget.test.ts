@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cacheNames, codeBytesOf, divideCache, shareOfThread, usualCacheBytes } from './cacheBudget.ts'
+import { cacheNames, codeBytesOf, divideCache, divideImportCache, shareOfThread, usualCacheBytes } from './cacheBudget.ts'
 
 const [mib, gib] = [2 ** 20, 2 ** 30]
 const sum = (bytes: Readonly<Record<string, number>>): number => Object.values(bytes).reduce((a, b) => a + b, 0)
@@ -9,6 +9,13 @@ it.each([32 * mib, 512 * mib, 3 * gib + 1])('node/memory/cacheBudget: all caches
   expect(sum(bytes)).toBeLessThanOrEqual(total)
   expect(sum(bytes)).toBeGreaterThan(total - cacheNames.length)
   for (const name of cacheNames) expect(bytes[name]).toBeGreaterThan(0)
+})
+
+it('node/memory/cacheBudget: an import has the whole budget in the caches of execution', () => {
+  const bytes = divideImportCache(512 * mib)
+  expect(sum(bytes)).toBeGreaterThan(512 * mib - cacheNames.length)
+  expect(bytes.nodes).toBeGreaterThan(3 * divideCache(512 * mib).nodes)
+  expect([bytes.blocks, bytes.l1, bytes.callCode]).toEqual([0, 0, 0])
 })
 
 it('node/memory/cacheBudget: threads divide the bytes of a cache', () => {

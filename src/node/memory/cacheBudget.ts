@@ -29,10 +29,20 @@ const [leastCacheBytes, mostCacheBytes] = [32 * 2 ** 20, 512 * 2 ** 20]
 export const usualCacheBytes = (memoryBytes: number): number =>
   Math.min(mostCacheBytes, Math.max(leastCacheBytes, Math.floor(memoryBytes / 8)))
 
-/** Divides the bytes of all caches of a process among them. */
-export function divideCache(totalBytes: number): CacheBytes {
-  const all = cacheNames.reduce((sum, name) => sum + cacheTable[name].percent, 0)
-  return Object.fromEntries(cacheNames.map((name) => [name, Math.floor((totalBytes * cacheTable[name].percent) / all)])) as CacheBytes
+/** Divides the bytes of all caches of a node among them. */
+export const divideCache = (totalBytes: number): CacheBytes => divideAmong(cacheNames, totalBytes)
+
+/** Divides the bytes of all caches of an import, which has only those of the execution thread. */
+export const divideImportCache = (totalBytes: number): CacheBytes =>
+  divideAmong(
+    cacheNames.filter((name) => cacheTable[name].threads === 'execution'),
+    totalBytes,
+  )
+
+function divideAmong(names: readonly CacheName[], totalBytes: number): CacheBytes {
+  const all = names.reduce((sum, name) => sum + cacheTable[name].percent, 0)
+  const bytesOf = (name: CacheName): number => (names.includes(name) ? Math.floor((totalBytes * cacheTable[name].percent) / all) : 0)
+  return Object.fromEntries(cacheNames.map((name) => [name, bytesOf(name)])) as CacheBytes
 }
 
 /** Interpreters that a thread keeps: two that trace, and two that do not. */

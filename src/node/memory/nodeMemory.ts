@@ -26,15 +26,24 @@ export interface NodeMemory extends Disposable {
 }
 
 export type NodeMemoryDeps = { readonly registry: Registry; readonly clock: Clock }
-export type NodeMemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'memoryMaxBytes' | 'listen' | 'rpcThreads'>
+export type NodeMemoryOptions = MemoryOptions & Pick<NodeOptions, 'listen' | 'rpcThreads'>
 
 /** Returns the default of `--memory-max`: three quarters of the memory, for the pages of the database need the rest. */
 export const usualMemoryMax = (memoryBytes: number): number => Math.floor(memoryBytes * 0.75)
 
+/** Memory that an operator gives a process; a default is a share of the memory of the machine or its cgroup. */
+export type MemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'memoryMaxBytes'>
+
+/** Returns the bounds of the anonymous memory of a process and of its caches together. */
+export function memoryBounds(options: MemoryOptions): { readonly maxBytes: number; readonly cacheBytes: number } {
+  const { memoryMaxBytes: maxBytes = usualMemoryMax(memoryLimit()) } = options
+  return { maxBytes, cacheBytes: options.cacheBytes ?? usualCacheBytes(Math.min(maxBytes, memoryLimit())) }
+}
+
 /** Divides the memory of a node, and watches it until disposed. The main thread has the caches of L1 and a share of those that answer JSON-RPC. */
 export function createNodeMemory({ registry, clock }: NodeMemoryDeps, options: NodeMemoryOptions): NodeMemory {
-  const { memoryMaxBytes: maxBytes = usualMemoryMax(memoryLimit()) } = options
-  const bytes = divideCache(options.cacheBytes ?? usualCacheBytes(Math.min(maxBytes, memoryLimit())))
+  const { maxBytes, cacheBytes } = memoryBounds(options)
+  const bytes = divideCache(cacheBytes)
   const shares = cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0)
   const mainBytes = { ...shareOfThread(bytes, shares.main), l1: bytes.l1 }
   const caches = new CacheSet(mainBytes)
