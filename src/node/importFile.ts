@@ -21,7 +21,8 @@ import { Tries } from '#trie/tries'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
 import { divideImportCache } from './memory/cacheBudget.ts'
-import { type MemoryOptions, memoryBounds } from './memory/nodeMemory.ts'
+import { memoryBounds } from './memory/nodeMemory.ts'
+import type { MemoryOptions } from './nodeOptions.ts'
 
 export type ImportDeps = {
   readonly clock: Clock

@@ -137,3 +137,6 @@ function checkSequencer({ mode, l1, source, sequencer, config: { blockTimeSec } 
       option: `a block time of ${blockTimeSec * 1000} ms: the sequencer makes blocks of whole seconds`,
     })
 }
+
+/** Memory that an operator gives a process; a default is a share of the memory of the machine or its cgroup. */
+export type MemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'memoryMaxBytes'>

@@ -5,7 +5,7 @@ import { createThreadGuard, type MemoryGuard, memoryLevels } from '#lib/memoryGu
 import { memoryLimit } from '#lib/processMemory'
 import { CacheMeter } from '../metrics/cacheMeter.ts'
 import { cacheMetrics, memoryMetrics } from '../metrics.ts'
-import type { NodeOptions } from '../nodeOptions.ts'
+import type { MemoryOptions, NodeOptions } from '../nodeOptions.ts'
 import { cacheShares } from '../threads/rpcThreadCount.ts'
 import { isThreaded } from '../threads/rpcThreads.ts'
 import { type CacheBytes, type CacheName, divideCache, shareOfThread, usualCacheBytes } from './cacheBudget.ts'
@@ -30,9 +30,6 @@ export type NodeMemoryOptions = MemoryOptions & Pick<NodeOptions, 'listen' | 'rp
 
 /** Returns the default of `--memory-max`: three quarters of the memory, for the pages of the database need the rest. */
 export const usualMemoryMax = (memoryBytes: number): number => Math.floor(memoryBytes * 0.75)
-
-/** Memory that an operator gives a process; a default is a share of the memory of the machine or its cgroup. */
-export type MemoryOptions = Pick<NodeOptions, 'cacheBytes' | 'memoryMaxBytes'>
 
 /** Returns the bounds of the anonymous memory of a process and of its caches together. */
 export function memoryBounds(options: MemoryOptions): { readonly maxBytes: number; readonly cacheBytes: number } {
