@@ -1,4 +1,4 @@
-// Checks a commit: Node version, lint and format, types, generated docs, compiled contracts, compiled interpreter, English.
+// Checks a commit: Node version, lint and format, types (of modules for browsers without those of Node), generated docs, compiled contracts, compiled interpreter, English.
 import { runNode, runTool } from './process.ts'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -7,6 +7,7 @@ if (major < 24) throw new Error(`Node ${process.versions.node} cannot run the so
 const steps: readonly (() => number)[] = [
   () => runTool('biome', ['ci', '.']),
   () => runTool('tsc', ['--noEmit']),
+  () => runTool('tsc', ['-p', 'tsconfig.browser.json']),
   () => runNode('scripts/docs.ts', ['--check']),
   () => runNode('scripts/contracts.ts', ['--check']),
   () => runNode('scripts/buildEvm.ts', ['--check']),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { createScanner, SyntaxKind } from 'typescript/unstable/ast'
 import { describe, expect, it } from 'vitest'
-import { maxFilesPerFolder, maxLinesPerFile, modules, synchronous } from '../layers.ts'
+import { inBrowser, maxFilesPerFolder, maxLinesPerFile, modules, synchronous } from '../layers.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -151,6 +151,14 @@ describe('architecture', () => {
       }),
     )
     expect(bad).toEqual([])
+  })
+
+  it.each(Object.entries(inBrowser))('imports only what a browser has in %s', (name, packages) => {
+    const foreign = files
+      .filter((file) => moduleOf(file) === name && !file.endsWith('.test.ts'))
+      .flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).imports.filter((specifier) => !specifier.startsWith('.')))
+    expect(modules[name]?.imports).toEqual([])
+    expect([...new Set(foreign)]).toEqual(packages)
   })
 
   it('has no cycle of files, including imports of types', () => {

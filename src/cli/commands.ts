@@ -5,7 +5,8 @@ import { devnet } from './commands/devnet.ts'
 import { execute } from './commands/execute.ts'
 import { importBlocks } from './commands/import.ts'
 import { node } from './commands/node.ts'
+import { proof } from './commands/proof.ts'
 import { version } from './commands/version.ts'
 
 /** Every command of `basalt`, in the order of the help. */
-export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, db, version]
+export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, db, proof, version]

@@ -1,5 +1,8 @@
 import { defineFaults } from '#lib/fault'
 
+/** Part of a file with a proof. */
+type WrongPart = { path: string; at: string; reason: string }
+
 export const cliFault = defineFaults({
   BAD_FLAG: {
     severity: 'fatal',
@@ -114,5 +117,40 @@ export const cliFault = defineFaults({
     severity: 'fatal',
     says: (d: { path: string; expected: string; reason: string }) => `${d.path} is not ${d.expected}: ${d.reason}`,
     fix: 'check that it is the right file and complete',
+  },
+  PROOF_MALFORMED: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'give the result of eth_getProof as the node sent it, or the whole JSON-RPC answer',
+  },
+  PROOF_ROOT_DIFFERS: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'request the proof at the block that has this state root, by its number or hash',
+  },
+  PROOF_NODES_WRONG: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'the proof is damaged or false: request it again, or from another node',
+  },
+  PROOF_VALUE_DIFFERS: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'do not use the claimed value; the node that sent it is wrong',
+  },
+  PROOF_ADDRESS_DIFFERS: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'request the proof of this account',
+  },
+  PROOF_SLOT_MISSING: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'request the proof with these slots',
+  },
+  PROOF_OUTPUT_ROOT_DIFFERS: {
+    severity: 'fatal',
+    says: (d: WrongPart) => `${d.path}: ${d.at}: ${d.reason}`,
+    fix: 'take the output root, the state root and the block hash of one block; optimism_outputAtBlock returns all three',
   },
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
-import { readFileLines, readJsonFile } from './files.ts'
+import { readFileLines, readJsonFile, readJsonInput } from './files.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-files-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -24,6 +24,18 @@ const read = async (path: string): Promise<readonly string[]> => {
 it('cli/files: reads a file as UTF-8, a file named .zst after decompression', () => {
   expect(readJsonFile(file('b.json', text))).toEqual({ chain: 'Größe €', numbers: [1, 2] })
   expect(readJsonFile(file('b.json.zst', zstd))).toEqual({ chain: 'Größe €', numbers: [1, 2] })
+})
+
+it('cli/files: reads JSON up to a size, in lines or in one, and refuses more of it (BAD_FILE)', async () => {
+  const path = file('c.json', JSON.stringify({ a: [1, 2] }, null, 1))
+  expect(await readJsonInput(path, 100)).toEqual({ a: [1, 2] })
+  expect(await readJsonInput(file('c.json.zst', zstd), 100)).toEqual({ chain: 'Größe €', numbers: [1, 2] })
+  await expect(readJsonInput(path, 10)).rejects.toMatchObject({
+    code: 'BAD_FILE',
+    message: expect.stringContaining('more than 10 characters'),
+  })
+  await expect(readJsonInput(file('d.json', '{'), 10)).rejects.toMatchObject({ code: 'BAD_FILE' })
+  await expect(readJsonInput(file('e.json', ' '.repeat(2_000_000)), 10)).rejects.toMatchObject({ code: 'BAD_FILE' })
 })
 
 it('cli/files: reads lines that cross its pieces, empty lines, and a last line without an end', async () => {

@@ -34,8 +34,20 @@ function readFileText(path: string): string {
 }
 
 /** @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
-export function readJsonFile(path: string): unknown {
-  const text = readFileText(path)
+export const readJsonFile = (path: string): unknown => parseJson(path, readFileText(path))
+
+/** Reads JSON of at most `maxChars` characters; `-` is the standard input. @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
+export async function readJsonInput(path: string, maxChars: number): Promise<unknown> {
+  let text = ''
+  for await (const line of readFileLines(path).lines) {
+    text += `${line}\n`
+    if (text.length > maxChars)
+      throw cliFault('BAD_FILE', { path, expected: 'JSON of that size', reason: `more than ${maxChars} characters` })
+  }
+  return parseJson(path, text)
+}
+
+function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -25,6 +25,7 @@ export const flagGroups = [
   'Servers',
   'Storage',
   'Devnet',
+  'Proofs',
   'Output',
   'Not supported yet',
 ] as const
@@ -260,6 +261,12 @@ export const addresses = (options: FlagOptions): FlagSpec<readonly string[]> =>
 /** A hash or another value of 32 bytes. */
 export const hashText = (options: FlagOptions): FlagSpec<string> =>
   flag(options, 'HEX', '32 bytes (0x and 64 hex digits)', (value) => (/^0x[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined))
+
+/** A list of storage slots, each of at most 32 bytes. */
+export const slots = (options: FlagOptions): FlagSpec<readonly string[]> =>
+  flag(options, 'HEX[,HEX]', 'a list of slots (0x and 1 to 64 hex digits)', (value) =>
+    parseList(value.toLowerCase(), (one) => /^0x[0-9a-f]{1,64}$/.test(one)),
+  )
 
 /** A text that matches a pattern. */
 export const pattern = (options: FlagOptions, placeholder: string, expected: string, form: RegExp): FlagSpec<string> =>

@@ -25,6 +25,7 @@ import {
 } from './flagSpec.ts'
 import { flashblocksFlags } from './flashblocksFlags.ts'
 import { l1Flags } from './l1Flags.ts'
+import { proofFlags } from './proofFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
 
@@ -282,6 +283,7 @@ export const flags = {
 
   ...devnetFlags,
   ...b20Flags,
+  ...proofFlags,
 
   ...inGroup('Output', {
     'log.level': defaulted(

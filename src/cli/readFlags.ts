@@ -164,3 +164,9 @@ export function readFlagsOfMode<N extends FlagName>(
 export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
   return readFlagsOfMode(names, 'all', raw, env).values
 }
+
+/** Returns the value of a flag that a command needs. @throws Fault MISSING_FLAG (fatal) */
+export function needed<T>(flag: FlagName, value: T | undefined): T {
+  if (value === undefined) throw cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc: flags[flag].doc })
+  return value
+}

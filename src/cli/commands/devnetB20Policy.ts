@@ -3,11 +3,11 @@ import { createPolicy, updateMembers } from '#devnet/b20/policy'
 import { setPolicy } from '#devnet/b20/token'
 import { parseAddress } from '#types/ids'
 import type { Command } from '../command.ts'
-import { activated, needed, senderFlags, senderOf, sentFacts } from '../devnet/sender.ts'
+import { activated, senderFlags, senderOf, sentFacts } from '../devnet/sender.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName } from '../flags.ts'
 import { printResult } from '../output.ts'
-import { readFlags } from '../readFlags.ts'
+import { needed, readFlags } from '../readFlags.ts'
 
 const creating = ['type', 'account', ...senderFlags] as const satisfies readonly FlagName[]
 

@@ -5,8 +5,7 @@ import type { DevnetAccount } from '#devnet/ports'
 import type { RemoteDevnet } from '#devnet/remoteDevnet'
 import { accountOf, type SentReceipt } from '#devnet/wallet'
 import type { Io } from '../command.ts'
-import { cliFault } from '../faults.ts'
-import { type FlagName, flags } from '../flags.ts'
+import type { FlagName } from '../flags.ts'
 import { connect } from './connect.ts'
 
 /** Flags of every command that sends. */
@@ -15,12 +14,6 @@ export type SenderFlags = {
   readonly from: string | undefined
   readonly mnemonic: string | undefined
   readonly 'control.port': number | 'off'
-}
-
-/** Returns the value of a flag that a command needs. @throws Fault MISSING_FLAG (fatal) */
-export function needed<T>(flag: FlagName, value: T | undefined): T {
-  if (value === undefined) throw cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc: flags[flag].doc })
-  return value
 }
 
 export type Sender = { readonly devnet: RemoteDevnet; readonly account: DevnetAccount; readonly mnemonic: string }
