@@ -1,9 +1,10 @@
 // npm run test:package: builds and packs, installs the tarball in a copy of the example project, and runs its tests and the demo from there.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, runNode } from '../scripts/process.ts'
+import { recordedProofs } from '../test/harness/proofs/recorded.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-package-'))
 const npm = (args: readonly string[], cwd: string): string =>
@@ -59,6 +60,48 @@ function exampleTypes(): void {
   execFileSync(process.execPath, [tsc, ...options, 'counter.test.ts', 'reorg.test.ts'], { cwd: folder, stdio: 'inherit' })
 }
 
+/** Imports `basalt/proof` without the modules and globals of Node, as a browser does, and prints the verdicts on a proof and on a damaged one. */
+const browserScript = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve(name, context, next) {
+      const found = next(name, context)
+      if (found.url.startsWith('node:')) throw new Error('basalt/proof imports ' + name)
+      return found
+    },
+  })
+  const { log } = console
+  const [stateRoot, proof] = JSON.parse(process.argv[1])
+  for (const name of ['process', 'Buffer', 'require', 'module', 'global', 'setImmediate']) delete globalThis[name]
+  const { verifyProof } = await import('basalt/proof')
+  const damaged = { ...proof, accountProof: proof.accountProof.toReversed() }
+  log(JSON.stringify([proof, damaged].map((one) => verifyProof(one, { stateRoot }).kind)))
+`
+
+/** Checks `basalt/proof`, its types, and the installed command with a proof on its standard input. */
+function proofs(): void {
+  const [recorded] = recordedProofs()
+  if (recorded === undefined) throw new Error('no recorded proof')
+  const { stateRoot, proof } = recorded
+  const args = ['--input-type=module', '--eval', browserScript, JSON.stringify([stateRoot, proof])]
+  const verdicts = execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).trim()
+  if (verdicts !== '["valid","invalid"]') throw new Error(`basalt/proof: the verdicts are ${verdicts}`)
+
+  const typed =
+    "import { type ProofVerdict, verifyProof } from 'basalt/proof'\nexport const verdict: ProofVerdict = verifyProof({}, { stateRoot: '0x' })\n"
+  writeFileSync(join(folder, 'proof.ts'), typed)
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '']
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'proof.ts'], { cwd: folder, stdio: 'inherit' })
+
+  const command = ['node_modules/basalt/bin/basalt.js', 'proof', 'verify', '--proof', '-', '--state-root', stateRoot]
+  const { status, stdout } = spawnSync(process.execPath, command, {
+    cwd: folder,
+    input: JSON.stringify({ jsonrpc: '2.0', id: 1, result: proof }),
+  })
+  if (status !== 0 || !stdout.toString().includes(`state root ${stateRoot}`))
+    throw new Error(`basalt proof verify ends with ${status}: ${stdout}`)
+}
+
 try {
   if (runNode('scripts/build.ts', []) !== 0) throw new Error('the build fails')
   const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root)) as [
@@ -67,6 +110,7 @@ try {
   copyExample(join(folder, packed.filename))
   npm(['install', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
   exampleTypes()
+  proofs()
   const { text, code } = await demo()
   const { blocks, equal } = JSON.parse(text) as { blocks: number; equal: boolean }
   if (!equal || code !== 0) throw new Error(`the installed demo prints ${text}, exit code ${code}`)

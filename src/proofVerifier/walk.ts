@@ -60,8 +60,8 @@ function listedNode({ nodes, at, otherRoot }: KeyProof, index: number, hash: Uin
   const rlp = bytesOf(nodes[index], here, maxNodeBytes)
   const found = keccak256(rlp)
   if (equalBytes(found, hash)) return rlp
-  const [code, source] = index === 0 ? ([otherRoot, 'the root'] as const) : (['NODES_WRONG', 'its parent'] as const)
-  throw new Refusal(code, here, `its hash is ${toHex(found)}, ${source} has ${toHex(hash)}`)
+  const [code, expected] = index === 0 ? ([otherRoot, 'the root is'] as const) : (['NODES_WRONG', 'its parent has'] as const)
+  throw new Refusal(code, here, `its hash is ${toHex(found)}, ${expected} ${toHex(hash)}`)
 }
 
 /** Next node with the length of the path to it, or the end: a value, or undefined where the path leaves the trie. */
