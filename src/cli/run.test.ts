@@ -74,6 +74,7 @@ it.each<[string, string[], RegExp]>([
   ['a missing feature', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
+  ['no proof', ['proof', 'verify'], /^basalt: --proof is needed: .*\(MISSING_FLAG\)\n$/],
   ['a file that does not exist', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],
   [
     'JSON that is none, of several lines',

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { isFault } from '#lib/fault'
 import { outputRootOf } from '#proofVerifier/proof'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { type ProofJson, recordedProofs } from '#test/harness/proofs/recorded'
-import { runCli } from '../run.ts'
+import { faultLine } from '../output.ts'
+import { proof } from './proof.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-proof-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -24,11 +26,22 @@ const parts = { stateRoot, messagePasserStorageRoot: hash('02'), blockHash: hash
 const outputRoot = outputRootOf(parts)
 const output = ['--output-root', outputRoot, '--withdrawal-storage-root', parts.messagePasserStorageRoot, '--block-hash']
 
-async function verify(path: string, ...args: string[]) {
+/** Runs the command with the words of its command line, as `runCli` does; that would load every other command too. */
+async function run(words: readonly string[]) {
   const io = scriptedIo()
-  const code = await runCli(['proof', 'verify', '--proof', path, '--state-root', stateRoot, ...args], io)
+  const raw: Record<string, string | true> = {}
+  const [name, ...rest] = words
+  for (const [i, word] of rest.entries()) if (word.startsWith('--')) raw[word.slice(2)] = word === '--json' || (rest[i + 1] ?? '')
+  const command = name === undefined ? proof : proof.commands?.find((one) => one.name === name)
+  const code = await command?.run(io, raw, '').catch((error: unknown) => {
+    if (!isFault(error)) throw error
+    io.err.write(faultLine(error))
+    return 2
+  })
   return { code, ...io.written }
 }
+
+const verify = (path: string, ...args: string[]) => run(['verify', '--proof', path, '--state-root', stateRoot, ...args])
 
 it('cli/commands/proof: prints the account and its slots, from a bare result and from a JSON-RPC answer', async () => {
   const expected = [
@@ -127,8 +140,7 @@ it.each<[string, string[], string]>([
     'BAD_FILE',
   ],
 ])('cli/commands/proof: ends with exit code 2 and one line for %s', async (_what, args, code) => {
-  const io = scriptedIo()
-  expect(await runCli(['proof', ...args], io)).toBe(2)
-  expect(io.written.out).toBe('')
-  expect(io.written.err).toMatch(new RegExp(`^basalt: .*\\(${code}\\)\\n$`))
+  const { code: exit, out, err } = await run(args)
+  expect([exit, out]).toEqual([2, ''])
+  expect(err).toMatch(new RegExp(`^basalt: .*\\(${code}\\)\\n$`))
 })
