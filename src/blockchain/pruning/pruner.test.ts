@@ -9,6 +9,7 @@ import { testAddress } from '#test/harness/evm/sessions'
 import { verifyProof } from '#trie/proof'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
+import { Pruner } from './pruner.ts'
 
 const fiveBlocks: Retention = { history: { blocks: 5 } }
 
@@ -104,6 +105,36 @@ describe('blockchain/pruning/pruner', () => {
     expect(readable()[0]).toBeGreaterThan(40)
     expect(held.state(block)?.account(testAddress(1))).toEqual(balance)
     expect(held.oldestState).toBe(0)
+  })
+
+  it('reports a last step also when its time ends with the last row', async () => {
+    const { extend, commit, disk, changed } = start(undefined)
+    // 64 rows of previous values to remove: after so many a step looks at the time
+    await extend(genesisId, 69, 68)
+    await commit()
+    let nowMs = 0
+    const turns: (() => void)[] = []
+    const clock = {
+      // each look takes all the time of a step
+      elapsedMs: (): number => (nowMs += 8),
+      after: (_: number, run: () => void): Disposable => {
+        turns.push(run)
+        return { [Symbol.dispose](): void {} }
+      },
+    }
+    const isLast: boolean[] = []
+    using pruner = new Pruner({
+      ...{ kv: disk, clock, retention: fiveBlocks },
+      onEvent: (event): void => void isLast.push('isLast' in event && event.isLast),
+    })
+    for (let i = 0; i < 500 && isLast.at(-1) !== true; i++) {
+      // further blocks, without which steps end after two seconds
+      pruner.committed(1)
+      turns.shift()?.()
+    }
+    expect(changed()).toBe(5)
+    expect(isLast.length).toBeGreaterThan(2)
+    expect(isLast.indexOf(true)).toBe(isLast.length - 1)
   })
 
   it('continues after a full disk with the next commit', async () => {

@@ -12,6 +12,8 @@ const pauses = 3
 /** Steps end this long after the last transaction of blocks, or readers would keep their snapshots, which hold freed pages. */
 const activeMs = 2_000
 
+const nothingLeft = { isDone: true, blocks: 0 }
+
 /** One step: its duration, the blocks whose history it removed, and whether none follows before the next transaction of blocks. */
 export type PruneStep = { readonly ms: number; readonly blocks: number; readonly isLast: boolean }
 
@@ -36,6 +38,8 @@ export class Pruner implements Disposable {
   #dueMs = 0
   #untilMs = 0
   #timer: Disposable | undefined
+  /** whether steps were reported since the last one */
+  #isUnderWay = false
   #isEnded = false
 
   constructor(deps: PrunerDeps) {
@@ -60,10 +64,12 @@ export class Pruner implements Disposable {
     this.#timer = undefined
     try {
       const startMs = clock.elapsedMs()
-      const step = this.#step()
-      if (step === undefined) return
+      const step = this.#step() ?? nothingLeft
+      // the time of a step may end with the last row
+      if (step === nothingLeft && !this.#isUnderWay) return
       const ms = clock.elapsedMs() - startMs
       const isLast = step.isDone || clock.elapsedMs() >= this.#untilMs
+      this.#isUnderWay = !isLast
       this.#dueMs -= ms
       if (!isLast) this.#timer = clock.after(this.#dueMs > 0 ? 0 : pauses * ms, () => this.#run())
       onEvent({ ms, blocks: step.blocks, isLast })
