@@ -126,6 +126,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'lmdbReader',
       'memoryJournal',
       'ports',
+      'proofsTables',
       'rowCheck',
       'schema',
       'segments/segmentCheck',
@@ -147,25 +148,11 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   state: {
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'account',
-      'accountsDiff',
-      'addedRows',
-      'chainState',
-      'currentState',
-      'faults',
-      'genesisState',
-      'historyCache',
-      'historyCheck',
-      'moveNodeChanges',
-      'pruneHistory',
-      'stateCheck',
-      'stateLayer',
-      'stateRoot',
-      'stateStack',
-      'witnessState',
-      'worldReads',
-      'worldState',
+      'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'genesisState', 'history',
+      'historyCache', 'historyCheck', 'moveNodeChanges', 'nodeHistory', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
+      'stateLayer', 'stateRoot', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },
   engine: {
@@ -235,14 +222,21 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
-      'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/sharedSnapshot',
+      'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',
+    ],
+  },
+  proofs: {
+    imports: ['blockchain', 'block:faults', 'state', 'store', 'trie', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
+    public: [
+      'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs', 'wanted',
     ],
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
     // biome-ignore format: one name on a line would take this file above its bound
-    imports: ['txpool', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state:historyCache', 'store', 'trie', 'chainspec', 'types', 'lib'],
+    imports: ['txpool', 'proofs', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state:historyCache', 'store', 'trie', 'chainspec', 'types', 'lib'],
     public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {
@@ -337,6 +331,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'derive',
       'executionThread',
       'txpool',
+      'proofs',
       'blockchain',
       'pending',
       'block',
@@ -352,8 +347,15 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['executeFile', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers', 'threads/rpcThreadCount'],
   },
   database: {
-    imports: ['executionThread:wire/protocol', 'blockchain', 'block', 'engine', 'state', 'store', 'trie:orderedRoot', 'types', 'lib'],
-    public: ['compact', 'exportBlocks', 'migrate', 'prune', 'stats', 'verify'],
+    // biome-ignore format: one name on a line would take this file above its bound
+    imports: [
+      'executionThread:wire/protocol', 'proofs', 'blockchain', 'block', 'engine', 'state', 'store', 'trie:orderedRoot', 'types', 'lib',
+    ],
+    // biome-ignore format: one name on a line would take this file above its bound
+    public: [
+      'compact', 'exportBlocks', 'migrate', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus', 'proofs/verifyRecorded',
+      'prune', 'stats', 'verify',
+    ],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

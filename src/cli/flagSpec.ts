@@ -206,6 +206,21 @@ export const retention = (options: FlagOptions, plain: 's' | 'b' = 's'): FlagSpe
     (value) => (value === 'all' ? value : distanceOf(/^\d+$/.test(value) ? value + plain : value)),
   )
 
+/** A block number, or a distance before the head. */
+export const start = (options: FlagOptions): FlagSpec<number | ChainDistance> =>
+  flag(options, 'BLOCK|TIME', 'a block number, or a time such as 90m, 36h or 7d', (value) =>
+    /^\d{1,15}$/.test(value) ? Number(value) : distanceOf(value),
+  )
+
+export const blockNumber = (options: FlagOptions): FlagSpec<number> =>
+  flag(options, 'BLOCK', 'a block number', (value) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
+
+/** A number of random members, or all of them. */
+export const sample = (options: FlagOptions): FlagSpec<number | 'all'> =>
+  flag(options, 'N', 'a number from 1, or all', (value) =>
+    value === 'all' ? value : /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined,
+  )
+
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
 
 export const bytes = (options: FlagOptions): FlagSpec<number> =>

@@ -26,6 +26,7 @@ import {
 import { flashblocksFlags } from './flashblocksFlags.ts'
 import { l1Flags } from './l1Flags.ts'
 import { proofFlags } from './proofFlags.ts'
+import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
 
@@ -330,16 +331,9 @@ export const flags = {
 
   ...flashblocksFlags,
 
+  ...proofsHistoryFlags,
+
   ...inGroup('Not supported yet', {
-    'proofs.history': notYet({
-      aliases: [
-        ...older('RETH_HISTORICAL_PROOFS', {
-          translation: { expected: 'true or false', to: (value) => (value === 'false' ? null : 'true') },
-        }),
-        ...older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
-      ],
-      doc: 'a longer history of proofs',
-    }),
     'p2p.port': notYet({ doc: 'unsafe blocks from peers' }, 'PORT'),
   }),
 } as const

@@ -69,6 +69,10 @@ export const optionFlags = [
   'db.min-free',
   'retain.history',
   'rpc.eth-proof-window',
+  'proofs-history',
+  'proofs-history.window',
+  'proofs.path',
+  'proofs.required',
   'retain.bodies',
   'retain.receipts',
   'retain.logs',
@@ -176,6 +180,17 @@ export function retentionOf(given: FlagValues<'retain.history'> & Partial<FlagVa
   return { history, ...(proofs && { proofs }) }
 }
 
+function proofsOf(given: OptionValues, datadir: string, config: RollupConfig, nowMs: number): Pick<NodeOptions, 'proofs'> {
+  if (!given['proofs-history']) return {}
+  const window = given['proofs-history.window']
+  const proofs = {
+    dir: given['proofs.path'] ?? join(datadir, 'proofs'),
+    windowSec: window === 'all' ? Number.MAX_SAFE_INTEGER : seconds(window, config, nowMs),
+    isRequired: given['proofs.required'],
+  }
+  return { proofs: window !== 'all' && 'blocks' in window ? { ...proofs, windowBlocks: window.blocks } : proofs }
+}
+
 /** Returns the memory that the flags give to the process. */
 export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptions {
   const { 'memory-max': memoryMaxBytes, cache: cacheBytes } = given
@@ -234,6 +249,7 @@ export function nodeOptionsOf(
     readyMaxLagSec: given['ready.max-lag'],
     ...memoryOf(given),
     minFreeBytes: given['db.min-free'],
+    ...(mode !== 'consensus' && proofsOf(given, datadir, config, nowMs)),
     ...(mode !== 'consensus' && {
       rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
     }),

@@ -86,8 +86,19 @@ it.each(unsupported)('cli/readFlags: refuses --%s, whose feature is missing, and
   }
 })
 
-it('cli/readFlags: does not warn when historical proofs are off', () => {
-  expect(readFlagsOfMode(['proofs.history'], 'all', {}, { RETH_HISTORICAL_PROOFS: 'false' }).notes).toEqual([])
+it('cli/readFlags: takes the variables of other clients for historical proofs', () => {
+  const names = ['proofs-history', 'proofs-history.window', 'proofs.path'] as const
+  const variables = {
+    RETH_HISTORICAL_PROOFS: 'true',
+    CLIENT_PROOFS_HISTORY_WINDOW: '1296000',
+    RETH_HISTORICAL_PROOFS_STORAGE_PATH: '/data/proofs',
+  }
+  expect(readFlagsOfMode(names, 'all', {}, variables).values).toEqual({
+    'proofs-history': true,
+    'proofs-history.window': { blocks: 1_296_000 },
+    'proofs.path': '/data/proofs',
+  })
+  expect(readFlags(['proofs-history'], {}, { CLIENT_HISTORICAL_PROOFS: 'false' })['proofs-history']).toBe(false)
 })
 
 it('cli/readFlags: has one variable with the prefix BASALT_ for each flag, and one flag for each alias in a mode', () => {

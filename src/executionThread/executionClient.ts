@@ -7,6 +7,7 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { PruneStep } from '#blockchain/pruning/pruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { ExecutionView } from '#blockchain/view/chainView'
+import type { OlderStates } from '#blockchain/view/olderStates'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -99,9 +100,9 @@ export class ExecutionClient implements Engine {
     return this.#ended.promise
   }
 
-  /** Sets the snapshot source. */
-  readFrom(source: SnapshotSource): void {
-    this.#chain.readFrom(source)
+  /** Sets the snapshot source. @param older source of states that the chain no longer has */
+  readFrom(source: SnapshotSource, older?: OlderStates): void {
+    this.#chain.readFrom(source, older)
   }
 
   /** Disposes the cached snapshot once it has no users. */

@@ -2,6 +2,7 @@ import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Clock } from '#lib/clock'
+import { openOlderStates } from '#proofs/olderStates'
 import type { HistoryCaches } from '#state/historyCache'
 import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
@@ -91,7 +92,8 @@ export async function openExecutionReader(settings: ReaderSettings, deps: Execut
   await using parts = new AsyncDisposableStack()
   parts.defer(() => settings.port.close())
   await client.opened.promise
-  client.chain.readFrom(parts.use(openChainReader(settings.dir)))
+  const older = settings.proofsDir === undefined ? undefined : parts.use(openOlderStates(settings.proofsDir))
+  client.chain.readFrom(parts.use(openChainReader(settings.dir)), older)
   parts.defer(() => client.chain.forget())
   const kept = parts.move()
   return {

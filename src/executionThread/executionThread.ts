@@ -7,6 +7,7 @@ import type { Execution } from '#blockchain/execution'
 import type { Engine } from '#engine/port'
 import { errorMessage } from '#lib/fault'
 import type { Supervisor } from '#lib/supervisor'
+import { openOlderStates } from '#proofs/olderStates'
 import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
@@ -29,6 +30,8 @@ export type ExecutionWorker = Engine &
     sizes(): ExecutionSizes
     /** The transaction pool. When the thread ends, the outcome of unanswered transactions is unknown. */
     readonly pool: TransactionPool
+    /** Reads older states from recorded proofs too: here, and in readers that are opened later. @param dir of a proofs thread of this process */
+    readProofs(dir: string): void
     /** Returns settings for `openExecutionReader` in another thread; send them there and transfer the port. */
     reader(): ReaderSettings
     /** Rejects with the cause when the thread ends by itself; never resolves. */
@@ -72,14 +75,21 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
     await gone.promise
   })
   await client.opened
-  client.readFrom(parts.use(openChainReader(dir)))
+  const source = parts.use(openChainReader(dir))
+  client.readFrom(source)
   parts.defer(() => client.forgetSnapshot())
+  const older = parts.use(new AsyncDisposableStack())
+  let proofsDir: string | undefined
+  function readProofs(from: string): void {
+    proofsDir = from
+    client.readFrom(source, older.use(openOlderStates(from)))
+  }
   function reader(): ReaderSettings {
     const { port1: here, port2: there } = new MessageChannel()
     const taken = new SharedArrayBuffer(4)
     client.addReader({ port: here, taken })
-    return { port: there, dir, config, shown, taken }
+    return { port: there, dir, config, shown, taken, ...(proofsDir !== undefined && { proofsDir }) }
   }
   const kept = parts.move()
-  return Object.assign(client, { reader, [Symbol.asyncDispose]: () => kept.disposeAsync() })
+  return Object.assign(client, { reader, readProofs, [Symbol.asyncDispose]: () => kept.disposeAsync() })
 }

@@ -3,10 +3,12 @@ import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import { type HeadRecord, recentWith, recordAt } from '#blockchain/heads/headRecord'
 import { createChainView, type ExecutionView } from '#blockchain/view/chainView'
+import type { OlderStates, RecordedStates } from '#blockchain/view/olderStates'
 import { SharedSnapshot } from '#blockchain/view/sharedSnapshot'
 import type { Clock } from '#lib/clock'
-import type { HistoryCaches } from '#state/historyCache'
+import type { HistoryCache, HistoryCaches } from '#state/historyCache'
 import type { SnapshotSource } from '#store/ports'
+import type { BlockId } from '#types/blockRef'
 import type { PublishedSequence } from './publishedSequence.ts'
 import { unpackBlock } from './wire/packedBlocks.ts'
 import { unpackPending } from './wire/packedPending.ts'
@@ -15,6 +17,8 @@ import type { ExecutionSizes, PublishedRecord } from './wire/protocol.ts'
 /** Maximum attempts of one view, each of which a commit between record and snapshot may defeat; later attempts pause 1 ms each. */
 const maxViewTries = 5_000
 const triesInARow = 3
+/** Time after which a view of a chain that stands still is made anew, because proofs may have been recorded meanwhile. */
+const maxProofsAgeMs = 500
 
 export type PublishedChainDeps = {
   readonly config: ExecutionConfig
@@ -32,21 +36,25 @@ export class PublishedChain {
   #record: HeadRecord | undefined
   #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
   #source: SnapshotSource | undefined
+  #older: OlderStates | undefined
   #failure: Error | undefined
   /** number of the record */
   #taken = 0
   /** Last view, while it is the newest: opening a snapshot costs more than most calls. */
-  #newest: { readonly view: ExecutionView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord } | undefined
+  #newest:
+    | { readonly view: ExecutionView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord; readonly atMs: number }
+    | undefined
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
   constructor(deps: PublishedChainDeps) {
     this.#deps = deps
   }
 
-  /** Sets the snapshot source. */
-  readFrom(source: SnapshotSource): void {
+  /** Sets the snapshot source. @param older source of states that the chain no longer has */
+  readFrom(source: SnapshotSource, older?: OlderStates): void {
     this.forget()
     this.#source = source
+    this.#older = older
   }
 
   /** Ends all reads with an error. */
@@ -87,7 +95,7 @@ export class PublishedChain {
     for (let tries = 1; tries <= maxViewTries; tries++) {
       if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // reading the port is the most expensive step
       if (this.#failure) throw this.#failure
-      if (this.#newest && recordAt(this.#newest.record, this.#deps.clock.nowMs()) !== this.#newest.record) this.forget()
+      if (this.#isOutdated()) this.forget()
       if (this.#newest) {
         this.#newest.snapshot.enter()
         return this.#newest.view
@@ -99,13 +107,22 @@ export class PublishedChain {
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the committed head` })
   }
 
+  #isOutdated(): boolean {
+    if (this.#newest === undefined) return false
+    const { record, atMs } = this.#newest
+    const nowMs = this.#deps.clock.nowMs()
+    return recordAt(record, nowMs) !== record || (this.#older !== undefined && Math.abs(nowMs - atMs) > maxProofsAgeMs)
+  }
+
   #viewOnce(source: SnapshotSource): ExecutionView | undefined {
     const snapshot = new SharedSnapshot(source.snapshot())
     let view: ExecutionView | undefined
     try {
       const record = recordAt(this.published, this.#deps.clock.nowMs())
-      view = createChainView(snapshot, this.#deps.config, record, () => undefined, this.#deps.history)
-      if (view) this.#newest = { view, snapshot, record }
+      const states = this.#older
+      const older = states && ((head: BlockId, cache: HistoryCache): RecordedStates => snapshot.attach(states.open(snapshot, head, cache)))
+      view = createChainView(snapshot, this.#deps.config, record, () => undefined, { history: this.#deps.history, older })
+      if (view) this.#newest = { view, snapshot, record, atMs: this.#deps.clock.nowMs() }
       return view
     } finally {
       if (view === undefined) {

@@ -55,6 +55,17 @@ export type FlashblocksOptions = {
   readonly maxTimeMs?: number
 }
 
+/** Recording of proofs for older blocks. */
+export type ProofsOptions = {
+  /** directory of its database */
+  readonly dir: string
+  readonly windowSec: number
+  /** present: the operator gave the window as this number of blocks, converted with the block time at the start of the node */
+  readonly windowBlocks?: number
+  /** the node is not ready while proofs are not recorded */
+  readonly isRequired: boolean
+}
+
 export type NodeOptions = {
   readonly mode: NodeMode
   readonly config: RollupConfig
@@ -95,6 +106,8 @@ export type NodeOptions = {
   readonly cacheBytes?: number
   /** older states to keep; absent: all */
   readonly retention?: Retention
+  /** not in consensus mode; absent: no proofs are recorded */
+  readonly proofs?: ProofsOptions
   /** free bytes of the data directory's disk below which new blocks are refused */
   readonly minFreeBytes: number
   /** rows of finalized blocks to keep; absent: all */

@@ -40,12 +40,19 @@ export const tooManyFilters = (): RpcError => new RpcError(-32005, 'too many fil
 /** @param maxBytes bound of all filters and subscriptions of a thread */
 export const tooManyLogTerms = (maxBytes: number): RpcError =>
   new RpcError(-32005, 'too many filters and subscriptions, or addresses and topics in them', { limit: 'bytes', max: maxBytes })
-/** @param oldest the oldest block with the data, if it is known */
-export function prunedHistory(oldest?: { readonly what: 'state' | 'trie nodes'; readonly number: number }): RpcError {
+/** @param oldest the oldest block with the data, if it is known, and the latest one */
+export function prunedHistory(oldest?: {
+  readonly what: 'state' | 'trie nodes'
+  readonly number: number
+  readonly latest?: number
+}): RpcError {
   const message = 'pruned history unavailable'
   if (oldest === undefined) return new RpcError(4444, message)
-  return new RpcError(4444, `${message}: the oldest block with ${oldest.what} is ${oldest.number}`, {
-    oldestBlock: toQuantity(oldest.number),
+  const { what, number, latest } = oldest
+  const upTo = latest === undefined ? '' : `, the latest ${latest}`
+  return new RpcError(4444, `${message}: the oldest block with ${what} is ${number}${upTo}`, {
+    oldestBlock: toQuantity(number),
+    ...(latest !== undefined && { latestBlock: toQuantity(latest) }),
   })
 }
 

@@ -3,7 +3,7 @@ import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { deletedKeys, firstBlockFrom, firstRunKey } from './changeIndex.ts'
 import type { HistoryCache, IndexChunk } from './historyCache.ts'
-import { nodeBefore } from './nodeHistory.ts'
+import { imagesAfter, nodeDigest, rowBefore } from './nodeHistory.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
 /** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
@@ -151,12 +151,17 @@ export class HistoricalRows implements StateRows {
     const nodes = this.#nodes
     const change = this.#number < nodes ? this.#firstChange(table, key, this.#number, nodes) : undefined
     if (change) return decodeBefore(change)
-    const number = Math.max(this.#number, nodes)
-    return nodeBefore(
-      { reader: this.#reader, tail: this.#cache },
-      { table, key, hash, number, head: this.#head },
-      this.#reader.get(table, key),
-    )
+    const row = this.#nodeRowAfter(Math.max(this.#number, nodes), table, key)
+    return row && equalBytes(keccak256(row), hash) ? row : undefined
+  }
+
+  nodeRow(table: number, key: Uint8Array): Uint8Array | undefined {
+    return this.#nodeRowAfter(this.#number, table, key)
+  }
+
+  #nodeRowAfter(number: number, table: number, key: Uint8Array): Uint8Array | undefined {
+    const images = imagesAfter({ reader: this.#reader, tail: this.#cache }, number, this.#head, nodeDigest(table, key))
+    return rowBefore(images, () => this.#reader.get(table, key))
   }
 
   #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {

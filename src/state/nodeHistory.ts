@@ -1,5 +1,4 @@
 import { compareBytes, concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
-import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { branchDelta, withDelta } from '#trie/branchDelta'
@@ -13,7 +12,7 @@ import { branchDelta, withDelta } from '#trie/branchDelta'
  */
 const table: number = tables.nodeHistory.id
 const kinds = { block: 0, segment: 1 } as const
-const images = { absent: 0, whole: 1, delta: 2 } as const
+const kindsOfImage = { absent: 0, whole: 1, delta: 2 } as const
 
 /** Blocks of a segment. A search reads one row per segment, and one per block that no segment covers. */
 const segmentBlocks = 64
@@ -29,7 +28,7 @@ export const blockRowKey = (number: number): Uint8Array => rowKey(kinds.block, n
 const segmentOf = (number: number): number => Math.floor(number / segmentBlocks)
 
 /** Returns a 48-bit digest of a node's place. A collision makes a node of the past unreadable: its hash differs. */
-function digestOf(nodeTable: number, key: Uint8Array): number {
+export function nodeDigest(nodeTable: number, key: Uint8Array): number {
   let high = 0x811c9dc5 ^ nodeTable
   let low = 0x9747b28c ^ nodeTable
   for (let i = 0; i < key.length; i++) {
@@ -42,7 +41,8 @@ function digestOf(nodeTable: number, key: Uint8Array): number {
   low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
   return ((high ^ (high >>> 13)) >>> 0) * 2 ** lowBits + ((low ^ (low >>> 16)) >>> (32 - lowBits))
 }
-const upperOf = (digest: number): number => Math.floor(digest / 2 ** lowBits)
+/** Returns the part of a node's digest that indices have. */
+export const upperOf = (digest: number): number => Math.floor(digest / 2 ** lowBits)
 
 type Entry = { readonly digest: number; readonly image: Uint8Array }
 
@@ -57,14 +57,20 @@ export class NodeChanges {
 
   /** Adds a changed node, each at most once. @param before, after undefined: no row */
   add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
-    const digest = digestOf(nodeTable, key)
+    const digest = nodeDigest(nodeTable, key)
     const isWhole = after === undefined || (this.#number + digest) % wholeEvery === 0
     this.#entries.push({ digest, image: imageOf(before, isWhole ? undefined : after) })
   }
 
+  /** Returns the block's row; undefined when the block changes no node. */
+  encode(): Uint8Array | undefined {
+    return this.#entries.length > 0 ? encodeBlock(this.#entries) : undefined
+  }
+
   /** Writes the block's row, and the index of its segment when it is the segment's last block. */
   writeTo(tx: KvWriter): void {
-    if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeBlock(this.#entries))
+    const row = this.encode()
+    if (row) tx.put(table, blockRowKey(this.#number), row)
     if ((this.#number + 1) % segmentBlocks === 0) writeSegment(tx, segmentOf(this.#number))
   }
 }
@@ -79,7 +85,7 @@ export class MovedNodeChanges {
   }
 
   add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined): void {
-    this.#entries.push({ digest: digestOf(nodeTable, key), image: imageOf(before, undefined) })
+    this.#entries.push({ digest: nodeDigest(nodeTable, key), image: imageOf(before, undefined) })
   }
 
   /**
@@ -96,10 +102,10 @@ export class MovedNodeChanges {
 }
 
 function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Uint8Array {
-  if (before === undefined) return Uint8Array.of(images.absent)
+  if (before === undefined) return Uint8Array.of(kindsOfImage.absent)
   const delta = after && branchDelta(before, after)
   const isShort = delta && delta.length * 2 <= before.length
-  return isShort ? marked(images.delta, delta) : marked(images.whole, before)
+  return isShort ? marked(kindsOfImage.delta, delta) : marked(kindsOfImage.whole, before)
 }
 
 function marked(kind: number, bytes: Uint8Array): Uint8Array {
@@ -127,6 +133,13 @@ function encodeBlock(entries: Entry[]): Uint8Array {
   return row
 }
 
+/** Returns the number of nodes in the row of a block. */
+export const countNodes = (row: Uint8Array): number => u32At(row, 0)
+
+/** Returns the digests of the nodes in the row of a block, as indices have them. */
+export const digestsIn = (row: Uint8Array): number[] =>
+  Array.from({ length: countNodes(row) }, (_, i) => u32At(row, 4 + blockEntryBytes * i))
+
 /** Writes the index of the blocks of a segment. */
 function writeSegment(tx: KvWriter, segment: number): void {
   tx.put(table, rowKey(kinds.segment, segment), segmentRow(tx, segment))
@@ -137,8 +150,7 @@ function segmentRow(reader: KvReader, segment: number): Uint8Array {
   const found: number[] = []
   for (let block = 0; block < segmentBlocks; block++) {
     reader.look(table, blockRowKey(segment * segmentBlocks + block), (row) => {
-      const count = u32At(row, 0)
-      for (let i = 0; i < count; i++) found.push(u32At(row, 4 + blockEntryBytes * i) * segmentBlocks + block)
+      for (const digest of digestsIn(row)) found.push(digest * segmentBlocks + block)
     })
   }
   const row = new Uint8Array(segmentEntryBytes * found.length)
@@ -243,7 +255,7 @@ function lowerBound(count: number, key: number, keyAt: (index: number) => number
 }
 
 /** Returns a copy of a node's image in the row of a block; undefined when the block did not change the node. */
-function imageIn(row: Uint8Array, digest: number): Uint8Array | undefined {
+export function imageIn(row: Uint8Array, digest: number): Uint8Array | undefined {
   if (row.length === 0) return undefined
   const count = u32At(row, 0)
   const head = 4 + blockEntryBytes * count
@@ -281,7 +293,7 @@ export type NodeRows = {
 }
 
 /** Iterates over the images of a node in the blocks after `number`, ascending. */
-function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<Uint8Array> {
+export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<Uint8Array> {
   for (let first = number + 1; first <= head; ) {
     const segment = segmentOf(first)
     const next = (segment + 1) * segmentBlocks
@@ -302,26 +314,22 @@ function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, 
 }
 
 /**
- * Returns a node as of a block: its image in the first later block that changed it. A delta needs the node as of that later block, and so on, up to
- * an image that is whole, or the latest row.
- * @param head the block of the latest rows
- * @param latest the latest row
- * @returns undefined when there was no row, or none with this hash
+ * Returns the row of a node before the first of its images. A delta needs the row after its block, and so on, up to an image that is whole, or the
+ * latest row.
+ * @param images of the later blocks that changed the node, ascending
+ * @param latest returns the row after the last of them
  */
-export function nodeBefore(
-  rows: NodeRows,
-  place: { readonly table: number; readonly key: Uint8Array; readonly hash: Uint8Array; readonly number: number; readonly head: number },
-  latest: Uint8Array | undefined,
-): Uint8Array | undefined {
+export function rowBefore(images: Iterable<Uint8Array>, latest: () => Uint8Array | undefined): Uint8Array | undefined {
   const deltas: Uint8Array[] = []
-  let node = latest
-  for (const image of imagesAfter(rows, place.number, place.head, digestOf(place.table, place.key))) {
-    if (image[0] !== images.delta) {
-      node = image[0] === images.whole ? image.subarray(1) : undefined
-      break
+  const rowAt = (): Uint8Array | undefined => {
+    for (const image of images) {
+      if (image[0] === kindsOfImage.whole) return image.subarray(1)
+      if (image[0] === kindsOfImage.absent) return undefined
+      deltas.push(image.subarray(1))
     }
-    deltas.push(image.subarray(1))
+    return latest()
   }
+  let node = rowAt()
   for (const delta of deltas.reverse()) node = node && withDelta(delta, node)
-  return node && equalBytes(keccak256(node), place.hash) ? node : undefined
+  return node
 }

@@ -81,6 +81,8 @@ export interface StateRows {
   node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined
   /** Returns the same node if a later block replaced it. */
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined
+  /** Returns the row of a trie node, of whatever hash. */
+  nodeRow(table: number, key: Uint8Array): Uint8Array | undefined
   range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 }
 
@@ -90,6 +92,7 @@ export function latestRows(reader: KvReader): StateRows {
     get: (table, key) => reader.get(table, key),
     node: (table, key) => reader.get(table, key),
     replacedNode: () => undefined,
+    nodeRow: (table, key) => reader.get(table, key),
     range: (table, from, to) => reader.range(table, to ? { from, to } : { from }),
   }
 }

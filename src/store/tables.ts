@@ -126,3 +126,34 @@ export const consensusTables = {
     doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
+
+/**
+ * Tables of the environment of historical proofs. Tables that the chain has too have its ids and formats. They have the rows of the recorded blocks
+ * only, and no latest state: a state is read from them and from the chain's own tables.
+ */
+export const proofsTables = {
+  meta: { id: 1, name: 'meta', key: 'name (ASCII)', value: 'by name', doc: 'schema version, genesis, recorded regions, wanted start' },
+  canonical: tables.canonical,
+  historyIndex: {
+    ...tables.historyIndex,
+    key: '0x40 + level, 0x50 + level ++ first position u64 ++ slice u32 (run); 0x60 ++ table id u8 ++ key ++ number u64 (deletion)',
+    value: 'run: digest u32 ++ position - first position u16 of each changed row, ascending; deletion: nothing',
+    doc: 'blocks that changed accounts and slots, in runs of 16^level blocks; 0x50: of blocks recorded in descending order',
+  },
+  nodeHistory: { ...tables.nodeHistory, key: '0x00 ++ number u64 (block)', doc: 'trie nodes before each block that changed them' },
+  values: {
+    id: 18,
+    name: 'values',
+    key: 'number u64',
+    value:
+      'groups u32; for each, ascending: keccak(address) or zeros (accounts), end of its rows u32; then for each row key (32 bytes), end of its value u32; then 0x00 or 0x01 ++ value',
+    doc: 'accounts and slots before each block that changed them',
+  },
+  nodeIndex: {
+    id: 19,
+    name: 'nodeIndex',
+    key: '0x40 + level, 0x50 + level ++ first position u64 ++ slice u32',
+    value: 'digest u32 ++ position - first position u16 of each changed node, ascending',
+    doc: 'blocks that changed trie nodes, in runs as in historyIndex',
+  },
+} as const satisfies Readonly<Record<string, TableSpec>>

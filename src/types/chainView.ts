@@ -70,6 +70,9 @@ export type FoundLog = {
   readonly logIndex: number
 }
 
+/** Recorded proofs: the first and the last block whose state they have; undefined: none is recorded yet. */
+export type ProofsStatus = { readonly window: { readonly earliest: BlockId; readonly latest: BlockId } | undefined }
+
 /** A consistent view of the chain at one instant. Dispose of it soon, and before any `await`. */
 export interface ChainView extends Disposable {
   readonly heads: ChainHeads
@@ -88,6 +91,8 @@ export interface ChainView extends Disposable {
   readonly oldestState: number
   /** Number of the oldest block whose accounts and slots can be proved: its trie nodes are retained. Below it, `prove` throws HISTORY_PRUNED. */
   readonly oldestProof: number
+  /** Undefined: this node records no proofs. */
+  readonly proofs: ProofsStatus | undefined
   /** Number of the oldest block from which on transactions and receipts of all blocks are retained. Headers of all blocks are. */
   readonly oldestBlock: number
   /** Number of the oldest block from which on logs can be searched. */

@@ -5,14 +5,25 @@ import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
+import { lazy } from '#lib/lazy'
 import { oldestProof, oldestState } from '#state/chainState'
 import { HistoryCache, type HistoryCaches } from '#state/historyCache'
 import { createWorldReads } from '#state/worldReads'
+import type { WorldState } from '#state/worldState'
 import type { KvReader } from '#store/ports'
 import { readPruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
-import type { ChainBlock, ChainHeads, ChainReceipt, ChainView, FoundLog, LogSearch, TransactionLocation } from '#types/chainView'
+import type {
+  ChainBlock,
+  ChainHeads,
+  ChainReceipt,
+  ChainView,
+  FoundLog,
+  LogSearch,
+  ProofsStatus,
+  TransactionLocation,
+} from '#types/chainView'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { LogMatcher, WantedLogs } from '#types/logMatcher'
@@ -25,6 +36,7 @@ import { committedState } from '../commit/committedState.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from '../heads/headRecord.ts'
 import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { searchLogIndex } from '../logIndex/logSearch.ts'
+import type { RecordedStates } from './olderStates.ts'
 import { pendingReceipts, UnsealedBlocks } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts.ts'
 
@@ -70,6 +82,7 @@ class SnapshotView implements ExecutionView {
   /** by number */
   readonly #canonical = new Map<number, BlockId>()
   readonly #cache: HistoryCache
+  readonly #older: (() => RecordedStates) | undefined
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
@@ -92,10 +105,11 @@ class SnapshotView implements ExecutionView {
     committed: BlockId,
     { base, overlays }: RecordedChain,
     executed: KnownBlocks['executed'],
-    history: HistoryCaches | undefined,
+    { history, older }: ViewSources,
   ) {
     this.#cache = new HistoryCache(history)
     this.#reader = reader
+    this.#older = older && lazy(() => older(committed, this.#cache))
     this.#config = config
     this.#committed = committed
     this.#base = base
@@ -257,11 +271,27 @@ class SnapshotView implements ExecutionView {
   }
 
   get oldestState(): number {
-    return oldestState(this.#reader)
+    return Math.min(oldestState(this.#reader), this.#oldestRecorded)
   }
 
   get oldestProof(): number {
-    return oldestProof(this.#reader)
+    return Math.min(oldestProof(this.#reader), this.#oldestRecorded)
+  }
+
+  get proofs(): ProofsStatus | undefined {
+    if (this.#older === undefined) return undefined
+    const { window } = this.#older()
+    return { window: window && { earliest: this.#idAt(window.earliest), latest: this.#idAt(window.latest) } }
+  }
+
+  #idAt(number: number): BlockId {
+    const hash = this.canonicalHash(number)
+    if (hash === undefined) throw new RangeError(`block ${number} has no hash`)
+    return { number, hash }
+  }
+
+  get #oldestRecorded(): number {
+    return this.#older?.().window?.earliest ?? Number.POSITIVE_INFINITY
   }
 
   get oldestBlock(): number {
@@ -282,7 +312,7 @@ class SnapshotView implements ExecutionView {
 
   provenParent(hash: Hash): ParentBlock | undefined {
     const ancestor = this.branch(hash)?.ancestor
-    const isPruned = ancestor !== undefined && ancestor.number < Math.min(this.oldestProof, this.#committed.number)
+    const isPruned = ancestor !== undefined && ancestor.number < Math.min(oldestProof(this.#reader), this.#committed.number)
     return isPruned ? undefined : this.parent(hash)
   }
 
@@ -291,8 +321,16 @@ class SnapshotView implements ExecutionView {
     const header = branch && this.header(hash)
     if (branch === undefined) return this.#parentNotSealed(hash)
     if (header === undefined) return undefined
-    const below = committedState(this.#reader, this.#committed, branch.ancestor, this.#cache)
+    const below = this.#recordedState(branch.ancestor) ?? committedState(this.#reader, this.#committed, branch.ancestor, this.#cache)
     return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
+  }
+
+  /** Returns the recorded state after a block whose trie nodes are pruned from the chain. */
+  #recordedState({ number }: BlockId): WorldState | undefined {
+    if (number >= oldestProof(this.#reader)) return undefined
+    const states = this.#older?.()
+    if (!states?.window || number < states.window.earliest || number > states.window.latest) return undefined
+    return states.at(number, (at) => (at <= number ? store.readCanonicalHash(this.#reader, at) : undefined))
   }
 
   #parentNotSealed(hash: Hash): ParentBlock | undefined {
@@ -310,10 +348,17 @@ class SnapshotView implements ExecutionView {
   }
 }
 
+/** What a view reads besides its snapshot. */
+export type ViewSources = {
+  /** caches of this thread; absent: its usual ones */
+  readonly history?: HistoryCaches | undefined
+  /** Opens older states for the snapshot, which live as long as it. @param committed head of the snapshot */
+  readonly older?: ((committed: BlockId, cache: HistoryCache) => RecordedStates) | undefined
+}
+
 /**
  * Creates a view from a record and a snapshot taken after it.
  * @param executed blocks in memory, of any branch
- * @param history caches of this thread; absent: its usual ones
  * @returns undefined when the record is older than the snapshot: take both again
  */
 export function createChainView(
@@ -321,10 +366,10 @@ export function createChainView(
   config: ExecutionConfig,
   record: HeadRecord,
   executed: KnownBlocks['executed'],
-  history?: HistoryCaches,
+  sources: ViewSources = {},
 ): ExecutionView | undefined {
   const committed = store.readHead(reader)
   const chain = committed && chainAbove(record, committed)
   if (committed === undefined || chain === undefined) return undefined
-  return new SnapshotView(reader, config, record, committed, chain, executed, history)
+  return new SnapshotView(reader, config, record, committed, chain, executed, sources)
 }

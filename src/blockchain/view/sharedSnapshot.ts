@@ -5,6 +5,7 @@ export class SharedSnapshot implements KvReader, Disposable {
   readonly #snapshot: KvReader & Disposable
   #users = 1
   #isRetired = false
+  readonly #attached = new DisposableStack()
 
   constructor(snapshot: KvReader & Disposable) {
     this.#snapshot = snapshot
@@ -31,15 +32,26 @@ export class SharedSnapshot implements KvReader, Disposable {
     this.#users++
   }
 
+  /** Disposes of a resource together with the snapshot. */
+  attach<T extends Disposable>(resource: T): T {
+    return this.#attached.use(resource)
+  }
+
   /** Called when no further user is added: disposed once the last user leaves. */
   retire(): void {
     this.#isRetired = true
-    if (this.#users === 0) this.#snapshot[Symbol.dispose]()
+    this.#end()
   }
 
   /** Removes a user. */
   [Symbol.dispose](): void {
     this.#users--
-    if (this.#isRetired && this.#users === 0) this.#snapshot[Symbol.dispose]()
+    this.#end()
+  }
+
+  #end(): void {
+    if (!this.#isRetired || this.#users > 0) return
+    this.#attached.dispose()
+    this.#snapshot[Symbol.dispose]()
   }
 }

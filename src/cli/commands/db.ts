@@ -1,51 +1,24 @@
-import { networkOf } from '#chainspec/networks'
 import { compactDatabase } from '#database/compact'
 import { exportBlocks } from '#database/exportBlocks'
 import { migrateDatabase } from '#database/migrate'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
-import type { Clock } from '#lib/clock'
 import type { Command, Io } from '../command.ts'
-import { datadirOf } from '../datadir.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { createTextFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
-import { createLiveLine, type LiveLine, printResult } from '../output.ts'
-import { duration } from '../progress.ts'
+import { createLiveLine, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
+import { count, directoryOf, located, paceOf, showBlocks, size } from './datadirCommand.ts'
 import { importBlocks } from './import.ts'
-
-const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
 
 /** Returns the data directory, and has the parent process report an end of this one by a signal. @throws Fault as of `directoryOf` */
 function supervisedDirectory(io: Io, command: string, given: FlagValues<'datadir' | 'network' | 'json'>): string {
   const datadir = directoryOf(given)
   io.supervisor?.begin(commandEndLines(`basalt db ${command}`, datadir, given.json ? 'json' : 'pretty'))
   return datadir
-}
-
-/** Returns the data directory. @throws Fault MISSING_FLAG when it depends on a chain and --network is absent */
-function directoryOf({ datadir, network }: FlagValues<'datadir' | 'network'>): string {
-  if (network !== undefined) return datadirOf(datadir, networkOf(network).config.l2ChainId)
-  if (!datadir.includes('{network}')) return datadir
-  throw cliFault('MISSING_FLAG', { flag: 'network', variable: flags.network.env, doc: 'it replaces {network} in --datadir' })
-}
-
-const count = (value: number): string => Math.round(value).toLocaleString('en-US')
-
-/** Formats bytes with a decimal unit, as `df -H` does. */
-function size(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
-}
-
-/** Returns how many were done per second, and the time that the rest takes as text. */
-function paceOf(done: number, todo: number, ms: number): { readonly rate: number; readonly left: string } {
-  const rate = done / Math.max(0.001, ms / 1_000)
-  return { rate, left: rate > 0 ? `${duration(Math.max(0, todo) / rate)} left` : 'waiting' }
 }
 
 function statsText(stats: DatadirStats): string {
@@ -144,15 +117,6 @@ const compact: Command = {
     else printResult(io, false, { before: size(sizes.bytesBefore), after: size(sizes.bytesAfter) })
     return 0
   },
-}
-
-/** Returns a function that shows how many blocks are done, with rate and time left. */
-function showBlocks(clock: Pick<Clock, 'nowMs'>, line: LiveLine, work: string): (blocks: number, ofBlocks: number) => void {
-  const startMs = clock.nowMs()
-  return (blocks, ofBlocks) => {
-    const { rate, left } = paceOf(blocks, ofBlocks - blocks, clock.nowMs() - startMs)
-    line.show(`${work}  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
-  }
 }
 
 const pruning = [...located, 'prune.keep'] as const satisfies readonly FlagName[]

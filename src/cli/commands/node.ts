@@ -25,7 +25,6 @@ const names = [
   'p2p.disable',
   'log.level',
   'log.format',
-  'proofs.history',
   'p2p.port',
 ] as const satisfies readonly FlagName[]
 

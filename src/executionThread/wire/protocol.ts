@@ -75,6 +75,8 @@ export type ExecutionCacheBytes = {
 export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 'shown'> & {
   /** four bytes: the number of the last record that the reader took */
   readonly taken: SharedArrayBuffer
+  /** directory of the recorded proofs; absent: none are recorded */
+  readonly proofsDir?: string
 }
 
 /**

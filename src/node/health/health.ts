@@ -68,6 +68,8 @@ export type HealthSources = {
   readonly engineUse: (() => EngineUse) | undefined
   /** absent: no block is executed here */
   readonly execution: ExecutionUse | undefined
+  /** returns why a node that requires proofs is not ready */
+  readonly proofs: () => readonly string[]
 }
 
 /** Execution time of one block after which the node is not ready. */
@@ -75,7 +77,7 @@ const longExecutionMs = 4_000
 
 /** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
-  { clock, status, follow, forks, engineUse, execution }: HealthSources,
+  { clock, status, follow, forks, engineUse, execution, proofs }: HealthSources,
   { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
@@ -84,6 +86,7 @@ export function problemsOf(
     ...(now ? readinessProblems(now, clock.nowMs(), source && readyMaxLagSec) : []),
     ...followProblems(follow()),
     ...forks(),
+    ...proofs(),
     ...(engineUse ? engineProblems(engineUse()) : []),
     ...(mode === 'consensus' ? [] : diskProblems(freeIn(datadir), minFreeBytes)),
   ]

@@ -29,6 +29,8 @@ export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly en
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
 export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer' | 'forksFromL1'> & {
   readonly endpoint?: EngineEndpoint
+  /** as of the follow part */
+  readonly recorded?: () => number | undefined
 }
 
 /** The consensus half of this process, before it runs. */

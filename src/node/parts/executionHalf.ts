@@ -12,6 +12,7 @@ import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
+import { openProofs, retentionBeside } from './proofsPart.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
 export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
@@ -22,7 +23,7 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
 
 export type ExecutionHalfOptions = Pick<
   NodeOptions,
-  'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows'
+  'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows' | 'proofs'
 > & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
@@ -32,16 +33,19 @@ export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
   /** where flashblocks of local blocks are published */
   readonly urls: Pick<Urls, 'flashblocks'>
+  /** Returns why a node that requires proofs is not ready. */
+  proofsProblems(): readonly string[]
   /** gas of all blocks executed since the start */
   executedGas(): bigint
   /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 
-/** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
+/** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, of the proofs, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry, memory } = deps
-  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, retention, rows, flashblocks, listen } = options
+  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, rows, flashblocks, listen } = options
+  const retention = options.proofs ? retentionBeside(options.retention, deps.log) : options.retention
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
@@ -82,6 +86,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
   )
   const execution = starting.use(worker)
+  const proofs = options.proofs && starting.use(await openProofs(deps, execution, datadir, options.proofs))
   let poolBefore: TxPoolFacts | undefined
   let reusedBefore = 0
   let stagesBefore: StageTimes['ms'] | undefined
@@ -107,6 +112,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     sendersBefore = recovered
     executed.senderQueue.set({}, recovered.queuedBytes)
     measureHistory()
+    proofs?.collect()
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
   }
@@ -117,7 +123,12 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   }
   const urls = publisher ? { flashblocks: publisher.url } : {}
   const kept = starting.move()
-  return { execution, urls, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return {
+    ...{ execution, urls, collect },
+    proofsProblems: () => proofs?.problems() ?? [],
+    executedGas: () => executedGas,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
 }
 
 const openPublisher = ({ clock, log, registry }: ExecutionHalfDeps, listen: FlashblocksListen): Promise<Publisher> =>

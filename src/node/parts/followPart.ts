@@ -11,7 +11,13 @@ import type { PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions, SourceOptions } from '../nodeOptions.ts'
 
 /** With `l1`, the safe and finalized heads come from L1. */
-export type FollowPartOptions = Pick<NodeOptions, 'config' | 'l1'> & { readonly source: SourceOptions; readonly endpoint?: EngineEndpoint }
+export type FollowPartOptions = Pick<NodeOptions, 'config' | 'l1'> & {
+  readonly source: SourceOptions
+  /** Engine API of an execution half in another process */
+  readonly endpoint?: EngineEndpoint
+  /** Returns the last block with recorded proofs of the execution half in this process; absent: it records none. */
+  readonly recorded?: () => number | undefined
+}
 
 /** Follow mode, before consensus gives it an inbox. */
 export type Follow = Disposable & {
@@ -22,22 +28,24 @@ export type Follow = Disposable & {
 
 const proofsTimeoutMs = 10_000
 
-/** Returns how far the execution half has recorded proofs. @throws Fault OPTION_UNSUPPORTED (fatal) */
-function proofsOf({ fetch, clock }: PartDeps, endpoint: EngineEndpoint | undefined): ReturnType<typeof createProofsStatus> {
-  if (endpoint === undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--source.proofs with our own execution half' })
+/** Returns how far the execution half has recorded proofs. @throws Fault OPTION_MISSING (fatal) */
+function proofsOf({ fetch, clock }: PartDeps, { endpoint, recorded }: FollowPartOptions): ReturnType<typeof createProofsStatus> {
+  if (recorded) return () => Promise.resolve({ latest: recorded() })
+  if (endpoint === undefined)
+    throw nodeFault('OPTION_MISSING', { mode: 'all and --source.proofs', option: 'recorded proofs (--proofs-history)' })
   const headers = (): Readonly<Record<string, string>> => ({
     authorization: `Bearer ${signJwt(endpoint.jwtSecret(), Math.floor(clock.nowMs() / 1000))}`,
   })
   return createProofsStatus({ fetch, clock }, { url: httpUrlOf(endpoint.url), headers, timeoutMs: proofsTimeoutMs })
 }
 
-/** @throws Fault SOURCE_URL_INVALID, OPTION_UNSUPPORTED (fatal) */
+/** @throws Fault SOURCE_URL_INVALID, OPTION_MISSING (fatal) */
 export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
   const { registry } = deps
-  const { config, source, l1, endpoint } = options
+  const { config, source, l1 } = options
   const log = deps.log.child('follow')
   const { url, hasProofs, maxAheadSec, pollMs } = source
-  const proofs = hasProofs ? proofsOf(deps, endpoint) : undefined
+  const proofs = hasProofs ? proofsOf(deps, options) : undefined
   const l2Options = { ...defaultL2SourceOptions(config, deps.clock.nowMs()), url, config, ...(pollMs !== undefined && { pollMs }) }
   const node = createL2Source({ ...deps, log: deps.log.child('l2'), metrics: l2Metrics.register(registry) }, l2Options)
   const metrics = followMetrics.register(registry)

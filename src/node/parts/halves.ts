@@ -18,6 +18,12 @@ export interface Halves extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** Returns the last block with recorded proofs. */
+function lastRecorded(execution: ExecutionHalf['execution']): number | undefined {
+  using view = execution.view()
+  return view.proofs?.window?.latest.number
+}
+
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
@@ -34,10 +40,14 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
   const remote = endpoint && openRemoteEngine(deps, endpoint, config, stop)
   const engine = execution?.execution ?? remote
   if (engine === undefined) throw new RangeError('a node without an execution half')
+  const proofs = options.proofs && execution
+  const recorded = proofs && ((): number | undefined => lastRecorded(proofs.execution))
   const consensus =
     mode === 'execution'
       ? undefined
-      : opening.use(await openConsensusHalf({ ...deps, engine }, { ...options, ...(endpoint && { endpoint }) }))
+      : opening.use(
+          await openConsensusHalf({ ...deps, engine }, { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) }),
+        )
   const kept = opening.move()
   return {
     execution,

@@ -53,6 +53,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: 
     forks: (): readonly string[] => consensus?.forks.problems() ?? [],
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
     execution: execution?.execution,
+    proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EthContext } from '../../context.ts'
 import type { Method } from '../../registry.ts'
 import { chainMethods } from './chain.ts'
+import { proofsMethods } from './proofs.ts'
 import { rawMethods } from './raw.ts'
 import { storageRangeAt } from './storageRange.ts'
 import { traceBlockMethods } from './traceBlock.ts'
@@ -13,5 +14,5 @@ import { witnessMethods } from './witness.ts'
 export const debugMethods: readonly Method<EthContext>[] = [
   ...rawMethods,
   ...[traceTransaction, ...traceBlockMethods, traceCall, traceCallMany],
-  ...[...witnessMethods, storageRangeAt, ...chainMethods],
+  ...[...witnessMethods, ...proofsMethods, storageRangeAt, ...chainMethods],
 ]

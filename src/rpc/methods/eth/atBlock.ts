@@ -131,9 +131,9 @@ export function requireBlockAt(context: EthContext, at: BlockParam): BlockId {
   return requireBlock(context, view, at)
 }
 
-/** Error for a block whose state is pruned: names the oldest block with a state. */
-export const prunedState = ({ oldestState }: Pick<ChainView, 'oldestState'>): RpcError =>
-  prunedHistory({ what: 'state', number: oldestState })
+/** Error for a block whose state is pruned: names the oldest and the latest block with a state. */
+export const prunedState = ({ oldestState, heads }: Pick<ChainView, 'oldestState' | 'heads'>): RpcError =>
+  prunedHistory({ what: 'state', number: oldestState, latest: heads.latest.number })
 
 /** Like `prunedState`, on the current view. */
 export function prunedStateNow({ chain }: Pick<EthContext, 'chain'>): RpcError {

@@ -1,0 +1,42 @@
+import { networkOf } from '#chainspec/networks'
+import type { Clock } from '#lib/clock'
+import { datadirOf } from '../datadir.ts'
+import { cliFault } from '../faults.ts'
+import { type FlagName, type FlagValues, flags } from '../flags.ts'
+import type { LiveLine } from '../output.ts'
+import { duration } from '../progress.ts'
+
+/** Flags of commands on a data directory. */
+export const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
+
+/** Returns the data directory. @throws Fault MISSING_FLAG when it depends on a chain and --network is absent */
+export function directoryOf({ datadir, network }: FlagValues<'datadir' | 'network'>): string {
+  if (network !== undefined) return datadirOf(datadir, networkOf(network).config.l2ChainId)
+  if (!datadir.includes('{network}')) return datadir
+  throw cliFault('MISSING_FLAG', { flag: 'network', variable: flags.network.env, doc: 'it replaces {network} in --datadir' })
+}
+
+/** Formats a number with separators. */
+export const count = (value: number): string => Math.round(value).toLocaleString('en-US')
+
+/** Formats bytes with a decimal unit, as `df -H` does. */
+export function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}
+
+/** Returns how many were done per second, and the time that the rest takes as text. */
+export function paceOf(done: number, todo: number, ms: number): { readonly rate: number; readonly left: string } {
+  const rate = done / Math.max(0.001, ms / 1_000)
+  return { rate, left: rate > 0 ? `${duration(Math.max(0, todo) / rate)} left` : 'waiting' }
+}
+
+/** Returns a function that shows how many blocks are done, with rate and time left. */
+export function showBlocks(clock: Pick<Clock, 'nowMs'>, line: LiveLine, work: string): (blocks: number, ofBlocks: number) => void {
+  const startMs = clock.nowMs()
+  return (blocks, ofBlocks) => {
+    const { rate, left } = paceOf(blocks, ofBlocks - blocks, clock.nowMs() - startMs)
+    line.show(`${work}  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
+  }
+}

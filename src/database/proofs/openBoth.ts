@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readHead } from '#blockchain/chainStore'
+import { isFault } from '#lib/fault'
+import { openProofs } from '#proofs/openProofs'
+import type { RecordedChain } from '#proofs/verifyProofs'
+import type { Kv, SnapshotSource } from '#store/ports'
+import { openForeignProofsReader } from '#store/proofsTables'
+import { databaseFault } from '../faults.ts'
+import { dataFile, openChain } from '../openChain.ts'
+
+/** Where the proofs of a data directory are. */
+export type ProofsPlace = {
+  readonly datadir: string
+  /** absent: `proofs` in the data directory */
+  readonly path?: string
+}
+
+export const proofsDirOf = ({ datadir, path }: ProofsPlace): string => path ?? join(datadir, 'proofs')
+
+/** Recorded proofs and their chain, opened for reading. */
+export interface ProofsReader extends AsyncDisposable {
+  /** Runs a function on one snapshot of both. */
+  read<T>(use: (recorded: RecordedChain) => T): T
+}
+
+/**
+ * Opens both for reading; a node may use them.
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
+ */
+export async function openForReading(place: ProofsPlace): Promise<ProofsReader> {
+  const dir = proofsDirOf(place)
+  await using opening = new AsyncDisposableStack()
+  const chain = opening.use(await openChain(place.datadir))
+  if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
+  const proofs = opening.use(openForeignProofsReader(dir))
+  const kept = opening.move()
+  return {
+    read: (use) => readBoth(proofs, chain, use),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** Runs a function on a snapshot of both. The proofs first: they never have blocks that the chain does not have yet. */
+export function readBoth<T>(proofs: SnapshotSource, chain: SnapshotSource, use: (recorded: RecordedChain) => T): T {
+  using before = proofs.snapshot()
+  using reader = chain.snapshot()
+  return use({ proofs: before, chain: reader, head: readHead(reader)?.number ?? 0 })
+}
+
+/** Opens the proofs for writing; undefined: another process has them open. @throws as `openProofs` */
+export function openUnlessLocked(dir: string): Kv | undefined {
+  try {
+    return openProofs(dir)
+  } catch (error) {
+    if (isFault(error, 'DATADIR_LOCKED')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,27 @@
+import { defineFaults } from '#lib/fault'
+
+export const proofsFault = defineFaults({
+  PROOFS_OTHER_CHAIN: {
+    severity: 'fatal',
+    says: (d: { dir: string; found: string; expected: string }) =>
+      `the proofs in ${d.dir} are of another chain: its genesis is ${d.found}, that of this chain ${d.expected}`,
+    fix: 'set another directory: --proofs.path DIR; or remove it, and proofs are recorded anew from the head on',
+  },
+  PROOFS_AHEAD: {
+    severity: 'fatal',
+    says: (d: { dir: string; last: number; head: number }) =>
+      `the proofs in ${d.dir} end at block ${d.last}, and the chain at block ${d.head}: the chain is an older copy`,
+    fix: 'remove the blocks that the chain does not have: basalt proofs unwind --to HEAD --datadir DIR',
+  },
+  PROOFS_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `the proofs in ${d.dir} cannot be read: ${d.reason}`,
+    fix: 'check the disk; remove the directory, and proofs are recorded anew from the head on. Older ones: basalt proofs init --from BLOCK',
+  },
+  PROOFS_MISMATCH: {
+    severity: 'fatal',
+    says: (d: { number: number; expected: string; found: string }) =>
+      `the values before block ${d.number + 1} lead to the state root ${d.found}, and block ${d.number} has ${d.expected}`,
+    fix: 'find the damaged rows: basalt db verify --datadir DIR',
+  },
+})

@@ -1,0 +1,88 @@
+import { compareBytes, equalBytes, latin1, u64Bytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import { deletedKeys, digestOf } from '#state/changeIndex'
+import { blockRowKey, imageIn, nodeDigest, rowBefore, upperOf } from '#state/nodeHistory'
+import { decodeBefore, type StateRows } from '#state/rows'
+import type { KvReader } from '#store/ports'
+import { proofsTables } from '#store/tables'
+import { indices } from './proofStore.ts'
+import { numberAt, positionIn, type Region } from './regions.ts'
+import { valueIn } from './valueRow.ts'
+
+/** Consecutive recorded blocks. `upTo`: the last one that the base has. */
+export type RecordedBlocks = { readonly reader: KvReader; readonly regions: readonly Region[]; readonly upTo: number }
+
+/** Iterates over the recorded blocks after `number` that may have changed a row, ascending. */
+function* blocksAfter(
+  { reader, regions, upTo }: RecordedBlocks,
+  number: number,
+  of: keyof typeof indices,
+  digest: number,
+): Generator<number> {
+  const index = indices[of]
+  for (const region of regions) {
+    const [from, to] = [Math.max(number + 1, region.first), Math.min(region.last, upTo)]
+    if (from > to) continue
+    if (region.base === undefined) yield* index.up.blocksUp(reader, digest, from, to, region.last)
+    else {
+      const [first, last] = [positionIn(region, from), positionIn(region, to)]
+      const head = positionIn(region, region.first)
+      for (const position of index.down.blocksDown(reader, digest, first, last, head)) yield numberAt(region, position)
+    }
+  }
+}
+
+/** Rows as of a block in recorded regions: each has the value before its first change after the block, or else that of the base. */
+export class ProofRows implements StateRows {
+  readonly #blocks: RecordedBlocks
+  readonly #number: number
+  readonly #base: StateRows
+
+  /** @param number block in the regions, or the one before their first @param base rows of the last of `blocks` */
+  constructor(blocks: RecordedBlocks, number: number, base: StateRows) {
+    this.#blocks = blocks
+    this.#number = number
+    this.#base = base
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    const { reader } = this.#blocks
+    for (const number of blocksAfter(this.#blocks, this.#number, 'values', digestOf(key))) {
+      const before = reader.look(proofsTables.values.id, u64Bytes(number), (row) => valueIn(row, table, key))
+      if (before) return decodeBefore(before)
+    }
+    return this.#base.get(table, key)
+  }
+
+  node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const node = this.#base.node(table, key, hash)
+    return node && equalBytes(keccak256(node), hash) ? node : undefined
+  }
+
+  replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const row = this.nodeRow(table, key)
+    return row && equalBytes(keccak256(row), hash) ? row : undefined
+  }
+
+  nodeRow(table: number, key: Uint8Array): Uint8Array | undefined {
+    return rowBefore(this.#images(nodeDigest(table, key)), () => this.#base.nodeRow(table, key))
+  }
+
+  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+    const keys = new Map<string, Uint8Array>()
+    for (const { key } of this.#base.range(table, from, to)) keys.set(latin1(key), key)
+    for (const key of deletedKeys(this.#blocks.reader, table, { from, to }, this.#number)) keys.set(latin1(key), key)
+    for (const key of [...keys.values()].sort(compareBytes)) {
+      const value = this.get(table, key)
+      if (value !== undefined) yield { key, value }
+    }
+  }
+
+  *#images(digest: number): Generator<Uint8Array> {
+    const { reader } = this.#blocks
+    for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest))) {
+      const image = reader.look(proofsTables.nodeHistory.id, blockRowKey(number), (row) => imageIn(row, digest))
+      if (image) yield image
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { HistoryCache } from '#state/historyCache'
+import { pruneHistory } from '#state/pruneHistory'
+import { ModelChain } from '#test/harness/chain/modelChain'
+import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
+import { createManualClock } from '#test/harness/clock'
+import { dice } from '#test/harness/dice'
+import { createMemoryKv } from '#test/harness/store/memoryKv'
+import type { ChainDistance } from '#types/chainDistance'
+import { recordedStates } from './olderStates.ts'
+import { Recorder } from './recorder.ts'
+import { writeWanted } from './wanted.ts'
+
+/** A chain of states from a model, and a recorder of it. */
+function start(seed: number, window: ChainDistance | 'all' = 'all') {
+  const blocks = fc.sample(anyBlock, { seed, numRuns: 200 })
+  const chain = new ModelChain(createMemoryKv())
+  const kv = createMemoryKv()
+  const recorder = new Recorder({ kv, chain: chain.kv, clock: createManualClock() }, window)
+  const roll = dice(seed)
+  let made = 0
+  return {
+    ...{ chain, kv, recorder },
+    append(count: number): void {
+      for (let i = 0; i < count; i++) chain.append(blocks[made++ % blocks.length] ?? [])
+    },
+    /** Runs the recorder until it has nothing to do. */
+    settle(): void {
+      for (let steps = 0; recorder.step(100).isBehind; steps++) if (steps > 1_000) throw new Error('the recorder does not end')
+    },
+    /** Expects states of the window to equal the model: the first, the last, and some between. @returns the window */
+    check(): readonly [number, number] | undefined {
+      using proofs = kv.snapshot()
+      using reader = chain.kv.snapshot()
+      const states = recordedStates(proofs, reader, chain.head, new HistoryCache())
+      if (!states.window) return undefined
+      const { earliest, latest } = states.window
+      const chosen = [earliest, latest, ...Array.from({ length: 8 }, () => earliest + roll(latest - earliest + 1))]
+      for (const number of new Set(chosen)) {
+        const [model, root] = [chain.models[number], chain.roots[number]]
+        if (!model || !root) throw new Error(`no model of block ${number}`)
+        expectModel(
+          states.at(number, () => undefined),
+          model,
+          root,
+        )
+      }
+      return [earliest, latest]
+    },
+  }
+}
+
+describe('proofs/recorder', () => {
+  it('begins at the head, and has each later state while the chain forgets its own', () => {
+    const { chain, append, settle, check } = start(1)
+    append(10)
+    settle()
+    expect(check()).toEqual([10, 10])
+    append(40)
+    settle()
+    chain.kv.write((tx) => pruneHistory(tx, { values: 45, nodes: 48 }, () => true))
+    expect(check()).toEqual([10, 50])
+    // the chain goes on, and the states end at the last recorded block
+    append(5)
+    expect(check()).toEqual([10, 50])
+  })
+
+  it('follows reorgs, also those below its first block', () => {
+    const { chain, append, settle, check } = start(2)
+    append(10)
+    settle()
+    append(10)
+    settle()
+    chain.unwind(6)
+    append(3)
+    expect(check()).toEqual([10, 14])
+    settle()
+    expect(check()).toEqual([10, 17])
+    chain.unwind(12)
+    append(7)
+    expect(check()).toBeUndefined()
+    settle()
+    expect(check()).toEqual([12, 12])
+    append(2)
+    settle()
+    expect(check()).toEqual([12, 14])
+  })
+
+  it('computes older states from values, up to the oldest that the chain has', () => {
+    const { chain, kv, append, settle, check } = start(3)
+    append(60)
+    chain.kv.write((tx) => pruneHistory(tx, { values: 5, nodes: 50 }, () => true))
+    settle()
+    append(20)
+    settle()
+    kv.write((tx) => writeWanted(tx, 30))
+    settle()
+    expect(check()).toEqual([30, 80])
+    kv.write((tx) => writeWanted(tx, 0))
+    settle()
+    expect(check()).toEqual([5, 80])
+  })
+
+  it('fills a gap that it can no longer copy', () => {
+    const { chain, append, settle, check, recorder } = start(4)
+    append(20)
+    settle()
+    append(10)
+    settle()
+    append(40)
+    chain.kv.write((tx) => pruneHistory(tx, { values: 3, nodes: 50 }, () => true))
+    recorder.step(100)
+    expect(check()?.[0]).toBe(50)
+    settle()
+    expect(check()).toEqual([20, 70])
+  })
+
+  it('removes blocks that leave the window, and nothing else', () => {
+    const { kv, append, settle, check } = start(5, { blocks: 12 })
+    const rows = (): number => {
+      using reader = kv.snapshot()
+      return [14, 16, 5, 18, 19].reduce((sum, table) => sum + [...reader.keys(table, {})].length, 0)
+    }
+    append(5)
+    settle()
+    append(30)
+    settle()
+    expect(check()).toEqual([23, 35])
+    const before = rows()
+    append(64)
+    settle()
+    expect(check()).toEqual([87, 99])
+    expect(rows()).toBeLessThan(2 * before)
+  })
+
+  it.each([11, 12])('agrees with the model under random blocks, reorgs, pruning and gaps (seed %i)', (seed) => {
+    const roll = dice(seed)
+    const { chain, kv, append, settle, check, recorder } = start(seed, { blocks: 60 })
+    append(5)
+    for (let i = 0; i < 50; i++) {
+      const kind = roll(8)
+      if (kind < 3) append(1 + roll(25))
+      else if (kind === 3) chain.unwind(Math.min(1 + roll(6), chain.head - chain.oldest))
+      else if (kind === 4) {
+        const nodes = Math.max(0, chain.head - roll(20))
+        chain.kv.write((tx) => pruneHistory(tx, { values: Math.max(0, nodes - roll(30)), nodes }, () => true))
+      } else if (kind === 5) kv.write((tx) => writeWanted(tx, roll(chain.head)))
+      else if (kind === 6) recorder.step(0)
+      else settle()
+      if (roll(3) === 0) check()
+    }
+    settle()
+    expect(check()?.[1]).toBe(chain.head)
+  })
+})

@@ -1,0 +1,183 @@
+import { readGenesisId, readHead } from '#blockchain/chainStore'
+import { blockBefore } from '#blockchain/pruning/retention'
+import type { Clock } from '#lib/clock'
+import { fromHex, toHex } from '#lib/hex'
+import { oldestState } from '#state/chainState'
+import { HistoryCache } from '#state/historyCache'
+import { countNodes } from '#state/nodeHistory'
+import type { Kv, KvReader, KvWriter, SnapshotSource } from '#store/ports'
+import { proofsTables } from '#store/tables'
+import type { BlockId } from '#types/blockRef'
+import type { ChainDistance } from '#types/chainDistance'
+import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
+import { proofsFault } from './faults.ts'
+import { lastShared, recordedStates } from './olderStates.ts'
+import { addNewer, addOlder, beginRegion, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
+import { joined, readRegions } from './regions.ts'
+import { readWanted } from './wanted.ts'
+
+const genesisKey = new TextEncoder().encode('proofs.genesis')
+/** Blocks that a power loss or a reorg may take from the chain: without a fault they are removed here too. */
+const maxAhead = 128
+
+export type RecorderDeps = {
+  /** tables of the proofs */
+  readonly kv: Kv
+  readonly chain: SnapshotSource
+  readonly clock: Pick<Clock, 'elapsedMs'>
+}
+
+/** One step: blocks that were recorded, removed because the chain no longer has them, computed backwards, and pruned. */
+export type RecorderStep = {
+  readonly recorded: number
+  readonly unwound: number
+  readonly computed: number
+  readonly pruned: number
+  /** changed trie nodes of the recorded blocks, and bytes of their rows without indices */
+  readonly nodes: number
+  readonly nodeBytes: number
+  /** blocks that can no longer be copied, from the last recorded one on; they are computed in later steps */
+  readonly gap?: { readonly from: number; readonly to: number }
+  /** whether further work is due at once */
+  readonly isBehind: boolean
+}
+
+const noWork: RecorderStep = { recorded: 0, unwound: 0, computed: 0, pruned: 0, nodes: 0, nodeBytes: 0, isBehind: false }
+
+/**
+ * Records what each committed block of the chain changed, from the chain's own history, in steps. Each step is one transaction of the proofs' tables
+ * and reads one snapshot of the chain, so it continues after any stop, and never delays the chain.
+ */
+export class Recorder {
+  readonly #deps: RecorderDeps
+  readonly #window: ChainDistance | 'all'
+
+  /** @param window states to keep */
+  constructor(deps: RecorderDeps, window: ChainDistance | 'all') {
+    this.#deps = deps
+    this.#window = window
+  }
+
+  /**
+   * Checks that the proofs are of this chain and do not continue it.
+   * @param dir as a fault names it
+   * @throws Fault PROOFS_OTHER_CHAIN, PROOFS_AHEAD
+   */
+  check(dir: string): void {
+    const { kv, chain: source } = this.#deps
+    using chain = source.snapshot()
+    const [genesis, head] = [readGenesisId(chain), readHead(chain)]
+    if (genesis === undefined || head === undefined) return
+    kv.write((tx) => {
+      const mark = tx.get(proofsTables.meta.id, genesisKey)
+      if (mark === undefined) tx.put(proofsTables.meta.id, genesisKey, fromHex(genesis.hash))
+      else if (toHex(mark) !== genesis.hash) throw proofsFault('PROOFS_OTHER_CHAIN', { dir, found: toHex(mark), expected: genesis.hash })
+      const last = readRegions(tx).at(-1)?.last ?? 0
+      if (last > head.number + maxAhead) throw proofsFault('PROOFS_AHEAD', { dir, last, head: head.number })
+    })
+  }
+
+  /**
+   * Does the most urgent work for a while: removes blocks that the chain replaced, records new ones, removes old ones, computes older ones.
+   * @param maxMs time in which it begins further blocks
+   * @throws Fault DISK_FULL (retry), STORE_FAILED, PROOFS_MISMATCH (fatal)
+   */
+  step(maxMs: number): RecorderStep {
+    const { kv, chain: source, clock } = this.#deps
+    using chain = source.snapshot()
+    const head = readHead(chain)
+    if (head === undefined) return noWork
+    const untilMs = clock.elapsedMs() + maxMs
+    const hasTime = (): boolean => clock.elapsedMs() < untilMs
+    if (this.#isBehind(chain, head)) return kv.write((tx) => follow(tx, chain, head, hasTime))
+    const oldest = this.#oldestKept(chain, head)
+    if (oldest !== undefined) {
+      const { blocks, isDone } = kv.write((tx) => pruneBlocks(tx, oldest, hasTime))
+      return { ...noWork, pruned: blocks, isBehind: !isDone }
+    }
+    if (!this.#isIncomplete(chain, head)) return noWork
+    const computed = kv.write((tx) => complete(tx, chain, head, hasTime))
+    return { ...noWork, computed, isBehind: computed > 0 }
+  }
+
+  #isBehind(chain: KvReader, head: BlockId): boolean {
+    using proofs = this.#deps.kv.snapshot()
+    const last = readRegions(proofs).at(-1)?.last
+    return last !== head.number || lastShared(proofs, chain, head.number) !== last
+  }
+
+  /** Returns the oldest block whose state is kept, if there are older ones. */
+  #oldestKept(chain: KvReader, head: BlockId): number | undefined {
+    using proofs = this.#deps.kv.snapshot()
+    const first = readRegions(proofs)[0]
+    if (this.#window === 'all' || first === undefined) return undefined
+    const oldest = Math.min(head.number, blockBefore(chain, head.number, this.#window, first.first - 1))
+    return isPruned(proofs, oldest) ? undefined : oldest
+  }
+
+  #isIncomplete(chain: KvReader, head: BlockId): boolean {
+    using proofs = this.#deps.kv.snapshot()
+    return nextToCompute(proofs, chain, head) !== undefined
+  }
+}
+
+/** Makes the recorded blocks those of the chain. */
+function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boolean): RecorderStep {
+  let [recorded, unwound, nodes, nodeBytes] = [0, 0, 0, 0]
+  let gap: RecorderStep['gap']
+  // what is due next shows in the next step
+  const done = (): RecorderStep => ({
+    ...noWork,
+    ...{ recorded, unwound, nodes, nodeBytes, isBehind: true },
+    ...(gap && { gap }),
+  })
+  for (let last = readRegions(tx).at(-1); last && !isShared(tx, chain, last.last, head); last = readRegions(tx).at(-1)) {
+    dropNewest(tx)
+    unwound++
+    if (!hasTime()) return done()
+  }
+  const last = readRegions(tx).at(-1)
+  const first = Math.min(firstCopied(chain), head.number)
+  if (last === undefined) beginRegion(tx, head)
+  else if (last.last < first) {
+    beginRegion(tx, blockAt(chain, first))
+    gap = { from: last.last + 1, to: first }
+  }
+  for (let number = (readRegions(tx).at(-1)?.last ?? head.number) + 1; number <= head.number; number++) {
+    const changes = copiedChanges(chain, number)
+    addNewer(tx, changes)
+    recorded++
+    nodes += changes.nodes ? countNodes(changes.nodes) : 0
+    nodeBytes += changes.nodes?.length ?? 0
+    if (!hasTime()) break
+  }
+  return done()
+}
+
+const isShared = (proofs: KvReader, chain: KvReader, number: number, head: BlockId): boolean =>
+  number <= head.number && lastShared(proofs, chain, number) === number
+
+/** Returns the number of the next block to compute: the one before the oldest readable state, when an older one is wanted. */
+function nextToCompute(proofs: KvReader, chain: KvReader, head: BlockId): number | undefined {
+  const regions = readRegions(proofs)
+  const [own, older] = [joined(regions), regions.at(-joined(regions).length - 1)]
+  const number = own[0] && own[0].first - 1
+  if (number === undefined || recordedStates(proofs, chain, head.number, new HistoryCache()).window === undefined) return undefined
+  const wanted = older?.last ?? readWanted(proofs) ?? number
+  return number > Math.max(wanted, oldestState(chain)) ? number : undefined
+}
+
+/** Adds older blocks, the newest first. @returns their number */
+function complete(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boolean): number {
+  const cache = new HistoryCache()
+  for (let computed = 0; ; ) {
+    const number = nextToCompute(tx, chain, head)
+    const region = joined(readRegions(tx))[0]
+    if (number === undefined || region === undefined) return computed
+    const isCopied = number > firstCopied(chain)
+    const state = recordedStates(tx, chain, head.number, cache).at(number, () => undefined)
+    addOlder(tx, region, isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state), blockAt(chain, number - 1))
+    computed++
+    if (!hasTime()) return computed
+  }
+}

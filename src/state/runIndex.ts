@@ -1,0 +1,248 @@
+import { u32At, u64FromBytes } from '#lib/bytes'
+import type { KvReader, KvWriter } from '#store/ports'
+
+/*
+ * Index of the blocks that changed a row, by a digest of the row. Nothing is written at a row's own place: the rows of a block are at places without order,
+ * and a page for each would cost more than the rows themselves.
+ *   run   kind + level ++ first block u64 ++ slice u32 → digest of the changed row u32 ++ block - first block u16, ascending
+ * A run of level n has fanOut^n blocks, from a multiple of fanOut^n on, and is divided by digest into fanOut^n slices of about the size of one block's
+ * run. It is merged from runs of the level below, in steps of 16 slices, one with each block from its own last block on. So the number of the last block
+ * tells which slices exist. A read looks into few runs of each level. A digest is a hint: other rows may share it.
+ */
+const stepSlices = 16
+const entryBytes = 6
+const offsets = 2 ** 16
+/** Rows that are removed between two looks at the time. */
+const rowsAtOnce = 64
+
+/** Entries in memory: digest × 2^16 + block - first block. */
+type Entries = Float64Array
+
+const runOf = (digests: readonly number[]): Entries => Float64Array.from(digests, (digest) => digest * offsets).sort()
+
+/** Slices of a run that are merged with one block: from `slice`, `count` of them. */
+type Step = { readonly level: number; readonly first: number; readonly slice: number; readonly count: number }
+
+/** A run as its key names it. */
+type Run = { readonly level: number; readonly first: number }
+
+/** `kind`: first byte of the keys of level 0. `fanOut`: 4 or 16, with at most 2^16 blocks in a run of the highest level. */
+export type RunIndexSettings = { readonly table: number; readonly kind: number; readonly fanOut: 4 | 16; readonly levels: number }
+
+/** An index in sorted runs. It is written block by block, in order. */
+export class RunIndex {
+  readonly #table: number
+  readonly #kind: number
+  readonly #fanOut: number
+  readonly #levels: number
+
+  constructor({ table, kind, fanOut, levels }: RunIndexSettings) {
+    this.#table = table
+    this.#kind = kind
+    this.#fanOut = fanOut
+    this.#levels = levels
+  }
+
+  /** Writes a block's run, and the slices that are merged with this block. @param digests of the rows that it changed */
+  write(tx: KvWriter, number: number, digests: readonly number[]): void {
+    this.#put(tx, this.#key(0, number, 0), runOf(digests))
+    for (const step of this.#stepsAt(number)) for (const { key, entries } of this.#merged(tx, step)) this.#put(tx, key, entries)
+  }
+
+  /** Removes the last block. */
+  drop(tx: KvWriter, number: number): void {
+    tx.delete(this.#table, this.#key(0, number, 0))
+    for (const { level, first, slice, count } of this.#stepsAt(number)) {
+      for (let at = slice; at < slice + count; at++) tx.delete(this.#table, this.#key(level, first, at))
+    }
+  }
+
+  /**
+   * Removes the runs that end at or below `last`, oldest first.
+   * @param hasTime called after every few rows; false ends the work
+   * @returns whether nothing is left to remove
+   */
+  prune(tx: KvWriter, last: number, hasTime: () => boolean): boolean {
+    for (let level = 0; level <= this.#levels; level++) {
+      const end = last + 1 - ((last + 1) % this.#width(level))
+      for (let from = this.#key(level, 0, 0); ; ) {
+        const keys = [...tx.keys(this.#table, { from, to: this.#key(level, end, 0), limit: rowsAtOnce })]
+        for (const key of keys) tx.delete(this.#table, key)
+        const newest = keys.at(-1)
+        if (newest === undefined || keys.length < rowsAtOnce) break
+        if (!hasTime()) return false
+        // past the deleted rows, which this transaction would look at again
+        from = newest
+      }
+    }
+    return true
+  }
+
+  /** Iterates over the blocks from `from` to `to` that may have changed a row, ascending. @param head the last written block */
+  *blocksUp(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
+    for (let next = from; next <= to; ) {
+      const { level, first } = this.#largestWith(digest, next, head)
+      for (const number of this.#blocksIn(reader, digest, { level, first }, next)) {
+        if (number > to) return
+        yield number
+      }
+      next = first + this.#width(level)
+    }
+  }
+
+  /** Iterates over the same blocks from `from` down to `to`, descending. */
+  *blocksDown(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
+    for (let next = from; next >= to; ) {
+      const run = this.#largestWith(digest, next, head)
+      for (const number of this.#blocksIn(reader, digest, run, run.first).reverse()) {
+        if (number < to) return
+        if (number <= next) yield number
+      }
+      next = run.first - 1
+    }
+  }
+
+  /**
+   * Returns the keys of slices written with a block that differ from its changed rows or from the runs below. Blocks up to `oldest` are not compared.
+   * @param digests of the rows that the block changed
+   */
+  damaged(reader: KvReader, number: number, digests: readonly number[], oldest: number): Uint8Array[] {
+    const isDamaged = (key: Uint8Array, first: number, expected: Entries): boolean => {
+      const later = (entry: number): boolean => first + (entry % offsets) > oldest
+      const found = reader.look(this.#table, key, (row) => (row.length % entryBytes === 0 ? decoded(row) : undefined))
+      const isThere = reader.look(this.#table, key, () => true) ?? false
+      if (isThere && found === undefined) return true
+      return (found ?? new Float64Array()).filter(later).join() !== expected.filter(later).join()
+    }
+    const own = this.#key(0, number, 0)
+    const damaged = isDamaged(own, number, runOf(digests)) ? [own] : []
+    for (const step of this.#stepsAt(number)) {
+      for (const { key, entries } of this.#merged(reader, step)) if (isDamaged(key, step.first, entries)) damaged.push(key)
+    }
+    return damaged
+  }
+
+  /** Tells whether a slice with a key like this may exist. @param head the last block */
+  mayExist(key: Uint8Array, head: number): boolean {
+    const level = (key[0] ?? 0) - this.#kind
+    if (level < 0 || level > this.#levels || key.length !== 13 || u32At(key, 1) >= 2 ** 21) return false
+    const [first, slice, width] = [u64FromBytes(key.subarray(1, 9)), u32At(key, 9), this.#width(level)]
+    return first <= head && first % width === 0 && slice < width && this.#isMerged({ level, first }, slice, head)
+  }
+
+  /** Number of blocks of a run, and of its slices. */
+  #width(level: number): number {
+    return this.#fanOut ** level
+  }
+
+  #sliceOf(digest: number, level: number): number {
+    return Math.floor((digest * this.#width(level)) / 2 ** 32)
+  }
+
+  #key(level: number, first: number, slice: number): Uint8Array {
+    const key = new Uint8Array(13)
+    key[0] = this.#kind + level
+    const view = new DataView(key.buffer)
+    view.setUint32(1, Math.floor(first / 2 ** 32))
+    view.setUint32(5, first % 2 ** 32)
+    view.setUint32(9, slice)
+    return key
+  }
+
+  *#stepsAt(number: number): Generator<Step> {
+    for (let level = 1; level <= this.#levels; level++) {
+      const width = this.#width(level)
+      const after = (number + 1) % width
+      const first = number + 1 - after - width
+      const count = Math.min(width, stepSlices)
+      if (first >= 0 && after * count < width) yield { level, first, slice: after * count, count }
+    }
+  }
+
+  /** Tells whether a slice is merged already. @param head the last block */
+  #isMerged({ level, first }: Run, slice: number, head: number): boolean {
+    return level === 0 || head + 1 >= first + this.#width(level) + Math.floor(slice / stepSlices)
+  }
+
+  /** Returns the largest run with a block whose slice with a digest is merged. */
+  #largestWith(digest: number, number: number, head: number): Run {
+    for (let level = this.#levels; ; level--) {
+      const run = { level, first: number - (number % this.#width(level)) }
+      if (this.#isMerged(run, this.#sliceOf(digest, level), head)) return run
+    }
+  }
+
+  /** Returns the blocks of a run, from `least` on, that may have changed a row, ascending. */
+  #blocksIn(reader: KvReader, digest: number, { level, first }: Run, least: number): number[] {
+    const key = this.#key(level, first, this.#sliceOf(digest, level))
+    const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, least - first))
+    return found?.map((offset) => first + offset) ?? []
+  }
+
+  /** Iterates over the slices of a step, merged from the runs below. */
+  *#merged(reader: KvReader, { level, first, slice, count }: Step): Generator<{ readonly key: Uint8Array; readonly entries: Entries }> {
+    const all: number[] = []
+    for (let part = 0; part < this.#fanOut; part++) {
+      const offset = part * this.#width(level - 1)
+      for (let below = slice / this.#fanOut; below < (slice + count) / this.#fanOut; below++) {
+        reader.look(this.#table, this.#key(level - 1, first + offset, below), (row) => {
+          for (const entry of decoded(row)) all.push(entry + offset)
+        })
+      }
+    }
+    const sorted = Float64Array.from(all).sort()
+    let from = 0
+    for (let to = slice; to < slice + count; to++) {
+      const end = lowerBound(sorted, (2 ** 32 * offsets * (to + 1)) / this.#width(level))
+      yield { key: this.#key(level, first, to), entries: sorted.subarray(from, end) }
+      from = end
+    }
+  }
+
+  #put(tx: KvWriter, key: Uint8Array, entries: Entries): void {
+    if (entries.length === 0) return
+    const row = new Uint8Array(entryBytes * entries.length)
+    const view = new DataView(row.buffer)
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as number
+      view.setUint32(entryBytes * i, Math.floor(entry / offsets))
+      view.setUint16(entryBytes * i + 4, entry % offsets)
+    }
+    tx.put(this.#table, key, row)
+  }
+}
+
+function lowerBound(sorted: Float64Array, entry: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] as number) < entry) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Decodes the whole entries of a row. */
+function decoded(row: Uint8Array): Entries {
+  const entries = new Float64Array(Math.floor(row.length / entryBytes))
+  const view = new DataView(row.buffer, row.byteOffset, row.length)
+  for (let i = 0; i < entries.length; i++) entries[i] = view.getUint32(entryBytes * i) * offsets + view.getUint16(entryBytes * i + 4)
+  return entries
+}
+
+/** Returns the offsets of a digest in a slice, from `least` on, ascending. */
+function offsetsIn(row: Uint8Array, digest: number, least: number): number[] {
+  let [low, high] = [0, row.length / entryBytes]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const at = entryBytes * middle
+    const order = u32At(row, at) - digest || (row[at + 4] as number) * 256 + (row[at + 5] as number) - least
+    if (order < 0) low = middle + 1
+    else high = middle
+  }
+  const found: number[] = []
+  for (let at = entryBytes * low; at < row.length && u32At(row, at) === digest; at += entryBytes) {
+    found.push((row[at + 4] as number) * 256 + (row[at + 5] as number))
+  }
+  return found
+}

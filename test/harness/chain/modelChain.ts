@@ -1,0 +1,83 @@
+import { blockKey } from '#blockchain/chainRows'
+import { putGenesisId, putHeads } from '#blockchain/chainStore'
+import { u64Bytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { latestState, oldestState, unwindState, writeGenesis, writeState } from '#state/chainState'
+import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
+import type { Kv, KvWriter } from '#store/ports'
+import { tables } from '#store/tables'
+import { encodeHeader } from '#types/header'
+import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { headerOf } from './headers.ts'
+import { type Model, play, type Touch } from './stateModel.ts'
+
+/** A chain of states with headers in a store, and its models: `models[n]` is the state after block n. Its genesis is empty. */
+export class ModelChain {
+  readonly kv: Kv
+  readonly models: Model[] = []
+  readonly roots: Hash[] = []
+  readonly #hashes: Hash[] = []
+  #made = 0
+
+  constructor(kv: Kv) {
+    this.kv = kv
+    const { diff, after } = play(new Map(), [])
+    const result = computeStateRoot(noNodes, emptyRoot, diff)
+    kv.write((tx) => {
+      writeGenesis(tx, diff, result)
+      this.#put(tx, after, result)
+      putGenesisId(tx, { number: 0, hash: this.#hashes[0] as Hash })
+    })
+  }
+
+  get head(): number {
+    return this.models.length - 1
+  }
+
+  /** Number of the oldest block whose state is available. */
+  get oldest(): number {
+    using reader = this.kv.snapshot()
+    return oldestState(reader)
+  }
+
+  append(block: readonly Touch[]): void {
+    const number = this.models.length
+    const { diff, after } = play(this.models[number - 1] ?? new Map(), block)
+    this.kv.write((tx) => {
+      const { nodes } = latestState(tx, () => undefined)
+      const result = computeStateRoot(nodes, this.roots[number - 1] ?? emptyRoot, diff)
+      writeState(tx, number, diff, result)
+      this.#put(tx, after, result)
+    })
+  }
+
+  /** Removes the last blocks. */
+  unwind(count: number): void {
+    this.kv.write((tx) => {
+      for (let i = 0; i < count; i++) {
+        unwindState(tx, this.head)
+        tx.delete(tables.canonical.id, u64Bytes(this.head))
+        for (const list of [this.models, this.roots, this.#hashes]) list.pop()
+      }
+      this.#putHead(tx)
+    })
+  }
+
+  #put(tx: KvWriter, after: Model, { root }: StateRoot): void {
+    const number = this.models.length
+    const header = headerOf({ number, timestamp: 1_000 + number, stateRoot: root, gasUsed: BigInt(this.#made++) })
+    const hash = hashFromBytes(keccak256(encodeHeader(header)))
+    tx.put(tables.headers.id, blockKey({ number, hash }), encodeHeader(header))
+    tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
+    this.models.push(after)
+    this.roots.push(root)
+    this.#hashes.push(hash)
+    this.#putHead(tx)
+  }
+
+  #putHead(tx: KvWriter): void {
+    const id = { number: this.head, hash: this.#hashes[this.head] as Hash }
+    putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
+  }
+}
