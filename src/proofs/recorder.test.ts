@@ -134,6 +134,20 @@ describe('proofs/recorder', () => {
     expect(rows()).toBeLessThan(2 * before)
   })
 
+  it('computes no states that leave the window at once', () => {
+    const { kv, append, settle, check, recorder } = start(6, { blocks: 12 })
+    append(30)
+    settle()
+    kv.write((tx) => writeWanted(tx, 0))
+    for (let i = 0; i < 20; i++) settle()
+    expect(check()).toEqual([18, 30])
+    expect(recorder.step(100)).toMatchObject({ computed: 0, pruned: 0, isBehind: false })
+    append(1)
+    settle()
+    expect(check()).toEqual([19, 31])
+    expect(recorder.step(100)).toMatchObject({ computed: 0, pruned: 0, isBehind: false })
+  })
+
   it.each([11, 12])('agrees with the model under random blocks, reorgs, pruning and gaps (seed %i)', (seed) => {
     const roll = dice(seed)
     const { chain, kv, append, settle, check, recorder } = start(seed, { blocks: 60 })

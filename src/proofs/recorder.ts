@@ -95,8 +95,9 @@ export class Recorder {
       const { blocks, isDone } = kv.write((tx) => pruneBlocks(tx, oldest, hasTime))
       return { ...noWork, pruned: blocks, isBehind: !isDone }
     }
-    if (!this.#isIncomplete(chain, head)) return noWork
-    const computed = kv.write((tx) => complete(tx, chain, head, hasTime))
+    const first = this.#firstInWindow(chain, head)
+    if (!this.#isIncomplete(chain, head, first)) return noWork
+    const computed = kv.write((tx) => complete(tx, chain, { head, first }, hasTime))
     return { ...noWork, computed, isBehind: computed > 0 }
   }
 
@@ -115,9 +116,14 @@ export class Recorder {
     return isPruned(proofs, oldest) ? undefined : oldest
   }
 
-  #isIncomplete(chain: KvReader, head: BlockId): boolean {
+  /** Returns the oldest block whose state the window has: older ones would be removed at once. */
+  #firstInWindow(chain: KvReader, head: BlockId): number {
+    return blockBefore(chain, head.number, this.#window, 0)
+  }
+
+  #isIncomplete(chain: KvReader, head: BlockId, first: number): boolean {
     using proofs = this.#deps.kv.snapshot()
-    return nextToCompute(proofs, chain, head) !== undefined
+    return nextToCompute(proofs, chain, { head, first }) !== undefined
   }
 }
 
@@ -157,25 +163,28 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
 const isShared = (proofs: KvReader, chain: KvReader, number: number, head: BlockId): boolean =>
   number <= head.number && lastShared(proofs, chain, number) === number
 
-/** Returns the number of the next block to compute: the one before the oldest readable state, when an older one is wanted. */
-function nextToCompute(proofs: KvReader, chain: KvReader, head: BlockId): number | undefined {
+/** Head of the chain, and the oldest block whose state is kept. */
+type KeptBlocks = { readonly head: BlockId; readonly first: number }
+
+/** Returns the number of the next block to compute: the one before the oldest readable state, when an older one is wanted and kept. */
+function nextToCompute(proofs: KvReader, chain: KvReader, { head, first }: KeptBlocks): number | undefined {
   const regions = readRegions(proofs)
   const [own, older] = [joined(regions), regions.at(-joined(regions).length - 1)]
   const number = own[0] && own[0].first - 1
   if (number === undefined || recordedStates(proofs, chain, head.number, new HistoryCache()).window === undefined) return undefined
   const wanted = older?.last ?? readWanted(proofs) ?? number
-  return number > Math.max(wanted, oldestState(chain)) ? number : undefined
+  return number > Math.max(wanted, first, oldestState(chain)) ? number : undefined
 }
 
 /** Adds older blocks, the newest first. @returns their number */
-function complete(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boolean): number {
+function complete(tx: KvWriter, chain: KvReader, kept: KeptBlocks, hasTime: () => boolean): number {
   const cache = new HistoryCache()
   for (let computed = 0; ; ) {
-    const number = nextToCompute(tx, chain, head)
+    const number = nextToCompute(tx, chain, kept)
     const region = joined(readRegions(tx))[0]
     if (number === undefined || region === undefined) return computed
     const isCopied = number > firstCopied(chain)
-    const state = recordedStates(tx, chain, head.number, cache).at(number, () => undefined)
+    const state = recordedStates(tx, chain, kept.head.number, cache).at(number, () => undefined)
     addOlder(tx, region, isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state), blockAt(chain, number - 1))
     computed++
     if (!hasTime()) return computed
