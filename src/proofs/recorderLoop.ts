@@ -3,7 +3,7 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Kv } from '#store/ports'
 import type { Recorder, RecorderStep } from './recorder.ts'
-import { takeRequest, writeWanted } from './wanted.ts'
+import { endRequest, takeRequest, writeWanted } from './wanted.ts'
 
 /** Time in which a step begins further blocks. */
 const stepMs = 50
@@ -50,7 +50,10 @@ export class RecorderLoop implements Disposable {
     const { recorder, kv, dir, log, onStep, onFailure } = this.#deps
     try {
       const wanted = takeRequest(dir)
-      if (wanted !== undefined) kv.write((tx) => writeWanted(tx, wanted))
+      if (wanted !== undefined) {
+        kv.write((tx) => writeWanted(tx, wanted))
+        endRequest(dir)
+      }
       const step = recorder.step(stepMs)
       if (this.#isWarned) log.info('recording of proofs resumed')
       this.#isWarned = false

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
@@ -25,15 +25,27 @@ export function requestWanted(dir: string, number: number): void {
   renameSync(`${path}.new`, path)
 }
 
-/** Takes a request, if there is one. A file with other contents is removed. */
+/** Request that was taken and is not written to the tables yet. */
+const takenIn = (dir: string): string => join(dir, 'wanted.taken')
+
+/**
+ * Takes a request, if there is one. It is there again after a stop, or after an error, unless `endRequest` was called.
+ * @returns undefined also for a file with other contents
+ */
 export function takeRequest(dir: string): number | undefined {
-  const path = requestIn(dir)
   let text: string
   try {
-    text = readFileSync(path, 'latin1')
+    if (!existsSync(takenIn(dir))) renameSync(requestIn(dir), takenIn(dir))
+    text = readFileSync(takenIn(dir), 'latin1')
   } catch {
     return undefined
   }
-  rmSync(path, { force: true })
-  return /^\d{1,15}\n$/.test(text) ? Number(text) : undefined
+  if (/^\d{1,15}\n$/.test(text)) return Number(text)
+  endRequest(dir)
+  return undefined
+}
+
+/** Ends the request that was taken, which is in the tables now. */
+export function endRequest(dir: string): void {
+  rmSync(takenIn(dir), { force: true })
 }
