@@ -4,7 +4,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
-import { silentLog } from '#lib/log'
+import { type Log, silentLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { L2Ref } from '#types/blockRef'
@@ -33,16 +33,22 @@ const retentions: Readonly<Record<ChainMode, Pick<NodeOptions, 'retention' | 'ro
 }
 
 /** Starts an execution half on a data directory. @param onCommit called at both ends of each commit */
-export function startChain(datadir: string, mode: ChainMode, onCommit: (phase: 'begin' | 'end') => void): Promise<Node> {
+export function startChain(
+  datadir: string,
+  mode: ChainMode,
+  onCommit: (phase: 'begin' | 'end') => void,
+  changes: Partial<Pick<NodeOptions, 'retention' | 'proofs'>> = {},
+  log: Log = silentLog,
+): Promise<Node> {
   return startNode(
-    { clock: systemClock, random: Math.random, fetch, log: silentLog, onCommit },
+    { clock: systemClock, random: Math.random, fetch, log, onCommit },
     nodeOptions(
       {
         mode: 'execution',
         datadir,
         jwtSecret: () => new Uint8Array(32).fill(7),
         listen: { http: anyPort, engine: anyPort },
-        ...retentions[mode],
+        ...{ ...retentions[mode], ...changes },
       },
       { config: rollup, genesis: genesis as never },
     ),
@@ -94,9 +100,35 @@ export async function extendChain(
   }
 }
 
+/**
+ * Replaces the last blocks by as many others and one more, and makes the last of them the head.
+ * @param depth fewer than the blocks above the finalized one
+ * @param branch makes the blocks differ from others with their numbers
+ */
+export async function replaceHead(node: Node, depth: number, branch: number): Promise<L2Ref> {
+  const execution = node.execution as ExecutionWorker
+  const heads = await execution.heads()
+  const base = await execution.payload(heads.unsafe.number - depth)
+  if (base === undefined) throw new Error(`no block ${heads.unsafe.number - depth}`)
+  let unsafe = l2RefOf(rollup, base)
+  while (unsafe.number <= heads.unsafe.number) {
+    const number = unsafe.number + 1
+    const built = await execution.build(unsafe, attributesAt(schedule, (number * secondsApart) / 2, slotWrites(number), branch))
+    if (built.kind === 'invalid') throw new Error(built.reason)
+    unsafe = l2RefOf(rollup, built.payload)
+  }
+  await execution.setHeads({ unsafe, safe: heads.finalized, finalized: heads.finalized })
+  return unsafe
+}
+
 /** Makes a chain in a data directory, in a node that is stopped in the end. @returns its head */
-export async function makeChain(datadir: string, mode: ChainMode, blocks: number): Promise<L2Ref> {
-  await using node = await startChain(datadir, mode, () => {})
+export async function makeChain(
+  datadir: string,
+  mode: ChainMode,
+  blocks: number,
+  changes: Partial<Pick<NodeOptions, 'retention'>> = {},
+): Promise<L2Ref> {
+  await using node = await startChain(datadir, mode, () => {}, changes)
   await extendChain(node, blocks, mode, () => {})
   // finalized blocks move to segment files
   if (mode === 'kept') await systemClock.delay(4_000)
