@@ -9,7 +9,7 @@ import { adminMethods } from '#rpc/methods/admin/methods'
 import { engineMethods } from '#rpc/methods/engine/methods'
 import { socketMethods } from '#rpc/methods/eth/methods'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
-import { flags } from '../src/cli/flags.ts'
+import { type FlagName, flags, wordOf } from '../src/cli/flags.ts'
 import { type Foreign, otherClientEnv } from '../src/cli/otherClientEnv.ts'
 import { bufferRows, cacheRows } from './memoryReference.ts'
 import { methodsReference } from './methodsReference.ts'
@@ -24,7 +24,7 @@ function flagRows(group: string): readonly (readonly string[])[] {
   return Object.entries(flags)
     .filter(([, flag]) => flag.group === group)
     .map(([name, flag]) => [
-      `\`--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}\``,
+      `\`--${wordOf(name as FlagName)}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}\``,
       [flag.env, ...flag.aliases.map((alias) => alias.name)].map((env) => `\`${env}\``).join(', '),
       'fallbackText' in flag ? `\`${flag.fallbackText}\`` : '',
       flag.modes.length === modes.length ? '' : flag.modes.join(', '),

@@ -36,6 +36,8 @@ export type FlagGroup = (typeof flagGroups)[number]
 export type FlagSpec<T> = {
   readonly aliases: readonly Alias[]
   readonly doc: string
+  /** name on the command line, of a flag that only some commands have; absent: the flag's name */
+  readonly word?: string
   /** modes of `node` in which the flag has an effect; absent: those of its group */
   readonly modes?: readonly NodeMode[]
   /** Written `--flag <placeholder>`; a switch has none. */
@@ -60,6 +62,7 @@ export type DefaultedFlag<T> = Flag<T> & Fallback<T>
 
 export type FlagOptions = {
   doc: string
+  word?: string
   aliases?: readonly Alias[]
   modes?: readonly NodeMode[]
   secret?: boolean

@@ -339,6 +339,13 @@ export const flags = {
 } as const
 
 export type FlagName = keyof typeof flags
+
+/** Returns the name of a flag on the command line. No command has two flags of one name. */
+export function wordOf(name: FlagName): string {
+  const { word }: Flag<unknown> = flags[name]
+  return word ?? name
+}
+
 type ValueOf<N extends FlagName> =
   (typeof flags)[N] extends DefaultedFlag<infer T> ? T : (typeof flags)[N] extends Flag<infer T> ? T | undefined : never
 /** Values by flag name; undefined only for a flag without a fallback. */

@@ -30,9 +30,9 @@ export const proofsHistoryFlags = inGroup('Proofs', {
     },
     'DIR',
   ),
-  'proofs.from': start({ doc: 'first block to have proofs: its number, or a time before the head such as 7d' }),
-  'proofs.to': blockNumber({ doc: 'last recorded block that stays' }),
-  'proofs.sample': defaulted(sample({ doc: 'number of random blocks to verify; or all' }), 200, '200'),
+  'proofs.from': start({ word: 'from', doc: 'first block to have proofs: its number, or a time before the head such as 7d' }),
+  'proofs.to': blockNumber({ word: 'to', doc: 'last recorded block that stays' }),
+  'proofs.blocks': defaulted(sample({ word: 'blocks', doc: 'number of random recorded blocks to verify; or all' }), 200, '200'),
   'proofs.required': onOff({
     modes: withExecution,
     doc: '/readyz reports a node whose proofs are not recorded, or a minute behind; otherwise the node is ready without them',

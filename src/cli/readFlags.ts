@@ -1,7 +1,7 @@
 import type { NodeMode } from '#node/nodeOptions'
 import { cliFault } from './faults.ts'
 import type { Alias, Flag } from './flagSpec.ts'
-import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
+import { type FlagName, type FlagValues, flags, type RawFlags, wordOf } from './flags.ts'
 import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './otherClientEnv.ts'
 import { mostSimilar } from './similar.ts'
 
@@ -36,7 +36,7 @@ function namesOf(spec: AnyFlag, mode: NodeMode): readonly Pick<Alias, 'name' | '
 
 function badValue(flag: FlagName, value: string, expected: string, variable?: string): Error {
   const shown = flags[flag].secret ? '(secret)' : value
-  return cliFault('BAD_FLAG', { flag, value: shown, expected, ...(variable !== undefined && { variable }) })
+  return cliFault('BAD_FLAG', { flag: wordOf(flag), value: shown, expected, ...(variable !== undefined && { variable }) })
 }
 
 /** Returns every variable that sets the flag, with its value translated. */
@@ -67,7 +67,7 @@ function agreedValue(flag: FlagName, said: readonly Said[]): unknown {
   const value = first && parsed(flag, first.text, first.variable)
   for (const other of others) {
     if (first && !isSame(value, parsed(flag, other.text, other.variable))) {
-      throw cliFault('CONFLICTING_VARIABLES', { flag, variables: [first.variable, other.variable] })
+      throw cliFault('CONFLICTING_VARIABLES', { flag: wordOf(flag), variables: [first.variable, other.variable] })
     }
   }
   const added = said.filter(({ isAddition }) => isAddition).map(({ text, variable }) => parsed(flag, text, variable))
@@ -77,7 +77,7 @@ function agreedValue(flag: FlagName, said: readonly Said[]): unknown {
 const noteOfAlias = (flag: FlagName, { variable }: Said): Note => ({
   level: 'info',
   message: 'older name of a variable in use',
-  fields: { variable, now: flags[flag].env, flag: `--${flag}` },
+  fields: { variable, now: flags[flag].env, flag: `--${wordOf(flag)}` },
 })
 
 const noteOfUnsupported = (flag: FlagName, { variable }: Said): Note => ({
@@ -90,14 +90,14 @@ function readOne(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.Proc
   const spec: AnyFlag = flags[flag]
   const given = raw[flag]
   if (given !== undefined) {
-    if (spec.unsupported) throw cliFault('UNSUPPORTED', { what: `--${flag}` })
-    if (!spec.modes.includes(mode)) throw cliFault('WRONG_MODE', { flag, mode, modes: spec.modes })
+    if (spec.unsupported) throw cliFault('UNSUPPORTED', { what: `--${wordOf(flag)}` })
+    if (!spec.modes.includes(mode)) throw cliFault('WRONG_MODE', { flag: wordOf(flag), mode, modes: spec.modes })
     return { value: parsed(flag, String(given)), notes: [] }
   }
   if (!spec.modes.includes(mode)) return { value: spec.fallback, notes: [] }
   const said = saidIn(flag, mode, env)
   if (spec.unsupported) {
-    if (said.some(({ isAlias }) => !isAlias)) throw cliFault('UNSUPPORTED', { what: `--${flag} (${spec.env})` })
+    if (said.some(({ isAlias }) => !isAlias)) throw cliFault('UNSUPPORTED', { what: `--${wordOf(flag)} (${spec.env})` })
     return { value: undefined, notes: said.map((one) => noteOfUnsupported(flag, one)) }
   }
   const notes = said.filter(({ isAlias }) => isAlias).map((one) => noteOfAlias(flag, one))
@@ -167,6 +167,6 @@ export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags
 
 /** Returns the value of a flag that a command needs. @throws Fault MISSING_FLAG (fatal) */
 export function needed<T>(flag: FlagName, value: T | undefined): T {
-  if (value === undefined) throw cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc: flags[flag].doc })
+  if (value === undefined) throw cliFault('MISSING_FLAG', { flag: wordOf(flag), variable: flags[flag].env, doc: flags[flag].doc })
   return value
 }

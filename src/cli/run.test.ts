@@ -9,7 +9,7 @@ import { systemClock } from '#lib/clock'
 import { settle } from '#test/harness/clock'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { commands } from './commands.ts'
-import { flags } from './flags.ts'
+import { flags, wordOf } from './flags.ts'
 import { runCli } from './run.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-run-'))
@@ -44,13 +44,15 @@ it('cli/run: lists every command in the help, and every flag with variable and f
     const help = await run([...path, '--help'])
     const words = help.out.replaceAll(/\s+/g, ' ')
     expect(help.code).toBe(0)
+    expect(new Set(command.flags.map(wordOf)).size).toBe(command.flags.length)
     for (const name of command.flags) {
       const { env, doc, placeholder, group, unsupported } = flags[name]
       const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
-      if (unsupported) expect(words).not.toContain(`--${name}`)
+      const word = wordOf(name)
+      if (unsupported) expect(words).not.toContain(`--${word}`)
       if (unsupported) continue
       expect(words).toContain(`${group}: --`)
-      expect(words).toContain(`--${name}${placeholder === undefined ? '' : ` <${placeholder}>`} ${doc} (${env}${fallback})`)
+      expect(words).toContain(`--${word}${placeholder === undefined ? '' : ` <${placeholder}>`} ${doc} (${env}${fallback})`)
     }
   }
 })
@@ -74,6 +76,8 @@ it.each<[string, string[], RegExp]>([
   ['a missing feature', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
+  ['no first block', ['proofs', 'init'], /^basalt: --from is needed: .* \(BASALT_PROOFS_FROM\)\. .*\(MISSING_FLAG\)\n$/],
+  ['a bad block', ['proofs', 'unwind', '--to', 'x'], /^basalt: --to: "x" is not a block number\. .*\(BAD_FLAG\)\n$/],
   ['no proof', ['proof', 'verify'], /^basalt: --proof is needed: .*\(MISSING_FLAG\)\n$/],
   ['a file that does not exist', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],
   [

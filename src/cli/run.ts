@@ -6,7 +6,7 @@ import { packageVersion } from './commands/version.ts'
 import { commands } from './commands.ts'
 import { cliFault } from './faults.ts'
 import { flagGroups } from './flagSpec.ts'
-import { type FlagName, flags, type RawFlags } from './flags.ts'
+import { type FlagName, flags, type RawFlags, wordOf } from './flags.ts'
 import { fatalLine } from './output.ts'
 import { readFlags } from './readFlags.ts'
 
@@ -14,7 +14,8 @@ import { readFlags } from './readFlags.ts'
 function optionOf(name: FlagName): Option {
   const { placeholder, doc, env, group, unsupported } = flags[name]
   const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
-  const option = new Option(placeholder === undefined ? `--${name}` : `--${name} <${placeholder}>`, `${doc} (${env}${fallback})`)
+  const word = wordOf(name)
+  const option = new Option(placeholder === undefined ? `--${word}` : `--${word} <${placeholder}>`, `${doc} (${env}${fallback})`)
   return option.helpGroup(`${group}:`).hideHelp(unsupported)
 }
 
@@ -34,7 +35,7 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
 function optionsByName(sub: Program, command: Command): RawFlags {
   const values: Record<string, string | boolean | undefined> = {}
   for (const name of command.flags) {
-    const attribute = sub.options.find((option) => option.long === `--${name}`)?.attributeName()
+    const attribute = sub.options.find((option) => option.long === `--${wordOf(name)}`)?.attributeName()
     values[name] = attribute === undefined ? undefined : (sub.opts()[attribute] as string | boolean | undefined)
   }
   return values

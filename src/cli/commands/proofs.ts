@@ -6,9 +6,9 @@ import { type ProofsVerifyResult, verifyRecorded } from '#database/proofs/verify
 import type { Command, Io } from '../command.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
-import { type FlagName, type FlagValues, flags } from '../flags.ts'
+import type { FlagName, FlagValues } from '../flags.ts'
 import { createLiveLine } from '../output.ts'
-import { readFlags } from '../readFlags.ts'
+import { needed, readFlags } from '../readFlags.ts'
 import { count, directoryOf, located, showBlocks, size } from './datadirCommand.ts'
 
 const placed = [...located, 'proofs.path'] as const satisfies readonly FlagName[]
@@ -19,14 +19,6 @@ function placeOf(io: Io, command: string, given: FlagValues<(typeof placed)[numb
   io.supervisor?.begin(commandEndLines(`basalt proofs ${command}`, datadir, given.json ? 'json' : 'pretty'))
   const path = given['proofs.path']
   return { datadir, ...(path !== undefined && { path }) }
-}
-
-/** Returns the value of a flag that a command needs. @throws Fault MISSING_FLAG */
-function needed<N extends FlagName>(given: FlagValues<N>, flag: N): Exclude<FlagValues<N>[N], undefined> {
-  const value = given[flag]
-  const { env: variable, doc } = flags[flag]
-  if (value === undefined) throw cliFault('MISSING_FLAG', { flag, variable, doc })
-  return value as Exclude<FlagValues<N>[N], undefined>
 }
 
 const windowText = ({ earliest, latest, head }: Pick<ProofsFacts, 'earliest' | 'latest' | 'head'>): string =>
@@ -51,7 +43,7 @@ const status: Command = {
   },
 }
 
-const verifying = [...placed, 'proofs.sample'] as const satisfies readonly FlagName[]
+const verifying = [...placed, 'proofs.blocks'] as const satisfies readonly FlagName[]
 
 const verify: Command = {
   name: 'verify',
@@ -61,7 +53,7 @@ const verify: Command = {
     const given = readFlags(verifying, raw, io.env)
     using line = createLiveLine(io, true)
     const deps = { signal: io.signal, random: randomInt, onProgress: showBlocks(io.clock, line, 'verify') }
-    const result = await verifyRecorded(deps, placeOf(io, 'verify', given), given['proofs.sample'])
+    const result = await verifyRecorded(deps, placeOf(io, 'verify', given), given['proofs.blocks'])
     line.end()
     io.out.write(given.json ? `${JSON.stringify(result)}\n` : verifyText(result))
     if (result.differences.length > 0) return 1
@@ -109,7 +101,7 @@ const init = changing(
     doc: 'extend recorded proofs backwards from the values that the chain has; a running node does the work, and continues it',
   },
   ['proofs.from'],
-  (deps, place, given) => initProofs(deps, place, needed(given, 'proofs.from')),
+  (deps, place, given) => initProofs(deps, place, needed('proofs.from', given['proofs.from'])),
 )
 
 const prune = changing(
@@ -119,9 +111,9 @@ const prune = changing(
 )
 
 const unwind = changing(
-  { name: 'unwind', doc: 'remove recorded blocks above --proofs.to; the node must be stopped' },
+  { name: 'unwind', doc: 'remove recorded blocks above --to; the node must be stopped' },
   ['proofs.to'],
-  (deps, place, given) => unwindProofs(deps, place, needed(given, 'proofs.to')),
+  (deps, place, given) => unwindProofs(deps, place, needed('proofs.to', given['proofs.to'])),
 )
 
 export const proofs: Command = {
