@@ -13,6 +13,7 @@ import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { createThreadGuard } from '#lib/memoryGuard'
+import { type ProofsOptions, startProofsThread } from '#proofs/proofsThread'
 import { createHistoryCaches } from '#state/historyCache'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
@@ -23,6 +24,7 @@ import type { Retention } from '#types/chainDistance'
 import { divideImportCache } from './memory/cacheBudget.ts'
 import { memoryBounds } from './memory/nodeMemory.ts'
 import type { MemoryOptions } from './nodeOptions.ts'
+import { retentionBeside } from './parts/proofsPart.ts'
 
 export type ImportDeps = {
   readonly clock: Clock
@@ -45,9 +47,12 @@ export async function importFile(
     readonly memory?: MemoryOptions
     /** older states to keep, besides those from the finalized block on; absent: all */
     readonly retention?: Retention
+    /** absent: no proofs are recorded */
+    readonly proofs?: Pick<ProofsOptions, 'dir' | 'window'>
   },
 ): Promise<ImportResult & { readonly head: L2Ref }> {
-  const { genesis, datadir, lines, retention } = options
+  const { genesis, datadir, lines, proofs } = options
+  const retention = proofs ? retentionBeside(options.retention, deps.log) : options.retention
   const { maxBytes, cacheBytes } = memoryBounds(options.memory ?? {})
   const dir = join(datadir, 'chain')
   await using kv = openChainKv(dir)
@@ -75,8 +80,12 @@ export async function importFile(
       retention,
     },
   )
+  await using recording = proofs && (await startProofsThread({ log: deps.log, onStep: () => {} }, dir, proofs))
   await using threads = new SenderThreads(deps)
   const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => threads.post(shareBytes(transactions))
   const result = await importPayloads(execution, config, lines, { ...deps, recoverAhead })
-  return { ...result, head: execution.published.heads.unsafe }
+  const head = execution.published.heads.unsafe
+  execution.commit()
+  await recording?.reached(head.number)
+  return { ...result, head }
 }

@@ -41,6 +41,8 @@ export type ProofsThreadDeps = {
 export interface ProofsThread extends AsyncDisposable {
   /** Returns why recording has ended; undefined while it goes on. */
   failure(): Error | undefined
+  /** Resolves once a block is recorded. Rejects with the error that ended recording. */
+  reached(number: number): Promise<void>
 }
 
 /**
@@ -60,15 +62,21 @@ export async function startProofsThread(
   const ready = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
   let failure: Error | undefined
+  let last = -1
+  let onProgress = (): void => {}
   function fail(error: Error): void {
     failure ??= error
     ready.reject(error)
+    onProgress()
   }
   port1.on('message', (message: FromProofsThread) => {
     if ('log' in message) writeLine(log, message.log)
     else if ('failure' in message) fail(restoreError(message.failure))
-    else if ('step' in message) onStep(message.step)
-    else ready.resolve()
+    else if ('step' in message) {
+      onStep(message.step)
+      last = message.step.last ?? last
+      onProgress()
+    } else ready.resolve()
   })
   worker.once('error', (error) => fail(executionFault('EXECUTION_STOPPED', { reason: errorMessage(error) }, error)))
   worker.once('exit', (code) => {
@@ -78,6 +86,15 @@ export async function startProofsThread(
   })
   const thread: ProofsThread = {
     failure: () => failure,
+    reached(number): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      onProgress = (): void => {
+        if (failure) reject(failure)
+        else if (last >= number) resolve()
+      }
+      onProgress()
+      return promise
+    },
     async [Symbol.asyncDispose](): Promise<void> {
       port1.postMessage('close')
       await gone.promise

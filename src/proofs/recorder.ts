@@ -33,6 +33,8 @@ export type RecorderStep = {
   readonly unwound: number
   readonly computed: number
   readonly pruned: number
+  /** the last recorded block after this step; absent: none was recorded in it */
+  readonly last?: number
   /** changed trie nodes of the recorded blocks, and bytes of their rows without indices */
   readonly nodes: number
   readonly nodeBytes: number
@@ -136,6 +138,7 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
     ...noWork,
     ...{ recorded, unwound, nodes, nodeBytes, isBehind: true },
     ...(gap && { gap }),
+    last: readRegions(tx).at(-1)?.last ?? 0,
   })
   for (let last = readRegions(tx).at(-1); last && !isShared(tx, chain, last.last, head); last = readRegions(tx).at(-1)) {
     dropNewest(tx)

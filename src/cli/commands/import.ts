@@ -1,9 +1,10 @@
+import { join } from 'node:path'
 import type { ParsedGenesis } from '#chainspec/genesisJson'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { importFile } from '#node/importFile'
 import type { MemoryOptions } from '#node/nodeOptions'
-import type { Retention } from '#types/chainDistance'
+import type { ChainDistance, Retention } from '#types/chainDistance'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
@@ -19,6 +20,9 @@ const names = [
   'genesis',
   'datadir',
   'retain.history',
+  'proofs-history',
+  'proofs-history.window',
+  'proofs.path',
   'memory-max',
   'cache',
   'log.level',
@@ -56,6 +60,9 @@ export const importBlocks: Command = {
       datadir,
       retention: retentionOf(given),
       memory: memoryOf(given),
+      ...(given['proofs-history'] && {
+        proofs: { dir: given['proofs.path'] ?? join(datadir, 'proofs'), window: given['proofs-history.window'] },
+      }),
       signal: io.signal,
     }
     const { imported, skipped, gas, head } = await importPayloadsFrom(path, to)
@@ -83,13 +90,14 @@ type Destination = {
   readonly datadir: string
   readonly retention: Retention
   readonly memory: MemoryOptions
+  readonly proofs?: { readonly dir: string; readonly window: ChainDistance | 'all' }
   readonly signal: AbortSignal
 }
 
 const secondsSince = (clock: Clock, startMs: number): number => Math.max(0.001, (clock.nowMs() - startMs) / 1000)
 
 function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof importFile> {
-  const { clock, log, startMs, genesis, datadir, retention, memory, signal } = to
+  const { clock, log, startMs, show, signal, ...where } = to
   const { lines, readShare } = readFileLines(path)
   let [blocks, gas] = [0, 0n]
   const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }, part: number): void => {
@@ -98,7 +106,7 @@ function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof im
     const seconds = secondsSince(clock, startMs)
     const share = readShare()
     const left = share === undefined ? '' : `  ${Math.ceil(seconds / (share * part) - seconds)} s left`
-    to.show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s${left}`)
+    show(`block ${payload.blockNumber}  ${blocks} blocks  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s${left}`)
   }
-  return importFile({ clock, log, onBlock, signal }, { genesis, datadir, lines, retention, memory })
+  return importFile({ clock, log, onBlock, signal }, { ...where, lines })
 }
