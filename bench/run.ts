@@ -40,6 +40,8 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   pool: () => import('./pool.ts'),
   prune: () => import('./state/prune.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
+  proofsRecording: () => import('./proofs/recording.ts'),
+  proofsWindow: () => import('./proofs/window.ts'),
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),
   rpcLogs: () => import('./rpc/logs.ts'),

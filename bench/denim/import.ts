@@ -23,6 +23,16 @@ async function writeBlocks(chain: DenimChain, folder: string, path: string, coun
   await writeMixedBlocks(path, blocks, [[], mix.deployments()], count, () => mix.next())
 }
 
+/** Returns the file of a number of blocks in a folder, made if it is not there. @param folder for temporary files */
+export async function payloadFileOf(chain: DenimChain, folder: string, dir: string, blocks: number): Promise<string> {
+  const path = join(dir, `blocks-${blocks}.jsonl`)
+  if (!existsSync(path)) {
+    await writeBlocks(chain, folder, `${path}.part`, blocks)
+    renameSync(`${path}.part`, path)
+  }
+  return path
+}
+
 /** `timesMs`: at which each block was executed */
 type Imported = { readonly seconds: number; readonly gas: number; readonly timesMs: readonly number[] }
 
@@ -63,11 +73,7 @@ export function run({ blocks = defaultBlocks, rounds = 1, dir }: ImportBench): P
     const keep = dir ?? folder
     mkdirSync(keep, { recursive: true })
     const chain = createDenimChain(keep, senders)
-    const path = join(keep, `blocks-${blocks}.jsonl`)
-    if (!existsSync(path)) {
-      await writeBlocks(chain, folder, `${path}.part`, blocks)
-      renameSync(`${path}.part`, path)
-    }
+    const path = await payloadFileOf(chain, folder, keep, blocks)
     const all: Imported[] = []
     for (let round = 0; round < rounds; round++) all.push(await importOnce(chain, path, join(folder, `imported-${round}`)))
     const name = (what: string): string => `import of ${blocks} Denim blocks: ${what}`

@@ -79,9 +79,38 @@ export function addOlder(tx: KvWriter, region: Region, changes: BlockChanges, pa
   if (at < 0 || number !== region.first - 1) throw new RangeError(`block ${number} before block ${region.first}`)
   const isNewest = region.base !== undefined && regions.every(({ base = 0 }) => base <= (region.base ?? 0))
   const own = isNewest ? { ...region, first: number } : { first: number, last: number, base: nextBase(regions) }
-  putBlock(tx, changes, 'down', positionIn(own, number))
+  const position = positionIn(own, number)
+  putBlock(tx, changes, 'down', position)
+  for (const { down } of Object.values(indices)) down.dropMerged(tx, position)
   tx.put(proofsTables.canonical.id, u64Bytes(parent.number), fromHex(parent.hash))
   writeRegions(tx, [...regions.slice(0, at), own, ...regions.slice(isNewest ? at + 1 : at)])
+}
+
+const mergedKey = new TextEncoder().encode('proofs.merged')
+
+/**
+ * Removes rows of the indices that larger runs have replaced.
+ * @param final last block that will not be dropped
+ * @param hasTime called after each block; false ends the work until the next call
+ */
+export function dropMerged(tx: KvWriter, final: number, hasTime: () => boolean): void {
+  const regions = readRegions(tx)
+  const last = Math.min(final, regions.at(-1)?.last ?? 0)
+  const before = readMerged(tx)
+  // past the blocks that are not recorded
+  const next = regions.find((region) => region.last > before)
+  let number = Math.max(before, (next?.first ?? 0) - 1)
+  for (let more = true; number < last && more; more = hasTime()) {
+    number++
+    for (const { up } of Object.values(indices)) up.dropMerged(tx, number)
+  }
+  if (number > before) tx.put(proofsTables.meta.id, mergedKey, u64Bytes(number))
+}
+
+/** Returns the last block of `dropMerged`. */
+function readMerged(reader: KvReader): number {
+  const mark = reader.get(proofsTables.meta.id, mergedKey)
+  return mark ? u64FromBytes(mark) : 0
 }
 
 /** Removes the last block. @returns false when no block is left */
@@ -99,8 +128,9 @@ export function dropNewest(tx: KvWriter): boolean {
   dropChanges(tx, last.last)
   tx.delete(proofsTables.canonical.id, u64Bytes(last.last))
   if (last.base === undefined) {
-    indices.values.up.drop(tx, last.last)
-    indices.nodes.up.drop(tx, last.last)
+    const isMerged = last.last <= readMerged(tx)
+    for (const { up } of Object.values(indices)) up.drop(tx, last.last, isMerged)
+    if (isMerged) tx.put(proofsTables.meta.id, mergedKey, u64Bytes(last.last - 1))
     writeRegions(tx, [...rest, { ...last, last: last.last - 1 }])
     return true
   }

@@ -9,7 +9,9 @@ import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { ChainDistance } from '#types/chainDistance'
 import { recordedStates } from './olderStates.ts'
+import { dropNewest } from './proofStore.ts'
 import { Recorder } from './recorder.ts'
+import { readRegions } from './regions.ts'
 import { writeWanted } from './wanted.ts'
 
 /** A chain of states from a model, and a recorder of it. */
@@ -116,6 +118,21 @@ describe('proofs/recorder', () => {
     expect(check()).toEqual([20, 70])
   })
 
+  it('keeps each state readable when blocks are removed down to any one, whose indices were merged', () => {
+    const { chain, kv, append, settle, check } = start(6)
+    settle()
+    append(320)
+    settle()
+    for (const to of [300, 272, 258, 255, 100, 31, 15, 3]) {
+      kv.write((tx) => {
+        while ((readRegions(tx).at(-1)?.last ?? 0) > to) dropNewest(tx)
+      })
+      expect(check()).toEqual([0, to])
+    }
+    settle()
+    expect(check()).toEqual([0, chain.head])
+  })
+
   it('removes blocks that leave the window, and nothing else', () => {
     const { kv, append, settle, check } = start(5, { blocks: 12 })
     const rows = (): number => {
@@ -155,7 +172,7 @@ describe('proofs/recorder', () => {
     for (let i = 0; i < 50; i++) {
       const kind = roll(8)
       if (kind < 3) append(1 + roll(25))
-      else if (kind === 3) chain.unwind(Math.min(1 + roll(6), chain.head - chain.oldest))
+      else if (kind === 3) chain.unwind(Math.min(1 + roll(6), chain.head - Math.max(chain.oldest, chain.finalized)))
       else if (kind === 4) {
         const nodes = Math.max(0, chain.head - roll(20))
         chain.kv.write((tx) => pruneHistory(tx, { values: Math.max(0, nodes - roll(30)), nodes }, () => true))

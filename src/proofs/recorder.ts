@@ -1,4 +1,4 @@
-import { readGenesisId, readHead } from '#blockchain/chainStore'
+import { readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
@@ -12,7 +12,7 @@ import type { ChainDistance } from '#types/chainDistance'
 import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
 import { proofsFault } from './faults.ts'
 import { lastShared, recordedStates } from './olderStates.ts'
-import { addNewer, addOlder, beginRegion, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
+import { addNewer, addOlder, beginRegion, dropMerged, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
 import { joined, readRegions } from './regions.ts'
 import { readWanted } from './wanted.ts'
 
@@ -160,6 +160,7 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
     nodeBytes += changes.nodes?.length ?? 0
     if (!hasTime()) break
   }
+  dropMerged(tx, readHeads(chain)?.finalized.number ?? 0, hasTime)
   return done()
 }
 

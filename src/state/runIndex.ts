@@ -1,4 +1,4 @@
-import { u32At, u64FromBytes } from '#lib/bytes'
+import { latin1, u32At, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 
 /*
@@ -49,12 +49,19 @@ export class RunIndex {
     for (const step of this.#stepsAt(number)) for (const { key, entries } of this.#merged(tx, step)) this.#put(tx, key, entries)
   }
 
-  /** Removes the last block. */
-  drop(tx: KvWriter, number: number): void {
+  /** Removes the last block. @param isMerged whether `dropMerged` was called for it: the slices that it merged are written again */
+  drop(tx: KvWriter, number: number, isMerged = false): void {
     tx.delete(this.#table, this.#key(0, number, 0))
-    for (const { level, first, slice, count } of this.#stepsAt(number)) {
+    for (const step of this.#stepsAt(number)) {
+      const { level, first, slice, count } = step
+      if (isMerged) this.#split(tx, step)
       for (let at = slice; at < slice + count; at++) tx.delete(this.#table, this.#key(level, first, at))
     }
+  }
+
+  /** Removes the slices that were merged with a block, once it will not be dropped: reads find their blocks in the larger runs. */
+  dropMerged(tx: KvWriter, number: number): void {
+    for (const step of this.#stepsAt(number)) for (const key of this.#sources(step)) tx.delete(this.#table, key)
   }
 
   /**
@@ -179,16 +186,43 @@ export class RunIndex {
     return found?.map((offset) => first + offset) ?? []
   }
 
+  /** Iterates over the keys of the slices that a step merges. */
+  *#sources({ level, first, slice, count }: Step): Generator<Uint8Array> {
+    for (let part = 0; part < this.#fanOut; part++) {
+      for (let below = slice / this.#fanOut; below < (slice + count) / this.#fanOut; below++) {
+        yield this.#key(level - 1, first + part * this.#width(level - 1), below)
+      }
+    }
+  }
+
+  /** Writes the slices again that a step merged. */
+  #split(tx: KvWriter, { level, first, slice, count }: Step): void {
+    const width = this.#width(level - 1)
+    const parts = new Map<string, { readonly key: Uint8Array; readonly entries: number[] }>()
+    for (let at = slice; at < slice + count; at++) {
+      tx.look(this.#table, this.#key(level, first, at), (row) => {
+        for (const entry of decoded(row)) {
+          const offset = entry % offsets
+          const part = Math.floor(offset / width)
+          const key = this.#key(level - 1, first + part * width, this.#sliceOf(Math.floor(entry / offsets), level - 1))
+          const name = latin1(key)
+          const entries: number[] = parts.get(name)?.entries ?? []
+          entries.push(entry - part * width)
+          parts.set(name, { key, entries })
+        }
+      })
+    }
+    for (const { key, entries } of parts.values()) this.#put(tx, key, Float64Array.from(entries).sort())
+  }
+
   /** Iterates over the slices of a step, merged from the runs below. */
   *#merged(reader: KvReader, { level, first, slice, count }: Step): Generator<{ readonly key: Uint8Array; readonly entries: Entries }> {
     const all: number[] = []
-    for (let part = 0; part < this.#fanOut; part++) {
-      const offset = part * this.#width(level - 1)
-      for (let below = slice / this.#fanOut; below < (slice + count) / this.#fanOut; below++) {
-        reader.look(this.#table, this.#key(level - 1, first + offset, below), (row) => {
-          for (const entry of decoded(row)) all.push(entry + offset)
-        })
-      }
+    for (const key of this.#sources({ level, first, slice, count })) {
+      const offset = u64FromBytes(key.subarray(1, 9)) - first
+      reader.look(this.#table, key, (row) => {
+        for (const entry of decoded(row)) all.push(entry + offset)
+      })
     }
     const sorted = Float64Array.from(all).sort()
     let from = 0

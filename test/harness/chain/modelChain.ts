@@ -7,6 +7,7 @@ import { latestState, oldestState, unwindState, writeGenesis, writeState } from 
 import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
 import type { Kv, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
+import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { headerOf } from './headers.ts'
@@ -19,6 +20,7 @@ export class ModelChain {
   readonly roots: Hash[] = []
   readonly #hashes: Hash[] = []
   #made = 0
+  #finalized = 0
 
   constructor(kv: Kv) {
     this.kv = kv
@@ -33,6 +35,11 @@ export class ModelChain {
 
   get head(): number {
     return this.models.length - 1
+  }
+
+  /** Number of the last final block: it has forty blocks above it, and is never unwound. */
+  get finalized(): number {
+    return this.#finalized
   }
 
   /** Number of the oldest block whose state is available. */
@@ -77,7 +84,8 @@ export class ModelChain {
   }
 
   #putHead(tx: KvWriter): void {
-    const id = { number: this.head, hash: this.#hashes[this.head] as Hash }
-    putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
+    this.#finalized = Math.max(this.#finalized, this.head - 40)
+    const idOf = (number: number): BlockId => ({ number, hash: this.#hashes[number] as Hash })
+    putHeads(tx, { unsafe: idOf(this.head), safe: idOf(this.#finalized), finalized: idOf(this.#finalized) }, 0)
   }
 }
