@@ -64,6 +64,8 @@ export type ProofsOptions = {
   readonly windowBlocks?: number
   /** the node is not ready while proofs are not recorded */
   readonly isRequired: boolean
+  /** pause between two steps of recording that are due, with which a test slows it; absent: none */
+  readonly stepPauseMs?: number
 }
 
 export type NodeOptions = {

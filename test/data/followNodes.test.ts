@@ -21,7 +21,7 @@ const lastL1 = safeHeads.length - 1
 const soon = { timeout: 50_000, interval: 20 }
 let dirs = 0
 
-type Changes = Partial<Pick<NodeOptions, 'l1' | 'source'>>
+type Changes = Partial<Pick<NodeOptions, 'l1' | 'source' | 'proofs'>>
 
 function start(changes: Changes): Promise<Node> {
   const any = { host: '127.0.0.1', port: 0 }
@@ -111,4 +111,31 @@ it('consensus/follow: imports blocks ahead of its own L1 as unsafe, then consoli
   expect(await metric(c, 'basalt_consensus_derived_blocks_total{outcome="built"}')).toBe(built)
   expect(await metric(c, 'basalt_execution_blocks_total')).toBe(safeHeads[lastL1])
   expect(await metric(c, 'basalt_consensus_derived_blocks_total{outcome="consolidated"}')).toBeGreaterThan(50)
+})
+
+it('consensus/follow: stays at most --source.max-ahead beyond the proofs of its own execution half, also when they are recorded slowly', {
+  timeout: 120_000,
+}, async () => {
+  await using l1 = await serveRecordedL1(lastL1)
+  await using a = await start({ l1: l1.options })
+  const top = blocks[safeHeads[lastL1] ?? 0]
+  await vi.waitFor(() => expect(a.execution?.published.heads.unsafe.hash).toBe(top?.hash), soon)
+  const maxAheadSec = 60
+  const maxAhead = maxAheadSec / config.blockTimeSec
+  const proofs = { dir: join(base, 'slow-proofs'), windowSec: 10 ** 9, isRequired: false, stepPauseMs: 400 }
+  await using b = await start({ source: { ...sourceOf(a, 'http'), hasProofs: true, maxAheadSec }, proofs })
+  const execution = b.execution ?? expect.fail()
+  const seen = { held: 0, most: 0 }
+  while (execution.published.heads.unsafe.hash !== top?.hash) {
+    {
+      using view = execution.view()
+      const ahead = view.heads.latest.number - (view.proofs?.window?.latest.number ?? 0)
+      expect(ahead).toBeLessThanOrEqual(maxAhead)
+      seen.most = Math.max(seen.most, ahead)
+      if (ahead === maxAhead) seen.held++
+    }
+    await systemClock.delay(5)
+  }
+  expect(seen.most).toBe(maxAhead)
+  expect(seen.held).toBeGreaterThan(5)
 })

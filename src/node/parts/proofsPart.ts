@@ -35,7 +35,7 @@ export async function openProofs(
   { log, registry }: Pick<PartDeps, 'log' | 'registry'>,
   execution: Pick<ExecutionWorker, 'view' | 'readProofs'>,
   datadir: string,
-  { dir, windowSec, windowBlocks, isRequired }: ProofsOptions,
+  { dir, windowSec, windowBlocks, isRequired, stepPauseMs }: ProofsOptions,
 ): Promise<ProofsPart> {
   const metrics = proofsMetrics.register(registry)
   const own = log.child('proofs')
@@ -54,7 +54,7 @@ export async function openProofs(
       },
     },
     join(datadir, 'chain'),
-    { dir, window: { sec: windowSec } },
+    { dir, window: { sec: windowSec }, ...(stepPauseMs !== undefined && { stepPauseMs }) },
   )
   execution.readProofs(dir)
   function lagProblems(): readonly string[] {
