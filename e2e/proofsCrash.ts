@@ -17,8 +17,8 @@ const { values } = parseArgs({
   },
 })
 const wanted = Number(values.kills)
-/** A start that takes longer fails the run. */
-const slowestStartMs = 5_000
+/** A start that takes more processor time fails the run. */
+const mostStartCpuMs = 3_000
 const chosen = kinds.filter(({ name }) => values.kinds === undefined || values.kinds.split(',').includes(name))
 const random = randomOf(Number(values.seed))
 const folder = mkdtempSync(join(tmpdir(), 'basalt-proofs-crash-'))
@@ -34,8 +34,8 @@ try {
   throw error
 }
 rmSync(folder, { recursive: true })
-if (Object.values(tallies).some((tally) => tally.slowestStartMs >= slowestStartMs)) {
-  console.error(`a start took ${slowestStartMs} ms or longer`)
+if (Object.values(tallies).some((tally) => tally.mostStartCpuMs >= mostStartCpuMs)) {
+  console.error(`a start took ${mostStartCpuMs} ms of processor time or more`)
   process.exitCode = 1
 }
 if (chosen.length === 0) throw new Error(`--kinds: none of ${kinds.map(({ name }) => name).join(', ')}`)

@@ -1,6 +1,7 @@
 // The process that is killed while it works on recorded proofs: `record`, a node whose chain grows and is reorganised, or the command `init`, `prune`,
 // `unwind` or `verify` of `basalt proofs`. It reports on pipe 3, one message a line, besides those of `transactions.ts`:
-//   open MS         the first piece of work is done, MS milliseconds after the start of the process; record: the node is open
+//   open MS CPU_MS  the first piece of work is done, MS milliseconds after the start of the process, with CPU_MS of processor time in all threads; record:
+//                   the node is open
 //   unwound BLOCKS  recorded blocks were removed because the chain replaced them
 //   done RESULT     the work is whole
 // Transactions of the commands are as short as possible, so that there are many.
@@ -19,8 +20,10 @@ const tell = (message: string): number => writeSync(3, `${message}\n`)
 const { signal } = new AbortController()
 let isOpen = false
 function tellOpen(): void {
-  if (!isOpen) tell(`open ${Math.round(performance.now())}`)
+  if (isOpen) return
   isOpen = true
+  const { user, system } = process.cpuUsage()
+  tell(`open ${Math.round(performance.now())} ${Math.round((user + system) / 1_000)}`)
 }
 
 let ms = 0

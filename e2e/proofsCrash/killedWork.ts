@@ -16,6 +16,8 @@ export type Aim =
 /** Reports of one process until it was killed or ended. */
 export type Work = {
   readonly openMs: number | undefined
+  /** processor time until then */
+  readonly openCpuMs: number | undefined
   readonly unwound: number
   /** the kill was in a transaction */
   readonly wasInside: boolean
@@ -33,17 +35,18 @@ export async function killedWork(args: readonly string[], aim?: Aim): Promise<Wo
   const atBegin = aim && 'atBegin' in aim ? aim.atBegin : undefined
   const kill = (): boolean => child.kill('SIGKILL')
   let [stderr, pending, transactions, unwound, wasInside] = ['', '', 0, 0, false]
-  let openMs: number | undefined
+  let [openMs, openCpuMs]: [number | undefined, number | undefined] = [undefined, undefined]
   let done: string | undefined
   let timer = aim && 'afterStartMs' in aim ? setTimeout(kill, aim.afterStartMs) : undefined
   function take(message: string): void {
-    const [what = '', value = ''] = message.split(' ', 2)
+    const [what = '', value = '', cpuMs] = message.split(' ', 3)
     if (what === 'begin' || what === 'end') wasInside = what === 'begin'
     if (what === 'begin' && transactions++ === atBegin) kill()
     if (what === 'unwound') unwound += Number(value)
     if (what === 'done') done = message.slice('done '.length)
     if (what !== 'open') return
     openMs = Number(value)
+    openCpuMs = Number(cpuMs)
     if (aim && 'afterOpenMs' in aim) timer = setTimeout(kill, aim.afterOpenMs)
   }
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
@@ -56,5 +59,5 @@ export async function killedWork(args: readonly string[], aim?: Aim): Promise<Wo
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
   clearTimeout(timer)
   if (signal !== 'SIGKILL' && done === undefined) stderr += `ended with ${signal ?? code}`
-  return { openMs, unwound, wasInside: wasInside && signal === 'SIGKILL', done, stderr }
+  return { openMs, openCpuMs, unwound, wasInside: wasInside && signal === 'SIGKILL', done, stderr }
 }

@@ -21,6 +21,8 @@ export type Tally = {
   /** recorded blocks that were removed because the chain replaced them */
   unwound: number
   slowestStartMs: number
+  /** the most processor time of a start, of all threads */
+  mostStartCpuMs: number
 }
 
 const { signal } = new AbortController()
@@ -64,12 +66,13 @@ async function checkWhole(kind: Kind, datadir: string, random: () => number, tal
   tally.finished++
 }
 
-function count(tally: Tally, { openMs, wasInside, unwound }: Work, isKilled: boolean): void {
+function count(tally: Tally, { openMs, openCpuMs, wasInside, unwound }: Work, isKilled: boolean): void {
   if (isKilled) tally.kills++
   if (wasInside) tally.inside++
   if (isKilled && openMs === undefined) tally.atStart++
   tally.unwound += unwound
   tally.slowestStartMs = Math.max(tally.slowestStartMs, openMs ?? 0)
+  tally.mostStartCpuMs = Math.max(tally.mostStartCpuMs, openCpuMs ?? 0)
 }
 
 /** Returns the time of the next kill. Half of them are in a transaction, at a row or at its end. */
@@ -82,14 +85,14 @@ function nextAim({ transactions, rows, maxMs, startMs }: Kind, random: () => num
 }
 
 function report(name: string, wanted: number, tally: Tally): void {
-  const { kills, inside, atStart, finished, verifiedBlocks, unwound, slowestStartMs } = tally
-  const text = `${name}: ${kills}/${wanted} kills, ${inside} in a transaction, ${atStart} before the first work, ${finished} finished, ${verifiedBlocks} blocks verified, ${unwound} unwound, slowest start ${slowestStartMs} ms`
+  const { kills, inside, atStart, finished, verifiedBlocks, unwound, slowestStartMs, mostStartCpuMs } = tally
+  const text = `${name}: ${kills}/${wanted} kills, ${inside} in a transaction, ${atStart} before the first work, ${finished} finished, ${verifiedBlocks} blocks verified, ${unwound} unwound, slowest start ${slowestStartMs} ms (${mostStartCpuMs} ms of processor time)`
   process.stderr.write(`\r${text} `)
 }
 
 /** Kills work until the number is reached; each time it goes on until it is whole, and begins anew with a copy of the template. */
 export async function torment(kind: Kind, folder: string, random: () => number, wanted: number): Promise<Tally> {
-  const tally: Tally = { kills: 0, inside: 0, atStart: 0, finished: 0, verifiedBlocks: 0, unwound: 0, slowestStartMs: 0 }
+  const tally: Tally = { kills: 0, inside: 0, atStart: 0, finished: 0, verifiedBlocks: 0, unwound: 0, slowestStartMs: 0, mostStartCpuMs: 0 }
   const template = join(folder, `${kind.name}-template`)
   await kind.make(template)
   for (let round = 0; tally.kills < wanted || tally.finished === 0; round++) {

@@ -1,4 +1,6 @@
-import { errorMessage } from '#lib/fault'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
@@ -118,25 +120,42 @@ function syncToDisk(root: Root): Promise<void> {
  * Opens, or creates, the tables in a directory for the one process and thread that writes them.
  * @param dir is made when it is not there
  * @param onRow called before each row that a transaction writes
- * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, DATADIR_DAMAGED; later writes: DISK_FULL, STORE_FAILED
+ * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, DATADIR_DAMAGED, DISK_FULL; later writes: DISK_FULL, STORE_FAILED
  */
 export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () => void = () => {}): Kv {
   try {
     makeDir(dir)
   } catch (error) {
-    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: errorMessage(error) }, error)
+    throw fullOr('DATADIR_UNWRITABLE', dir, error)
   }
   const lock = lockDir(dir)
   try {
     removeCopy(dir)
+    requireRoom(dir)
     const damage = damageOf(dir)
     if (damage !== undefined) throw new Error(damage)
     const { root, tables } = openTables(dir, specs, 'writer')
     return new LmdbKv(dir, root, tables, lock, onRow)
   } catch (error) {
     lock[Symbol.dispose]()
-    throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
+    throw fullOr('DATADIR_DAMAGED', dir, error)
   }
+}
+
+/** Returns the fault DISK_FULL for an error that names a full disk, and another one otherwise. */
+function fullOr(code: 'DATADIR_UNWRITABLE' | 'DATADIR_DAMAGED', dir: string, error: unknown): Fault {
+  const failure = storeFailure(dir, error, Number.POSITIVE_INFINITY)
+  return isFault(failure, 'DISK_FULL') ? failure : storeFault(code, { dir, reason: errorMessage(error) }, error)
+}
+
+/** Room for new tables: their first pages, and LMDB's file of readers. */
+const newTablesBytes = 512 * 1_024
+
+/** Requires room for new tables: LMDB maps its file of readers before it has blocks on the disk, and without them the process ends (SIGBUS). */
+function requireRoom(dir: string): void {
+  if (existsSync(join(dir, 'lock.mdb'))) return
+  const room = roomIn(dir)
+  if (room < newTablesBytes) throw storeFault('DISK_FULL', { dir, reason: `${room} bytes are free, and new tables need ${newTablesBytes}` })
 }
 
 /**

@@ -17,7 +17,8 @@ export function lockDir(dir: string): Disposable {
   let file: DatabaseSync | undefined
   try {
     file = new DatabaseSync(join(dir, 'LOCK'))
-    file.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    // without a journal file, for which a full disk has no room
+    file.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     // an existing file can be locked on a read-only disk
     accessSync(dir, constants.W_OK)
   } catch (error) {
