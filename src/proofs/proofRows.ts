@@ -6,7 +6,7 @@ import { decodeBefore, type StateRows } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { proofsTables } from '#store/tables'
 import { indices } from './proofStore.ts'
-import { numberAt, positionIn, type Region } from './regions.ts'
+import { endPosition, numberAt, positionIn, type Region } from './regions.ts'
 import { valueIn } from './valueRow.ts'
 
 /** Consecutive recorded blocks. `upTo`: the last one that the base has. */
@@ -26,8 +26,7 @@ function* blocksAfter(
     if (region.base === undefined) yield* index.up.blocksUp(reader, digest, from, to, region.last)
     else {
       const [first, last] = [positionIn(region, from), positionIn(region, to)]
-      const head = positionIn(region, region.first)
-      for (const position of index.down.blocksDown(reader, digest, first, last, head)) yield numberAt(region, position)
+      for (const position of index.down.blocksDown(reader, digest, first, last, endPosition(region))) yield numberAt(region, position)
     }
   }
 }

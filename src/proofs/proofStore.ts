@@ -77,7 +77,8 @@ export function addOlder(tx: KvWriter, region: Region, changes: BlockChanges, pa
   const at = regions.findIndex(({ first, last }) => first === region.first && last === region.last)
   const { number } = changes.id
   if (at < 0 || number !== region.first - 1) throw new RangeError(`block ${number} before block ${region.first}`)
-  const isNewest = region.base !== undefined && regions.every(({ base = 0 }) => base <= (region.base ?? 0))
+  // the positions below a region that was cut are taken
+  const isNewest = region.base !== undefined && region.lowest === undefined && regions.every(({ base = 0 }) => base <= (region.base ?? 0))
   const own = isNewest ? { ...region, first: number } : { first: number, last: number, base: nextBase(regions) }
   const position = positionIn(own, number)
   putBlock(tx, changes, 'down', position)
@@ -89,20 +90,21 @@ export function addOlder(tx: KvWriter, region: Region, changes: BlockChanges, pa
 const mergedKey = new TextEncoder().encode('proofs.merged')
 
 /**
- * Removes rows of the indices that larger runs have replaced.
+ * Removes rows of the indices that larger runs have replaced. Reads of a region find the larger ones, those of an older region do not, so only rows inside of
+ * one region are removed.
  * @param final last block that will not be dropped
  * @param hasTime called after each block; false ends the work until the next call
  */
 export function dropMerged(tx: KvWriter, final: number, hasTime: () => boolean): void {
-  const regions = readRegions(tx)
-  const last = Math.min(final, regions.at(-1)?.last ?? 0)
   const before = readMerged(tx)
-  // past the blocks that are not recorded
-  const next = regions.find((region) => region.last > before)
-  let number = Math.max(before, (next?.first ?? 0) - 1)
-  for (let more = true; number < last && more; more = hasTime()) {
-    number++
-    for (const { up } of Object.values(indices)) up.dropMerged(tx, number)
+  let number = before
+  for (const { first, last, base } of readRegions(tx)) {
+    if (base !== undefined || last < first) continue
+    for (let next = Math.max(number + 1, first); next <= Math.min(final, last); next++) {
+      if (number > before && !hasTime()) break
+      for (const { up } of Object.values(indices)) up.dropMerged(tx, next, first)
+      number = next
+    }
   }
   if (number > before) tx.put(proofsTables.meta.id, mergedKey, u64Bytes(number))
 }
@@ -127,10 +129,10 @@ export function dropNewest(tx: KvWriter): boolean {
   }
   dropChanges(tx, last.last)
   tx.delete(proofsTables.canonical.id, u64Bytes(last.last))
+  const isMerged = last.last <= readMerged(tx)
+  if (isMerged) tx.put(proofsTables.meta.id, mergedKey, u64Bytes(last.last - 1))
   if (last.base === undefined) {
-    const isMerged = last.last <= readMerged(tx)
     for (const { up } of Object.values(indices)) up.drop(tx, last.last, isMerged)
-    if (isMerged) tx.put(proofsTables.meta.id, mergedKey, u64Bytes(last.last - 1))
     writeRegions(tx, [...rest, { ...last, last: last.last - 1 }])
     return true
   }
@@ -184,5 +186,6 @@ export const isPruned = (reader: KvReader, oldest: number): boolean => prunable(
 /** Returns the rest of a region without the blocks up to `oldest`. */
 function cut(region: Region, oldest: number): Region {
   if (region.first > oldest) return region
-  return oldest < region.last ? { ...region, first: oldest + 1 } : { first: region.last + 1, last: region.last }
+  if (oldest >= region.last) return { first: region.last + 1, last: region.last }
+  return { ...region, first: oldest + 1, ...(region.base !== undefined && { lowest: region.lowest ?? region.first }) }
 }

@@ -9,7 +9,7 @@ import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { ChainDistance } from '#types/chainDistance'
 import { recordedStates } from './olderStates.ts'
-import { dropNewest } from './proofStore.ts'
+import { dropNewest, pruneBlocks } from './proofStore.ts'
 import { Recorder } from './recorder.ts'
 import { readRegions } from './regions.ts'
 import { writeWanted } from './wanted.ts'
@@ -31,14 +31,20 @@ function start(seed: number, window: ChainDistance | 'all' = 'all') {
     settle(): void {
       for (let steps = 0; recorder.step(100).isBehind; steps++) if (steps > 1_000) throw new Error('the recorder does not end')
     },
+    /** Removes the recorded blocks above a number. */
+    dropTo(to: number): void {
+      kv.write((tx) => {
+        while ((readRegions(tx).at(-1)?.last ?? 0) > to) dropNewest(tx)
+      })
+    },
     /** Expects states of the window to equal the model: the first, the last, and some between. @returns the window */
-    check(): readonly [number, number] | undefined {
+    check(between = 8): readonly [number, number] | undefined {
       using proofs = kv.snapshot()
       using reader = chain.kv.snapshot()
       const states = recordedStates(proofs, reader, chain.head, new HistoryCache())
       if (!states.window) return undefined
       const { earliest, latest } = states.window
-      const chosen = [earliest, latest, ...Array.from({ length: 8 }, () => earliest + roll(latest - earliest + 1))]
+      const chosen = [earliest, latest, ...Array.from({ length: between }, () => earliest + roll(latest - earliest + 1))]
       for (const number of new Set(chosen)) {
         const [model, root] = [chain.models[number], chain.roots[number]]
         if (!model || !root) throw new Error(`no model of block ${number}`)
@@ -119,18 +125,57 @@ describe('proofs/recorder', () => {
   })
 
   it('keeps each state readable when blocks are removed down to any one, whose indices were merged', () => {
-    const { chain, kv, append, settle, check } = start(6)
+    const { chain, append, settle, dropTo, check } = start(6)
     settle()
     append(320)
     settle()
     for (const to of [300, 272, 258, 255, 100, 31, 15, 3]) {
-      kv.write((tx) => {
-        while ((readRegions(tx).at(-1)?.last ?? 0) > to) dropNewest(tx)
-      })
+      dropTo(to)
       expect(check()).toEqual([0, to])
     }
     settle()
     expect(check()).toEqual([0, chain.head])
+  })
+
+  it('keeps computed states readable when older ones were removed, also when more are computed later', () => {
+    const { chain, kv, append, settle, check } = start(7)
+    append(320)
+    settle()
+    kv.write((tx) => writeWanted(tx, 0))
+    settle()
+    expect(check()).toEqual([0, 320])
+    for (const oldest of [3, 40, 70, 150]) {
+      kv.write((tx) => {
+        while (!pruneBlocks(tx, oldest, () => true).isDone);
+      })
+      kv.write((tx) => writeWanted(tx, oldest))
+      settle()
+      expect(check(40)).toEqual([oldest, chain.head])
+    }
+    kv.write((tx) => writeWanted(tx, 10))
+    append(40)
+    settle()
+    expect(check(40)).toEqual([10, 360])
+  })
+
+  it('keeps each state readable around a gap that begins and ends inside of runs', () => {
+    const { chain, append, settle, dropTo, check } = start(8)
+    settle()
+    append(30)
+    settle()
+    for (const length of [25, 21, 200]) {
+      append(length)
+      chain.kv.write((tx) => pruneHistory(tx, { values: 0, nodes: chain.head - 5 }, () => true))
+      settle()
+      append(25)
+      settle()
+      expect(check(40)).toEqual([0, chain.head])
+    }
+    for (const to of [290, 240, 80, 57, 31]) {
+      dropTo(to)
+      settle()
+      expect(check(40)).toEqual([0, chain.head])
+    }
   })
 
   it('removes blocks that leave the window, and nothing else', () => {

@@ -4,13 +4,14 @@ import { proofsTables } from '#store/tables'
 
 /**
  * Consecutive blocks, `first` to `last`, whose rows are recorded; none while `last` is `first - 1`. The states after blocks `first - 1` to `last` can be
- * read. `base` is present in a region that was recorded from its last block down: the position of that block in the indices of such regions.
+ * read. `base` is present in a region that was recorded from its last block down: the position of that block in the indices of such regions. `lowest` is
+ * present once blocks below `first` were removed from such a region: the lowest block that it had, whose position tells which runs were merged.
  */
-export type Region = { readonly first: number; readonly last: number; readonly base?: number }
+export type Region = { readonly first: number; readonly last: number; readonly base?: number; readonly lowest?: number }
 
 const key = new TextEncoder().encode('proofs.regions')
-const regionBytes = 24
-/** Encodes an absent base. */
+const regionBytes = 32
+/** Encodes an absent number. */
 const none = Number.MAX_SAFE_INTEGER
 /** Regions in descending order begin at multiples of this in their indices, which is the number of positions in the largest run. */
 const baseUnit = 2 ** 16
@@ -20,13 +21,13 @@ export function readRegions(reader: KvReader): readonly Region[] {
   const row = reader.get(proofsTables.meta.id, key) ?? new Uint8Array()
   const at = (offset: number): number => u64FromBytes(row.subarray(offset, offset + 8))
   return Array.from({ length: Math.floor(row.length / regionBytes) }, (_, i) => {
-    const base = at(regionBytes * i + 16)
-    return { first: at(regionBytes * i), last: at(regionBytes * i + 8), ...(base !== none && { base }) }
+    const [first = 0, last = 0, base, lowest] = [0, 8, 16, 24].map((offset) => at(regionBytes * i + offset))
+    return { first, last, ...(base !== none && { base }), ...(lowest !== none && { lowest }) }
   })
 }
 
 export function writeRegions(tx: KvWriter, regions: readonly Region[]): void {
-  const row = Buffer.concat(regions.flatMap(({ first, last, base = none }) => [first, last, base].map(u64Bytes)))
+  const row = Buffer.concat(regions.flatMap(({ first, last, base = none, lowest = none }) => [first, last, base, lowest].map(u64Bytes)))
   tx.put(proofsTables.meta.id, key, row)
 }
 
@@ -39,11 +40,14 @@ export function joined(regions: readonly Region[]): readonly Region[] {
 /** Position of a block in the indices of descending regions. */
 export const positionIn = ({ last, base = 0 }: Region, number: number): number => base + last - number
 
+/** Last position that a descending region was written to. */
+export const endPosition = (region: Region): number => positionIn(region, region.lowest ?? region.first)
+
 /** Block at such a position. */
 export const numberAt = ({ last, base = 0 }: Region, position: number): number => last + base - position
 
 /** Returns the base of a new descending region: above the positions of all others. */
 export function nextBase(regions: readonly Region[]): number {
-  const ends = regions.flatMap(({ base, first, last }) => (base === undefined ? [] : [base + last - first + 1]))
+  const ends = regions.flatMap((region) => (region.base === undefined ? [] : [endPosition(region) + 1]))
   return Math.ceil(Math.max(0, ...ends) / baseUnit) * baseUnit
 }

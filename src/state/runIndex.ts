@@ -59,9 +59,14 @@ export class RunIndex {
     }
   }
 
-  /** Removes the slices that were merged with a block, once it will not be dropped: reads find their blocks in the larger runs. */
-  dropMerged(tx: KvWriter, number: number): void {
-    for (const step of this.#stepsAt(number)) for (const key of this.#sources(step)) tx.delete(this.#table, key)
+  /**
+   * Removes the slices that were merged with a block, once it will not be dropped: reads find their blocks in the larger runs.
+   * @param from slices with earlier blocks stay
+   */
+  dropMerged(tx: KvWriter, number: number, from = 0): void {
+    for (const step of this.#stepsAt(number)) {
+      for (const key of this.#sources(step)) if (u64FromBytes(key.subarray(1, 9)) >= from) tx.delete(this.#table, key)
+    }
   }
 
   /**
