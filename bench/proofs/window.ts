@@ -39,6 +39,9 @@ import { makeStateWorld } from '../state/world.ts'
 
 const [blocksAtOnce, keptBlocks, changesPerBlock, samples] = [50, 100, 10, 3_000]
 
+/** Time of one step of pruning. */
+const stepMs = 8
+
 type Roll = (below: number) => number
 
 /** Returns the items with different keys. */
@@ -83,6 +86,14 @@ function addBlock(tx: KvWriter, number: number, diffOf: (state: ReturnType<typeo
 
 type Window = { readonly roots: Hash[]; readonly model: StateModel }
 
+/** Prunes the chain in steps as a node does. */
+function prune(kv: Kv, oldest: number): void {
+  for (let isDone = false; !isDone; ) {
+    const untilMs = performance.now() + stepMs
+    isDone = kv.write((tx) => pruneHistory(tx, { values: oldest, nodes: oldest }, () => performance.now() < untilMs))
+  }
+}
+
 /** Adds blocks, records them, and prunes the chain behind them. */
 function grow(kv: Kv, recorder: Recorder, { roots, model }: Window, blocks: number): void {
   const progress = createProgress(blocks, 'blocks')
@@ -95,7 +106,7 @@ function grow(kv: Kv, recorder: Recorder, { roots, model }: Window, blocks: numb
     })
     while (recorder.step(1_000).isBehind);
     const oldest = Math.max(0, last - keptBlocks)
-    kv.write((tx) => pruneHistory(tx, { values: oldest, nodes: oldest }, () => true))
+    prune(kv, oldest)
     progress.add(last - first + 1)
   }
   progress.end()
