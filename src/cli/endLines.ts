@@ -8,11 +8,20 @@ import { fatalLine } from './output.ts'
 /** Signals by which the system or the runtime ends a faulty process. */
 const crashes = ['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGTRAP', 'SIGFPE'] as const
 
-/** Lines that the parent process writes about an end of a command that reads or writes one database file. */
-export function commandEndLines(command: string, datadir: string, format: LogFormat): EndLines {
-  const path = join(datadir, 'chain', 'data.mdb')
+const dataFileIn = (dir: string): string => join(dir, 'data.mdb')
+
+/**
+ * Lines that the parent process writes about an end of a command that reads or writes a database file.
+ * @param proofsDir of a command on recorded proofs, which reads their file and that of the chain
+ */
+export function commandEndLines(command: string, datadir: string, format: LogFormat, proofsDir?: string): EndLines {
+  const path = dataFileIn(join(datadir, 'chain'))
   const line = (fault: Error): string => fatalLine(fault, format)
-  const ofPages = ['SIGBUS', ...crashes].map((signal) => [signal, line(cliFault('DATABASE_PAGE_DAMAGED', { command, signal, path }))])
+  const damaged = (signal: string): Error =>
+    proofsDir === undefined
+      ? cliFault('DATABASE_PAGE_DAMAGED', { command, signal, path })
+      : cliFault('PROOFS_PAGE_DAMAGED', { command, signal, path: dataFileIn(proofsDir), chainPath: path })
+  const ofPages = ['SIGBUS', ...crashes].map((signal) => [signal, line(damaged(signal))])
   const killed = line(cliFault('COMMAND_KILLED', { command }))
   return { ...Object.fromEntries(ofPages), SIGKILL: killed, other: killed, stuck: killed, late: killed }
 }
@@ -20,7 +29,7 @@ export function commandEndLines(command: string, datadir: string, format: LogFor
 /** Lines that the parent process writes about an end of the node that the node cannot report itself. */
 export function endLines({ mode, datadir }: Pick<NodeOptions, 'mode' | 'datadir'>, format: LogFormat): EndLines {
   const stores = { all: ['chain', 'consensus'], execution: ['chain'], consensus: ['consensus'] }[mode]
-  const files = stores.map((store) => join(datadir, store, 'data.mdb'))
+  const files = stores.map((store) => dataFileIn(join(datadir, store)))
   const line = (fault: Error): string => fatalLine(fault, format)
   const ofCrashes = crashes.map((signal) => [signal, line(cliFault('NODE_CRASHED', { signal }))])
   return {

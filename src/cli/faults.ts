@@ -77,6 +77,12 @@ export const cliFault = defineFaults({
       `${d.command} ended (${d.signal}) while it read ${d.path}: a page of the file is damaged or cut off`,
     fix: 'check the disk and the system log; then start with an empty data directory, or with a copy of one that verifies',
   },
+  PROOFS_PAGE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { command: string; signal: string; path: string; chainPath: string }) =>
+      `${d.command} ended (${d.signal}) while it read ${d.path} and ${d.chainPath}: a page of one of them is damaged or cut off`,
+    fix: 'check the disk and the system log; then basalt db verify: if the chain is sound, remove the directory of the proofs, and they are recorded anew',
+  },
   COMMAND_KILLED: {
     severity: 'fatal',
     says: (d: { command: string }) => `${d.command} was killed`,

@@ -184,7 +184,7 @@ function proofsOf(given: OptionValues, datadir: string, config: RollupConfig, no
   if (!given['proofs-history']) return {}
   const window = given['proofs-history.window']
   const proofs = {
-    dir: given['proofs.path'] ?? join(datadir, 'proofs'),
+    dir: datadirOf(given['proofs.path'] ?? join(datadir, 'proofs'), config.l2ChainId),
     windowSec: window === 'all' ? Number.MAX_SAFE_INTEGER : seconds(window, config, nowMs),
     isRequired: given['proofs.required'],
   }

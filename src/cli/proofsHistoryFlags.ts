@@ -26,7 +26,7 @@ export const proofsHistoryFlags = inGroup('Proofs', {
     {
       modes: withExecution,
       aliases: older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
-      doc: 'directory of the database of proofs; default: proofs in --datadir',
+      doc: 'directory of the database of proofs; {network} in it as in --datadir; default: proofs in --datadir',
     },
     'DIR',
   ),

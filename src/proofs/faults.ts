@@ -1,6 +1,11 @@
 import { defineFaults } from '#lib/fault'
 
 export const proofsFault = defineFaults({
+  PROOFS_MISSING: {
+    severity: 'fatal',
+    says: (d: { path: string }) => `there are no recorded proofs: no file ${d.path}`,
+    fix: 'start the node with --proofs-history, or record from the values of the chain: basalt proofs init --from BLOCK --datadir DIR',
+  },
   PROOFS_OTHER_CHAIN: {
     severity: 'fatal',
     says: (d: { dir: string; found: string; expected: string }) =>
@@ -11,12 +16,17 @@ export const proofsFault = defineFaults({
     severity: 'fatal',
     says: (d: { dir: string; last: number; head: number }) =>
       `the proofs in ${d.dir} end at block ${d.last}, and the chain at block ${d.head}: the chain is an older copy`,
-    fix: 'remove the blocks that the chain does not have: basalt proofs unwind --to HEAD --datadir DIR',
+    fix: 'remove the blocks that the chain does not have, HEAD being its last block: basalt proofs unwind --to HEAD --datadir DIR; the node then records on',
   },
   PROOFS_DAMAGED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the proofs in ${d.dir} cannot be read: ${d.reason}`,
-    fix: 'check the disk; remove the directory, and proofs are recorded anew from the head on. Older ones: basalt proofs init --from BLOCK',
+    fix: 'check the disk; remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
+  },
+  PROOFS_ROW_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `a row of the recorded proofs is damaged: ${d.reason}`,
+    fix: 'check the disk; basalt proofs verify --blocks all --datadir DIR names the block; remove the directory of the proofs, and they are recorded anew',
   },
   PROOFS_MISMATCH: {
     severity: 'fatal',

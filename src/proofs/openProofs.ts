@@ -1,7 +1,9 @@
-import { errorMessage, isFault } from '#lib/fault'
-import type { Kv } from '#store/ports'
-import { openProofsKv } from '#store/proofsTables'
-import { agreeOnSchema, type Schema } from '#store/schema'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isFault } from '#lib/fault'
+import type { Kv, SnapshotSource } from '#store/ports'
+import { openForeignProofsReader, openProofsKv } from '#store/proofsTables'
+import { agreeOnSchema, requireReadable, type Schema } from '#store/schema'
 import { proofsTables } from '#store/tables'
 import { proofsFault } from './faults.ts'
 
@@ -19,8 +21,37 @@ export function openProofs(dir: string): Kv {
     return kv
   } catch (error) {
     void kv?.[Symbol.asyncDispose]()
-    if (isFault(error, 'DATADIR_DAMAGED') || isFault(error, 'SCHEMA_LOST') || isFault(error, 'STORE_DAMAGED'))
-      throw proofsFault('PROOFS_DAMAGED', { dir, reason: errorMessage(error.cause ?? error) }, error)
-    throw error
+    throw ofProofs(error, dir)
   }
+}
+
+/**
+ * Opens the tables of the proofs for reading, without their lock: another process may write them.
+ * @throws Fault PROOFS_MISSING, PROOFS_DAMAGED, SCHEMA_NEWER
+ */
+export async function openProofsForReading(dir: string): Promise<SnapshotSource> {
+  requireProofs(dir)
+  await using opening = new AsyncDisposableStack()
+  try {
+    const source = opening.use(openForeignProofsReader(dir))
+    using reader = source.snapshot()
+    requireReadable(reader, proofsSchema)
+    opening.move()
+    return source
+  } catch (error) {
+    throw ofProofs(error, dir)
+  }
+}
+
+/** Checks that a directory has proofs. @throws Fault PROOFS_MISSING */
+export function requireProofs(dir: string): void {
+  const path = join(dir, 'data.mdb')
+  if (!existsSync(path)) throw proofsFault('PROOFS_MISSING', { path })
+}
+
+/** Returns a fault of the proofs for a damaged database in their directory: its remedy is another than that of a damaged chain. */
+export function ofProofs(error: unknown, dir: string): unknown {
+  if (isFault(error, 'SCHEMA_LOST')) return proofsFault('PROOFS_DAMAGED', { dir, reason: 'it has rows and no schema' }, error)
+  const isDamage = (isFault(error, 'DATADIR_DAMAGED') || isFault(error, 'STORE_DAMAGED')) && error.data['dir'] === dir
+  return isDamage ? proofsFault('PROOFS_DAMAGED', { dir, reason: String(error.data['reason']) }, error) : error
 }

@@ -176,12 +176,22 @@ export function pruneBlocks(tx: KvWriter, oldest: number, hasTime: () => boolean
 /** Returns the first blocks to remove: those up to `oldest`, whose hash stays. */
 function prunable(reader: KvReader, oldest: number, limit: number): number[] {
   const numbers = Array.from(reader.keys(proofsTables.canonical.id, { to: u64Bytes(oldest + 1), limit }), u64FromBytes)
-  const hasChanges = reader.look(proofsTables.values.id, u64Bytes(oldest), () => true) ?? false
-  return numbers.filter((number) => number < oldest || hasChanges)
+  return numbers.filter((number) => number < oldest || hasValues(reader, oldest))
 }
+
+const hasValues = (reader: KvReader, number: number): boolean => reader.look(proofsTables.values.id, u64Bytes(number), () => true) ?? false
 
 /** Returns whether `pruneBlocks` has blocks to remove. */
 export const isPruned = (reader: KvReader, oldest: number): boolean => prunable(reader, oldest, 2).length === 0
+
+/** Returns the number of blocks that an unfinished `pruneBlocks` has still to remove. */
+export function leftToPrune(reader: KvReader): number {
+  const [oldest] = Array.from(reader.keys(proofsTables.canonical.id, { limit: 1 }), u64FromBytes)
+  const region = readRegions(reader)[0]
+  if (oldest === undefined || region === undefined) return 0
+  const kept = region.first - 1
+  return Math.max(0, kept - oldest) + (hasValues(reader, kept) ? 1 : 0)
+}
 
 /** Returns the rest of a region without the blocks up to `oldest`. */
 function cut(region: Region, oldest: number): Region {

@@ -1,24 +1,19 @@
 import { readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
-import { fromHex, toHex } from '#lib/hex'
+import { isFault } from '#lib/fault'
 import { oldestState } from '#state/chainState'
 import { HistoryCache } from '#state/historyCache'
 import { countNodes } from '#state/nodeHistory'
 import type { Kv, KvReader, KvWriter, SnapshotSource } from '#store/ports'
-import { proofsTables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import type { ChainDistance } from '#types/chainDistance'
 import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
-import { proofsFault } from './faults.ts'
+import { markGenesis, requireNotAhead, requireSameChain } from './checkProofs.ts'
 import { lastShared, recordedStates } from './olderStates.ts'
 import { addNewer, addOlder, beginRegion, dropMerged, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
 import { joined, readRegions } from './regions.ts'
-import { readWanted } from './wanted.ts'
-
-const genesisKey = new TextEncoder().encode('proofs.genesis')
-/** Blocks that a power loss or a reorg may take from the chain: without a fault they are removed here too. */
-const maxAhead = 128
+import { dropWanted, readWanted } from './wanted.ts'
 
 export type RecorderDeps = {
   /** tables of the proofs */
@@ -53,6 +48,8 @@ const noWork: RecorderStep = { recorded: 0, unwound: 0, computed: 0, pruned: 0, 
 export class Recorder {
   readonly #deps: RecorderDeps
   readonly #window: ChainDistance | 'all'
+  /** Whether values of the chain are damaged, so that no older block can be computed. */
+  #isStuck = false
 
   /** @param window states to keep */
   constructor(deps: RecorderDeps, window: ChainDistance | 'all') {
@@ -68,21 +65,19 @@ export class Recorder {
   check(dir: string): void {
     const { kv, chain: source } = this.#deps
     using chain = source.snapshot()
-    const [genesis, head] = [readGenesisId(chain), readHead(chain)]
-    if (genesis === undefined || head === undefined) return
+    const genesis = readGenesisId(chain)
+    if (genesis === undefined) return
     kv.write((tx) => {
-      const mark = tx.get(proofsTables.meta.id, genesisKey)
-      if (mark === undefined) tx.put(proofsTables.meta.id, genesisKey, fromHex(genesis.hash))
-      else if (toHex(mark) !== genesis.hash) throw proofsFault('PROOFS_OTHER_CHAIN', { dir, found: toHex(mark), expected: genesis.hash })
-      const last = readRegions(tx).at(-1)?.last ?? 0
-      if (last > head.number + maxAhead) throw proofsFault('PROOFS_AHEAD', { dir, last, head: head.number })
+      requireSameChain(tx, chain, dir)
+      requireNotAhead(tx, chain, dir)
+      markGenesis(tx, genesis.hash)
     })
   }
 
   /**
    * Does the most urgent work for a while: removes blocks that the chain replaced, records new ones, removes old ones, computes older ones.
    * @param maxMs time in which it begins further blocks
-   * @throws Fault DISK_FULL (retry), STORE_FAILED, PROOFS_MISMATCH (fatal)
+   * @throws Fault DISK_FULL (retry), STORE_FAILED (fatal), PROOFS_MISMATCH (fatal for older blocks: none are computed from then on)
    */
   step(maxMs: number): RecorderStep {
     const { kv, chain: source, clock } = this.#deps
@@ -97,10 +92,35 @@ export class Recorder {
       const { blocks, isDone } = kv.write((tx) => pruneBlocks(tx, oldest, hasTime))
       return { ...noWork, pruned: blocks, isBehind: !isDone }
     }
+    if (this.#isStuck) return noWork
     const first = this.#firstInWindow(chain, head)
-    if (!this.#isIncomplete(chain, head, first)) return noWork
-    const computed = kv.write((tx) => complete(tx, chain, { head, first }, hasTime))
+    if (!this.#isIncomplete(chain, head, first)) {
+      this.#forgetWanted(chain, head)
+      return noWork
+    }
+    const computed = this.#complete(chain, { head, first }, hasTime)
     return { ...noWork, computed, isBehind: computed > 0 }
+  }
+
+  #complete(chain: KvReader, kept: KeptBlocks, hasTime: () => boolean): number {
+    const { kv } = this.#deps
+    try {
+      return kv.write((tx) => complete(tx, chain, kept, hasTime))
+    } catch (error) {
+      if (isFault(error, 'PROOFS_MISMATCH')) {
+        this.#isStuck = true
+        kv.write(dropWanted)
+      }
+      throw error
+    }
+  }
+
+  /** Forgets a wanted block that is reached, or cannot be: pruning would make it wanted again. */
+  #forgetWanted(chain: KvReader, head: BlockId): void {
+    const { kv } = this.#deps
+    using proofs = kv.snapshot()
+    const isOver = readWanted(proofs) !== undefined && recordedStates(proofs, chain, head.number, new HistoryCache()).window !== undefined
+    if (isOver) kv.write(dropWanted)
   }
 
   #isBehind(chain: KvReader, head: BlockId): boolean {

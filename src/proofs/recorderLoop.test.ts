@@ -3,14 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
+import { blockKey } from '#blockchain/chainRows'
+import { readCanonicalHash } from '#blockchain/chainStore'
 import { type Log, logTo } from '#lib/log'
 import { HistoryCache } from '#state/historyCache'
+import { pruneHistory } from '#state/pruneHistory'
 import { storeFault } from '#store/faults'
+import { tables } from '#store/tables'
 import { Disk } from '#test/harness/chain/committing'
+import { headerOf } from '#test/harness/chain/headers'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
 import { createManualClock } from '#test/harness/clock'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { encodeHeader } from '#types/header'
 import { recordedStates } from './olderStates.ts'
 import { Recorder } from './recorder.ts'
 import { RecorderLoop } from './recorderLoop.ts'
@@ -40,6 +46,11 @@ function start() {
   append(10)
   return {
     ...{ chain, disk, clock, lines, failures, append, loop },
+    window() {
+      using proofs = disk.snapshot()
+      using reader = chain.kv.snapshot()
+      return recordedStates(proofs, reader, chain.head, new HistoryCache()).window
+    },
     /** Expects the first and the last recorded state to equal the model. @returns the last one */
     recorded(): number | undefined {
       using proofs = disk.snapshot()
@@ -107,8 +118,25 @@ it('proofs/recorderLoop: a request for older blocks survives a full disk and a s
   expect(readdirSync(base)).toHaveLength(1)
   const later = start()
   await later.clock.advanceMs(1_000)
-  using reader = later.disk.snapshot()
-  expect(readWanted(reader)).toBe(4)
   expect(readdirSync(base)).toEqual([])
   expect([recorded(), later.recorded()]).toEqual([10, 10])
+  expect(later.window()).toEqual({ earliest: 4, latest: 10 })
+})
+
+it('proofs/recorderLoop: goes on to record when values of an older block are damaged (PROOFS_MISMATCH)', async () => {
+  const { chain, disk, clock, lines, failures, append, recorded, window } = start()
+  await clock.advanceMs(1_000)
+  chain.kv.write((tx) => {
+    const [id, other] = [blockKey({ number: 6, hash: readCanonicalHash(tx, 6) ?? expect.fail() }), chain.roots[2] ?? expect.fail()]
+    tx.put(tables.headers.id, id, encodeHeader(headerOf({ number: 6, stateRoot: other })))
+    pruneHistory(tx, { values: 0, nodes: 10 }, () => true)
+  })
+  requestWanted(base, 0)
+  await clock.advanceMs(1_000)
+  append(5)
+  await clock.advanceMs(1_000)
+  expect(lines).toEqual(['error: older proofs not computed'])
+  expect([recorded(), window(), failures]).toEqual([15, { earliest: 10, latest: 15 }, []])
+  using reader = disk.snapshot()
+  expect(readWanted(reader)).toBeUndefined()
 })

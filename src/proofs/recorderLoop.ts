@@ -3,7 +3,7 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Kv } from '#store/ports'
 import type { Recorder, RecorderStep } from './recorder.ts'
-import { endRequest, takeRequest, writeWanted } from './wanted.ts'
+import { acceptRequest } from './wanted.ts'
 
 /** Time in which a step begins further blocks. */
 const stepMs = 50
@@ -24,7 +24,10 @@ export type RecorderLoopDeps = {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Runs a recorder's steps with pauses when nothing is due. A full disk is retried; any other error ends recording, and nothing else. */
+/**
+ * Runs a recorder's steps with pauses when nothing is due. A full disk is retried. Damaged values of older blocks end their computation only. Any other
+ * error ends recording, and nothing else.
+ */
 export class RecorderLoop implements Disposable {
   readonly #deps: RecorderLoopDeps
   readonly #pauseMs: number
@@ -49,11 +52,7 @@ export class RecorderLoop implements Disposable {
   #run(): void {
     const { recorder, kv, dir, log, onStep, onFailure } = this.#deps
     try {
-      const wanted = takeRequest(dir)
-      if (wanted !== undefined) {
-        kv.write((tx) => writeWanted(tx, wanted))
-        endRequest(dir)
-      }
+      acceptRequest(kv, dir)
       const step = recorder.step(stepMs)
       if (this.#isWarned) log.info('recording of proofs resumed')
       this.#isWarned = false
@@ -62,6 +61,11 @@ export class RecorderLoop implements Disposable {
       if (step.recorded + step.unwound + step.computed + step.pruned > 0) onStep(step)
       this.#schedule(step.isBehind ? this.#pauseMs : idleMs)
     } catch (error) {
+      if (isFault(error, 'PROOFS_MISMATCH')) {
+        log.error('older proofs not computed', { error })
+        this.#schedule(idleMs)
+        return
+      }
       const canRetry = isFault(error) && error.severity === 'retry'
       if (!this.#isWarned || !canRetry) log.error('proofs not recorded', { error, willRetry: canRetry })
       this.#isWarned = true

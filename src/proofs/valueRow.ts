@@ -1,6 +1,7 @@
 import { compareBytes, u32At } from '#lib/bytes'
 import type { RowChange } from '#state/history'
 import { accountsTable, decodeBefore, encodeBefore, storageTable } from '#state/rows'
+import { proofsFault } from './faults.ts'
 
 /*
  * The accounts and slots that a block changed, with their values before it, in one row that is searched in place.
@@ -94,6 +95,26 @@ class Parts {
   }
 }
 
+/** Checks that the ends in a row ascend to that of the row. @throws Fault PROOFS_ROW_DAMAGED */
+function requireWhole(row: Uint8Array): void {
+  const groups = row.length < headBytes ? -1 : u32At(row, 0)
+  const rowsAt = headBytes + entryBytes * groups
+  const lastOf = (from: number, entries: number, start: number): number => {
+    let last = start
+    for (let i = 0; i < entries; i++) {
+      const end = u32At(row, from + entryBytes * i + keyBytes)
+      if (end < last) throw proofsFault('PROOFS_ROW_DAMAGED', { reason: `an end at ${end} after ${last}` })
+      last = end
+    }
+    return last
+  }
+  const fits = (bytes: number): boolean => bytes >= headBytes && bytes <= row.length
+  const count = fits(rowsAt) ? lastOf(headBytes, groups, 0) : -1
+  const valuesAt = rowsAt + entryBytes * count
+  if (count < 0 || !fits(valuesAt) || lastOf(rowsAt, count, valuesAt) !== row.length)
+    throw proofsFault('PROOFS_ROW_DAMAGED', { reason: `its ${row.length} bytes are not those of its entries` })
+}
+
 /** Returns a copy of the value before the block, as `encodeBefore` encodes it; undefined when the block did not change the row. */
 export function valueIn(row: Uint8Array, table: number, key: Uint8Array): Uint8Array | undefined {
   const parts = new Parts(row)
@@ -104,8 +125,9 @@ export function valueIn(row: Uint8Array, table: number, key: Uint8Array): Uint8A
   return index === undefined ? undefined : parts.valueOf(index).slice()
 }
 
-/** Iterates over the changes in a row, ascending by table and key. */
+/** Iterates over the changes in a row, ascending by table and key. @throws Fault PROOFS_ROW_DAMAGED */
 export function* valuesIn(row: Uint8Array): Generator<RowChange> {
+  requireWhole(row)
   const parts = new Parts(row)
   for (let group = 0; group < parts.groups; group++) {
     const groupKey = row.subarray(headBytes + entryBytes * group, headBytes + entryBytes * group + keyBytes)

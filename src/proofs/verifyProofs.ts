@@ -18,7 +18,7 @@ import type { TrieNodeChange } from '#trie/trieDiff'
 import { emptyRoot, type Hash } from '#types/ids'
 import { stateRootAt } from './chainChanges.ts'
 import { recordedStates } from './olderStates.ts'
-import { valuesIn } from './valueRow.ts'
+import { encodeValues, valuesIn } from './valueRow.ts'
 
 /** Changed rows of a block whose proofs are made and compared with their values. */
 const provedRows = 16
@@ -42,6 +42,8 @@ export function checkRecorded({ proofs, chain, head }: RecordedChain, number: nu
     const [after, before] = [states.at(number, () => undefined), states.at(number - 1, () => undefined)]
     const row = proofs.get(proofsTables.values.id, u64Bytes(number))
     const values = row ? [...valuesIn(row)] : []
+    for (const { key, before } of values) if (before?.length === 0) differs(`a value of ${toHex(key)}, or none`, 'an empty value')
+    if (row && !equalBytes(encodeValues(values), row)) differs('a row of values in its only form', 'another form')
     const undone = computeStateRoot(after.nodes, stateRootAt(chain, number), undoDiff(values))
     const parentRoot = stateRootAt(chain, number - 1)
     if (undone.root === parentRoot) {

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { proofsTables } from '#store/tables'
 
 const key = new TextEncoder().encode('proofs.wanted')
 
-/** Returns the block whose state is wanted as the oldest one, if the operator asked for one. */
+/** Returns the block whose state is wanted as the oldest one, while an operator asked for it and it is not reached. */
 export function readWanted(reader: KvReader): number | undefined {
   const mark = reader.get(proofsTables.meta.id, key)
   return mark && u64FromBytes(mark)
@@ -14,6 +14,10 @@ export function readWanted(reader: KvReader): number | undefined {
 
 export function writeWanted(tx: KvWriter, number: number): void {
   tx.put(proofsTables.meta.id, key, u64Bytes(number))
+}
+
+export function dropWanted(tx: KvWriter): void {
+  tx.delete(proofsTables.meta.id, key)
 }
 
 const requestIn = (dir: string): string => join(dir, 'wanted')
@@ -28,11 +32,14 @@ export function requestWanted(dir: string, number: number): void {
 /** Request that was taken and is not written to the tables yet. */
 const takenIn = (dir: string): string => join(dir, 'wanted.taken')
 
+/** Returns whether a request is not written to the tables yet. */
+export const hasRequest = (dir: string): boolean => existsSync(requestIn(dir)) || existsSync(takenIn(dir))
+
 /**
  * Takes a request, if there is one. It is there again after a stop, or after an error, unless `endRequest` was called.
- * @returns undefined also for a file with other contents
+ * @returns its number; undefined also for a file with other contents
  */
-export function takeRequest(dir: string): number | undefined {
+function takeRequest(dir: string): number | undefined {
   let text: string
   try {
     if (!existsSync(takenIn(dir))) renameSync(requestIn(dir), takenIn(dir))
@@ -45,7 +52,15 @@ export function takeRequest(dir: string): number | undefined {
   return undefined
 }
 
-/** Ends the request that was taken, which is in the tables now. */
-export function endRequest(dir: string): void {
+/** Writes a request, if there is one, to the tables, then ends it. */
+export function acceptRequest(kv: Kv, dir: string): void {
+  const wanted = takeRequest(dir)
+  if (wanted === undefined) return
+  kv.write((tx) => writeWanted(tx, wanted))
+  endRequest(dir)
+}
+
+/** Ends the request that was taken. */
+function endRequest(dir: string): void {
   rmSync(takenIn(dir), { force: true })
 }

@@ -43,7 +43,8 @@ export const importBlocks: Command = {
     if (given.genesis === undefined)
       throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
     const { genesis, warnings } = readGenesisFile(given.genesis)
-    const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
+    const ofChain = (dir: string): string => (genesis.chain === undefined ? dir : datadirOf(dir, genesis.chain.chainId))
+    const datadir = ofChain(given.datadir)
     io.supervisor?.begin(commandEndLines('basalt import', datadir, given['log.format']))
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
@@ -61,7 +62,7 @@ export const importBlocks: Command = {
       retention: retentionOf(given),
       memory: memoryOf(given),
       ...(given['proofs-history'] && {
-        proofs: { dir: given['proofs.path'] ?? join(datadir, 'proofs'), window: given['proofs-history.window'] },
+        proofs: { dir: ofChain(given['proofs.path'] ?? join(datadir, 'proofs')), window: given['proofs-history.window'] },
       }),
       signal: io.signal,
     }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { type ChangeResult, initProofs, pruneProofs, unwindProofs } from '#database/proofs/changeRecorded'
-import type { ProofsPlace } from '#database/proofs/openBoth'
+import { type ChangeDeps, type ChangeResult, type InitResult, initProofs, pruneProofs, unwindProofs } from '#database/proofs/changeRecorded'
+import { type ProofsPlace, proofsDirOf } from '#database/proofs/openBoth'
 import { type ProofsFacts, proofsStatus } from '#database/proofs/proofsStatus'
 import { type ProofsVerifyResult, verifyRecorded } from '#database/proofs/verifyRecorded'
 import type { Command, Io } from '../command.ts'
@@ -16,9 +16,10 @@ const placed = [...located, 'proofs.path'] as const satisfies readonly FlagName[
 /** Returns where the proofs are, and has the parent process report an end of this one by a signal. */
 function placeOf(io: Io, command: string, given: FlagValues<(typeof placed)[number]>): ProofsPlace {
   const datadir = directoryOf(given)
-  io.supervisor?.begin(commandEndLines(`basalt proofs ${command}`, datadir, given.json ? 'json' : 'pretty'))
   const path = given['proofs.path']
-  return { datadir, ...(path !== undefined && { path }) }
+  const place = { datadir, ...(path !== undefined && { path: directoryOf({ ...given, datadir: path }) }) }
+  io.supervisor?.begin(commandEndLines(`basalt proofs ${command}`, datadir, given.json ? 'json' : 'pretty', proofsDirOf(place)))
+  return place
 }
 
 const windowText = ({ earliest, latest, head }: Pick<ProofsFacts, 'earliest' | 'latest' | 'head'>): string =>
@@ -72,11 +73,7 @@ function verifyText({ done, blocks, differences }: ProofsVerifyResult): string {
 function changing<N extends FlagName>(
   command: Pick<Command, 'name' | 'doc'>,
   names: readonly N[],
-  change: (
-    deps: Parameters<typeof initProofs>[0],
-    place: ProofsPlace,
-    given: FlagValues<N | (typeof placed)[number]>,
-  ) => Promise<ChangeResult>,
+  change: (deps: ChangeDeps, place: ProofsPlace, given: FlagValues<N | (typeof placed)[number]>) => Promise<ChangeResult | InitResult>,
 ): Command {
   const all = [...placed, ...names]
   return {
@@ -88,11 +85,25 @@ function changing<N extends FlagName>(
       const deps = { clock: io.clock, signal: io.signal, onProgress: showBlocks(io.clock, line, command.name) }
       const result = await change(deps, placeOf(io, command.name, given), given)
       line.end()
-      const text = `${windowText(result)}\n${result.done ? '' : 'interrupted: the same command continues\n'}`
-      io.out.write(given.json ? `${JSON.stringify(result)}\n` : text)
-      return result.done ? 0 : 130
+      io.out.write(given.json ? `${JSON.stringify(result)}\n` : `${[windowText(result), ...notesOf(result, io.signal)].join('\n')}\n`)
+      if (result.done) return 0
+      return io.signal.aborted ? 130 : 1
     },
   }
+}
+
+/** Returns what an operator should know about a change besides the window. */
+function notesOf(result: ChangeResult | InitResult, signal: AbortSignal): string[] {
+  const notes: string[] = []
+  if ('wanted' in result && result.isCut)
+    notes.push(
+      `the chain has no values before block ${result.wanted}: a longer --retain.history keeps those of later blocks, and brings none back`,
+    )
+  const isOfNode = 'by' in result && result.by === 'node'
+  if (!result.done && signal.aborted) notes.push(isOfNode ? 'interrupted: the node continues' : 'interrupted: the same command continues')
+  else if (!result.done)
+    notes.push('the node does not go on: its window of proofs (--proofs-history.window) ends there, or its log has the reason')
+  return notes
 }
 
 const init = changing(

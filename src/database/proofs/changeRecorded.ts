@@ -1,18 +1,18 @@
-import { mkdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readHead } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
-import { openProofs } from '#proofs/openProofs'
-import { dropNewest } from '#proofs/proofStore'
+import { requireSameChain } from '#proofs/checkProofs'
+import { openProofs, requireProofs } from '#proofs/openProofs'
+import { dropNewest, leftToPrune } from '#proofs/proofStore'
 import { Recorder } from '#proofs/recorder'
 import { readRegions } from '#proofs/regions'
-import { requestWanted, writeWanted } from '#proofs/wanted'
+import { acceptRequest, hasRequest, readWanted, requestWanted, writeWanted } from '#proofs/wanted'
 import { oldestState } from '#state/chainState'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { ChainDistance } from '#types/chainDistance'
 import { openChain } from '../openChain.ts'
-import { openForReading, openUnlessLocked, type ProofsPlace, proofsDirOf, readBoth } from './openBoth.ts'
+import { openForReading, openUnlessLocked, type ProofsPlace, type ProofsReader, proofsDirOf, readBoth } from './openBoth.ts'
 import { factsOf, type ProofsFacts } from './proofsStatus.ts'
 
 export type ChangeDeps = {
@@ -21,8 +21,17 @@ export type ChangeDeps = {
   readonly onProgress: (blocks: number, ofBlocks: number) => void
 }
 
-/** The window after a change. `done` false: interrupted; the same command continues. */
+/** The window after a change. `done` false: not whole, because it was interrupted; the same command continues. */
 export type ChangeResult = { readonly done: boolean } & Pick<ProofsFacts, 'earliest' | 'latest' | 'head'>
+
+export type InitResult = ChangeResult & {
+  /** block that was asked for, or the first that the chain has values of, if that is later */
+  readonly wanted: number
+  /** whether the chain lacks values of earlier blocks, back to the one that was asked for */
+  readonly isCut: boolean
+  /** node: a running node does the work, and goes on when the command is interrupted */
+  readonly by: 'node' | 'command'
+}
 
 const stepMs = 50
 /** Pause between two looks at the work of a running node. */
@@ -33,107 +42,121 @@ export type WantedStart = number | ChainDistance
 
 /**
  * Extends recorded proofs backwards, as far as the chain has values. A node that runs does the work; otherwise this process does.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_MISMATCH, DISK_FULL
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD, PROOFS_MISMATCH, DISK_FULL, DATADIR_UNWRITABLE
  */
-export async function initProofs(deps: ChangeDeps, place: ProofsPlace, start: WantedStart): Promise<ChangeResult> {
+export async function initProofs(deps: ChangeDeps, place: ProofsPlace, start: WantedStart): Promise<InitResult> {
   const dir = proofsDirOf(place)
   await using chain = await openChain(place.datadir)
-  mkdirSync(dir, { recursive: true })
-  const wanted = wantedNumber(chain, start)
+  const { wanted, isCut } = wantedBlock(chain, start)
+  const progress = createProgress(deps, wanted)
   await using kv = openUnlessLocked(dir)
   if (kv === undefined) {
+    await using both = await openForReading(place)
     requestWanted(dir, wanted)
-    return await watchWork(deps, place, wanted)
+    return { ...(await watchWork(deps, { dir, both, wanted, progress })), wanted, isCut, by: 'node' }
   }
   const recorder = new Recorder({ kv, chain, clock: deps.clock }, 'all')
   recorder.check(dir)
   kv.write((tx) => writeWanted(tx, wanted))
-  const done = await runSteps(deps, recorder, wanted, () => readBoth(kv, chain, factsOf))
-  return { done, ...readBoth(kv, chain, factsOf) }
-}
-
-/** Returns the number of the wanted block, at least that of the oldest state of the chain. */
-function wantedNumber(chain: SnapshotSource, start: WantedStart): number {
-  using reader = chain.snapshot()
-  const [head, oldest] = [readHead(reader)?.number ?? 0, oldestState(reader)]
-  return Math.max(typeof start === 'number' ? start : blockBefore(reader, head, start, oldest), oldest)
-}
-
-/** Runs a recorder until it has nothing to do. @returns false when interrupted */
-async function runSteps(
-  { signal, onProgress }: ChangeDeps,
-  recorder: Recorder,
-  wanted: number,
-  facts: () => Pick<ProofsFacts, 'earliest'>,
-): Promise<boolean> {
-  let from: number | undefined
+  const facts = (): ChangeFacts => pickFacts(readBoth(kv, chain, factsOf))
+  progress(facts())
   for (;;) {
-    if (signal.aborted) return false
-    const { isBehind } = recorder.step(stepMs)
-    const { earliest } = facts()
-    if (earliest !== null) {
-      from ??= earliest
-      onProgress(from - earliest, Math.max(0, from - wanted))
-    }
-    if (!isBehind) return true
+    acceptRequest(kv, dir)
+    const { isBehind } = deps.signal.aborted ? { isBehind: true } : recorder.step(stepMs)
+    progress(facts())
+    if (!isBehind || deps.signal.aborted) return { done: !isBehind, ...facts(), wanted, isCut, by: 'command' }
     await nextTurn()
   }
 }
 
-/** Waits until a running node has done its work. */
-async function watchWork({ clock, signal, onProgress }: ChangeDeps, place: ProofsPlace, wanted: number): Promise<ChangeResult> {
-  await using both = await openForReading(place)
+type ChangeFacts = Omit<ChangeResult, 'done'>
+const pickFacts = ({ earliest, latest, head }: ChangeFacts): ChangeFacts => ({ earliest, latest, head })
+
+/** Returns the wanted block, at least the oldest that the chain has values of. */
+function wantedBlock(chain: SnapshotSource, start: WantedStart): Pick<InitResult, 'wanted' | 'isCut'> {
+  using reader = chain.snapshot()
+  const [head, oldest] = [readHead(reader)?.number ?? 0, oldestState(reader)]
+  const asked = typeof start === 'number' ? start : blockBefore(reader, head, start, 0)
+  return { wanted: Math.max(asked, oldest), isCut: asked < oldest }
+}
+
+/** Returns a function that reports how far the work is since its first call with a readable block. */
+function createProgress({ onProgress }: ChangeDeps, wanted: number): (facts: ChangeFacts) => void {
   let from: number | undefined
+  return ({ earliest }) => {
+    if (earliest === null) return
+    from ??= earliest
+    onProgress(from - earliest, Math.max(0, from - wanted))
+  }
+}
+
+type WatchedWork = {
+  readonly dir: string
+  readonly both: ProofsReader
+  readonly wanted: number
+  readonly progress: (facts: ChangeFacts) => void
+}
+
+/** Waits until a running node has done its work, or has given it up: its log then has the reason. */
+async function watchWork({ clock, signal }: ChangeDeps, { dir, both, wanted, progress }: WatchedWork): Promise<ChangeResult> {
   for (;;) {
-    const facts = both.read(factsOf)
-    const { earliest } = facts
-    from ??= earliest ?? undefined
-    if (from !== undefined && earliest !== null) onProgress(from - earliest, Math.max(0, from - wanted))
-    const isDone = earliest !== null && earliest <= wanted
-    if (isDone || signal.aborted) return { done: isDone, earliest, latest: facts.latest, head: facts.head }
+    const isTaken = !hasRequest(dir)
+    const { facts, isOver } = both.read((recorded) => ({
+      facts: pickFacts(factsOf(recorded)),
+      isOver: isTaken && readWanted(recorded.proofs) === undefined,
+    }))
+    progress(facts)
+    if (isOver || signal.aborted) return { done: facts.earliest !== null && facts.earliest <= wanted, ...facts }
     await clock.delay(lookMs, signal).catch(() => {})
   }
 }
 
 /**
- * Removes recorded blocks that are older than a distance; the node must be stopped.
- * @throws Fault DATADIR_LOCKED, and as `initProofs`
+ * Removes recorded blocks that are older than a distance; the node must be stopped. First records the blocks that the chain has meanwhile.
+ * @throws Fault DATADIR_LOCKED, PROOFS_MISSING, and as `initProofs`
  */
 export async function pruneProofs(deps: ChangeDeps, place: ProofsPlace, window: ChainDistance | 'all'): Promise<ChangeResult> {
   await using chain = await openChain(place.datadir)
   const dir = proofsDirOf(place)
+  requireProofs(dir)
   await using kv = openProofs(dir)
   const recorder = new Recorder({ kv, chain, clock: deps.clock }, window)
   recorder.check(dir)
   let pruned = 0
   for (;;) {
-    const step = recorder.step(stepMs)
-    pruned += step.pruned
-    deps.onProgress(pruned, pruned)
-    if (!step.isBehind || deps.signal.aborted) return { done: !step.isBehind, ...readBoth(kv, chain, factsOf) }
+    // a step computes older blocks only when none is to be pruned
+    const step = deps.signal.aborted ? undefined : recorder.step(stepMs)
+    pruned += step?.pruned ?? 0
+    deps.onProgress(pruned, pruned + readBoth(kv, chain, ({ proofs }) => leftToPrune(proofs)))
+    const done = step !== undefined && (!step.isBehind || step.computed > 0)
+    if (done || deps.signal.aborted) return { done, ...pickFacts(readBoth(kv, chain, factsOf)) }
     await nextTurn()
   }
 }
 
 /**
  * Removes recorded blocks above a number; the node must be stopped. A node that records again adds those that its chain has.
- * @param to last block that stays
- * @throws Fault DATADIR_LOCKED, and as `initProofs` but for PROOFS_AHEAD
+ * @param to last block that stays; below the first one nothing stays
+ * @throws Fault DATADIR_LOCKED, PROOFS_MISSING, and as `initProofs` but for PROOFS_AHEAD
  */
 export async function unwindProofs({ clock, signal, onProgress }: ChangeDeps, place: ProofsPlace, to: number): Promise<ChangeResult> {
   await using chain = await openChain(place.datadir)
-  await using kv = openProofs(proofsDirOf(place))
+  const dir = proofsDirOf(place)
+  requireProofs(dir)
+  await using kv = openProofs(dir)
+  readBoth(kv, chain, (recorded) => requireSameChain(recorded.proofs, recorded.chain, dir))
   const lastOf = (): number => readBoth(kv, chain, ({ proofs }) => lastRecorded(proofs))
   const from = lastOf()
+  const first = readBoth(kv, chain, ({ proofs }) => readRegions(proofs)[0]?.first ?? 0) - 1
   for (let last = from; last > to && !signal.aborted; last = lastOf()) {
     const untilMs = clock.elapsedMs() + stepMs
     kv.write((tx) => {
       while (lastRecorded(tx) > to && clock.elapsedMs() < untilMs) dropNewest(tx)
     })
-    onProgress(from - lastOf(), from - to)
+    onProgress(from - Math.max(to, lastOf()), from - Math.max(to, first))
     await nextTurn()
   }
-  return { done: lastOf() <= to, ...readBoth(kv, chain, factsOf) }
+  return { done: lastOf() <= to, ...pickFacts(readBoth(kv, chain, factsOf)) }
 }
 
 /** Returns the last recorded block; −1: none is. */

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '#blockchain/chainStore'
 import { isFault } from '#lib/fault'
-import { openProofs } from '#proofs/openProofs'
+import { requireNotAhead, requireSameChain } from '#proofs/checkProofs'
+import { ofProofs, openProofs, openProofsForReading } from '#proofs/openProofs'
 import type { RecordedChain } from '#proofs/verifyProofs'
 import type { Kv, SnapshotSource } from '#store/ports'
-import { openForeignProofsReader } from '#store/proofsTables'
-import { databaseFault } from '../faults.ts'
-import { dataFile, openChain } from '../openChain.ts'
+import { openChain } from '../openChain.ts'
 
 /** Where the proofs of a data directory are. */
 export type ProofsPlace = {
@@ -26,17 +24,26 @@ export interface ProofsReader extends AsyncDisposable {
 
 /**
  * Opens both for reading; a node may use them.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, PROOFS_MISSING, PROOFS_DAMAGED, PROOFS_OTHER_CHAIN, PROOFS_AHEAD
  */
 export async function openForReading(place: ProofsPlace): Promise<ProofsReader> {
   const dir = proofsDirOf(place)
   await using opening = new AsyncDisposableStack()
   const chain = opening.use(await openChain(place.datadir))
-  if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
-  const proofs = opening.use(openForeignProofsReader(dir))
+  const proofs = opening.use(await openProofsForReading(dir))
+  readBoth(proofs, chain, (recorded) => {
+    requireSameChain(recorded.proofs, recorded.chain, dir)
+    requireNotAhead(recorded.proofs, recorded.chain, dir)
+  })
   const kept = opening.move()
   return {
-    read: (use) => readBoth(proofs, chain, use),
+    read<T>(use: (recorded: RecordedChain) => T): T {
+      try {
+        return readBoth(proofs, chain, use)
+      } catch (error) {
+        throw ofProofs(error, dir)
+      }
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

@@ -19,11 +19,13 @@ export class ModelChain {
   readonly models: Model[] = []
   readonly roots: Hash[] = []
   readonly #hashes: Hash[] = []
-  #made = 0
+  #made: number
   #finalized = 0
 
-  constructor(kv: Kv) {
+  /** @param made number in the headers, in which chains may differ */
+  constructor(kv: Kv, made = 0) {
     this.kv = kv
+    this.#made = made
     const { diff, after } = play(new Map(), [])
     const result = computeStateRoot(noNodes, emptyRoot, diff)
     kv.write((tx) => {
