@@ -230,7 +230,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['blockchain', 'block:faults', 'state', 'store', 'trie', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs', 'wanted',
+      'checkProofs', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs', 'wanted',
     ],
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },

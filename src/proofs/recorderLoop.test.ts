@@ -3,20 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
-import { blockKey } from '#blockchain/chainRows'
-import { readCanonicalHash } from '#blockchain/chainStore'
 import { type Log, logTo } from '#lib/log'
 import { HistoryCache } from '#state/historyCache'
 import { pruneHistory } from '#state/pruneHistory'
 import { storeFault } from '#store/faults'
-import { tables } from '#store/tables'
 import { Disk } from '#test/harness/chain/committing'
-import { headerOf } from '#test/harness/chain/headers'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
 import { createManualClock } from '#test/harness/clock'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { encodeHeader } from '#types/header'
 import { recordedStates } from './olderStates.ts'
 import { Recorder } from './recorder.ts'
 import { RecorderLoop } from './recorderLoop.ts'
@@ -126,11 +121,8 @@ it('proofs/recorderLoop: a request for older blocks survives a full disk and a s
 it('proofs/recorderLoop: goes on to record when values of an older block are damaged (PROOFS_MISMATCH)', async () => {
   const { chain, disk, clock, lines, failures, append, recorded, window } = start()
   await clock.advanceMs(1_000)
-  chain.kv.write((tx) => {
-    const [id, other] = [blockKey({ number: 6, hash: readCanonicalHash(tx, 6) ?? expect.fail() }), chain.roots[2] ?? expect.fail()]
-    tx.put(tables.headers.id, id, encodeHeader(headerOf({ number: 6, stateRoot: other })))
-    pruneHistory(tx, { values: 0, nodes: 10 }, () => true)
-  })
+  chain.falsifyRoot(6, chain.roots[2] ?? expect.fail())
+  chain.kv.write((tx) => pruneHistory(tx, { values: 0, nodes: 10 }, () => true))
   requestWanted(base, 0)
   await clock.advanceMs(1_000)
   append(5)

@@ -73,6 +73,12 @@ export class ModelChain {
     })
   }
 
+  /** Gives the header of a block another state root, as if the values that lead to it were damaged. */
+  falsifyRoot(number: number, stateRoot: Hash): void {
+    const id = { number, hash: this.#hashes[number] as Hash }
+    this.kv.write((tx) => tx.put(tables.headers.id, blockKey(id), encodeHeader(headerOf({ number, stateRoot }))))
+  }
+
   #put(tx: KvWriter, after: Model, { root }: StateRoot): void {
     const number = this.models.length
     const header = headerOf({ number, timestamp: 1_000 + number, stateRoot: root, gasUsed: BigInt(this.#made++) })
