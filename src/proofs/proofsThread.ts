@@ -29,6 +29,7 @@ export type FromProofsThread =
   | { readonly ready: true }
   | { readonly step: RecorderStep }
   | { readonly failure: TransferredError }
+  | { readonly retried: TransferredError | undefined }
   | { readonly log: LogLine }
 
 export type ProofsThreadDeps = {
@@ -41,6 +42,8 @@ export type ProofsThreadDeps = {
 export interface ProofsThread extends AsyncDisposable {
   /** Returns why recording has ended; undefined while it goes on. */
   failure(): Error | undefined
+  /** Returns the error after which recording waits and is retried: a full disk. */
+  retried(): Error | undefined
   /** Resolves once a block is recorded. Rejects with the error that ended recording. */
   reached(number: number): Promise<void>
 }
@@ -61,7 +64,7 @@ export async function startProofsThread(
   const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt proofs', resourceLimits })
   const ready = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
-  let failure: Error | undefined
+  let [failure, retried]: [Error | undefined, Error | undefined] = [undefined, undefined]
   let last = -1
   let onProgress = (): void => {}
   function fail(error: Error): void {
@@ -72,6 +75,7 @@ export async function startProofsThread(
   port1.on('message', (message: FromProofsThread) => {
     if ('log' in message) writeLine(log, message.log)
     else if ('failure' in message) fail(restoreError(message.failure))
+    else if ('retried' in message) retried = message.retried && restoreError(message.retried)
     else if ('step' in message) {
       onStep(message.step)
       last = message.step.last ?? last
@@ -86,6 +90,7 @@ export async function startProofsThread(
   })
   const thread: ProofsThread = {
     failure: () => failure,
+    retried: () => retried,
     reached(number): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       onProgress = (): void => {

@@ -23,6 +23,7 @@ try {
     {
       ...{ recorder, kv, dir, clock: systemClock, log },
       onStep: (step): void => send({ step }),
+      onRetry: (error): void => send({ retried: error && transferError(error) }),
       onFailure: (error): void => send({ failure: transferError(error) }),
     },
     stepPauseMs,

@@ -26,21 +26,22 @@ const blocks = fc.sample(anyBlock, { seed: 21, numRuns: 60 })
 function start() {
   const chain = new ModelChain(createMemoryKv())
   const [disk, clock] = [new Disk(), createManualClock()]
-  const [lines, failures]: [string[], unknown[]] = [[], []]
+  const [lines, failures, retried]: [string[], unknown[], (Error | undefined)[]] = [[], [], []]
   const log: Log = logTo(
     (level, message, fields) =>
       lines.push(`${level}: ${message}${fields && 'willRetry' in fields ? ` (retried: ${fields['willRetry']})` : ''}`),
     () => log,
   )
   const recorder = new Recorder({ kv: disk, chain: chain.kv, clock }, 'all')
+  const onRetry = (error: Error | undefined): void => void retried.push(error)
   const onFailure = (error: unknown): void => void failures.push(error)
-  const loop = new RecorderLoop({ recorder, kv: disk, dir: base, clock, log, onStep() {}, onFailure })
+  const loop = new RecorderLoop({ recorder, kv: disk, dir: base, clock, log, onStep() {}, onRetry, onFailure })
   const append = (count: number): void => {
     for (let i = 0; i < count; i++) chain.append(blocks[chain.head % blocks.length] ?? [])
   }
   append(10)
   return {
-    ...{ chain, disk, clock, lines, failures, append, loop },
+    ...{ chain, disk, clock, lines, failures, retried, append, loop },
     window() {
       using proofs = disk.snapshot()
       using reader = chain.kv.snapshot()
@@ -64,7 +65,7 @@ function start() {
 }
 
 it('proofs/recorderLoop: logs a full disk once, retries, and goes on where it was when space is free (DISK_FULL)', async () => {
-  const { chain, disk, clock, lines, failures, append, recorded } = start()
+  const { chain, disk, clock, lines, failures, retried, append, recorded } = start()
   await clock.advanceMs(1_000)
   append(5)
   await clock.advanceMs(1_000)
@@ -84,6 +85,7 @@ it('proofs/recorderLoop: logs a full disk once, retries, and goes on where it wa
   append(1)
   await clock.advanceMs(10_000)
   expect(lines).toEqual(['error: proofs not recorded (retried: true)'])
+  expect(retried).toEqual([full, undefined, full])
   expect(failures).toEqual([])
 })
 

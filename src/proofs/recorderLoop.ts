@@ -20,6 +20,8 @@ export type RecorderLoopDeps = {
   readonly log: Log
   /** Called after each step that did something. */
   readonly onStep: (step: RecorderStep) => void
+  /** Called with the error after which a step is retried, and with undefined once a step succeeded. */
+  readonly onRetry: (error: Error | undefined) => void
   /** Called with the error that ended recording. */
   readonly onFailure: (error: unknown) => void
 }
@@ -50,11 +52,14 @@ export class RecorderLoop implements Disposable {
   }
 
   #run(): void {
-    const { recorder, kv, dir, log, onStep, onFailure } = this.#deps
+    const { recorder, kv, dir, log, onStep, onRetry, onFailure } = this.#deps
     try {
       acceptRequest(kv, dir)
       const step = recorder.step(stepMs)
-      if (this.#isWarned) log.info('recording of proofs resumed')
+      if (this.#isWarned) {
+        log.info('recording of proofs resumed')
+        onRetry(undefined)
+      }
       this.#isWarned = false
       if (step.unwound > 0) log.info('recorded blocks removed that the chain replaced', { blocks: step.unwound })
       if (step.gap) log.warn('blocks between were not recorded and are computed now', step.gap)
@@ -68,6 +73,7 @@ export class RecorderLoop implements Disposable {
       }
       const canRetry = isFault(error) && error.severity === 'retry'
       if (!this.#isWarned || !canRetry) log.error('proofs not recorded', { error, willRetry: canRetry })
+      if (!this.#isWarned && canRetry) onRetry(error)
       this.#isWarned = true
       if (canRetry) this.#schedule(retryMs)
       else onFailure(error)

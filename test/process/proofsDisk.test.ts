@@ -11,6 +11,7 @@ import { openChainKv } from '#store/chainTables'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock } from '#test/harness/chain/stateModel'
+import { extendChain, startChain } from '#test/harness/process/builtChain'
 import { type Mount, mountMemory, mountsRefused } from '#test/harness/process/mounts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-proofs-disk-'))
@@ -90,3 +91,28 @@ it.skipIf(refused)(title('proofs are not made on a full disk, and are made there
   free(disk)
   expect(await initProofs(deps, place, 0)).toMatchObject({ done: true, earliest: 0, latest: 3 })
 })
+
+it.skipIf(refused)(
+  title('a node goes on while the disk of its proofs is full, /readyz names that disk, and recording resumes with room (DISK_FULL)'),
+  async () => {
+    using disk = mounted('node-disk')
+    const dir = join(disk.dir, 'proofs')
+    await using node = await startChain(join(base, 'node'), 'kept', () => {}, { proofs: { dir, windowSec: 10 ** 9, isRequired: true } })
+    const extend = (last: number): Promise<void> => extendChain(node, last, 'kept', () => {})
+    const ready = async (): Promise<string> => (await fetch(`${node.urls.http}/readyz`)).text()
+    const recorded = (): number | undefined => {
+      using view = node.execution?.view()
+      return view?.proofs?.window?.latest.number
+    }
+    await extend(8)
+    await expect.poll(recorded, { timeout: 20_000 }).toBe(8)
+    fill(disk)
+    await extend(40)
+    await expect.poll(ready, { timeout: 20_000 }).toContain(`proofs are not recorded: no space left to write to ${dir}: `)
+    expect(node.execution?.published.heads.unsafe.number).toBe(40)
+    free(disk)
+    await expect.poll(recorded, { timeout: 20_000 }).toBe(40)
+    expect(await ready()).not.toContain('proofs')
+  },
+  60_000,
+)

@@ -68,7 +68,7 @@ export async function openProofs(
   return {
     problems(): readonly string[] {
       if (!isRequired) return []
-      const failure = thread.failure()
+      const failure = thread.failure() ?? thread.retried()
       return failure ? [`proofs are not recorded: ${failure.message}`] : lagProblems()
     },
     collect(): void {
