@@ -51,12 +51,13 @@ export class RunIndex {
 
   /** Removes the last block. @param isMerged whether `dropMerged` was called for it: the slices that it merged are written again */
   drop(tx: KvWriter, number: number, isMerged = false): void {
-    tx.delete(this.#table, this.#key(0, number, 0))
-    for (const step of this.#stepsAt(number)) {
+    // the largest run first: what it merged is part of a smaller one that is split then
+    for (const step of [...this.#stepsAt(number)].reverse()) {
       const { level, first, slice, count } = step
       if (isMerged) this.#split(tx, step)
       for (let at = slice; at < slice + count; at++) tx.delete(this.#table, this.#key(level, first, at))
     }
+    tx.delete(this.#table, this.#key(0, number, 0))
   }
 
   /**

@@ -61,7 +61,7 @@ export async function startRecording(
   const clock = createManualClock()
   let ms = 0
   const recorder = new Recorder({ kv, chain, clock: { elapsedMs: () => (ms += 100) } }, window)
-  parts.use(new RecorderLoop({ recorder, kv, dir: proofsIn(datadir), clock, log: silentLog, onStep() {}, onFailure }))
+  parts.use(new RecorderLoop({ recorder, kv, dir: proofsIn(datadir), clock, log: silentLog, onStep() {}, onRetry() {}, onFailure }))
   const kept = parts.move()
   return { clock, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
