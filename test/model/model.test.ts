@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { describe, runSteps, showSteps, stepsOf } from './runSeed.ts'
 
 /** Seeds with the forks canyon, isthmus and jovian; the last one commits by bounds and forgets side blocks. */
-const seeds = [6, 1, 2]
+const seeds = [13, 17, 2]
 
 it.each(seeds)(
   'blockchain/execution: agrees with a plain model after each of 200 random steps (seed %i)',
@@ -12,8 +12,6 @@ it.each(seeds)(
     const { failure, counts } = await runSteps(seed, steps)
     const shown = failure && `${describe(failure.error)}\n--seed ${seed} --replay '${showSteps(steps.slice(0, failure.step + 1))}'`
     expect(shown).toBeUndefined()
-    expect(
-      Math.min(counts.reorgs, counts.deepestReorg, counts.starts, counts.killsInWrites, counts.killsInPruning, counts.oldestState),
-    ).toBeGreaterThan(0)
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(0)
   },
 )

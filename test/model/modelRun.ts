@@ -29,7 +29,18 @@ export class ModelRun {
   readonly chain: ChainModel
   readonly #source = new TransactionSource()
   /** What happened so far: without side branches, deep reorgs and kills a run shows little. */
-  readonly counts = { blocks: 0, reorgs: 0, deepestReorg: 0, starts: 0, killsInWrites: 0, killsInPruning: 0, oldestState: 0 }
+  readonly counts = {
+    blocks: 0,
+    reorgs: 0,
+    deepestReorg: 0,
+    starts: 0,
+    killsInWrites: 0,
+    killsInPruning: 0,
+    oldestState: 0,
+    recorded: 0,
+    computed: 0,
+    proved: 0,
+  }
   #views: HeldView[] = []
   #branches = 0
   /** The highest block that may be the oldest one with a state. */
@@ -192,6 +203,16 @@ export class ModelRun {
     const removed = this.chain.acknowledge(heads)
     this.counts.deepestReorg = Math.max(this.counts.deepestReorg, removed)
     if (removed > 0) this.counts.reorgs++
+  }
+
+  /** Records proofs of committed blocks for some steps. */
+  record(steps: number, maxMs: number): void {
+    const { recorder } = this.node
+    for (let i = 0; i < steps; i++) {
+      const { recorded, computed } = recorder.step(maxMs)
+      this.counts.recorded += recorded
+      this.counts.computed += computed
+    }
   }
 
   commit(): void {

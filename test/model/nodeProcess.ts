@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BlockDeps } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
@@ -8,14 +9,16 @@ import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { openProofs } from '#proofs/openProofs'
+import { Recorder } from '#proofs/recorder'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
-import type { Journal, Kv } from '#store/ports'
+import type { Journal, Kv, SnapshotSource } from '#store/ports'
 import { tables } from '#store/tables'
 import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { Fate, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
-import type { Retention } from '#types/chainDistance'
+import type { ChainDistance, Retention } from '#types/chainDistance'
 import { genesisAccounts, type Roll } from './transactions.ts'
 
 /** Settings of one seed. */
@@ -31,6 +34,8 @@ export type Settings = {
   readonly elapsedTickMs: number
   /** of the first process */
   readonly retention: Retention | undefined
+  /** states that are recorded for proofs */
+  readonly proofsWindow: ChainDistance | 'all'
 }
 
 const retentions: readonly (Retention | undefined)[] = [
@@ -59,6 +64,7 @@ export function settingsOf(roll: Roll): Settings {
     maxTreeBytes: of(256 * 2 ** 20, 256 * 2 ** 20, 300_000),
     elapsedTickMs: of(0, 4),
     retention: anyRetention(roll),
+    proofsWindow: of<ChainDistance | 'all'>('all', { blocks: 30 }),
   }
 }
 
@@ -83,11 +89,13 @@ export class NodeProcess {
   readonly genesis: Genesis
   readonly settings: Settings
   readonly #dir: string
-  #files: { readonly kv: Kv; readonly journal: Journal; readonly clock: ManualClock; readonly fate: Fate } | undefined
+  #files: { readonly kv: Kv; readonly proofs: Kv; readonly journal: Journal; readonly clock: ManualClock; readonly fate: Fate } | undefined
   #execution: Execution | undefined
   #isCommitting = false
   /** of the next process, and of the present one */
   retention: Retention | undefined
+  /** The next process finds no recorded proofs. */
+  losesProofs = false
   /** Number of kills in a write that removes older states. */
   killsInPruning = 0
   /** kill in a later write of this kind; `at` counts from now */
@@ -113,6 +121,24 @@ export class NodeProcess {
     return this.#execution
   }
 
+  /** The committed tables of the chain. */
+  get chain(): SnapshotSource {
+    if (this.#files === undefined) throw new Error('no process')
+    return this.#files.kv
+  }
+
+  /** The tables of recorded proofs; the process may end in a write. */
+  get proofs(): Kv {
+    if (this.#files === undefined) throw new Error('no process')
+    return mortalKv(this.#files.proofs, this.#files.fate)
+  }
+
+  /** Records proofs as their thread does. */
+  get recorder(): Recorder {
+    const clock = tickingClock(createManualClock(), this.settings)
+    return new Recorder({ kv: this.proofs, chain: this.chain, clock }, this.settings.proofsWindow)
+  }
+
   /** Whether a write was the last one of the process. */
   get isDead(): boolean {
     return this.#files?.fate.isDead === true
@@ -122,10 +148,13 @@ export class NodeProcess {
   start(death?: Death): void {
     const { segmentBytes, commitSliceMs, maxTreeBytes } = this.settings
     const kv = openLmdbKv(join(this.#dir, 'chain'), Object.values(tables))
+    if (this.losesProofs) rmSync(join(this.#dir, 'proofs'), { recursive: true })
+    this.losesProofs = false
+    const proofs = openProofs(join(this.#dir, 'proofs'))
     const journal = openFileJournal(join(this.#dir, 'journal'), silentLog, segmentBytes)
     const fate = new Fate(death?.at, death?.when)
     const clock = createManualClock()
-    this.#files = { kv, journal, clock, fate }
+    this.#files = { kv, proofs, journal, clock, fate }
     this.#isCommitting = true
     this.#deathInPruning = undefined
     const deps = {
@@ -175,6 +204,7 @@ export class NodeProcess {
     this.#files = undefined
     this.#execution = undefined
     files?.journal[Symbol.dispose]()
+    await files?.proofs[Symbol.asyncDispose]()
     await files?.kv[Symbol.asyncDispose]()
   }
 }

@@ -1,5 +1,6 @@
 import { headerOfPayload } from '#engine/payloadHeader'
 import { isFault } from '#lib/fault'
+import { writeWanted } from '#proofs/wanted'
 import { hashOf } from '#test/harness/chain/blocks'
 import { dice } from '#test/harness/dice'
 import type { Retention } from '#types/chainDistance'
@@ -9,6 +10,7 @@ import { isAncestor, type ModelBlock, type ModelHeads } from './chainModel.ts'
 import { checkBlock, checkHeads, checkState, expectedStorageRoot } from './checks.ts'
 import { type ModelRun, maxUnfinalized, refsOf } from './modelRun.ts'
 import { anyRetention, type Death } from './nodeProcess.ts'
+import { checkProofs } from './recordedProofs.ts'
 import { holds, same } from './same.ts'
 import { knownAddresses, type Roll } from './transactions.ts'
 
@@ -164,6 +166,22 @@ function anyDeath(roll: Roll): Death | undefined {
   return roll(3) === 0 ? undefined : { at: roll(40), when: roll(2) === 0 ? 'before' : 'after' }
 }
 
+/** Records proofs of committed blocks; sometimes older ones are wanted. */
+function record(roll: Roll, run: ModelRun): void {
+  if (roll(4) === 0) {
+    const wanted = roll(run.chain.canonical.length)
+    run.node.proofs.write((tx) => writeWanted(tx, wanted))
+  }
+  run.record(1 + roll(6), roll(40))
+}
+
+/** Ends the process; sometimes the operator removes its recorded proofs. */
+async function restart(how: 'closed' | 'killed', roll: Roll, run: ModelRun): Promise<void> {
+  const [death, retention] = [anyDeath(roll), nextRetention(roll, run)]
+  run.node.losesProofs = roll(6) === 0
+  await run.restart(how, death, retention)
+}
+
 type Step = { readonly weight: number; readonly run: (roll: Roll, run: ModelRun) => Promise<void> | void }
 
 /** What happens, how often, by a short name. Checks are steps too, so that a minimised list ends with the one that fails. */
@@ -182,9 +200,11 @@ const kinds = {
   held: { weight: 4, run: (roll, run) => run.checkHeldView(roll) },
   view: { weight: 12, run: (roll, run) => run.check(roll) },
   sides: { weight: 6, run: checkSides },
-  restart: { weight: 3, run: (roll, run) => run.restart('closed', anyDeath(roll), nextRetention(roll, run)) },
-  kill: { weight: 3, run: (roll, run) => run.restart('killed', anyDeath(roll), nextRetention(roll, run)) },
+  restart: { weight: 3, run: (roll, run) => restart('closed', roll, run) },
+  kill: { weight: 3, run: (roll, run) => restart('killed', roll, run) },
   prune: { weight: 8, run: prune },
+  record: { weight: 10, run: record },
+  proofs: { weight: 6, run: checkProofs },
   // Moves of blocks to segments belong here, as a kind of their own, once the product has them.
 } satisfies Record<string, Step>
 
