@@ -1,9 +1,8 @@
-import { pruneProofs } from '#database/proofs/changeRecorded'
 import { systemClock } from '#lib/clock'
 import { startChain } from '#test/harness/process/builtChain'
 import { must } from '../crash/tally.ts'
 import { chainBlocks, keptBlocks, proofsOf, recordingRetention, unwindTo, windowBlocks } from './settings.ts'
-import { chainWithoutNodes, recordedChain } from './templates.ts'
+import { chainWithoutNodes, recordedChain, settleProofs } from './templates.ts'
 
 /** First and last block whose state can be proved; null: none. */
 export type Range = { readonly earliest: number | null; readonly latest: number | null }
@@ -30,7 +29,6 @@ export type Kind = {
   readonly expected: Window
 }
 
-const deps = { clock: systemClock, signal: new AbortController().signal, onProgress(): void {} }
 const nothing = async (): Promise<void> => {}
 /** Deepest reorg of a recording node. */
 const mostReplaced = 8
@@ -57,7 +55,7 @@ export const kinds: readonly Kind[] = [
     // no window: the chain has removed the nodes of the last recorded block, and the next process computes those of the gap
     isForward: (before, after) => after.latest === null || after.latest >= (before.latest ?? 0) - mostReplaced,
     judge: () => {},
-    settle: (datadir) => pruneProofs(deps, { datadir }, { sec: windowBlocks * 600 }),
+    settle: (datadir) => settleProofs(datadir, { sec: windowBlocks * 600 }),
     expected: { earliest: chainBlocks - windowBlocks, latest: chainBlocks },
   },
   {

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { openChain } from '#database/openChain'
 import { initProofs } from '#database/proofs/changeRecorded'
 import { u64FromBytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
+import { openProofs } from '#proofs/openProofs'
+import { Recorder } from '#proofs/recorder'
 import { openForeignProofsReader } from '#store/proofsTables'
 import { proofsTables } from '#store/tables'
 import { extendChain, makeChain, startChain } from '#test/harness/process/builtChain'
+import type { ChainDistance } from '#types/chainDistance'
 import { chainBlocks } from './settings.ts'
 
 const deps = { clock: systemClock, signal: new AbortController().signal, onProgress(): void {} }
@@ -30,6 +34,17 @@ export async function recordedChain(datadir: string): Promise<void> {
 /** Records what is missing of a chain, without a kill. */
 export async function completeProofs(datadir: string, path = join(datadir, 'proofs')): Promise<void> {
   await initProofs(deps, { datadir, path }, 0)
+}
+
+/** Does what a node that records has left: computes gaps, and removes blocks outside of its window. */
+export async function settleProofs(datadir: string, window: ChainDistance): Promise<void> {
+  await using chain = await openChain(datadir)
+  await using kv = openProofs(join(datadir, 'proofs'))
+  const recorder = new Recorder({ kv, chain, clock: systemClock }, window)
+  for (let idleSteps = 0; idleSteps < 2; ) {
+    const { isBehind, pruned } = recorder.step(50)
+    idleSteps = isBehind || pruned > 0 ? 0 : idleSteps + 1
+  }
 }
 
 /** Makes the proofs of a chain anew beside the recorded ones, without a kill. */

@@ -77,10 +77,10 @@ function count(tally: Tally, { openMs, openCpuMs, wasInside, unwound }: Work, is
 
 /** Returns the time of the next kill. Half of them are in a transaction, at a row or at its end. */
 function nextAim({ transactions, rows, maxMs, startMs }: Kind, random: () => number): Aim {
-  const part = random()
+  const part = transactions > 0 ? random() : 0.6 + 0.4 * random()
   const [transaction, row] = [Math.floor(random() * transactions), Math.floor(random() * rows)]
-  if (transactions > 0 && part < 0.4) return { transaction, row }
-  if (transactions > 0 && part < 0.6) return { atBegin: transaction }
+  if (part < 0.4) return { transaction, row }
+  if (part < 0.6) return { atBegin: transaction }
   return part < 0.7 ? { afterStartMs: random() * startMs } : { afterOpenMs: random() * maxMs }
 }
 
