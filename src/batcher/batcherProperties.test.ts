@@ -8,11 +8,14 @@ import { sampleOf } from '#test/harness/sample'
 
 const numRuns = Number(process.env['BATCHER_RUNS'] ?? 12)
 
+/** L1 blocks until all L2 blocks are safe: the slowest settings, one pending transaction of 300 bytes, have needed 121. */
+const mostL1Blocks = 240
+
 async function survives(world: BatcherWorld, faults: readonly Action[]): Promise<void> {
   await world.start()
   for (const fault of faults) await fault.run(world)
   world.batcher.start()
-  await world.untilSafe(120)
+  await world.untilSafe(mostL1Blocks)
   expect(world.world.agrees).toBe(true)
   await world.kill()
 }
