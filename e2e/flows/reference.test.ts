@@ -7,6 +7,8 @@ import { net, newcomers, viemL2, viemWallet } from './people.ts'
 
 /** Methods whose example cannot be sent unchanged, each with the reason; fuzz:rpc sends them too. */
 const notAsked: Readonly<Record<string, string>> = {
+  debug_proofsSyncStatus:
+    'this node records no proofs, and answers -32601 as a client without the method; proofs.test.ts asks one that does',
   eth_getFilterChanges: 'the filter of the example does not exist here',
   eth_getFilterLogs: 'the filter of the example does not exist here',
   eth_uninstallFilter: 'the filter of the example does not exist here',
