@@ -5,7 +5,7 @@ import type { EvmOptions } from './evm/world.ts'
 import { describe, quantile, type Row } from './format.ts'
 import type { ImportHttpOptions } from './importHttp/measure.ts'
 import type { RpcOptions } from './rpc.ts'
-import type { StateOptions } from './state/make.ts'
+import type { DayOptions } from './state/day.ts'
 
 /**
  * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`, `dir` also `denimImport`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
@@ -13,12 +13,13 @@ import type { StateOptions } from './state/make.ts'
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
   RpcOptions &
-  StateOptions &
+  DayOptions &
   ImportHttpOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
   batcher: () => import('./batcher.ts'),
+  day: () => import('./state/day.ts'),
   deposits: () => import('./deposits.ts'),
   denimBlocks: () => import('./denim/emptyBlocks.ts'),
   denimDerive: () => import('./denim/derive.ts'),
@@ -74,13 +75,33 @@ const names = {
   slots: text,
   seed: text,
   memoryMax: text,
+  gas: text,
   against: text,
   jwt: text,
   judge: { type: 'boolean' },
 } as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, blocks, evm, rounds, only, workers, seconds, peer, judge, dir, accounts, slots, seed, memoryMax, against, jwt } =
-  values
+const {
+  minutes,
+  rate,
+  l1,
+  blocks,
+  evm,
+  rounds,
+  only,
+  workers,
+  seconds,
+  peer,
+  judge,
+  dir,
+  accounts,
+  slots,
+  seed,
+  memoryMax,
+  gas,
+  against,
+  jwt,
+} = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -103,6 +124,7 @@ const options: Options = {
   ...(slots !== undefined && { slots: Number(slots) }),
   ...(seed !== undefined && { seed: Number(seed) }),
   ...(memoryMax !== undefined && { memoryMax: Number(memoryMax) }),
+  ...(gas !== undefined && { gas: Number(gas) }),
   ...(against !== undefined && { against }),
   ...(jwt !== undefined && { jwt }),
   ...(judge !== undefined && { judge }),

@@ -13,7 +13,7 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
 import { makeDevnetChain } from '../../src/devnet/devnetChain.ts'
 import { forksUpTo } from '../../src/devnet/forkSchedule.ts'
-import { addBlock, type OpenChain, openChain } from '../rpc/chains.ts'
+import { addBlock, type GrowingChain, type OpenChain, openChain } from '../rpc/chains.ts'
 import { denimChainId, senders } from './senders.ts'
 
 const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
@@ -48,11 +48,11 @@ export function createDenimChain(folder: string, accounts: readonly Address[]): 
 /** Adds blocks to a chain, each on an L1 origin that is old enough. */
 export class DenimBlocks {
   readonly #config: RollupConfig
-  readonly #chain: OpenChain
+  readonly #chain: GrowingChain
   #head: SafeHead
   #origin: L1Block
 
-  private constructor(config: RollupConfig, chain: OpenChain, genesis: Payload) {
+  private constructor(config: RollupConfig, chain: GrowingChain, genesis: Payload) {
     this.#config = config
     this.#chain = chain
     this.#head = { ref: l2RefOf(config, genesis), systemConfig: systemConfigOf(config, genesis) }
@@ -60,7 +60,7 @@ export class DenimBlocks {
   }
 
   /** @param chain with its genesis block only */
-  static async on(config: RollupConfig, chain: OpenChain): Promise<DenimBlocks> {
+  static async on(config: RollupConfig, chain: GrowingChain): Promise<DenimBlocks> {
     const genesis = await chain.execution.payload(0)
     if (genesis === undefined) throw new Error('no genesis')
     return new DenimBlocks(config, chain, genesis)

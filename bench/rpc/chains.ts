@@ -6,6 +6,7 @@ import { createExecution, type Execution } from '#blockchain/execution'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import type { Genesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
+import type { Engine, Heads } from '#engine/port'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { journalDir } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
@@ -40,8 +41,14 @@ export async function openChain(
   return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
+/** An execution that adds blocks, in this process or in another one. */
+export type GrowingChain = {
+  readonly config: ExecutionConfig
+  readonly execution: Pick<Engine, 'build' | 'payload' | 'setHeads'> & { readonly published: { readonly heads: Heads } }
+}
+
 /** Builds a block on the unsafe head and makes it the new head. @throws Error when it cannot be built */
-export async function addBlock({ execution, config }: OpenChain, attributes: PayloadAttributes): Promise<Payload> {
+export async function addBlock({ execution, config }: GrowingChain, attributes: PayloadAttributes): Promise<Payload> {
   const heads = execution.published.heads
   const built = await execution.build(heads.unsafe, attributes)
   if (built.kind === 'invalid') throw new Error(built.reason)

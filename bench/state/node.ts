@@ -15,15 +15,19 @@ export type StateNode = AsyncDisposable & {
   readonly pid: number
   /** from the start of the process until it serves */
   readonly startMs: number
+  /** Returns the lines that the node has logged. */
+  readonly logged: () => readonly string[]
 }
 
 /**
  * Starts a node on the data directory itself: it is too large to copy for each run.
  * @param onStart called with the process's id before the process has read anything
+ * @param flags further ones
  */
 export async function startStateNode(
   { dir, config, rollupFile, genesisFile }: StateWorld,
   onStart: (pid: number) => void = () => {},
+  flags: readonly string[] = [],
 ): Promise<StateNode> {
   const jwtFile = join(dir, 'jwt.hex')
   const beganMs = performance.now()
@@ -43,6 +47,7 @@ export async function startStateNode(
       '--log.format',
       'json',
     ],
+    ...flags,
   ])
   const pid = node.child.pid ?? 0
   onStart(pid)
@@ -52,7 +57,8 @@ export async function startStateNode(
   const secret = fromHex(`0x${readFileSync(jwtFile, 'latin1').trim().replace(/^0x/, '')}`)
   const deps = { fetch, clock: systemClock, log: silentLog }
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
-  return { url, engine, pid, startMs, [Symbol.asyncDispose]: () => stop(node) }
+  const logged = (): readonly string[] => node.output().stderr.split('\n')
+  return { url, engine, pid, startMs, logged, [Symbol.asyncDispose]: () => stop(node) }
 }
 
 /** Ends a node in order, so that all its blocks are committed. */

@@ -1,0 +1,134 @@
+// A day at mainnet's pace in fast motion: a node in a control group builds blocks on a generated state and makes each the head, as fast as it can, while
+// it removes states older than an hour and moves finalized blocks to segment files.
+// npm run bench -- day [--dir DIR] [--blocks 100000] [--gas 8] [--memoryMax 4096]: DIR has a state that `stateMake` made, and is changed: blocks stay.
+// --gas: Mgas a block. Requires root for the control group.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Engine, Heads } from '#engine/port'
+import { openForeignChainReader } from '#store/chainTables'
+import { environmentStats } from '#store/environmentStats'
+import type { L2Ref } from '#types/blockRef'
+import { DenimBlocks } from '../denim/chain.ts'
+import { distribution, type Row, row } from '../format.ts'
+import { residentMb } from '../processTree.ts'
+import { inFolder } from '../rpc/servers.ts'
+import type { StateOptions } from './make.ts'
+import { StateMix } from './mix.ts'
+import { type StateNode, startStateNode } from './node.ts'
+import { limitMemory } from './pageCache.ts'
+import { createProgress } from './progress.ts'
+import { makeStateWorld, readStateWorld, type StateWorld } from './world.ts'
+
+export type DayOptions = StateOptions & { readonly blocks?: number; readonly gas?: number }
+
+/** 200 ms blocks of an hour */
+const hourBlocks = 18_000
+/** Distance of the finalized block behind the head: two minutes. */
+const finalizedBehind = 600
+const sampleEvery = 500
+/** Tables that keep rows of `--retain.history` only. The others keep rows of all blocks, or of the state. */
+const boundedTables = ['changes', 'nodeHistory', 'nodeIndex', 'historyIndex']
+const flags = ['--retain.history', '1h', '--log.level', 'debug']
+
+/** At a block: anonymous memory of the node, size of the database file, and the bytes in tables with a bound. */
+type Sample = { readonly block: number; readonly ownMb: number; readonly fileMb: number; readonly boundedMb: number }
+
+/** An engine that labels the block two minutes below each head as safe and finalized. */
+function finalizing(
+  engine: Engine,
+  start: Heads,
+): Pick<Engine, 'build' | 'payload' | 'setHeads'> & { readonly published: { heads: Heads } } {
+  const recent: L2Ref[] = []
+  const published = { heads: start }
+  return {
+    published,
+    build: (parent, attributes) => engine.build(parent, attributes),
+    payload: (at) => engine.payload(at),
+    async setHeads({ unsafe }): Promise<void> {
+      recent.push(unsafe)
+      const finalized = recent.length > finalizedBehind ? (recent.shift() ?? unsafe) : published.heads.finalized
+      published.heads = { unsafe, safe: finalized, finalized }
+      await engine.setHeads(published.heads)
+    },
+  }
+}
+
+async function sampled({ dir }: StateWorld, { pid }: StateNode, block: number): Promise<Sample> {
+  await using chain = openForeignChainReader(join(dir, 'chain'))
+  using _pages = chain.snapshot() // keeps the pages that are counted
+  const { fileBytes, tables } = environmentStats(join(dir, 'chain'))
+  const bounded = tables.filter(({ name }) => boundedTables.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0)
+  return { block, ownMb: residentMb(pid).own, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
+}
+
+/** Returns the slope of a line through samples, by least squares. */
+function slopePerHour(samples: readonly Sample[], value: (sample: Sample) => number): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length
+  const [x, y] = [mean(samples.map(({ block }) => block)), mean(samples.map(value))]
+  const over = samples.reduce((sum, sample) => sum + (sample.block - x) * (value(sample) - y), 0)
+  return (over / samples.reduce((sum, { block }) => sum + (block - x) ** 2, 0)) * hourBlocks
+}
+
+/** Returns the milliseconds of each transaction of blocks. */
+function commitTimes(lines: readonly string[]): readonly number[] {
+  return lines.filter((line) => line.includes('"committed"')).map((line) => (JSON.parse(line) as { ms: number }).ms)
+}
+
+async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 4_096 }: DayOptions): Promise<readonly Row[]> {
+  using limit = limitMemory(memoryMax * 2 ** 20)
+  await using node = await startStateNode(world, (pid) => limit.add(pid), flags)
+  const chain = { config: world.config, execution: finalizing(node.engine, await node.engine.heads()) }
+  const made = await DenimBlocks.on(world.config, chain)
+  const mix = new StateMix(world.model)
+  for (const transactions of mix.setUp()) await made.add(transactions)
+  const [samples, times]: [Sample[], number[]] = [[], []]
+  const progress = createProgress(blocks, 'blocks')
+  let [size, megagas] = [gas * 12, 0]
+  for (let block = 1; block <= blocks; block++) {
+    const transactions = Array.from({ length: Math.round(size) }, () => mix.next())
+    const startMs = performance.now()
+    const { gasUsed } = await made.add(transactions)
+    times.push(performance.now() - startMs)
+    megagas += Number(gasUsed) / 1e6
+    size *= 1 + 0.1 * ((gas * 1e6) / Number(gasUsed) - 1)
+    if (block % sampleEvery === 0) samples.push(await sampled(world, node, block))
+    progress.add(1)
+  }
+  progress.end()
+  // retention is reached after an hour and the blocks that are not finalized; as long again is the warm-up
+  const steady = samples.filter(({ block }) => block > 2 * hourBlocks)
+  const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
+  const name = (what: string): string => `${blocks} blocks of ${gas} Mgas, states of an hour: ${what}`
+  return [
+    row(name('built and made the head'), 'blocks/s', [blocks / seconds]),
+    row(name('gas'), 'Mgas/s', [megagas / seconds]),
+    distribution(name('block until it is the head'), 'ms, less is better', times),
+    distribution(name('transaction of blocks'), 'ms, less is better', commitTimes(node.logged())),
+    distribution(
+      name('anonymous memory'),
+      'MB, less is better',
+      samples.map(({ ownMb }) => ownMb),
+    ),
+    row(name('growth of anonymous memory after the warm-up'), 'MB an hour of chain time', [slopePerHour(steady, ({ ownMb }) => ownMb)]),
+    distribution(
+      name('tables of older states, from the time retention is reached'),
+      'MB, less is better',
+      steady.map(({ boundedMb }) => boundedMb),
+    ),
+    row(name('growth of the tables of older states'), 'MB an hour of chain time', [slopePerHour(steady, ({ boundedMb }) => boundedMb)]),
+    row(
+      name('database file at the end of each sample'),
+      'MB, less is better',
+      samples.map(({ fileMb }) => Math.round(fileMb)),
+    ),
+  ]
+}
+
+async function measure(dir: string, options: DayOptions): Promise<readonly Row[]> {
+  if (existsSync(join(dir, 'genesis.json'))) return await live(readStateWorld(dir), options)
+  const { accounts = 200_000, slots = 2_000_000, seed = 1 } = options
+  return await live(await makeStateWorld(dir, { seed, accounts, slots }, () => {}), options)
+}
+
+export const run = (options: DayOptions): Promise<readonly Row[]> =>
+  options.dir === undefined ? inFolder('day', (folder) => measure(folder, options)) : measure(options.dir, options)
