@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type Hash, parseHash } from '#types/ids'
 import { forkActivations, forkHash, forkIdAt } from './forkId.ts'
 import { type Fork, forks } from './forks.ts'
-import { type NetworkName, networkOf } from './networks.ts'
+import type { NetworkName } from './networkNames.ts'
+import { networkOf } from './networks.ts'
 
 /** Published fork ids of Base. Those up to Isthmus come from the reference client; Cobalt's was observed on the live network. */
 const published: readonly (readonly [NetworkName, Fork, string])[] = [

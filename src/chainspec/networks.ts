@@ -2,10 +2,8 @@ import { type Address, parseAddress, zeroAddress } from '#types/ids'
 import { readDataJson } from './dataFile.ts'
 import type { Genesis } from './genesis.ts'
 import { parseCompactGenesis } from './genesisJson.ts'
+import { type NetworkName, networkChainIds } from './networkNames.ts'
 import { parseRollupConfig, type RollupConfig } from './rollupConfig.ts'
-
-export const networkNames = ['base', 'base-sepolia'] as const
-export type NetworkName = (typeof networkNames)[number]
 
 /** A built-in chain, selected by name. */
 export type Network = {
@@ -38,7 +36,7 @@ const base = {
   },
   ...common,
   l1_chain_id: 1,
-  l2_chain_id: 8453,
+  l2_chain_id: networkChainIds.base,
   regolith_time: 0,
   canyon_time: 1_704_992_401,
   delta_time: 1_708_560_000,
@@ -73,7 +71,7 @@ const baseSepolia = {
   },
   ...common,
   l1_chain_id: 11_155_111,
-  l2_chain_id: 84_532,
+  l2_chain_id: networkChainIds['base-sepolia'],
   regolith_time: 0,
   canyon_time: 1_699_981_200,
   delta_time: 1_703_203_200,

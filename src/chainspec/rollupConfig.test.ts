@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { networkNames, networkOf } from './networks.ts'
+import { networkNames } from './networkNames.ts'
+import { networkOf } from './networks.ts'
 import { parseRollupConfig, toRollupJson } from './rollupConfig.ts'
 
 const hash = `0x${'0a'.repeat(32)}`

@@ -1,5 +1,5 @@
 import { scopeNames } from '#devnet/b20/names'
-import { policyTypes } from '#devnet/b20/policy'
+import { policyTypes } from '#devnet/choices'
 import { addresses, addressText, choice, hashText, inGroup, integer, pattern, text, uint64 } from './flagSpec.ts'
 
 /** Flags of `basalt devnet b20`. */

@@ -14,13 +14,20 @@ export type Io = {
   readonly supervisor?: Supervisor
 }
 
-export type Command = {
-  readonly name: string
-  readonly doc: string
+/** What a command takes and does. */
+export type CommandBody = {
   readonly argument?: { readonly name: string; readonly doc: string }
   readonly flags: readonly FlagName[]
+  /** flags of `basalt node` that the command takes too; the help does not list them */
+  readonly nodeFlags?: readonly FlagName[]
   /** subcommands, as in `basalt devnet tx` */
   readonly commands?: readonly Command[]
-  /** @returns the exit code; faults that it throws become one line and exit code 2 */
+  /** @returns the exit code; faults that it throws become one line and the exit code of `exitCodes.ts` */
   run(io: Io, raw: RawFlags, argument: string): Promise<number>
 }
+
+/** A subcommand. */
+export type Command = CommandBody & { readonly name: string; readonly doc: string }
+
+/** A command of `basalt`, whose files are loaded when the command line names it. */
+export type CommandEntry = Pick<Command, 'name' | 'doc'> & { load(): Promise<CommandBody> }

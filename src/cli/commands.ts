@@ -1,13 +1,50 @@
-import type { Command } from './command.ts'
-import { db } from './commands/db.ts'
-import { demo } from './commands/demo.ts'
-import { devnet } from './commands/devnet.ts'
-import { execute } from './commands/execute.ts'
-import { importBlocks } from './commands/import.ts'
-import { node } from './commands/node.ts'
-import { proof } from './commands/proof.ts'
-import { proofs } from './commands/proofs.ts'
-import { version } from './commands/version.ts'
+import type { CommandEntry } from './command.ts'
 
-/** Every command of `basalt`, in the order of the help. */
-export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, db, proof, proofs, version]
+/** Every command of `basalt`, in the order of the help. The files of a command are loaded when it runs: one that answers at once loads no node. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'devnet',
+    doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree with the sequencer',
+    load: async () => (await import('./commands/devnet.ts')).devnet,
+  },
+  {
+    name: 'demo',
+    doc: 'derive a recorded chain from its L1, compare it with the results of the clients that made it, serve it',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    name: 'node',
+    doc: 'derive a chain from L1, execute it, serve it',
+    load: async () => (await import('./commands/node.ts')).node,
+  },
+  {
+    name: 'execute',
+    doc: 'execute one block from a file, without state, and compare its hash; exit code 1 when it differs',
+    load: async () => (await import('./commands/execute.ts')).execute,
+  },
+  {
+    name: 'import',
+    doc: 'execute payloads out of a file, one a line, on top of a data directory',
+    load: async () => (await import('./commands/import.ts')).importBlocks,
+  },
+  {
+    name: 'db',
+    doc: 'measure, verify, compact, prune or migrate the database of a data directory; export and import blocks',
+    load: async () => (await import('./commands/db.ts')).db,
+  },
+  {
+    name: 'proof',
+    doc: 'verify Merkle proofs of accounts and slots without a node',
+    load: async () => (await import('./commands/proof.ts')).proof,
+  },
+  {
+    name: 'proofs',
+    doc: 'look at, verify and change the recorded proofs of older blocks (--proofs-history)',
+    load: async () => (await import('./commands/proofs.ts')).proofs,
+  },
+  {
+    name: 'version',
+    doc: 'print the version of Basalt and of Node',
+    load: async () => (await import('./commands/version.ts')).version,
+  },
+]

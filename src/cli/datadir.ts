@@ -1,4 +1,4 @@
-import { networkNames, networkOf } from '#chainspec/networks'
+import { networkNameOf } from '#chainspec/networkNames'
 
 const placeholder = '{network}'
 
@@ -8,6 +8,5 @@ const placeholder = '{network}'
  */
 export function datadirOf(text: string, chainId: number): string {
   if (!text.includes(placeholder)) return text
-  const name = networkNames.find((known) => networkOf(known).config.l2ChainId === chainId) ?? `chain-${chainId}`
-  return text.replaceAll(placeholder, name)
+  return text.replaceAll(placeholder, networkNameOf(chainId) ?? `chain-${chainId}`)
 }

@@ -1,4 +1,4 @@
-import { dataAvailabilities } from '#devnet/options'
+import { dataAvailabilities } from '#devnet/choices'
 import { addressText, amount, choice, defaulted, duration, hexText, inGroup, integer, onOff, port, text } from './flagSpec.ts'
 
 /** Flags of `basalt devnet` and its subcommands. A flag without a fallback defaults to the value that the chain in --datadir was created with. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { LogFormat } from '#lib/log'
+import type { LogFormat } from '#lib/logNames'
 import type { EndLines } from '#lib/supervisor'
 import type { NodeOptions } from '#node/nodeOptions'
 import { cliFault } from './faults.ts'
-import { fatalLine } from './output.ts'
+import { fatalLine } from './logOutput.ts'
 
 /** Signals by which the system or the runtime ends a faulty process. */
 const crashes = ['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGTRAP', 'SIGFPE'] as const

@@ -1,5 +1,5 @@
-import { networkNames } from '#chainspec/networks'
-import { logFormats, logLevels } from '#lib/log'
+import { networkNames } from '#chainspec/networkNames'
+import { logFormats, logLevels } from '#lib/logNames'
 import { b20Flags } from './b20Flags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {

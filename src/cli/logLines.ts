@@ -1,4 +1,4 @@
-import type { LogFormat } from '#lib/log'
+import type { LogFormat } from '#lib/logNames'
 
 /** Replaces line ends and control characters by spaces: texts of files and endpoints stay in one line and cannot control a terminal. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ')

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { logfmtLine, prettyLine } from './logLines.ts'
-import { createLiveLine, fatalLine, faultLine, openLog, printResult } from './output.ts'
+import { fatalLine, openLog } from './logOutput.ts'
+import { createLiveLine, faultLine, printResult } from './output.ts'
 
 it('cli/output: writes a fault as one line with remedy and code, whatever foreign text it contains', () => {
   const fault = new Fault('BAD_FILE', 'fatal', 'a.json is not JSON: Unexpected token, "{\n  "a":\r\n\u001b[2Jx"', 'check the file', {})

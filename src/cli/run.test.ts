@@ -39,8 +39,11 @@ it('cli/run: lists every command in the help, and every flag with variable and f
     expect(out).toContain(name)
     expect(out.replaceAll(/\s+/g, ' ')).toContain(doc)
   }
-  const inner = commands.flatMap((outer) => (outer.commands ?? []).map((command) => ({ command, words: [outer.name, command.name] })))
-  for (const { command, words: path } of [...commands.map((command) => ({ command, words: [command.name] })), ...inner]) {
+  const outer = await Promise.all(commands.map(async ({ name, load }) => ({ command: await load(), words: [name] })))
+  const inner = outer.flatMap(({ command, words }) =>
+    (command.commands ?? []).map((one) => ({ command: one, words: [...words, one.name] })),
+  )
+  for (const { command, words: path } of [...outer, ...inner]) {
     const help = await run([...path, '--help'])
     const words = help.out.replaceAll(/\s+/g, ' ')
     expect(help.code).toBe(0)

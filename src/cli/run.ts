@@ -1,13 +1,13 @@
 import { Option, Command as Program } from 'commander'
-import { isFault } from '#lib/fault'
-import type { LogFormat } from '#lib/log'
-import type { Command, Io } from './command.ts'
+import type { LogFormat } from '#lib/logNames'
+import type { Command, CommandBody, CommandEntry, Io } from './command.ts'
 import { packageVersion } from './commands/version.ts'
 import { commands } from './commands.ts'
+import { exitCodeOf, exitCodes } from './exitCodes.ts'
 import { cliFault } from './faults.ts'
 import { flagGroups } from './flagSpec.ts'
 import { type FlagName, flags, type RawFlags, wordOf } from './flags.ts'
-import { fatalLine } from './output.ts'
+import { faultLine } from './output.ts'
 import { readFlags } from './readFlags.ts'
 
 /** Makes commander's option of a flag. A flag whose feature is missing is parsed, so that it can be refused by name, and hidden in the help. */
@@ -19,6 +19,11 @@ function optionOf(name: FlagName): Option {
   return option.helpGroup(`${group}:`).hideHelp(unsupported)
 }
 
+/** Adds a command whose files are not loaded, for the list of commands in the help. */
+function addName(program: Program, { name, doc }: CommandEntry): void {
+  program.command(name).description(doc)
+}
+
 function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
   for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)
@@ -26,6 +31,8 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
   if (command.commands) sub.enablePositionalOptions()
   if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
   for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
+  for (const name of command.nodeFlags ?? []) sub.addOption(optionOf(name).hideHelp())
+  if (command.nodeFlags) sub.addHelpText('after', '\nThe flags of basalt node are accepted too: basalt help node lists them.')
   sub.action(async (...given: unknown[]) => {
     const argument = command.argument ? String(given[0]) : ''
     done(await command.run(io, optionsByName(sub, command), argument))
@@ -34,7 +41,7 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
 
 function optionsByName(sub: Program, command: Command): RawFlags {
   const values: Record<string, string | boolean | undefined> = {}
-  for (const name of command.flags) {
+  for (const name of [...command.flags, ...(command.nodeFlags ?? [])]) {
     const attribute = sub.options.find((option) => option.long === `--${wordOf(name)}`)?.attributeName()
     values[name] = attribute === undefined ? undefined : (sub.opts()[attribute] as string | boolean | undefined)
   }
@@ -42,8 +49,7 @@ function optionsByName(sub: Program, command: Command): RawFlags {
 }
 
 /** Returns the log format of the command line or the environment, even if other flags are wrong. */
-function formatOf(argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
-  const command = commands.find(({ name }) => name === argv[0])
+function formatOf(command: CommandBody | undefined, argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
   if (!command?.flags.includes('log.format')) return 'pretty'
   const given = argv.flatMap((word, at) =>
     word === '--log.format' ? (argv[at + 1] ?? []) : (/^--log\.format=(.*)$/s.exec(word)?.[1] ?? []),
@@ -53,6 +59,13 @@ function formatOf(argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
   } catch {
     return 'pretty'
   }
+}
+
+/** Returns the function that formats the error which ends a command. The logger is loaded for its own formats only. */
+async function endLineOf(format: LogFormat): Promise<(error: unknown) => string> {
+  if (format === 'pretty') return faultLine
+  const { fatalLine } = await import('./logOutput.ts')
+  return (error) => fatalLine(error, format)
 }
 
 /** Wrong use, with commander's text. */
@@ -65,34 +78,42 @@ function withKnownHelp(argv: readonly string[]): string[] {
   return first === 'help' && !isKnown ? [topic] : [...argv]
 }
 
-/** Runs one command line; never throws. @returns the exit code: 0 done, 1 a failed check, 2 wrong use or a fault, 130 interrupted */
+/** Returns the word of a command line that names its command; `help` may be before it. */
+const wordOfCommand = (argv: readonly string[]): string | undefined => (argv[0] === 'help' ? argv[1] : argv[0])
+
+/** Runs one command line; never throws. @returns the exit code, by `exitCodes.ts` */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let code = 0
+  const wanted = commands.find(({ name }) => name === wordOfCommand(argv))
+  const body = await wanted?.load()
   const program = new Program('basalt')
     .description('an independent node for Base and other OP-Stack chains')
     .exitOverride()
     .enablePositionalOptions()
     .version(packageVersion())
-  const format = formatOf(argv, io.env)
+  const endLine = await endLineOf(formatOf(body, argv, io.env))
   program.configureOutput({
     writeOut: (text) => io.out.write(text),
     writeErr: (text) => io.err.write(text),
-    outputError: (text, write) => write(format === 'pretty' ? text : fatalLine(usageFault(text), format)),
+    outputError: (text, write) => write(endLine === faultLine ? text : endLine(usageFault(text))),
   })
-  for (const command of commands) {
-    addCommand(program, command, io, (result) => {
-      code = result
-    })
+  for (const entry of commands) {
+    if (entry !== wanted || body === undefined) addName(program, entry)
+    else {
+      addCommand(program, { ...body, name: entry.name, doc: entry.doc }, io, (result) => {
+        code = result
+      })
+    }
   }
   try {
     await program.parseAsync(withKnownHelp(argv), { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof Error && 'exitCode' in error && 'code' in error && String(error.code).startsWith('commander.')) {
-      return error.exitCode === 0 ? 0 : 2
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.fault
     }
-    if (io.signal.aborted && error === io.signal.reason) return 0
-    io.err.write(fatalLine(error, format))
-    return isFault(error) ? 2 : 70
+    if (io.signal.aborted && error === io.signal.reason) return exitCodes.done
+    io.err.write(endLine(error))
+    return exitCodeOf(error)
   }
 }

@@ -14,8 +14,8 @@ import type { Random } from '#lib/retry'
 import type { Node } from '#node/node'
 import { parseAddress } from '#types/ids'
 import { signTransaction } from '#types/signing'
+import type { DataAvailability } from './choices.ts'
 import { createL1Client } from './l1Client.ts'
-import type { DataAvailability } from './options.ts'
 import type { DevnetAccount, DevnetL1 } from './ports.ts'
 
 export type BatcherPartDeps = {

@@ -1,6 +1,7 @@
 import type { Retention } from '#types/chainDistance'
 import { parseAddress } from '#types/ids'
 import { type DevnetRoles, devnetAccounts, testMnemonic } from './accounts.ts'
+import { type DataAvailability, dataAvailabilities } from './choices.ts'
 import { agreeWithKept, type FixedOptions, type KeptDevnet, readDevnet } from './datadir.ts'
 import { devnetFault } from './faults.ts'
 import { beginsWith, forksUpTo, parseForkOffsets } from './forkSchedule.ts'
@@ -38,9 +39,6 @@ export type DevnetOptions = {
   /** older states that the nodes keep; default: all */
   readonly retention?: Retention
 }
-
-export const dataAvailabilities = ['calldata', 'blobs', 'auto'] as const
-export type DataAvailability = (typeof dataAvailabilities)[number]
 
 export type ResolvedOptions = {
   readonly fixed: FixedOptions

@@ -1,5 +1,6 @@
 import { isFault } from './fault.ts'
-import { type Log, type LogFields, type LogLevel, logTo } from './log.ts'
+import { type Log, type LogFields, logTo } from './log.ts'
+import type { LogLevel } from './logNames.ts'
 
 /** Returns the fault code in a line's fields: the code of a Fault, or the `code` field itself. */
 function codeIn(fields: LogFields | undefined): string | undefined {

@@ -52,17 +52,17 @@ function retryAfterMs({ headers }: Response, nowMs: number): number {
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** Parses an HTTP date to milliseconds since 1970; undefined when the text is not one. */
-function parseHttpDate(text: string): number | undefined {
+export function parseHttpDate(text: string): number | undefined {
   if (!httpDate.test(text)) return undefined
   // biome-ignore lint/style/noRestrictedGlobals: reads a text, not the clock
   const ms = Date.parse(text)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-type Read = { readonly bytes: Uint8Array; readonly isWhole: boolean }
+export type BodyRead = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
-/** Reads the body up to `maxBytes`. */
-async function readBody(response: Response, maxBytes: number): Promise<Read> {
+/** Reads the body of a response up to `maxBytes`. */
+export async function readBody(response: Response, maxBytes: number): Promise<BodyRead> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -127,17 +127,22 @@ function requestInit({ headers, body }: JsonHttpRequest, signal: AbortSignal): R
   }
 }
 
+/** A connection that failed, or a request that timed out. */
+export type Unreachable = { readonly kind: 'unreachable'; readonly reason: string }
+
 /**
  * Sends one HTTP request, without retries and without following redirects.
- * @returns an outcome for every server or network failure
+ * @param read reads the response; it counts against the time limit
+ * @returns its value, or why there is no response; the reason quotes neither the URL nor a header
  * @throws the signal's reason when it is aborted
  */
-export async function requestJson(
+export async function exchange<T>(
   { fetch, clock }: JsonHttpDeps,
-  { timeoutMs, maxBodyBytes }: JsonHttpLimits,
+  timeoutMs: number,
   request: JsonHttpRequest,
+  read: (response: Response) => Promise<T>,
   signal?: AbortSignal,
-): Promise<JsonHttpOutcome> {
+): Promise<T | Unreachable> {
   signal?.throwIfAborted()
   // Not AbortSignal.any: each call leaves a listener on a signal that lives as long as the process.
   const stop = new AbortController()
@@ -149,13 +154,27 @@ export async function requestJson(
     stop.abort()
   })
   try {
-    return await outcomeOf(await fetch(request.url, requestInit(request, stop.signal)), maxBodyBytes, clock.nowMs())
+    return await read(await fetch(request.url, requestInit(request, stop.signal)))
   } catch (error) {
     signal?.throwIfAborted()
     return { kind: 'unreachable', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : failureCode(error) }
   } finally {
     signal?.removeEventListener('abort', end)
   }
+}
+
+/**
+ * Sends one HTTP request, without retries and without following redirects.
+ * @returns an outcome for every server or network failure
+ * @throws the signal's reason when it is aborted
+ */
+export function requestJson(
+  deps: JsonHttpDeps,
+  { timeoutMs, maxBodyBytes }: JsonHttpLimits,
+  request: JsonHttpRequest,
+  signal?: AbortSignal,
+): Promise<JsonHttpOutcome> {
+  return exchange(deps, timeoutMs, request, (response) => outcomeOf(response, maxBodyBytes, deps.clock.nowMs()), signal)
 }
 
 /** Returns why a request has no answer, without the URL. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { defineFaults } from './fault.ts'
-import { createLog, type Log, type LogLevel, logLevels } from './log.ts'
+import { createLog, type Log } from './log.ts'
+import { type LogLevel, logLevels } from './logNames.ts'
 
 const fault = defineFaults({ TEST_LATE: { severity: 'retry', says: (d: { slot: number }) => `slot ${d.slot} is late`, fix: 'wait' } })
 

@@ -1,8 +1,7 @@
 import { pino } from 'pino'
 import { isFault } from './fault.ts'
+import type { LogLevel } from './logNames.ts'
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** Logger with a static message and typed fields: `log.info('block imported', { number, hash, txs, gas, ms })`. */
@@ -17,10 +16,6 @@ export interface Log {
 }
 
 export type LogSink = { write(line: string): void }
-
-/** Output formats. A sink always receives JSON and renders the other formats from it. */
-export const logFormats = ['pretty', 'json', 'logfmt'] as const
-export type LogFormat = (typeof logFormats)[number]
 
 /** A log whose level can be changed at runtime; its children follow. */
 export type RootLog = Log & {

@@ -1,5 +1,6 @@
 import { restoreError, sendable, type TransferredError, transferError } from './errorTransfer.ts'
-import { type Log, type LogFields, type LogLevel, logTo } from './log.ts'
+import { type Log, type LogFields, logTo } from './log.ts'
+import type { LogLevel } from './logNames.ts'
 
 /** A log line in the form that crosses between threads. */
 export type LogLine = {

@@ -1,6 +1,6 @@
 import type { Eip1559Params } from '#chainspec/eip1559Config'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { LogLevel } from '#lib/log'
+import type { LogLevel } from '#lib/logNames'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { ChainBlock, ChainView } from '#types/chainView'
 import type { Header } from '#types/header'

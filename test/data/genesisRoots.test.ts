@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { networkNames, networkOf } from '#chainspec/networks'
+import { networkNames } from '#chainspec/networkNames'
+import { networkOf } from '#chainspec/networks'
 import { compareBytes, trimLeft } from '#lib/bytes'
 import { fromHex, type Hex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'

@@ -4,7 +4,7 @@ import { migrateDatabase } from '#database/migrate'
 import { type PruneResult, pruneDatabase } from '#database/prune'
 import { type DatadirStats, datadirStats } from '#database/stats'
 import { type VerifyProgress, type VerifyResult, verifyDatabase } from '#database/verify'
-import type { Command, Io } from '../command.ts'
+import type { Command, CommandBody, Io } from '../command.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { createTextFile } from '../files.ts'
@@ -193,11 +193,13 @@ const exportRange: Command = {
 }
 
 /** The same command as `basalt import`. */
-const importRange: Command = { ...importBlocks, doc: 'execute the blocks of a file on top of a data directory, as basalt import does' }
+const importRange: Command = {
+  ...importBlocks,
+  name: 'import',
+  doc: 'execute the blocks of a file on top of a data directory, as basalt import does',
+}
 
-export const db: Command = {
-  name: 'db',
-  doc: 'measure, verify, compact, prune or migrate the database of a data directory; export and import blocks',
+export const db: CommandBody = {
   flags: [],
   commands: [stats, verify, compact, prune, migrate, exportRange, importRange],
   run: () =>

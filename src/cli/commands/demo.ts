@@ -1,8 +1,9 @@
 import { type Demo, startDemo } from '#devnet/demo'
-import type { Command, Io } from '../command.ts'
+import type { CommandBody, Io } from '../command.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName, FlagValues, RawFlags } from '../flags.ts'
-import { createLiveLine, openLog } from '../output.ts'
+import { openLog } from '../logOutput.ts'
+import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
@@ -68,9 +69,7 @@ function servedPort(flag: PortFlag, given: FlagValues<PortFlag>): number {
 
 const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined))
 
-export const demo: Command = {
-  name: 'demo',
-  doc: 'derive a recorded chain from its L1, compare it with the results of the clients that made it, serve it',
+export const demo: CommandBody = {
   flags: names,
   async run(io, raw): Promise<number> {
     const given = readFlags(names, { 'log.level': io.env['BASALT_LOG_LEVEL'] ?? quietLevel, ...defined(raw) }, io.env)

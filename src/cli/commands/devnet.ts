@@ -3,15 +3,16 @@ import type { Difference } from '#devnet/agreement'
 import { devnetForks } from '#devnet/forkSchedule'
 import type { DevnetOptions, DevnetPorts } from '#devnet/options'
 import { type Devnet, startDevnetWith } from '#devnet/startDevnet'
-import type { Command, Io } from '../command.ts'
+import type { CommandBody, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { banner, startedEvent } from '../devnet/banner.ts'
 import { watchStatus } from '../devnet/watch.ts'
 import { cliFault } from '../faults.ts'
 import { readJsonFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.ts'
+import { openLog } from '../logOutput.ts'
 import { retentionOf } from '../nodeOptions.ts'
-import { createLiveLine, openLog } from '../output.ts'
+import { createLiveLine } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { devnetCommands } from './devnetCommands.ts'
@@ -121,9 +122,7 @@ async function untilEnd(io: Io, asJson: boolean, devnet: Devnet): Promise<number
   return disagreementCode
 }
 
-export const devnet: Command = {
-  name: 'devnet',
-  doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree with the sequencer',
+export const devnet: CommandBody = {
   flags: names,
   commands: devnetCommands,
   async run(io, raw): Promise<number> {

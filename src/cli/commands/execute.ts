@@ -1,6 +1,6 @@
 import { isFault } from '#lib/fault'
 import { executeFile } from '#node/executeFile'
-import type { Command } from '../command.ts'
+import type { CommandBody } from '../command.ts'
 import { readJsonFile } from '../files.ts'
 import type { FlagName } from '../flags.ts'
 import { faultLine, printResult } from '../output.ts'
@@ -11,9 +11,7 @@ const names = ['json'] as const satisfies readonly FlagName[]
 /** Codes of faults that mean that the block is not the claimed block; any other fault is wrong use. */
 const verdicts: readonly string[] = ['WITNESS_INVALID', 'WITNESS_INCOMPLETE', 'INVALID_BLOCK']
 
-export const execute: Command = {
-  name: 'execute',
-  doc: 'execute one block from a file, without state, and compare its hash; exit code 1 when it differs',
+export const execute: CommandBody = {
   argument: { name: 'FILE', doc: 'stateless block file (JSON, or JSON.zst)' },
   flags: names,
   run(io, raw, path): Promise<number> {

@@ -6,14 +6,15 @@ import { importFile } from '#node/importFile'
 import type { MemoryOptions } from '#node/nodeOptions'
 import type { ChainDistance, Retention } from '#types/chainDistance'
 import { readGenesisFile } from '../chosenChain.ts'
-import type { Command } from '../command.ts'
+import type { CommandBody } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { readFileLines } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
+import { openLog } from '../logOutput.ts'
 import { memoryOf, retentionOf } from '../nodeOptions.ts'
-import { createLiveLine, openLog, printResult } from '../output.ts'
+import { createLiveLine, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 
 const names = [
@@ -30,9 +31,7 @@ const names = [
   'json',
 ] as const satisfies readonly FlagName[]
 
-export const importBlocks: Command = {
-  name: 'import',
-  doc: 'execute payloads out of a file, one a line, on top of a data directory',
+export const importBlocks: CommandBody = {
   argument: {
     name: 'FILE',
     doc: 'JSON lines of {"p": execution payload, "root": parent beacon block root}, in zstd if its name ends in .zst; -: standard input',

@@ -6,12 +6,13 @@ import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import { watchApiKeys } from '../apiKeys.ts'
 import { chooseChain } from '../chosenChain.ts'
-import type { Command } from '../command.ts'
+import type { CommandBody } from '../command.ts'
 import { endLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName } from '../flags.ts'
+import { openLog } from '../logOutput.ts'
 import { nodeOptionsOf, optionFlags, unusedSecretFile } from '../nodeOptions.ts'
-import { createLiveLine, openLog } from '../output.ts'
+import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
@@ -61,9 +62,7 @@ function watchedKeys(
   return path === undefined || keys === undefined ? undefined : watchApiKeys(deps, path, keys, (now) => running.setApiKeys(now))
 }
 
-export const node: Command = {
-  name: 'node',
-  doc: 'derive a chain from L1, execute it, serve it',
+export const node: CommandBody = {
   flags: names,
   async run(io, raw): Promise<number> {
     const { mode } = readFlags(['mode'], raw, io.env)

@@ -1,5 +1,5 @@
 import { type Invalid, messagePasser, type ProofVerdict, type Trusted, verifyOutputRoot, verifyProof } from '#proofVerifier/proof'
-import type { Command, Io } from '../command.ts'
+import type { Command, CommandBody, Io } from '../command.ts'
 import { cliFault } from '../faults.ts'
 import { readJsonInput } from '../files.ts'
 import type { FlagName, FlagValues } from '../flags.ts'
@@ -93,9 +93,7 @@ const verify: Command = {
   },
 }
 
-export const proof: Command = {
-  name: 'proof',
-  doc: 'verify Merkle proofs of accounts and slots without a node',
+export const proof: CommandBody = {
   flags: [],
   commands: [verify],
   run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt proof needs a command: verify' })),

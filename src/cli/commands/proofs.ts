@@ -3,7 +3,7 @@ import { type ChangeDeps, type ChangeResult, type InitResult, initProofs, pruneP
 import { type ProofsPlace, proofsDirOf } from '#database/proofs/openBoth'
 import { type ProofsFacts, proofsStatus } from '#database/proofs/proofsStatus'
 import { type ProofsVerifyResult, verifyRecorded } from '#database/proofs/verifyRecorded'
-import type { Command, Io } from '../command.ts'
+import type { Command, CommandBody, Io } from '../command.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName, FlagValues } from '../flags.ts'
@@ -127,9 +127,7 @@ const unwind = changing(
   (deps, place, given) => unwindProofs(deps, place, needed('proofs.to', given['proofs.to'])),
 )
 
-export const proofs: Command = {
-  name: 'proofs',
-  doc: 'look at, verify and change the recorded proofs of older blocks (--proofs-history)',
+export const proofs: CommandBody = {
   flags: [],
   commands: [status, verify, init, prune, unwind],
   run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt proofs needs a command: status, verify, init, prune or unwind' })),

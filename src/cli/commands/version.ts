@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from '../command.ts'
+import type { CommandBody } from '../command.ts'
 import { printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 
@@ -8,9 +8,7 @@ export function packageVersion(): string {
   return String((JSON.parse(readFileSync(file, 'utf8')) as { version?: unknown }).version)
 }
 
-export const version: Command = {
-  name: 'version',
-  doc: 'print the version of Basalt and of Node',
+export const version: CommandBody = {
   flags: ['json'],
   run(io, raw): Promise<number> {
     const { json } = readFlags(version.flags, raw, io.env) as { json: boolean }

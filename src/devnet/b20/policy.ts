@@ -2,14 +2,11 @@ import { policyRegistryAddress } from '#nativeContracts/addresses'
 import { alwaysAllow, alwaysBlock } from '#nativeContracts/policy/ids'
 import type { Address } from '#types/ids'
 import { encodeCall, eventTopic } from '../abi.ts'
+import { type PolicyType, policyTypes } from '../choices.ts'
 import { devnetFault } from '../faults.ts'
 import type { DevnetAccount } from '../ports.ts'
 import type { RemoteDevnet } from '../remoteDevnet.ts'
 import { type SentReceipt, sendOnL2 } from '../wallet.ts'
-
-/** Types of a policy with members, in the order of the registry: a blocklist forbids its members, an allowlist all other accounts. */
-export const policyTypes = ['blocklist', 'allowlist'] as const
-export type PolicyType = (typeof policyTypes)[number]
 
 /** All types, by the number in the highest byte of an id. */
 const typeNames = [...policyTypes, 'union', 'intersect'] as const

@@ -1,4 +1,4 @@
-import { type LogLevel, logLevels } from '#lib/log'
+import { type LogLevel, logLevels } from '#lib/logNames'
 import { ParamError } from '../../codecs/paramError.ts'
 import { noResult, wrongType } from '../../codecs/values.ts'
 import { unsupported } from '../../errors.ts'
