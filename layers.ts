@@ -16,6 +16,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'endpoint',
       'fault',
       'faultCount',
+      'faultText',
       'faults',
       'hex',
       'jsonDepth',
@@ -145,7 +146,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   evm: {
     imports: ['nativeContracts', 'chainspec', 'types', 'lib'],
-    public: ['ports', 'touchedListener', 'traceEvents', 'traceableEvm', 'tracing', 'warmUp', 'wasmEvm'],
+    public: ['faults', 'ports', 'touchedListener', 'traceEvents', 'traceableEvm', 'tracing', 'warmUp', 'wasmEvm'],
   },
   state: {
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
@@ -231,7 +232,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['blockchain', 'block:faults', 'state', 'store', 'trie', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'checkProofs', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs', 'wanted',
+      'checkProofs', 'faults', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs',
+      'wanted',
     ],
   },
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
@@ -303,49 +305,24 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
   },
   simulation: {
+    // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'rpc:callPorts',
-      'rpc:meterPorts',
-      'rpc:tracePorts',
-      'rpc:json',
-      'blockchain',
-      'block',
-      'engine',
-      'state',
-      'evm',
-      'trie',
-      'nativeContracts:addresses',
-      'chainspec',
-      'types',
-      'lib',
+      'rpc:callPorts', 'rpc:meterPorts', 'rpc:tracePorts', 'rpc:json', 'blockchain', 'block', 'engine', 'state', 'evm', 'trie',
+      'nativeContracts:addresses', 'chainspec', 'types', 'lib',
     ],
     public: ['call/callExecutor', 'call/callRuns', 'metering/meter', 'trace/tracing'],
   },
   node: {
+    // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'simulation',
-      'rpc',
-      'flashblocks',
-      'l1',
-      'l2',
-      'consensus',
-      'derive',
-      'executionThread',
-      'txpool',
-      'proofs',
-      'blockchain',
-      'pending',
-      'block',
-      'engine',
-      'state',
-      'evm',
-      'store',
-      'trie',
-      'chainspec',
-      'types',
-      'lib',
+      'simulation', 'rpc', 'flashblocks', 'l1', 'l2', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
+      'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
-    public: ['executeFile', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers', 'threads/rpcThreadCount'],
+    // biome-ignore format: one name on a line would take this file above its bound
+    public: [
+      'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
+      'threads/rpcThreadCount',
+    ],
   },
   database: {
     // biome-ignore format: one name on a line would take this file above its bound
@@ -354,8 +331,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'compact', 'exportBlocks', 'migrate', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus', 'proofs/verifyRecorded',
-      'prune', 'stats', 'verify',
+      'compact', 'exportBlocks', 'faults', 'migrate', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus',
+      'proofs/verifyRecorded', 'prune', 'stats', 'verify',
     ],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
@@ -374,6 +351,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'deposit',
       'devnetChain',
       'exportedChain',
+      'faults',
       'forkSchedule',
       'options',
       'ports',
@@ -386,7 +364,14 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'withdrawal',
     ],
   },
-  cli: { imports: ['node', 'devnet', 'database', 'proofVerifier', 'chainspec', 'types', 'lib'], public: [] },
+  cli: {
+    // biome-ignore format: one name on a line would take this file above its bound
+    imports: [
+      'node', 'devnet', 'database', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee', 'nativeContracts:addresses',
+      'batcher:faults', 'chainspec', 'types', 'lib',
+    ],
+    public: [],
+  },
 }
 
 /** Modules whose work is synchronous from end to end: an `async` function there is an error. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { controlMethods } from '#devnet/control'
 import type { FaultSpec } from '#lib/fault'
+import { faultTemplate } from '#lib/faultText'
 import type { MetricSpec } from '#lib/metrics'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import { adminMethods } from '#rpc/methods/admin/methods'
@@ -64,20 +65,12 @@ async function moduleExports(file: string): Promise<{ module: string; exports: R
   )
 }
 
-/** Returns a fault's text from its source: `slot ${d.slot}` becomes `slot {slot}`. */
-function saysTemplate(spec: FaultSpec): string {
-  const source = String(spec.says)
-  const text = source.slice(source.indexOf('=>') + 2).trim()
-  const named = text.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, (part) => `{${/\bd\.(\w+)/.exec(part)?.[1] ?? part.slice(2, -1)}}`)
-  return named.replaceAll(/^[`']|[`']$/g, '')
-}
-
 async function faultsPage(): Promise<string> {
   const rows: string[][] = []
   for (const { module, exports } of await moduleExports('faults.ts')) {
     for (const made of Object.values(exports)) {
       const specs = (made as { specs?: Record<string, FaultSpec> }).specs ?? {}
-      for (const [code, spec] of Object.entries(specs)) rows.push([`\`${code}\``, module, spec.severity, saysTemplate(spec), spec.fix])
+      for (const [code, spec] of Object.entries(specs)) rows.push([`\`${code}\``, module, spec.severity, faultTemplate(spec), spec.fix])
     }
   }
   return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: the module returns to a valid state and continues. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'text', 'remedy'], rows)}\n`

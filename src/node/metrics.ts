@@ -1,38 +1,11 @@
-import { executionFault } from '#block/faults'
-import { chainFault } from '#chainspec/faults'
-import { consensusFault } from '#consensus/faults'
-import { engineFault } from '#engine/faults'
-import { flashblocksFault } from '#flashblocks/faults'
-import { l1Fault } from '#l1/faults'
-import { l2Fault } from '#l2/faults'
-import { listenFault } from '#lib/faults'
+import { forks } from '#chainspec/forks'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
-import { rpcFault } from '#rpc/faults'
 import { forwardStates } from '#rpc/submitPorts'
-import { stateFault } from '#state/faults'
-import { storeFault } from '#store/faults'
-import { trieFault } from '#trie/faults'
-import { nodeFault } from './faults.ts'
+import { nodeFaults } from './faultTable.ts'
 import { countedCaches } from './memory/cacheBudget.ts'
 
-const makers = [
-  chainFault,
-  consensusFault,
-  engineFault,
-  executionFault,
-  flashblocksFault,
-  l1Fault,
-  l2Fault,
-  nodeFault,
-  listenFault,
-  rpcFault,
-  stateFault,
-  storeFault,
-  trieFault,
-]
-
 /** Fault codes that a running node can report; `other`: a code of no table. */
-export const faultCodes: readonly string[] = [...new Set(makers.flatMap((maker) => Object.keys(maker.specs)))].sort().concat('other')
+export const faultCodes: readonly string[] = [...new Set(nodeFaults.map(([code]) => code))].sort().concat('other')
 
 const lagQuantiles = { quantile: ['0.5', '0.99', '1'] } as const
 
@@ -44,8 +17,21 @@ export const nodeMetrics = defineMetrics({
     head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
   }),
   stores: gauge('basalt_node_store_bytes', 'Size of the files of a store', { store: ['chain', 'consensus'] }),
+  fork: gauge('basalt_node_fork_state', '1: the fork whose rules the head block follows; 0: another fork', { fork: forks }),
   diskFree: gauge('basalt_node_disk_free_bytes', 'Free space of the disk under the data directory'),
   memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'anonymous', 'heap', 'external'] }),
+})
+
+/** Times until something happens at the rate of the last minutes or hours. */
+export const forecastMetrics = defineMetrics({
+  syncLeft: gauge(
+    'basalt_node_sync_left_seconds',
+    'Estimated seconds until the node has caught up, by the rate of the last ten minutes; 0: it has; +Inf: it makes no progress; NaN: not known yet',
+  ),
+  diskLeft: gauge(
+    'basalt_node_disk_left_seconds',
+    'Estimated seconds until the disk under the data directory falls to --db.min-free, by the use of the last day; +Inf: it does not fill; NaN: not known yet',
+  ),
 })
 
 export const memoryMetrics = defineMetrics({

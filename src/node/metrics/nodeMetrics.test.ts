@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { afterAll, expect, it } from 'vitest'
+import { networkOf } from '#chainspec/networks'
 import type { DriverStatus } from '#consensus/status'
 import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
@@ -10,6 +11,7 @@ import { emptyRoot as someHash } from '#types/ids'
 import { nodeFault } from '../faults.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
 
+const { config } = networkOf('base')
 const datadir = mkdtempSync(join(tmpdir(), 'basalt-metrics-'))
 afterAll(() => rmSync(datadir, { recursive: true }))
 
@@ -29,7 +31,7 @@ const status: DriverStatus = {
 
 it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, also under the names of other clients', async () => {
   const registry = new Registry()
-  using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'all', datadir })
+  using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'all', datadir, config })
   mkdirSync(join(datadir, 'chain/journal'), { recursive: true })
   writeFileSync(join(datadir, 'chain/data.mdb'), new Uint8Array(10_000).fill(1))
   writeFileSync(join(datadir, 'chain/journal/1'), new Uint8Array(5_000).fill(1))
@@ -49,6 +51,8 @@ it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, a
       'op_node_default_derivation_idle 0',
       'base_node_block_labels{label="unsafe"} 500',
       'base_node_derivation_l1_origin 69',
+      'basalt_node_fork_state{fork="regolith"} 1',
+      'basalt_node_fork_state{fork="denim"} 0',
     ]),
   )
   expect(lines.filter((line) => line.includes('l1_safe'))).toEqual([])
@@ -63,7 +67,10 @@ it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, a
 
 it('node/metrics/nodeMetrics: measures ages of its own heads in execution mode, without names of consensus clients', async () => {
   const registry = new Registry()
-  using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'execution', datadir: join(datadir, 'none') })
+  using meter = createNodeMetrics(
+    { registry, clock: createManualClock(1_000_000) },
+    { mode: 'execution', datadir: join(datadir, 'none'), config },
+  )
   meter.collect({ status: undefined, heads: status.heads })
   const text = await registry.metrics()
   expect(text).toContain('basalt_node_head_age_seconds{head="safe"} 21')
@@ -72,7 +79,7 @@ it('node/metrics/nodeMetrics: measures ages of its own heads in execution mode, 
 
 it('node/metrics/nodeMetrics: counts faults in the log by code, unknown codes as other', async () => {
   const registry = new Registry()
-  using meter = createNodeMetrics({ registry, clock: createManualClock() }, { mode: 'all', datadir })
+  using meter = createNodeMetrics({ registry, clock: createManualClock() }, { mode: 'all', datadir, config })
   const log = meter.counting(silentLog)
   log.child('l1').warn('failed', { error: nodeFault('OPTION_MISSING', { mode: 'all', option: 'x' }) })
   log.error('failed', { code: 'ECONNREFUSED' })

@@ -1,6 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
+import { forks } from '#chainspec/forks'
+import { latestFork } from '#chainspec/opRules'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { DriverStatus } from '#consensus/status'
 import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -14,7 +17,11 @@ import type { NodeMode } from '../nodeOptions.ts'
 import { createCompatMetrics } from './compatMetrics.ts'
 
 export type NodeMetricsDeps = { readonly registry: Registry; readonly clock: Clock }
-export type NodeMetricsOptions = { readonly mode: NodeMode; readonly datadir: string }
+export type NodeMetricsOptions = {
+  readonly mode: NodeMode
+  readonly datadir: string
+  readonly config: Pick<RollupConfig, 'schedule'>
+}
 
 /** State of the node at a scrape; undefined: not in this mode, or not yet known. */
 export type NodeFacts = { readonly status: DriverStatus | undefined; readonly heads: Heads | undefined }
@@ -38,7 +45,7 @@ function folderBytes(path: string): number {
   }
 }
 
-export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, datadir }: NodeMetricsOptions): NodeMetricsMeter {
+export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, datadir, config }: NodeMetricsOptions): NodeMetricsMeter {
   const metrics = nodeMetrics.register(registry)
   const compat = mode === 'execution' ? undefined : createCompatMetrics(registry)
   const lag = createLoopLagMeter()
@@ -51,6 +58,12 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
       const ref = refs[head]
       if (ref) metrics.ages.set({ head }, nowMs / 1000 - ref.timestamp)
     }
+  }
+
+  function collectFork({ status, heads = status?.heads }: NodeFacts): void {
+    if (heads === undefined) return
+    const active = latestFork(config.schedule, heads.unsafe.timestamp)
+    for (const fork of forks) metrics.fork.set({ fork }, fork === active ? 1 : 0)
   }
 
   return {
@@ -70,6 +83,7 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
       metrics.memory.set({ kind: 'heap' }, heapUsed)
       metrics.memory.set({ kind: 'external' }, external)
       collectAges(facts, nowMs)
+      collectFork(facts)
       if (facts.status) compat?.(facts.status, nowMs)
     },
     [Symbol.dispose]: () => lag[Symbol.dispose](),

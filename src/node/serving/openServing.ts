@@ -11,6 +11,7 @@ import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import { answerBytesOf } from '../memory/serverLimits.ts'
+import { createForecast } from '../metrics/forecast.ts'
 import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
 import { scrape } from '../metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
@@ -107,8 +108,10 @@ export async function openServing(
   const threads = opening.use(await openThreads(deps, halves, context, ownProblems, options))
   const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
 
+  const forecast = opening.use(createForecast({ clock, registry, status: () => consensus?.status() }, options))
   const metricsPage = async (): Promise<Page> => {
     meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads })
+    forecast.collect()
     consensus?.waits.publish()
     execution?.collect()
     flashblocks.collect()

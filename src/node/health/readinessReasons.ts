@@ -1,0 +1,136 @@
+/** A reason why `/readyz` is 503: how its text begins, what it means, what to do. */
+export type ReadinessReason = {
+  /** name for `basalt explain` and for alerts */
+  readonly code: string
+  /** matches the texts of the reason, and of no other one */
+  readonly matches: RegExp
+  readonly meaning: string
+  readonly fix: string
+}
+
+/** Every reason of `/readyz`. The texts are made by `health.ts`, `readiness.ts` and the parts of the node; a test compares them. */
+export const readinessReasons: readonly ReadinessReason[] = [
+  {
+    code: 'STOPPED',
+    matches: /^(?:stopped: |derivation has stopped$)/,
+    meaning: 'the consensus half has stopped for good; the node serves the blocks that it has',
+    fix: 'basalt explain the code at the end of the reason; after its remedy, restart the node',
+  },
+  {
+    code: 'NOT_STARTED',
+    matches: /^(?:derivation|following) has not started/,
+    meaning: 'the start point of derivation, or of the followed chain, is not found yet',
+    fix: 'nothing for a minute after a start; then check L1 with basalt doctor',
+  },
+  {
+    code: 'L1_HEAD_UNKNOWN',
+    matches: /^the L1 head is not known yet$/,
+    meaning: 'no L1 endpoint has returned its head since the start',
+    fix: 'check --l1.rpc with basalt doctor',
+  },
+  {
+    code: 'DERIVATION_BEHIND',
+    matches: /^derivation is at L1 block /,
+    meaning: 'derivation is more than four L1 slots behind the head of L1: a sync, or a slow L1 endpoint or disk',
+    fix: 'basalt status shows the time left; when it does not fall, check L1 and the disk with basalt doctor',
+  },
+  {
+    code: 'HEAD_UNKNOWN',
+    matches: /^the unsafe head is not known yet$/,
+    meaning: 'the followed node has returned no head since the start',
+    fix: 'check --source.l2.rpc with basalt doctor',
+  },
+  {
+    code: 'HEAD_OLD',
+    matches: /^the unsafe head, block /,
+    meaning: 'the head is older than --ready.max-lag: the followed node is silent, behind, or faster than this machine',
+    fix: 'check --source.l2.rpc with basalt doctor; compare its head with that of basalt status',
+  },
+  {
+    code: 'WAITING',
+    matches: /^waiting for /,
+    meaning: 'a wait has lasted longer than its deadline; the node retries, then takes the next step of its ladder by itself',
+    fix: 'the text after the time has the last fault: basalt explain its code',
+  },
+  {
+    code: 'FOLLOWING_STOPPED',
+    matches: /^following has stopped: /,
+    meaning: 'blocks of the followed node are not taken any more',
+    fix: 'basalt explain the code at the end of the reason',
+  },
+  {
+    code: 'SOURCE_REFUSED',
+    matches: /^blocks of the followed node are refused: /,
+    meaning: 'a block of the followed node is invalid here, or contradicts L1',
+    fix: 'basalt explain the code at the end of the reason; follow another node when L1 does not confirm the block',
+  },
+  {
+    code: 'FORK_AHEAD',
+    matches: /^L1 demands protocol version /,
+    meaning: 'the chain has a fork within a day that this version does not know; the node stops before it',
+    fix: 'install a newer version now',
+  },
+  {
+    code: 'CONSENSUS_SILENT',
+    matches: /^(?:no consensus half has called since the start|the consensus half has not called for )/,
+    meaning: 'nothing drives this execution half: the consensus half is down, or its secret or URL is wrong',
+    fix: 'start the consensus half; check --engine and --jwt on its side with basalt doctor',
+  },
+  {
+    code: 'BLOCKS_MISSING',
+    matches: /^the head is block \d+, but the consensus half names blocks/,
+    meaning: 'the consensus half is ahead of this half, whose blocks before are missing',
+    fix: 'a consensus half of Basalt sends them; for another one, let it derive from L1, or restart it',
+  },
+  {
+    code: 'EXECUTION_SLOW',
+    matches: /^execution of block \d+ has taken /,
+    meaning: 'one block has been executed for longer than 4 s: a hostile block, or a machine that is too slow',
+    fix: 'look at processor and disk of the machine; the block is abandoned after --payload.max-time',
+  },
+  {
+    code: 'EXECUTION_ABANDONED',
+    matches: /^execution of block \d+ was abandoned/,
+    meaning: 'a block took longer than --payload.max-time; it is refused for ten times as long, then executed again',
+    fix: 'raise --payload.max-time when the block is valid on other nodes',
+  },
+  {
+    code: 'DISK_LOW',
+    matches: /^the (?:disk of the data directory has \d+ bytes free|free space of the data directory cannot be read)/,
+    meaning: 'less than --db.min-free is left: nothing is written, and new blocks are refused',
+    fix: 'free space or enlarge the disk; the node continues by itself. Shorter --retain.* and basalt db compact save space',
+  },
+  {
+    code: 'MEMORY_LOW',
+    matches: /^the memory of the process is near --memory-max /,
+    meaning: 'calls are refused so that blocks can be executed',
+    fix: 'lower the load or the rate limits, or raise --memory-max',
+  },
+  {
+    code: 'PROOFS_MISSING',
+    matches: /^proofs are (?:recorded up to block |not recorded: )/,
+    meaning: 'with --proofs.required: proofs are behind the head, or recording has ended',
+    fix: 'basalt proofs status shows the recorded blocks; the log has the reason',
+  },
+  {
+    code: 'PENDING_STALE',
+    matches: /^no fresh pending block: /,
+    meaning: 'publishers of flashblocks are silent or not connected; pending is answered as latest',
+    fix: 'check --flashblocks.url with basalt doctor',
+  },
+  {
+    code: 'RPC_RESTARTING',
+    matches: /^all RPC threads have ended and are being restarted$/,
+    meaning: 'no thread answers JSON-RPC for the moment',
+    fix: 'nothing; when it repeats, look for a lack of memory in the log',
+  },
+  {
+    code: 'MAIN_BUSY',
+    matches: /^the main thread of the node has not answered/,
+    meaning: 'the health thread has no report of the main thread: it is busy or stuck',
+    fix: 'look at processor and memory; the parent process kills a node that is stuck',
+  },
+]
+
+/** Returns the reason that a text of `/readyz` has; undefined: of another version. */
+export const reasonOf = (problem: string): ReadinessReason | undefined => readinessReasons.find(({ matches }) => matches.test(problem))
