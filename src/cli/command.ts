@@ -20,6 +20,8 @@ export type CommandBody = {
   readonly flags: readonly FlagName[]
   /** flags of `basalt node` that the command takes too; the help does not list them */
   readonly nodeFlags?: readonly FlagName[]
+  /** its output contains no secret of the flags and variables, even in the texts of other programs */
+  readonly masksSecrets?: true
   /** subcommands, as in `basalt devnet tx` */
   readonly commands?: readonly Command[]
   /** @returns the exit code; faults that it throws become one line and the exit code of `exitCodes.ts` */

@@ -43,6 +43,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/proofs.ts')).proofs,
   },
   {
+    name: 'status',
+    doc: 'print the state of a running node; exit code 1: it is not ready, 4: no node answers',
+    load: async () => (await import('./commands/status/status.ts')).status,
+  },
+  {
     name: 'version',
     doc: 'print the version of Basalt and of Node',
     load: async () => (await import('./commands/version.ts')).version,

@@ -56,6 +56,16 @@ export const cliFault = defineFaults({
     says: (d: { path: string }) => `--jwt ${d.path} and --jwt.secret hold different secrets`,
     fix: 'remove one of the two flags',
   },
+  NODE_SILENT: {
+    severity: 'fatal',
+    says: (d: { name: string; reason: string }) => `no node answers at ${d.name}: ${d.reason}`,
+    fix: 'start it with basalt node, or name its ports with --url and --metrics-url',
+  },
+  NODE_REFUSED: {
+    severity: 'fatal',
+    says: (d: { name: string; method: string; reason: string }) => `${d.name} refused ${d.method}: ${d.reason}`,
+    fix: 'check the arguments; a missing method needs its namespace in --http.api of the node',
+  },
   NODE_KILLED: {
     severity: 'fatal',
     says: () => 'the node was killed (SIGKILL), most often by the system for lack of memory',

@@ -26,6 +26,7 @@ export const flagGroups = [
   'Storage',
   'Devnet',
   'Proofs',
+  'Running node',
   'Output',
   'Not supported yet',
 ] as const

@@ -25,6 +25,7 @@ import {
 } from './flagSpec.ts'
 import { flashblocksFlags } from './flashblocksFlags.ts'
 import { l1Flags } from './l1Flags.ts'
+import { clientFlags } from './localNode/clientFlags.ts'
 import { proofFlags } from './proofFlags.ts'
 import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
@@ -285,6 +286,7 @@ export const flags = {
   ...devnetFlags,
   ...b20Flags,
   ...proofFlags,
+  ...clientFlags,
 
   ...inGroup('Output', {
     'log.level': defaulted(

@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/clock'
 import type { Node } from '#node/node'
 import type { LiveLine } from './output.ts'
+import { count } from './textLayout.ts'
 
 const everyMs = 500
 
@@ -21,8 +22,6 @@ export const duration = (seconds: number): string => {
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }
 
-const thousands = (value: number): string => value.toLocaleString('en-US')
-
 /** Formats a progress line from the rate between two samples: `L1 66/92  L2 120/171  350 blocks/s  12.3 Mgas/s  1 s left`. Pure. */
 export function progressText(from: Sample, to: Sample): string {
   const seconds = Math.max(0.001, (to.timeMs - from.timeMs) / 1000)
@@ -31,8 +30,8 @@ export function progressText(from: Sample, to: Sample): string {
   const left = Math.max(0, to.l2Target - to.l2Block)
   const isFollowing = to.l1Target > 0 && (left === 0 || to.l1Block >= to.l1Target)
   const end = isFollowing ? 'following' : pace > 0 ? `${duration(left / pace)} left` : 'waiting'
-  const place = `L1 ${thousands(to.l1Block)}/${thousands(to.l1Target)}  L2 ${thousands(to.l2Block)}/${thousands(to.l2Target)}`
-  return `${place}  ${thousands(Math.round(pace))} blocks/s  ${megagas.toFixed(1)} Mgas/s  ${end}`
+  const place = `L1 ${count(to.l1Block)}/${count(to.l1Target)}  L2 ${count(to.l2Block)}/${count(to.l2Target)}`
+  return `${place}  ${count(pace)} blocks/s  ${megagas.toFixed(1)} Mgas/s  ${end}`
 }
 
 function sampleOf(clock: Clock, node: Pick<Node, 'progress' | 'executedGas'>): Sample {

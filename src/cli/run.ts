@@ -1,4 +1,5 @@
 import { Option, Command as Program } from 'commander'
+import { isFault } from '#lib/fault'
 import type { LogFormat } from '#lib/logNames'
 import type { Command, CommandBody, CommandEntry, Io } from './command.ts'
 import { packageVersion } from './commands/version.ts'
@@ -9,6 +10,7 @@ import { flagGroups } from './flagSpec.ts'
 import { type FlagName, flags, type RawFlags, wordOf } from './flags.ts'
 import { faultLine } from './output.ts'
 import { readFlags } from './readFlags.ts'
+import { knownSecrets, withoutSecrets } from './secrets.ts'
 
 /** Makes commander's option of a flag. A flag whose feature is missing is parsed, so that it can be refused by name, and hidden in the help. */
 function optionOf(name: FlagName): Option {
@@ -35,8 +37,22 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
   if (command.nodeFlags) sub.addHelpText('after', '\nThe flags of basalt node are accepted too: basalt help node lists them.')
   sub.action(async (...given: unknown[]) => {
     const argument = command.argument ? String(given[0]) : ''
-    done(await command.run(io, optionsByName(sub, command), argument))
+    const raw = optionsByName(sub, command)
+    done(await run(command, io, raw, argument))
   })
+}
+
+/** Runs a command; a fault is written here when its text must not contain secrets. */
+async function run(command: Command, io: Io, raw: RawFlags, argument: string): Promise<number> {
+  if (!command.masksSecrets) return await command.run(io, raw, argument)
+  const masked = withoutSecrets(io, knownSecrets(raw, io.env))
+  try {
+    return await command.run(masked, raw, argument)
+  } catch (error) {
+    if (!isFault(error) || (io.signal.aborted && error === io.signal.reason)) throw error
+    masked.err.write(faultLine(error))
+    return exitCodeOf(error)
+  }
 }
 
 function optionsByName(sub: Program, command: Command): RawFlags {

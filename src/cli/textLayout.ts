@@ -10,7 +10,8 @@ export function columns(rows: readonly (readonly string[])[], aligns: readonly A
   const cells = rows.map((row) => row.map(inOneLine))
   const widths: number[] = []
   for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
-  const padded = (cell: string, at: number): string => (aligns[at] === 'right' ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0))
+  const padded = (cell: string, at: number): string =>
+    aligns[at] === 'right' ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)
   return cells.map((row) => `${row.map(padded).join(gap).trimEnd()}\n`).join('')
 }
 
@@ -24,10 +25,8 @@ export function fieldLines(fields: readonly Field[]): string {
   )
 }
 
-const thousands = new RegExp(/\B(?=(\d{3})+$)/g)
-
-/** Formats an integer with thousands separators, exactly. */
-export const counted = (value: number | bigint): string => value.toString().replaceAll(thousands, ',')
+/** Formats a number with thousands separators, rounded to an integer. */
+export const count = (value: number | bigint): string => (typeof value === 'bigint' ? value : Math.round(value)).toLocaleString('en-US')
 
 const timeUnits = [
   ['d', 86_400],
@@ -42,12 +41,11 @@ export function spanText(seconds: number): string {
   return `${twoDigits(seconds)} s`
 }
 
-const twoDigits = (value: number): string => (Math.abs(value) < 10 ? String(Math.round(value * 10) / 10) : counted(Math.round(value)))
+const twoDigits = (value: number): string => (Math.abs(value) < 10 ? String(Math.round(value * 10) / 10) : count(value))
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
-
-/** Formats a size in decimal units: `2.4 GB`. */
-export function bytesText(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1)
-  return `${twoDigits(bytes / 1_000 ** power)} ${byteUnits[power]}`
+/** Formats bytes with a decimal unit, as `df -H` does. */
+export function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }

@@ -6,7 +6,7 @@ const maxMessage = 200
 /** Result or error of a JSON-RPC 2.0 response. `message` may quote the credentials of the request in any form, so it must not be logged. */
 export type RpcAnswer =
   | { readonly kind: 'result'; readonly result: unknown }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
 
 /** Returns the request object of a call. */
 export const rpcRequest = ({ method, params }: { readonly method: string; readonly params: readonly unknown[] }, id: number): unknown => ({
@@ -23,8 +23,13 @@ export function readRpcAnswer(value: unknown): RpcAnswer {
     if (result === undefined) throw new ShapeError('neither result nor error')
     return { kind: 'result', result }
   }
-  const { code, message } = objectOf(error, 'error')
-  return { kind: 'error', code: Number(code), message: typeof message === 'string' ? message.slice(0, maxMessage) : '' }
+  const { code, message, data } = objectOf(error, 'error')
+  return {
+    kind: 'error',
+    code: Number(code),
+    message: typeof message === 'string' ? message.slice(0, maxMessage) : '',
+    ...(data !== undefined && { data }),
+  }
 }
 
 /**

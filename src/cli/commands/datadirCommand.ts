@@ -5,6 +5,7 @@ import { cliFault } from '../faults.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
 import type { LiveLine } from '../output.ts'
 import { duration } from '../progress.ts'
+import { count } from '../textLayout.ts'
 
 /** Flags of commands on a data directory. */
 export const located = ['datadir', 'network', 'json'] as const satisfies readonly FlagName[]
@@ -14,16 +15,6 @@ export function directoryOf({ datadir, network }: FlagValues<'datadir' | 'networ
   if (network !== undefined) return datadirOf(datadir, networkOf(network).config.l2ChainId)
   if (!datadir.includes('{network}')) return datadir
   throw cliFault('MISSING_FLAG', { flag: 'network', variable: flags.network.env, doc: 'it replaces {network} in --datadir' })
-}
-
-/** Formats a number with separators. */
-export const count = (value: number): string => Math.round(value).toLocaleString('en-US')
-
-/** Formats bytes with a decimal unit, as `df -H` does. */
-export function size(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }
 
 /** Returns how many were done per second, and the time that the rest takes as text. */

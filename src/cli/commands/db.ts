@@ -11,7 +11,8 @@ import { createTextFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
 import { createLiveLine, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
-import { count, directoryOf, located, paceOf, showBlocks, size } from './datadirCommand.ts'
+import { count, size } from '../textLayout.ts'
+import { directoryOf, located, paceOf, showBlocks } from './datadirCommand.ts'
 import { importBlocks } from './import.ts'
 
 /** Returns the data directory, and has the parent process report an end of this one by a signal. @throws Fault as of `directoryOf` */

@@ -9,7 +9,8 @@ import { cliFault } from '../faults.ts'
 import type { FlagName, FlagValues } from '../flags.ts'
 import { createLiveLine } from '../output.ts'
 import { needed, readFlags } from '../readFlags.ts'
-import { count, directoryOf, located, showBlocks, size } from './datadirCommand.ts'
+import { count, size } from '../textLayout.ts'
+import { directoryOf, located, showBlocks } from './datadirCommand.ts'
 
 const placed = [...located, 'proofs.path'] as const satisfies readonly FlagName[]
 

@@ -11,7 +11,7 @@ export type Sample = { readonly labels: Readonly<Record<string, string>>; readon
 /** Most lines of a scrape that are read; a node has about 1,000. */
 const maxLines = 50_000
 
-const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/
+const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\]|\\.)*",?)*)\})? (\S+)(?: -?\d+)?$/
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)",?/g
 
 const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (_all, char: string) => (char === 'n' ? '\n' : char))
@@ -36,7 +36,7 @@ export function parseMetrics(text: string): MetricValues {
   const series = (name: string): readonly Sample[] => byName.get(name) ?? []
   return {
     series,
-    value(name, labels = {}) {
+    value(name, labels = {}): number | undefined {
       const wanted = Object.entries(labels)
       return series(name).find(
         ({ labels: own }) => Object.keys(own).length === wanted.length && wanted.every(([key, value]) => own[key] === value),

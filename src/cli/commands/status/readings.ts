@@ -1,0 +1,58 @@
+import type { MetricValues } from '../../localNode/metricText.ts'
+import { type NodeAddress, pageOf } from '../../localNode/nodeAddress.ts'
+import {
+  type CallAnswer,
+  NodeClient,
+  type NodeClientDeps,
+  type Reached,
+  type ReadyPage,
+  readMetrics,
+  readReady,
+} from '../../localNode/nodeClient.ts'
+
+const labels = ['latest', 'safe', 'finalized'] as const
+const calls = [
+  ...['eth_chainId', 'web3_clientVersion', 'eth_syncing', 'net_peerCount', 'debug_proofsSyncStatus'].map((method) => ({
+    method,
+    params: [],
+  })),
+  ...labels.map((label) => ({ method: 'eth_getBlockByNumber', params: [label, false] })),
+]
+
+/** What a node answers about itself. Each part may be missing: JSON-RPC and metrics are different ports, and of two halves one has no JSON-RPC. */
+export type Readings = {
+  readonly nowMs: number
+  /** by method; blocks by label */
+  readonly rpc: Reached<Readonly<Record<string, CallAnswer>>>
+  readonly metrics: Reached<MetricValues>
+  readonly ready: Reached<ReadyPage>
+}
+
+/** Returns the first page that is reached, else the failure of the first endpoint. */
+async function firstReached<E, T>(endpoints: readonly E[], read: (endpoint: E) => Promise<Reached<T>>): Promise<Reached<T>> {
+  let failure: Reached<T> | undefined
+  for (const endpoint of endpoints) {
+    const page = await read(endpoint)
+    if (page.kind === 'reached') return page
+    failure ??= page
+  }
+  return failure ?? { kind: 'silent', reason: 'no address' }
+}
+
+async function readRpc(deps: NodeClientDeps, address: NodeAddress): Promise<Readings['rpc']> {
+  const answers = await new NodeClient(deps, address.rpc).batch(calls)
+  if (answers.kind === 'silent') return answers
+  const named = answers.value.map((answer, at) => [String(calls[at]?.params[0] ?? calls[at]?.method), answer] as const)
+  return { kind: 'reached', value: Object.fromEntries(named) }
+}
+
+/** Reads every part at once. */
+export async function readNode(deps: NodeClientDeps, address: NodeAddress): Promise<Readings> {
+  const rpcPage = new URL(address.rpc.url)
+  const [rpc, metrics, ready] = await Promise.all([
+    readRpc(deps, address),
+    firstReached(address.pages, (page) => readMetrics(deps, pageOf(page, '/metrics'))),
+    firstReached([...address.pages, rpcPage], (page) => readReady(deps, pageOf(page, '/readyz'))),
+  ])
+  return { nowMs: deps.clock.nowMs(), rpc, metrics, ready }
+}

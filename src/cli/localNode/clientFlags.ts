@@ -1,0 +1,19 @@
+import { inGroup, url } from '../flagSpec.ts'
+
+/** Flags of commands that read from a running node. */
+export const clientFlags = inGroup('Running node', {
+  url: url(
+    {
+      secret: true,
+      doc: 'JSON-RPC of the node; default: the port of --http.port on this machine, which the environment of the node may set',
+    },
+    ['http', 'https'],
+  ),
+  'metrics-url': url(
+    {
+      secret: true,
+      doc: '/metrics of the node; default: the ports of --metrics.port and --rollup.port on this machine or the host of --url',
+    },
+    ['http', 'https'],
+  ),
+})

@@ -1,0 +1,59 @@
+import type { Io } from './command.ts'
+import { type FlagName, flags, type RawFlags } from './flags.ts'
+import { neutralNameOf } from './otherClientEnv.ts'
+
+const hidden = '(secret)'
+/** Shorter texts are words rather than keys. */
+const leastKeyChars = 8
+const leastValueChars = 4
+
+/** Returns the texts of a URL that may be a key: user and password, values of the query, and segments of the path that look like a key. */
+function keysOfUrl(text: string): readonly string[] {
+  if (!URL.canParse(text)) return []
+  const { username, password, pathname, searchParams } = new URL(text)
+  const segments = pathname.split('/').filter((part) => part.length >= leastKeyChars && (/\d/.test(part) || part.length >= 20))
+  const values = [username, password, ...searchParams.values()].filter((value) => value.length >= leastValueChars)
+  return [...segments, ...values].flatMap((key) => [key, decoded(key)])
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // a `%` that does not begin an escape
+  }
+}
+
+/** Returns the secret texts of a value: the value itself, or the keys of its URLs. */
+function secretsOf(value: string): readonly string[] {
+  const parts = value.split(',').map((one) => one.trim().replaceAll(/^["']|["']$/g, ''))
+  return parts
+    .flatMap((part) => (URL.canParse(part) ? keysOfUrl(part) : [part, part.replace(/^0x/, '')]))
+    .filter((key) => key.length >= leastValueChars)
+}
+
+/** Returns every secret text on the command line and in the environment, by the tables of flags; longer ones first. */
+export function knownSecrets(raw: RawFlags, env: NodeJS.ProcessEnv): readonly string[] {
+  const texts = (Object.keys(flags) as FlagName[])
+    .filter((name) => flags[name].secret)
+    .flatMap((name) => {
+      const names = [flags[name].env, ...flags[name].aliases.map((alias) => alias.name)]
+      const variables = names.flatMap((one) => [env[one], env[neutralNameOf(one) ?? '']])
+      return [raw[name], ...variables].filter((text) => typeof text === 'string')
+    })
+  return [...new Set(texts.flatMap(secretsOf))].toSorted((a, b) => b.length - a.length)
+}
+
+/**
+ * Returns the same streams, on which each known secret is replaced. Commands print no secret on purpose; this also covers texts of other programs that
+ * quote one.
+ */
+export function withoutSecrets(io: Io, secrets: readonly string[]): Io {
+  if (secrets.length === 0) return io
+  const masked = (text: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  return {
+    ...io,
+    out: { write: (text) => io.out.write(masked(text)) },
+    err: { isTerminal: io.err.isTerminal, write: (text) => io.err.write(masked(text)) },
+  }
+}
