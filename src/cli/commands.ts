@@ -48,6 +48,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status/status.ts')).status,
   },
   {
+    name: 'config',
+    doc: 'show, check or translate the settings of basalt node',
+    load: async () => (await import('./commands/config/config.ts')).config,
+  },
+  {
     name: 'version',
     doc: 'print the version of Basalt and of Node',
     load: async () => (await import('./commands/version.ts')).version,

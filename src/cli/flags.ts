@@ -1,6 +1,7 @@
 import { networkNames } from '#chainspec/networkNames'
 import { logFormats, logLevels } from '#lib/logNames'
 import { b20Flags } from './b20Flags.ts'
+import { configFlags } from './commands/config/configFlags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
@@ -287,6 +288,7 @@ export const flags = {
   ...b20Flags,
   ...proofFlags,
   ...clientFlags,
+  ...configFlags,
 
   ...inGroup('Output', {
     'log.level': defaulted(

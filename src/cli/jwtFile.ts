@@ -9,8 +9,8 @@ import { cliFault } from './faults.ts'
 const maxFileBytes = 1_024
 
 const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
-/** Reads the secret; undefined: the file does not exist. */
-function readSecret(path: string): Uint8Array | undefined {
+/** Reads the secret; undefined: the file does not exist. @throws Fault JWT_FILE_BAD, UNREADABLE_FILE (fatal) */
+export function readSecret(path: string): Uint8Array | undefined {
   let file: number
   try {
     file = openSync(path, 'r')

@@ -77,6 +77,21 @@ export const optionFlags = [
   'retain.receipts',
   'retain.logs',
 ] as const satisfies readonly FlagName[]
+/** Every flag of `basalt node`. */
+export const nodeFlags = [
+  'network',
+  'rollup.config',
+  'genesis',
+  ...optionFlags,
+  'p2p.disable',
+  'log.level',
+  'log.format',
+  'p2p.port',
+] as const satisfies readonly FlagName[]
+
+/** The sample secret in the env files of base/node, which many operators have not changed. */
+export const publishedSecret = '688f5d737bad920bdfb2fc2f488d6b6209eebda1dae949a8de91398d932c517a'
+
 type OptionFlag = (typeof optionFlags)[number]
 export type OptionValues = FlagValues<OptionFlag>
 
@@ -156,9 +171,12 @@ function withL1ChainConfig(config: RollupConfig, path: string | undefined): Roll
   return path === undefined ? config : { ...config, l1BlobSchedule: parseBlobSchedule(readJsonFile(path), config.l1ChainId) }
 }
 
+/** Reads the secret of the Engine API from its file. */
+export type SecretReader = (path: string) => Uint8Array
+
 /** A secret given as a value overrides the file, which compose.yaml may name for every operator. */
-function secretOf({ jwt, 'jwt.secret': digits }: OptionValues, datadir: string): Uint8Array {
-  return digits === undefined ? sharedSecret(jwt ?? join(datadir, 'jwt.hex')) : fromHex(`0x${digits}`)
+function secretOf({ jwt, 'jwt.secret': digits }: OptionValues, datadir: string, readFile: SecretReader): Uint8Array {
+  return digits === undefined ? readFile(jwt ?? join(datadir, 'jwt.hex')) : fromHex(`0x${digits}`)
 }
 
 /**
@@ -200,6 +218,7 @@ export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptio
 /**
  * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
  * @param nowMs wall clock
+ * @param readSecret by default the file is created when it does not exist
  * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
  */
 export function nodeOptionsOf(
@@ -207,6 +226,7 @@ export function nodeOptionsOf(
   chain: Pick<NodeOptions, 'config' | 'genesis'>,
   version: string,
   nowMs = systemClock.nowMs(),
+  readSecret: SecretReader = sharedSecret,
 ): NodeOptions {
   checkMode(given)
   const { mode, engine } = given
@@ -217,7 +237,7 @@ export function nodeOptionsOf(
   const maxRequestsPerSec = given['l1.max-rps']
   const slotSec = given['l1.slot-seconds']
   const sequencerUrl = mode === 'consensus' ? undefined : given['sequencer.http']
-  const secret = mode === 'all' ? undefined : secretOf(given, datadir)
+  const secret = mode === 'all' ? undefined : secretOf(given, datadir, readSecret)
   return {
     ...chain,
     config,

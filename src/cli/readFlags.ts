@@ -104,6 +104,33 @@ function readOne(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.Proc
   return { value: agreedValue(flag, said) ?? spec.fallback, notes }
 }
 
+/** Origin of a flag's value; `no effect`: the flag has none in the mode. */
+export type Origin =
+  | { readonly kind: 'command line' | 'default' | 'not set' | 'no effect' }
+  | { readonly kind: 'environment'; readonly variables: readonly string[] }
+
+/** Effective value of a flag as text, and where it is from. The text of a secret flag must not be shown. */
+export type Explained = { readonly text: string | undefined; readonly from: Origin; readonly notes: readonly Note[] }
+
+/**
+ * Returns the value that a flag has in a mode, and its origin.
+ * @throws the faults of `readFlagsOfMode` for this flag
+ */
+export function explainFlag(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.ProcessEnv): Explained {
+  const spec: AnyFlag & { readonly fallbackText?: string } = flags[flag]
+  const { value, notes } = readOne(flag, mode, raw, env)
+  if (raw[flag] !== undefined) return { text: String(raw[flag]), from: { kind: 'command line' }, notes }
+  if (!spec.modes.includes(mode)) return { text: undefined, from: { kind: 'no effect' }, notes }
+  const said = spec.unsupported ? [] : saidIn(flag, mode, env)
+  if (said.length > 0) {
+    const [first] = said.filter(({ isAddition }) => !isAddition)
+    const texts = [...(first ? [first] : []), ...said.filter(({ isAddition }) => isAddition)].map(({ text }) => text)
+    return { text: texts.join(','), from: { kind: 'environment', variables: said.map(({ variable }) => variable) }, notes }
+  }
+  if (value === undefined) return { text: undefined, from: { kind: 'not set' }, notes }
+  return { text: spec.fallbackText, from: { kind: 'default' }, notes }
+}
+
 /** Names of every flag in every mode: one environment serves both halves. */
 const knownNames: ReadonlySet<string> = new Set(
   Object.values(flags).flatMap((spec: AnyFlag) => [spec.env, ...spec.aliases.map(({ name }) => name)]),

@@ -9,28 +9,13 @@ import { chooseChain } from '../chosenChain.ts'
 import type { CommandBody } from '../command.ts'
 import { endLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
-import type { FlagName } from '../flags.ts'
 import { openLog } from '../logOutput.ts'
-import { nodeOptionsOf, optionFlags, unusedSecretFile } from '../nodeOptions.ts'
+import { nodeFlags, nodeOptionsOf, publishedSecret, unusedSecretFile } from '../nodeOptions.ts'
 import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
-
-const names = [
-  'network',
-  'rollup.config',
-  'genesis',
-  ...optionFlags,
-  'p2p.disable',
-  'log.level',
-  'log.format',
-  'p2p.port',
-] as const satisfies readonly FlagName[]
-
-/** The sample secret in the env files of base/node, which many operators have not changed. */
-const publishedSecret = '688f5d737bad920bdfb2fc2f488d6b6209eebda1dae949a8de91398d932c517a'
 
 function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
   if (mode === 'execution') return
@@ -63,7 +48,7 @@ function watchedKeys(
 }
 
 export const node: CommandBody = {
-  flags: names,
+  flags: nodeFlags,
   async run(io, raw): Promise<number> {
     const { mode } = readFlags(['mode'], raw, io.env)
     const { values: output } = readFlagsOfMode(['log.level', 'log.format'], mode, raw, io.env)
@@ -71,7 +56,7 @@ export const node: CommandBody = {
     const log = openLog(io, output['log.level'], output['log.format'], line)
     // before any flag can be refused: a typing error in a variable explains a missing flag
     logNotes(strangeVariables(io.env), log)
-    const { values: given, notes } = readFlagsOfMode(names, mode, raw, io.env)
+    const { values: given, notes } = readFlagsOfMode(nodeFlags, mode, raw, io.env)
     const chain = chooseChain(given)
     const options = nodeOptionsOf(given, { config: chain.config, genesis: () => chain.genesis }, packageVersion())
     const unusedFile = unusedSecretFile(given, raw)
