@@ -48,6 +48,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status/status.ts')).status,
   },
   {
+    name: 'doctor',
+    doc: 'check the settings, L1 endpoints, disk and limits of a node, and print what to do; exit code 1 with an error',
+    load: async () => (await import('./commands/doctor/doctor.ts')).doctor,
+  },
+  {
     name: 'config',
     doc: 'show, check or translate the settings of basalt node',
     load: async () => (await import('./commands/config/config.ts')).config,
