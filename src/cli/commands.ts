@@ -58,6 +58,36 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/config/config.ts')).config,
   },
   {
+    name: 'block',
+    doc: 'print a block: header, decoded L1 attributes, transactions',
+    load: async () => (await import('./commands/lookup/block.ts')).block,
+  },
+  {
+    name: 'tx',
+    doc: 'print a transaction, its result, and its fee split into execution, L1 and operator parts',
+    load: async () => (await import('./commands/lookup/transaction.ts')).tx,
+  },
+  {
+    name: 'receipt',
+    doc: 'print the receipt of a transaction: fee parts, and logs with the names of events and B20 tokens',
+    load: async () => (await import('./commands/lookup/transaction.ts')).receipt,
+  },
+  {
+    name: 'account',
+    doc: 'print balance, nonce and code of an account, and the facts of a B20 token',
+    load: async () => (await import('./commands/lookup/account.ts')).account,
+  },
+  {
+    name: 'call',
+    doc: 'call a contract without a transaction, and print the result or the reason of the failure',
+    load: async () => (await import('./commands/lookup/call.ts')).call,
+  },
+  {
+    name: 'logs',
+    doc: 'print logs of a range of blocks with the names of events and B20 tokens',
+    load: async () => (await import('./commands/lookup/logs.ts')).logs,
+  },
+  {
     name: 'version',
     doc: 'print the version of Basalt and of Node',
     load: async () => (await import('./commands/version.ts')).version,

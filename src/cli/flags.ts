@@ -2,6 +2,7 @@ import { networkNames } from '#chainspec/networkNames'
 import { logFormats, logLevels } from '#lib/logNames'
 import { b20Flags } from './b20Flags.ts'
 import { configFlags } from './commands/config/configFlags.ts'
+import { lookupFlags } from './commands/lookup/lookupFlags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
@@ -289,6 +290,7 @@ export const flags = {
   ...proofFlags,
   ...clientFlags,
   ...configFlags,
+  ...lookupFlags,
 
   ...inGroup('Output', {
     'log.level': defaulted(
