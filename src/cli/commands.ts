@@ -88,6 +88,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/lookup/logs.ts')).logs,
   },
   {
+    name: 'explain',
+    doc: 'explain the code of a fault, or a reason of /readyz, and what to do',
+    load: async () => (await import('./commands/explain/explain.ts')).explain,
+  },
+  {
+    name: 'completion',
+    doc: 'print the completion script of a shell: bash, zsh or fish',
+    load: async () => (await import('./commands/completion/completion.ts')).completionOf(commands),
+  },
+  {
     name: 'version',
     doc: 'print the version of Basalt and of Node',
     load: async () => (await import('./commands/version.ts')).version,
