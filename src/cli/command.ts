@@ -14,7 +14,7 @@ export type Io = {
   readonly supervisor?: Supervisor
 }
 
-/** What a command takes and does. */
+/** Arguments, flags and work of a command. */
 export type CommandBody = {
   readonly argument?: { readonly name: string; readonly doc: string }
   readonly flags: readonly FlagName[]

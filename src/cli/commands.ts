@@ -1,6 +1,6 @@
 import type { CommandEntry } from './command.ts'
 
-/** Every command of `basalt`, in the order of the help. The files of a command are loaded when it runs: one that answers at once loads no node. */
+/** Every command of `basalt`, in the order of the help. The files of a command are loaded when it runs, so a short command loads no node. */
 export const commands: readonly CommandEntry[] = [
   {
     name: 'devnet',

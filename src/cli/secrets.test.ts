@@ -17,31 +17,44 @@ const secretFlags = (Object.keys(flags) as FlagName[]).filter((name) => flags[na
 const hexSecret = 'c0ffee'.repeat(10).padEnd(64, '5')
 
 /** Secret parts of a planted URL; each flag has its own. */
-const plantsOf = (flag: string): readonly string[] => ['user', 'pass', 'path', 'query'].map((part) => `${part}-s3cret-${flag.replaceAll('.', '-')}`)
+const plantsOf = (flag: string): readonly string[] =>
+  ['user', 'pass', 'path', 'query'].map((part) => `${part}-s3cret-${flag.replaceAll('.', '-')}`)
 const urlFor = (flag: string, port: number, scheme: string): string => {
   const [user, pass, path, query] = plantsOf(flag)
   return `${scheme}://${user}:${pass}@127.0.0.1:${port}/${path}?key=${query}`
 }
 /** Value of a secret flag. */
-function valueOf(flag: FlagName, port: number): string {
+function plantedValue(flag: FlagName, port: number): string {
   if (flag === 'jwt.secret') return hexSecret
   if (flag === 'mnemonic') return plantsOf(flag).join(' ')
   return urlFor(flag, port, flag.startsWith('flashblocks') ? 'ws' : 'http')
 }
 /** The words of a mnemonic are a secret together. */
-const planted = [hexSecret, valueOf('mnemonic', 0), ...secretFlags.filter((flag) => flag !== 'mnemonic' && flag !== 'jwt.secret').flatMap(plantsOf)]
+const planted = [
+  hexSecret,
+  plantedValue('mnemonic', 0),
+  ...secretFlags.filter((flag) => flag !== 'mnemonic' && flag !== 'jwt.secret').flatMap(plantsOf),
+]
 const found = (text: string): readonly string[] => planted.filter((secret) => text.includes(secret))
 
 /** Node that repeats every secret in its answers. */
 const echo = planted.join(' ')
 const echoing: ScriptedServer = {
   rpc: Object.fromEntries(
-    ['eth_chainId', 'eth_call', 'eth_getLogs', 'eth_getBlockByNumber', 'eth_getTransactionByHash', 'eth_getBalance', 'web3_clientVersion'].map((method) => [
-      method,
-      { error: { code: 1, message: echo } },
-    ]),
+    [
+      'eth_chainId',
+      'eth_call',
+      'eth_getLogs',
+      'eth_getBlockByNumber',
+      'eth_getTransactionByHash',
+      'eth_getBalance',
+      'web3_clientVersion',
+    ].map((method) => [method, { error: { code: 1, message: echo } }]),
   ),
-  pages: { '/readyz': { status: 503, body: JSON.stringify({ ready: false, problems: planted.map((secret) => `stopped: ${secret}`) }) }, '/metrics': { body: echo } },
+  pages: {
+    '/readyz': { status: 503, body: JSON.stringify({ ready: false, problems: planted.map((secret) => `stopped: ${secret}`) }) },
+    '/metrics': { body: echo },
+  },
 }
 
 const hash = `0x${'12'.repeat(32)}`
@@ -71,18 +84,28 @@ it('cli/secrets: the lines cover every command that reads settings or a node', (
   expect(commands.map(({ name }) => name).filter((name) => !covered.has(name) && !earlier.includes(name))).toEqual([])
 })
 
-it.each(lines.map((line) => [line.slice(0, 2).join(' '), line] as const))('cli/secrets: %s prints no secret of variables, flags, files or a node that repeats them', async (_name, line) => {
-  await using node = await serveNode(echoing)
-  const env = Object.fromEntries(secretFlags.map((flag) => [flags[flag].env, valueOf(flag, node.port)]))
-  writeFileSync(join(dir, 'old.env'), Object.entries(env).map((pair) => pair.join('=')).concat('BASE_NODE_L1_ETH_RPC=wss://user-s3cret-l1-rpc@x').join('\n'))
-  for (const format of [[], ['--json']]) {
-    if (format.length > 0 && line[0] === 'completion') continue
-    const io = scriptedIo({ clock: systemClock, env })
-    await runCli([...line, ...format], io)
-    expect([line, found(io.written.out), found(io.written.err)]).toEqual([line, [], []])
-    expect(io.written.out + io.written.err).not.toBe('')
-  }
-}, 120_000)
+it.each(lines.map((line) => [line.slice(0, 2).join(' '), line] as const))(
+  'cli/secrets: %s prints no secret of variables, flags, files or a node that repeats them',
+  async (_name, line) => {
+    await using node = await serveNode(echoing)
+    const env = Object.fromEntries(secretFlags.map((flag) => [flags[flag].env, plantedValue(flag, node.port)]))
+    writeFileSync(
+      join(dir, 'old.env'),
+      Object.entries(env)
+        .map((pair) => pair.join('='))
+        .concat('BASE_NODE_L1_ETH_RPC=wss://user-s3cret-l1-rpc@x')
+        .join('\n'),
+    )
+    for (const format of [[], ['--json']]) {
+      if (format.length > 0 && line[0] === 'completion') continue
+      const io = scriptedIo({ clock: systemClock, env })
+      await runCli([...line, ...format], io)
+      expect([line, found(io.written.out), found(io.written.err)]).toEqual([line, [], []])
+      expect(io.written.out + io.written.err).not.toBe('')
+    }
+  },
+  120_000,
+)
 
 it('cli/secrets: a secret on the command line is hidden too, and in an invalid value', async () => {
   const io = scriptedIo({ clock: systemClock })
@@ -93,7 +116,9 @@ it('cli/secrets: a secret on the command line is hidden too, and in an invalid v
 
 it('cli/secrets: keeps hosts and words of paths, and hides keys however they are written', () => {
   const env = { BASALT_L1_RPC: '"https://eth.example/v2/AbCdEfGh12345678?apikey=0987abcd,https://u%40b:p%2Fw0rd@other/rpc"' }
-  expect(knownSecrets({}, env)).toEqual(expect.arrayContaining(['AbCdEfGh12345678', '0987abcd', 'p%2Fw0rd', 'p/w0rd', 'u@b'].filter((key) => key.length >= 4)))
+  expect(knownSecrets({}, env)).toEqual(
+    expect.arrayContaining(['AbCdEfGh12345678', '0987abcd', 'p%2Fw0rd', 'p/w0rd', 'u@b'].filter((key) => key.length >= 4)),
+  )
   expect(knownSecrets({}, env)).not.toEqual(expect.arrayContaining(['eth.example']))
   const io = scriptedIo()
   withoutSecrets(io, ['p/w0rd']).out.write('a p/w0rd b')

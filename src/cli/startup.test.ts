@@ -29,7 +29,7 @@ function closure(...roots: readonly string[]): { readonly files: readonly string
   return { files: [...files].map((file) => relative(src, file)).sort(), packages: [...packages].sort() }
 }
 
-it('cli/startup: status loads no package but commander, and nothing of a node', () => {
+it('cli/startup: status loads one package, commander, and no code of the node', () => {
   const { files, packages } = closure('cli/main.ts', 'cli/commands/status/status.ts')
   expect(packages).toEqual(['commander'])
   expect(files.filter((file) => /^(?:node|chainspec|devnet)\//.test(file))).toEqual([

@@ -2,8 +2,21 @@ import { expect, it } from 'vitest'
 import { columns, count, fieldLines, size, spanText } from './textLayout.ts'
 
 it('cli/textLayout: aligns columns, and keeps foreign text in its cell', () => {
-  expect(columns([['a', 'bb'], ['ccc', 'd\ne\u001b[2J']], ['right'])).toBe('  a  bb\nccc  d e [2J\n')
-  expect(fieldLines([['one', 'x'], ['three', ['y', 'z']]])).toBe('one    x\nthree  y\n       z\n')
+  expect(
+    columns(
+      [
+        ['a', 'bb'],
+        ['ccc', 'd\ne\u001b[2J'],
+      ],
+      ['right'],
+    ),
+  ).toBe('  a  bb\nccc  d e [2J\n')
+  expect(
+    fieldLines([
+      ['one', 'x'],
+      ['three', ['y', 'z']],
+    ]),
+  ).toBe('one    x\nthree  y\n       z\n')
 })
 
 it.each<[number, string]>([

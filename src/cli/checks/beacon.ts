@@ -79,7 +79,7 @@ async function blobFindings(
   ]
 }
 
-/** Returns what a beacon API is for: its genesis and slots, with a slot time of the operator instead of its own. */
+/** Reads the genesis time and the slot time of a beacon API. A slot time of the operator replaces its own. */
 async function lookAt(deps: ProbeDeps, endpoint: Endpoint, slotSec: number | undefined): Promise<Finding | Times> {
   const genesis = await probe(deps, under(endpoint, '/eth/v1/beacon/genesis'))
   const genesisSec = dataField(genesis, 'genesis_time')

@@ -99,7 +99,12 @@ function addProcessors(add: Add, { cores, cgroupCpus = cores }: MachineFacts): v
 function addUserLimits(add: Add, { openFiles, addressSpaceBytes, fileBytes }: MachineFacts): void {
   if (openFiles !== undefined && openFiles < usefulFiles) {
     const fix = 'raise it: ulimit -n 65536, systemd LimitNOFILE, docker --ulimit nofile'
-    add(openFiles < leastFiles ? 'error' : 'warning', 'limit of open files', `${openFiles}: connections are refused when it is reached`, fix)
+    add(
+      openFiles < leastFiles ? 'error' : 'warning',
+      'limit of open files',
+      `${openFiles}: connections are refused when it is reached`,
+      fix,
+    )
   }
   if (addressSpaceBytes !== undefined && addressSpaceBytes < leastAddressBytes) {
     const what = `${size(addressSpaceBytes)}: the database and the interpreter cannot be mapped`
@@ -111,13 +116,14 @@ function addUserLimits(add: Add, { openFiles, addressSpaceBytes, fileBytes }: Ma
   }
 }
 
-/** Returns what is wrong with the limits. Pure. @param memoryMaxBytes --memory-max; undefined: the default, a share of the memory */
+/** Returns the findings about limits. Pure. @param memoryMaxBytes --memory-max; undefined: the default, a share of the memory */
 export function machineFindings(facts: MachineFacts, memoryMaxBytes: number | undefined): readonly Finding[] {
   const findings: Finding[] = []
   const add: Add = (level, where, what, fix) => void findings.push({ level, where, what, fix })
   addMemory(add, facts, memoryMaxBytes)
   addProcessors(add, facts)
   addUserLimits(add, facts)
-  if (facts.pid === 1) add('warning', 'container', 'the program is process 1, without an init', 'start the container with --init (compose: init: true)')
+  if (facts.pid === 1)
+    add('warning', 'container', 'the program is process 1, without an init', 'start the container with --init (compose: init: true)')
   return findings
 }

@@ -25,7 +25,7 @@ function findingOf(flag: string, host: string, port: number, code: string, isRun
   return [{ level: 'error', where, what: `${host} is not an address of this machine (${code})`, fix: `correct --${flag}.addr` }]
 }
 
-/** Checks that the ports of a node are free. @param isRunning a node answers on this machine: it may be the one that uses them */
+/** Checks that the ports of a node are free. @param isRunning a node answers on this machine, and may hold its ports */
 export async function checkPorts(listen: ListenOptions, isRunning: boolean): Promise<readonly Finding[]> {
   const servers = Object.entries(listen).flatMap(([flag, server]) =>
     'port' in server && server.port !== 0 ? [{ flag, host: server.host, port: server.port }] : [],

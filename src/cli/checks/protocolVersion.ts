@@ -20,7 +20,7 @@ const where = 'ProtocolVersions on L1'
 const whenText = (activationSec: number, nowSec: number): string =>
   activationSec <= nowSec ? `active since ${spanText(nowSec - activationSec)}` : `active in ${spanText(activationSec - nowSec)}`
 
-/** Compares the forks of this version with those that the chain publishes on L1. */
+/** Compares the forks of this version with the schedule on L1. */
 export async function checkProtocolVersion(deps: ProbeDeps, { endpoint }: UsableL1, config: RollupConfig): Promise<readonly Finding[]> {
   const contract = forkScheduleContractOf(config)
   if (contract === undefined) return []

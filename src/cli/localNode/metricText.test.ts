@@ -11,6 +11,9 @@ it('cli/localNode/metricText: reads values with their labels, infinities, escape
   expect(metrics.series('b')).toHaveLength(2)
 })
 
-it.each(['', '\u0000\u0001', 'a{b="c} 5', '{} 5', 'a{b="c"} five', 'a '.repeat(10_000)])('cli/localNode/metricText: skips what is no sample (%#)', (text) => {
-  expect(parseMetrics(text).series('a')).toEqual([])
-})
+it.each(['', '\u0000\u0001', 'a{b="c} 5', '{} 5', 'a{b="c"} five', 'a '.repeat(10_000)])(
+  'cli/localNode/metricText: skips a line without a sample (%#)',
+  (text) => {
+    expect(parseMetrics(text).series('a')).toEqual([])
+  },
+)

@@ -1,4 +1,4 @@
-/** A reason why `/readyz` is 503: how its text begins, what it means, what to do. */
+/** A reason of status 503 of `/readyz`, with its meaning and its remedy. */
 export type ReadinessReason = {
   /** name for `basalt explain` and for alerts */
   readonly code: string
@@ -43,7 +43,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
   {
     code: 'HEAD_OLD',
     matches: /^the unsafe head, block /,
-    meaning: 'the head is older than --ready.max-lag: the followed node is silent, behind, or faster than this machine',
+    meaning: 'the head is older than --ready.max-lag: the followed node is behind or does not answer, or this machine is too slow',
     fix: 'check --source.l2.rpc with basalt doctor; compare its head with that of basalt status',
   },
   {
@@ -55,7 +55,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
   {
     code: 'FOLLOWING_STOPPED',
     matches: /^following has stopped: /,
-    meaning: 'blocks of the followed node are not taken any more',
+    meaning: 'the node has stopped to take blocks of the followed node',
     fix: 'basalt explain the code at the end of the reason',
   },
   {

@@ -14,7 +14,7 @@ it.each<[string, number[], number | undefined]>([
   ['has no forecast over too short a span', [100, 90], undefined],
   ['divides the rest by the rate', [100, 90, 80], 7],
   ['is 0 at the floor, whatever the span', [10], 0],
-  ['is infinite for a value that stands still', [100, 100, 100], Number.POSITIVE_INFINITY],
+  ['is infinite for a constant value', [100, 100, 100], Number.POSITIVE_INFINITY],
   ['is infinite for a value that grows', [100, 110, 120], Number.POSITIVE_INFINITY],
 ])('node/metrics/trend: %s', (_what, values, seconds) => {
   expect(trendOf(...values).secondsTo(10)).toBe(seconds)

@@ -22,7 +22,7 @@ export type Shell = (typeof shells)[number]
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Case arms of a shell: the words of a command, and what they complete to. */
+/** Case arms of a shell script, one for the words of each command. */
 const arms = (tree: readonly CommandNode[], body: (node: CommandNode) => string): string =>
   tree.map((node) => `    ${quoted(node.words)}) ${body(node)} ;;\n`).join('')
 

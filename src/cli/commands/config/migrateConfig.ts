@@ -4,7 +4,7 @@ import { type FlagName, flags } from '../../flags.ts'
 import { publishedSecret } from '../../nodeOptions.ts'
 import { foreignOf, neutralNameOf, withoutNeutralPrefix } from '../../otherClientEnv.ts'
 
-/** What became of a line of an env file. */
+/** Outcome of a line of an env file. */
 export type MigratedLine = {
   /** number of the line, from 1 */
   readonly line: number

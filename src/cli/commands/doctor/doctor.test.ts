@@ -210,9 +210,11 @@ it.each<[string, World, RegExp]>([
     /^error: +--source\.l2\.rpc \S+: its chain id is 10, expected 8453/m,
   ],
   [
-    'a source that stands still',
+    'a source with an old head',
     {
-      other: { rpc: l2Rpc({ eth_getBlockByNumber: { result: { number: '0x1', hash: hashOf(1), timestamp: quantity(nowSec() - 7_200) } } }) },
+      other: {
+        rpc: l2Rpc({ eth_getBlockByNumber: { result: { number: '0x1', hash: hashOf(1), timestamp: quantity(nowSec() - 7_200) } } }),
+      },
       flags: (url) => ['--source.l2.rpc', url],
     },
     /^warning: +--source\.l2\.rpc \S+: its head is 2 h old/m,

@@ -27,7 +27,7 @@ const requestsMs = 15_000
 
 type Report = { readonly findings: readonly Finding[]; readonly looked: readonly string[] }
 
-/** Checks L1 and what is read from it: the beacon API, the clock, the published forks. */
+/** Checks L1 and the parts that depend on it: beacon API, clock, published forks. */
 async function l1Report(deps: ProbeDeps, { config, datadir, l1 }: NodeOptions): Promise<Report> {
   if (l1 === undefined) return { findings: [], looked: [] }
   const needsHistory = !existsSync(join(datadir, 'chain'))

@@ -20,7 +20,14 @@ it('cli/commands/doctor: finds nothing wrong with a node for a devnet, and nothi
   await using devnet = await startDevnet()
   const { urls } = devnet
   expect((await run(['devnet', 'export', dir, '--control.port', new URL(urls.control).port])).code).toBe(0)
-  const files = ['--rollup.config', join(dir, 'rollup.json'), '--genesis', join(dir, 'genesis.json'), '--l1.chain-config', join(dir, 'l1-chain-config.json')]
+  const files = [
+    '--rollup.config',
+    join(dir, 'rollup.json'),
+    '--genesis',
+    join(dir, 'genesis.json'),
+    '--l1.chain-config',
+    join(dir, 'l1-chain-config.json'),
+  ]
   const l1 = ['--l1.rpc', urls.l1, '--l1.beacon', urls.l1Beacon, '--l1.slot-seconds', '2']
   const ports = ['http', 'ws', 'rollup', 'metrics'].flatMap((name) => [`--${name}.port`, '0'])
   const endpoints = ['--source.l2.rpc', urls.rpc, '--url', urls.rpc, '--metrics-url', urls.rollup]

@@ -12,7 +12,7 @@ import { readFlags } from '../../readFlags.ts'
 import { mostSimilar } from '../../similar.ts'
 import { columns, fieldLines } from '../../textLayout.ts'
 
-/** What a code means. */
+/** Meaning of a code, and the remedy. */
 export type Explanation = {
   readonly code: string
   readonly kind: 'fault' | 'reason of /readyz'

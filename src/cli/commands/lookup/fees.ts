@@ -1,7 +1,7 @@
 import { operatorFee } from '#block/fees/operatorFee'
 import { bigintField, has, type Json } from '#types/jsonShape'
 
-/** Fee of a transaction in wei, by the recipient. The total is what the sender paid besides the value. */
+/** Fee of a transaction in wei, by the recipient. The sender paid the total, besides the value. */
 export type FeeParts = { readonly execution: bigint; readonly l1: bigint; readonly operator: bigint; readonly total: bigint }
 
 const optional = (json: Json, key: string): bigint => (has(json, key) ? bigintField(json, key) : 0n)

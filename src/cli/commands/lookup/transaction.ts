@@ -14,7 +14,7 @@ import { logCells, logHead } from './logView.ts'
 
 const names = [...addressFlags, 'json'] as const satisfies readonly FlagName[]
 
-/** A transaction with what became of it; `receipt` and `block` undefined: it waits for a block. */
+/** A transaction with its receipt and its block; `receipt` and `block` undefined: it waits for a block. */
 type Mined = {
   readonly transaction: Json
   readonly receipt: Json | undefined

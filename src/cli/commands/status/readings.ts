@@ -19,7 +19,7 @@ const calls = [
   ...labels.map((label) => ({ method: 'eth_getBlockByNumber', params: [label, false] })),
 ]
 
-/** What a node answers about itself. Each part may be missing: JSON-RPC and metrics are different ports, and of two halves one has no JSON-RPC. */
+/** Answers of a node about its state. Each part may be missing: JSON-RPC and metrics are different ports, and of two halves one has no JSON-RPC. */
 export type Readings = {
   readonly nowMs: number
   /** by method; blocks by label */
