@@ -1,3 +1,4 @@
+import { endpointOf } from '#lib/endpoint'
 import type { MetricValues } from '../../localNode/metricText.ts'
 import { type NodeAddress, pageOf } from '../../localNode/nodeAddress.ts'
 import {
@@ -26,6 +27,8 @@ export type Readings = {
   readonly rpc: Reached<Readonly<Record<string, CallAnswer>>>
   readonly metrics: Reached<MetricValues>
   readonly ready: Reached<ReadyPage>
+  /** rollup config of a consensus half, which has no JSON-RPC of the chain; undefined: not read */
+  readonly rollupConfig: unknown
 }
 
 /** Returns the first page that is reached, else the failure of the first endpoint. */
@@ -46,6 +49,17 @@ async function readRpc(deps: NodeClientDeps, address: NodeAddress): Promise<Read
   return { kind: 'reached', value: Object.fromEntries(named) }
 }
 
+/** Reads the rollup config at the first page whose port serves the rollup RPC. */
+async function readRollupConfig(deps: NodeClientDeps, { pages }: NodeAddress): Promise<unknown> {
+  for (const page of pages) {
+    const rollup = new NodeClient(deps, endpointOf(new URL('/', page)))
+    const answers = await rollup.batch([{ method: 'optimism_rollupConfig', params: [] }])
+    const [answer] = answers.kind === 'reached' ? answers.value : []
+    if (answer?.kind === 'result') return answer.result
+  }
+  return undefined
+}
+
 /** Reads every part at once. */
 export async function readNode(deps: NodeClientDeps, address: NodeAddress): Promise<Readings> {
   const rpcPage = new URL(address.rpc.url)
@@ -54,5 +68,6 @@ export async function readNode(deps: NodeClientDeps, address: NodeAddress): Prom
     firstReached(address.pages, (page) => readMetrics(deps, pageOf(page, '/metrics'))),
     firstReached([...address.pages, rpcPage], (page) => readReady(deps, pageOf(page, '/readyz'))),
   ])
-  return { nowMs: deps.clock.nowMs(), rpc, metrics, ready }
+  const rollupConfig = rpc.kind === 'silent' && metrics.kind === 'reached' ? await readRollupConfig(deps, address) : undefined
+  return { nowMs: deps.clock.nowMs(), rpc, metrics, ready, rollupConfig }
 }

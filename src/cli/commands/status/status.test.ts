@@ -100,6 +100,15 @@ it('cli/commands/status: prints the heads of JSON-RPC when the metrics do not an
   expect(facts.silent.map(({ part }) => part)).toEqual(['metrics', 'readyz'])
 })
 
+it('cli/commands/status: shows a consensus half, which has no JSON-RPC of the chain', async () => {
+  const heads = ['unsafe', 'safe', 'finalized'].map((label, at) => `basalt_consensus_l2_block_number{label="${label}"} ${90 - at}\nbasalt_node_head_age_seconds{head="${label}"} ${at}\n`)
+  await using half = await serveNode({ ...node, rpc: { optimism_rollupConfig: { result: { l2_chain_id: 84_532 } } }, pages: { ...node.pages, '/metrics': { body: metrics + heads.join('') } } })
+  const { out } = await run(['--url', 'http://127.0.0.1:9', '--metrics-url', half.url, '--json'], {}, clock)
+  const facts = JSON.parse(out) as StatusFacts
+  expect(facts).toMatchObject({ chainId: 84_532, network: 'base-sepolia', heads: { unsafe: { number: 90, hash: null, ageSec: 0 }, safe: { number: 89, ageSec: 1 } } })
+  expect(facts.silent.map(({ part }) => part)).toEqual(['rpc'])
+})
+
 it('cli/commands/status: takes the ports of the environment of the node', async () => {
   await using served = await serveNode({ ...node, pages: { ...node.pages, '/readyz': { body: '{"ready":true}' } } })
   const env = { BASALT_HTTP_PORT: String(served.port), BASE_NODE_METRICS_PORT: String(served.port), BASE_NODE_METRICS_ADDR: '0.0.0.0' }

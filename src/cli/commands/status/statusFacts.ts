@@ -67,6 +67,12 @@ function readOr<T>(read: () => T): T | null {
 }
 
 const quantity = (value: unknown): number | null => (value === undefined ? null : readOr(() => numberField({ value }, 'value')))
+/** Returns the chain id in a rollup config; null: it has none. */
+function chainIdOfConfig(config: unknown): number | null {
+  const id = typeof config === 'object' && config !== null && 'l2_chain_id' in config ? config.l2_chain_id : undefined
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : null
+}
+
 const secondsOr = (value: number | undefined): number | null => (value === undefined ? null : Math.max(0, Math.round(value * 10) / 10))
 
 function headOfBlock(block: Json, nowMs: number): HeadFacts {
@@ -191,7 +197,7 @@ export function statusFacts(readings: Readings): StatusFacts {
   const metrics = metricOf(readings)
   const page = readings.ready.kind === 'reached' ? readings.ready.value : undefined
   const problems = page?.problems ?? []
-  const chainId = quantity(resultOf(readings, 'eth_chainId'))
+  const chainId = quantity(resultOf(readings, 'eth_chainId')) ?? chainIdOfConfig(readings.rollupConfig)
   const version = resultOf(readings, 'web3_clientVersion')
   const l1 = l1Of(metrics)
   const mode = oneOf(metrics, 'basalt_node_build_info', 'mode')
