@@ -25,8 +25,9 @@ export function fieldLines(fields: readonly Field[]): string {
   )
 }
 
-/** Formats a number with thousands separators, rounded to an integer. */
-export const count = (value: number | bigint): string => (typeof value === 'bigint' ? value : Math.round(value)).toLocaleString('en-US')
+/** Formats a number with thousands separators, rounded to an integer. Intl does the same, but takes 10 ms to start. */
+export const count = (value: number | bigint): string =>
+  (typeof value === 'bigint' ? value : Math.round(value)).toString().replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 
 const timeUnits = [
   ['d', 86_400],

@@ -1,7 +1,24 @@
 import type { Clock } from './clock.ts'
 
 export type Fetch = typeof fetch
-export type JsonHttpDeps = { readonly fetch: Fetch; readonly clock: Clock }
+
+/** Request as it is sent. */
+export type SentRequest = {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly redirect: 'error'
+  readonly signal: AbortSignal
+}
+/** The part of a `Response` that is read here. */
+export type Received = Pick<Response, 'status' | 'ok'> & {
+  readonly headers: Pick<Headers, 'get'>
+  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<unknown> }) | null
+}
+/** Function that sends a request, such as `fetch`. */
+export type Send = (url: string, request: SentRequest) => Promise<Received>
+
+export type JsonHttpDeps = { readonly fetch: Send; readonly clock: Clock }
 export type JsonHttpLimits = {
   /** From the first byte sent to the last byte read. */
   readonly timeoutMs: number
@@ -41,7 +58,7 @@ const maxRetryAfterMs = 600_000
  * server's clock), or with the local clock when that header is missing.
  * @see RFC 9110, section 10.2.3
  */
-function retryAfterMs({ headers }: Response, nowMs: number): number {
+function retryAfterMs({ headers }: Received, nowMs: number): number {
   const text = headers.get('retry-after') ?? ''
   const sentMs = parseHttpDate(headers.get('date') ?? '') ?? nowMs
   const untilMs = parseHttpDate(text)
@@ -62,7 +79,7 @@ export function parseHttpDate(text: string): number | undefined {
 export type BodyRead = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
 /** Reads the body of a response up to `maxBytes`. */
-export async function readBody(response: Response, maxBytes: number): Promise<BodyRead> {
+export async function readBody(response: Received, maxBytes: number): Promise<BodyRead> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -95,7 +112,7 @@ function failureCode(error: unknown): string {
 }
 
 /** Returns the outcome that follows from the status alone, or undefined when the body must be read. */
-async function outcomeOfStatus(response: Response, nowMs: number): Promise<JsonHttpOutcome | undefined> {
+async function outcomeOfStatus(response: Received, nowMs: number): Promise<JsonHttpOutcome | undefined> {
   const { status } = response
   const isRefused = status === 401 || status === 403
   if (!isRefused && status !== 429 && status < 500) return undefined
@@ -106,7 +123,7 @@ async function outcomeOfStatus(response: Response, nowMs: number): Promise<JsonH
     : { kind: 'unreachable', reason: `HTTP ${status}` }
 }
 
-async function outcomeOf(response: Response, maxBodyBytes: number, nowMs: number): Promise<JsonHttpOutcome> {
+async function outcomeOf(response: Received, maxBodyBytes: number, nowMs: number): Promise<JsonHttpOutcome> {
   const early = await outcomeOfStatus(response, nowMs)
   if (early !== undefined) return early
   const { bytes, isWhole } = await readBody(response, maxBodyBytes)
@@ -116,7 +133,7 @@ async function outcomeOf(response: Response, maxBodyBytes: number, nowMs: number
   return { kind: 'answer', status: response.status, json: parsed?.json }
 }
 
-function requestInit({ headers, body }: JsonHttpRequest, signal: AbortSignal): RequestInit {
+function requestInit({ headers, body }: JsonHttpRequest, signal: AbortSignal): SentRequest {
   const isPost = body !== undefined
   return {
     method: isPost ? 'POST' : 'GET',
@@ -140,7 +157,7 @@ export async function exchange<T>(
   { fetch, clock }: JsonHttpDeps,
   timeoutMs: number,
   request: JsonHttpRequest,
-  read: (response: Response) => Promise<T>,
+  read: (response: Received) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T | Unreachable> {
   signal?.throwIfAborted()

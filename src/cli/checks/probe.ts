@@ -1,11 +1,11 @@
 import type { Clock } from '#lib/clock'
 import { type Endpoint, endpointOf } from '#lib/endpoint'
-import { exchange, type Fetch, parseHttpDate, readBody } from '#lib/jsonHttp'
+import { exchange, parseHttpDate, type Received, readBody, type Send } from '#lib/jsonHttp'
 import { type RpcAnswer, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
 import { ShapeError } from '#types/jsonShape'
 
 export type ProbeDeps = {
-  readonly fetch: Fetch
+  readonly fetch: Send
   readonly clock: Clock
   readonly signal: AbortSignal
   /** time of the clock (`elapsedMs`) at which every request has ended; absent: no bound for all together */
@@ -42,7 +42,7 @@ export async function probe(deps: ProbeDeps, endpoint: Endpoint, body?: unknown)
   const startMs = clock.elapsedMs()
   const limitMs = Math.min(timeoutMs, untilMs - startMs)
   if (limitMs <= 0) return { kind: 'silent', reason: 'not asked: earlier requests took all of the time' }
-  const read = async (response: Response): Promise<Probe> => {
+  const read = async (response: Received): Promise<Probe> => {
     const arrivedMs = clock.nowMs()
     const tookMs = clock.elapsedMs() - startMs
     const { bytes, isWhole } = await readBody(response, maxBodyBytes)

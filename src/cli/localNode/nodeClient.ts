@@ -1,12 +1,12 @@
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
-import { exchange, type Fetch, failureReason, readBody, requestJson } from '#lib/jsonHttp'
+import { exchange, failureReason, type Received, readBody, requestJson, type Send } from '#lib/jsonHttp'
 import { answersInOrder, type RpcAnswer, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { cliFault } from '../faults.ts'
 import { type MetricValues, parseMetrics } from './metricText.ts'
 
-export type NodeClientDeps = { readonly fetch: Fetch; readonly clock: Clock; readonly signal: AbortSignal }
+export type NodeClientDeps = { readonly fetch: Send; readonly clock: Clock; readonly signal: AbortSignal }
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
@@ -93,7 +93,7 @@ function answerOf(answer: unknown): CallAnswer {
 
 /** Reads a page of a node as text, whatever its status. */
 async function readPage(deps: NodeClientDeps, { url, headers }: Endpoint): Promise<Reached<{ status: number; text: string }>> {
-  const read = async (response: Response): Promise<Reached<{ status: number; text: string }>> => {
+  const read = async (response: Received): Promise<Reached<{ status: number; text: string }>> => {
     const { bytes, isWhole } = await readBody(response, maxPageBytes)
     if (!isWhole) return { kind: 'silent', reason: `more than ${maxPageBytes} bytes` }
     return { kind: 'reached', value: { status: response.status, text: Buffer.from(bytes).toString('utf8') } }

@@ -5,11 +5,12 @@ import { cliFault } from '../../faults.ts'
 import type { FlagValues } from '../../flags.ts'
 import { type addressFlags, nodeAddressOf } from '../../localNode/nodeAddress.ts'
 import { NodeClient } from '../../localNode/nodeClient.ts'
+import { sendByHttp } from '../../localNode/sendByHttp.ts'
 import { count } from '../../textLayout.ts'
 
 /** Opens a client of the node that the flags name. */
 export function clientOf(io: Io, given: FlagValues<(typeof addressFlags)[number]>): NodeClient {
-  return new NodeClient({ fetch, clock: io.clock, signal: io.signal }, nodeAddressOf(given, io.env).rpc)
+  return new NodeClient({ fetch: sendByHttp, clock: io.clock, signal: io.signal }, nodeAddressOf(given, io.env).rpc)
 }
 
 const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)

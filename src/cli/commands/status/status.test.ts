@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { startDevnet } from '#devnet/startDevnet'
 import { systemClock } from '#lib/clock'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { type ScriptedServer, serveNode } from '#test/harness/process/nodeServer'
@@ -101,11 +100,21 @@ it('cli/commands/status: prints the heads of JSON-RPC when the metrics do not an
 })
 
 it('cli/commands/status: shows a consensus half, which has no JSON-RPC of the chain', async () => {
-  const heads = ['unsafe', 'safe', 'finalized'].map((label, at) => `basalt_consensus_l2_block_number{label="${label}"} ${90 - at}\nbasalt_node_head_age_seconds{head="${label}"} ${at}\n`)
-  await using half = await serveNode({ ...node, rpc: { optimism_rollupConfig: { result: { l2_chain_id: 84_532 } } }, pages: { ...node.pages, '/metrics': { body: metrics + heads.join('') } } })
+  const heads = ['unsafe', 'safe', 'finalized'].map(
+    (label, at) => `basalt_consensus_l2_block_number{label="${label}"} ${90 - at}\nbasalt_node_head_age_seconds{head="${label}"} ${at}\n`,
+  )
+  await using half = await serveNode({
+    ...node,
+    rpc: { optimism_rollupConfig: { result: { l2_chain_id: 84_532 } } },
+    pages: { ...node.pages, '/metrics': { body: metrics + heads.join('') } },
+  })
   const { out } = await run(['--url', 'http://127.0.0.1:9', '--metrics-url', half.url, '--json'], {}, clock)
   const facts = JSON.parse(out) as StatusFacts
-  expect(facts).toMatchObject({ chainId: 84_532, network: 'base-sepolia', heads: { unsafe: { number: 90, hash: null, ageSec: 0 }, safe: { number: 89, ageSec: 1 } } })
+  expect(facts).toMatchObject({
+    chainId: 84_532,
+    network: 'base-sepolia',
+    heads: { unsafe: { number: 90, hash: null, ageSec: 0 }, safe: { number: 89, ageSec: 1 } },
+  })
   expect(facts.silent.map(({ part }) => part)).toEqual(['rpc'])
 })
 
@@ -141,13 +150,3 @@ it('cli/commands/status: reports a node that does not answer in one line, exit c
   expect(err).toMatch(/^basalt: no node answers at 127\.0\.0\.1:9: .*start it with basalt node, or name its ports.*\(NODE_SILENT\)\n$/)
   expect(err).not.toMatch(/hunter22|k3y/)
 })
-
-it('cli/commands/status: shows the nodes of a devnet without other ports than JSON-RPC and the rollup port', async () => {
-  await using devnet = await startDevnet()
-  const { code, out } = await run(['--url', devnet.urls.rpc, '--metrics-url', devnet.urls.rollup, '--json'])
-  const facts = JSON.parse(out) as StatusFacts
-  expect(facts).toMatchObject({ chainId: 901, network: null, mode: 'all', fork: 'denim', silent: [] })
-  expect(facts.heads.unsafe?.number).toBeGreaterThanOrEqual(0)
-  expect(facts.disk?.freeBytes).toBeGreaterThan(0)
-  expect(code).toBe(facts.ready ? 0 : 1)
-}, 60_000)

@@ -3,6 +3,7 @@ import { exitCodes } from '../../exitCodes.ts'
 import { cliFault } from '../../faults.ts'
 import type { FlagName } from '../../flags.ts'
 import { addressFlags, nodeAddressOf } from '../../localNode/nodeAddress.ts'
+import { sendByHttp } from '../../localNode/sendByHttp.ts'
 import { readFlags } from '../../readFlags.ts'
 import { readNode } from './readings.ts'
 import { statusFacts } from './statusFacts.ts'
@@ -16,7 +17,7 @@ export const status: CommandBody = {
   async run(io, raw): Promise<number> {
     const given = readFlags(names, raw, io.env)
     const address = nodeAddressOf(given, io.env)
-    const readings = await readNode({ fetch, clock: io.clock, signal: io.signal }, address)
+    const readings = await readNode({ fetch: sendByHttp, clock: io.clock, signal: io.signal }, address)
     const { rpc, metrics, ready } = readings
     if (rpc.kind === 'silent' && metrics.kind === 'silent' && ready.kind === 'silent') {
       const hosts = [...new Set([address.rpc.name, ...address.pages.map((page) => page.host)])]

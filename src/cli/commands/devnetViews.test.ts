@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '#devnet/startDevnet'
 import { systemClock } from '#lib/clock'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { serveNode } from '#test/harness/process/nodeServer'
-import { runCli } from '../../run.ts'
+import { runCli } from '../run.ts'
+import type { StatusFacts } from './status/statusFacts.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-lookup-'))
+afterAll(() => rmSync(dir, { recursive: true }))
 
 async function run(args: readonly string[]) {
   const io = scriptedIo({ clock: systemClock })
@@ -114,3 +121,36 @@ it.each<[string, string[]]>([
   const { code, err } = await run([...args, '--url', node.url])
   expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: 127\.0\.0\.1:\d+ refused .*\(NODE_REFUSED\)\n$/)])
 })
+
+it('cli/commands/status: shows a devnet by its JSON-RPC and its rollup port', async () => {
+  const { code, out } = await run(['status', '--url', devnet.urls.rpc, '--metrics-url', devnet.urls.rollup, '--json'])
+  const facts = JSON.parse(out) as StatusFacts
+  expect(facts).toMatchObject({ chainId: 901, network: null, mode: 'all', fork: 'denim', silent: [] })
+  expect(facts.heads.unsafe?.number).toBeGreaterThanOrEqual(sent.block)
+  expect(facts.disk?.freeBytes).toBeGreaterThan(0)
+  expect(code).toBe(facts.ready ? 0 : 1)
+}, 60_000)
+
+it('cli/commands/doctor: finds nothing wrong with a node for a devnet, and nothing with the nodes of the devnet', async () => {
+  const { urls } = devnet
+  expect((await run(['devnet', 'export', dir, '--control.port', new URL(urls.control).port])).code).toBe(0)
+  const files = [
+    '--rollup.config',
+    join(dir, 'rollup.json'),
+    '--genesis',
+    join(dir, 'genesis.json'),
+    '--l1.chain-config',
+    join(dir, 'l1-chain-config.json'),
+  ]
+  const l1 = ['--l1.rpc', urls.l1, '--l1.beacon', urls.l1Beacon, '--l1.slot-seconds', '2']
+  const ports = ['http', 'ws', 'rollup', 'metrics'].flatMap((name) => [`--${name}.port`, '0'])
+  const endpoints = ['--source.l2.rpc', urls.rpc, '--url', urls.rpc, '--metrics-url', urls.rollup]
+  const node = await run(['doctor', ...files, ...l1, ...ports, ...endpoints, '--datadir', join(dir, 'data'), '--json'])
+  const { errors, findings } = JSON.parse(node.out) as { errors: number; findings: readonly { where: string; what: string }[] }
+  // limits of the machine that runs the test, and a machine that is too busy for the devnet
+  const own = /cgroup|processors|limit of|memory of|container|not ready|s old|takes/
+  expect(findings.filter(({ where, what }) => !own.test(`${where}: ${what}`))).toEqual([])
+  expect([node.code, errors]).toEqual([0, 0])
+  const running = await run(['doctor', '--metrics-url', urls.rollup])
+  expect(running.out).toMatch(/checked: running node, machine$/m)
+}, 120_000)
