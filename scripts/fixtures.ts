@@ -64,3 +64,14 @@ for (const number of [26207960, 26207962, 26208384]) {
   const name = `op-sepolia-${number}.json.zst`
   writeFileSync(join(root, 'test/fixtures', name), readFileSync(join(folder, 'blocks', name)))
 }
+
+const peers: Json = {}
+for (const client of ['op-node-1.19.6', 'op-node-2024', 'base-consensus']) {
+  const { chainId, signer, rollup } = read(`p2p/${client}/node.json`)
+  const lines = readText(`p2p/${client}/gossip.jsonl.zst`).trimEnd().split('\n')
+  const messages = lines.map((line) => JSON.parse(line) as Json)
+  // the last two of each topic: their ids were announced by the client
+  const sample = messages.filter(({ topic }, at) => messages.slice(at + 1).filter((other) => other['topic'] === topic).length < 2)
+  peers[client] = { chainId, signer, rollup, messages: sample, requests: read(`p2p/${client}/requests.json`) }
+}
+write('test/fixtures/p2p.json.zst', peers)

@@ -31,12 +31,4 @@ export const knownWithoutIntegrity: readonly string[] = [
   '@crate-crypto/node-eth-kzg-linux-arm64-gnu@0.10.0',
   '@crate-crypto/node-eth-kzg-win32-arm64-msvc@0.10.0',
   '@crate-crypto/node-eth-kzg-win32-x64-msvc@0.10.0',
-  '@foundry-rs/anvil-darwin-amd64@1.7.1',
-  '@foundry-rs/anvil-darwin-arm64@1.7.1',
-  '@foundry-rs/anvil-linux-arm64@1.7.1',
-  '@foundry-rs/anvil-win32-amd64@1.7.1',
-  '@msgpackr-extract/msgpackr-extract-darwin-arm64@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-darwin-x64@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-linux-arm@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-win32-x64@3.0.7',
 ]
