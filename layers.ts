@@ -69,6 +69,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'log',
       'logMatcher',
       'payload',
+      'peer',
       'pendingBlock',
       'pooledTransaction',
       'receipt',
@@ -98,19 +99,9 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   trie: {
     imports: ['types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'branchDelta',
-      'faults',
-      'leavesFrom',
-      'loadNode',
-      'nibbles',
-      'node',
-      'orderedRoot',
-      'ports',
-      'proof',
-      'readTrie',
-      'trieDiff',
-      'tries',
+      'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot', 'ports', 'proof', 'readTrie', 'trieDiff', 'tries',
       'witnessNodes',
     ],
   },
@@ -269,6 +260,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['cache', 'faults', 'l1Source', 'metrics', 'protocolVersionsWatch'],
   },
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
+  p2p: {
+    imports: ['consensus:ports', 'engine:payloadHeader', 'chainspec', 'types', 'lib'],
+    public: ['blockSigner', 'identity', 'metrics', 'networks', 'p2p', 'thread/protocol'],
+  },
   flashblocks: {
     imports: ['executionThread:senderThreads', 'executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
     public: ['consumer', 'faults', 'feed', 'metrics', 'publisher'],
@@ -315,7 +310,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'simulation', 'rpc', 'flashblocks', 'l1', 'l2', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
+      'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
       'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound

@@ -92,6 +92,22 @@ function readUpdate(log: Log, isEcotone: boolean): Update {
   return words === undefined ? malformed(`kind ${BigInt(kind)} with ${log.data.length} bytes of data`) : known.read(words, isEcotone)
 }
 
+/** Index of the update of the unsafe block signer. */
+const signerUpdate = 3n
+
+/** Returns the unsafe block signer that the last update in the receipts of an L1 block sets; undefined: there is no well-formed one. */
+export function unsafeSignerUpdate(l1SystemConfig: Address, receipts: readonly Receipt[]): Address | undefined {
+  let signer: Address | undefined
+  for (const { succeeded, logs } of receipts)
+    for (const log of succeeded ? logs : []) {
+      const [topic, version, kind] = log.topics
+      if (log.address !== l1SystemConfig || topic !== updateTopic || version !== zeroHash || kind === undefined) continue
+      const value = BigInt(kind) === signerUpdate ? low(argumentWords(log.data, 1)?.[0], 20) : undefined
+      if (value) signer = addressFromBytes(value)
+    }
+  return signer
+}
+
 export type ConfigUpdates = {
   readonly systemConfig: SystemConfig
   /** Reasons why events of the system config contract were skipped, for the log. */

@@ -22,6 +22,7 @@ export const flagGroups = [
   'Halves',
   'Follow mode',
   'Flashblocks',
+  'Peers',
   'Servers',
   'Storage',
   'Devnet',

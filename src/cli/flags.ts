@@ -28,6 +28,7 @@ import {
 import { flashblocksFlags } from './flashblocksFlags.ts'
 import { l1Flags } from './l1Flags.ts'
 import { clientFlags } from './localNode/clientFlags.ts'
+import { p2pFlags } from './p2pFlags.ts'
 import { proofFlags } from './proofFlags.ts'
 import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
@@ -321,9 +322,6 @@ export const flags = {
   }),
 
   ...inGroup('Servers', {
-    'p2p.disable': onOff({
-      doc: 'no peer-to-peer network; no effect yet, since there is none',
-    }),
     'sequencer.http': url(
       {
         modes: withExecution,
@@ -337,10 +335,12 @@ export const flags = {
 
   ...flashblocksFlags,
 
+  ...p2pFlags,
+
   ...proofsHistoryFlags,
 
   ...inGroup('Not supported yet', {
-    'p2p.port': notYet({ doc: 'unsafe blocks from peers' }, 'PORT'),
+    'p2p.nat': notYet({ aliases: older('OP_NODE_P2P_NAT'), doc: 'port mapping by UPnP' }, 'METHOD'),
   }),
 } as const
 

@@ -37,6 +37,11 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
     },
     callTimeoutMs: 5_000,
     rpcThreads: usualRpcThreads(),
+    p2p: {
+      ...{ host: '0.0.0.0', port: 9222, advertise: {}, hasDiscovery: true, maxPeers: 30 },
+      ...{ bootnodes: [], staticPeers: [], trustedPeers: [] },
+      bans: { isOn: true, belowScore: -100, durationMs: 3_600_000 },
+    },
     isAdminOn: false,
     readyMaxLagSec: 30,
     pendingFallback: 'latest',
@@ -233,3 +238,17 @@ it.each(['all', 'execution'] as const)(
     expect(options(mode, raw).sequencerUrl).toBeUndefined()
   },
 )
+
+it.each([
+  ['with --p2p.disable', { 'p2p.disable': true }, undefined],
+  ['with --p2p.port off', { 'p2p.port': 'off' }, undefined],
+  ["under another client's names", { env: { BASE_NODE_P2P_LISTEN_TCP_PORT: '9333', OP_NODE_P2P_STATIC: 'enr:a, enr:b' } }, 9_333],
+] as const)('cli/nodeOptions: peers %s', (_what, { env = {}, ...given }: Record<string, unknown>, expected) => {
+  expect(options('all', { ...l1, ...(given as Record<string, string>) }, env as Record<string, string>).p2p?.port).toBe(expected)
+})
+
+it('cli/nodeOptions: a remote signer requires its account, and excludes a key file (MISSING_FLAG, BAD_FLAG)', () => {
+  const remote = { ...l1, 'p2p.signer.endpoint': 'http://signer' }
+  expect(() => options('all', remote)).toThrow(expect.objectContaining({ code: 'MISSING_FLAG' }))
+  expect(() => options('all', { ...remote, 'p2p.sequencer.key': 'file' })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
+})

@@ -12,6 +12,7 @@ import { cliFault } from './faults.ts'
 import { readJsonFile } from './files.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
+import { p2pFlagNames, p2pOf } from './p2pOptions.ts'
 import { limitFlags, rateLimitOf } from './serverLimits.ts'
 
 /** Flags of `basalt node` that become options of the node, besides those of the chain and of the log. */
@@ -76,6 +77,7 @@ export const optionFlags = [
   'retain.bodies',
   'retain.receipts',
   'retain.logs',
+  ...p2pFlagNames,
 ] as const satisfies readonly FlagName[]
 /** Every flag of `basalt node`. */
 export const nodeFlags = [
@@ -83,10 +85,9 @@ export const nodeFlags = [
   'rollup.config',
   'genesis',
   ...optionFlags,
-  'p2p.disable',
   'log.level',
   'log.format',
-  'p2p.port',
+  'p2p.nat',
 ] as const satisfies readonly FlagName[]
 
 /** The sample secret in the env files of base/node, which many operators have not changed. */
@@ -265,6 +266,7 @@ export function nodeOptionsOf(
     ...followedOf(given),
     ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
     ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'], retention: retentionOf(given) }),
+    ...p2pOf(given, config),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     ...memoryOf(given),

@@ -81,19 +81,29 @@ export const otherClientEnv: readonly Foreign[] = [
   { names: ['BASE_NODE_METRICS_INTERVAL'], kind: 'no-meaning', why: 'metrics are collected at each request' },
   { names: ['BASE_NODE_LOG_DIR'], kind: 'no-meaning', why: 'logs go to standard error: direct it to a file' },
   {
-    names: ['BASE_NODE_P2P_*', 'OP_NODE_P2P_*', 'OP_NODE_INTERNAL_IP'],
+    names: ['BASE_NODE_P2P_LISTEN_UDP_PORT', 'OP_NODE_P2P_LISTEN_UDP_PORT'],
+    kind: 'no-meaning',
+    why: 'discovery uses the number of the TCP port: --p2p.port',
+  },
+  {
+    names: ['BASE_NODE_P2P_SIGNER_*', 'OP_NODE_P2P_SIGNER_*', 'BASE_NODE_P2P_SEQUENCER_KEY', 'OP_NODE_P2P_SEQUENCER_KEY'],
     kind: 'not-yet',
-    why: 'there is no peer-to-peer network; blocks come from L1, or from --source.l2.rpc before that',
+    why: '--p2p.sequencer.key names the file of a key, --p2p.signer.endpoint a remote signer without certificates',
+  },
+  {
+    names: ['BASE_NODE_P2P_*', 'OP_NODE_P2P_*', 'OP_NODE_INTERNAL_IP'],
+    kind: 'no-meaning',
+    why: 'gossip, scores and the store of peers have fixed settings: docs/p2p.md',
   },
   {
     names: ['P2P_PORT', 'DISCOVERY_PORT', 'V5_DISCOVERY_PORT'],
     kind: 'not-yet',
-    why: 'there is no peer-to-peer network: nothing listens on such a port',
+    why: 'there is no execution network: nothing listens on such a port',
   },
   {
     names: ['OP_RETH_DISABLE_DISCOVERY', 'OP_RETH_DISABLE_TX_POOL_GOSSIP', 'OP_GETH_BOOTNODES', 'OP_GETH_NET_RESTRICT'],
     kind: 'no-meaning',
-    why: 'there is no peer-to-peer network to restrict',
+    why: 'there is no execution network to restrict',
   },
   {
     names: ['OP_NODE_SYNCMODE', 'OP_GETH_SYNCMODE'],

@@ -217,6 +217,7 @@ it('cli/readFlags: warns of variables without a meaning, with the reason, and of
     PATH: '/bin',
     STATSD_ADDRESS: '"172.17.0.1"',
     SVC_NODE_P2P_LISTEN_IP: '0.0.0.0',
+    P2P_PORT: '30303',
     BASE_NODE_L1_TRUST_RPC: '"false"',
     BASE_NODE_L1_ETH_RCP: 'http://a',
     BASE_NODE_RPC_PORT: '1',
@@ -228,6 +229,6 @@ it('cli/readFlags: warns of variables without a meaning, with the reason, and of
     ['unknown variable', 'BASE_NODE_L1_ETH_RCP'],
     ['variable has no meaning here', 'BASE_NODE_L1_TRUST_RPC'],
     ['variable has no meaning here', 'STATSD_ADDRESS'],
-    ['variable has no effect yet', 'SVC_NODE_P2P_LISTEN_IP'],
+    ['variable has no effect yet', 'P2P_PORT'],
   ])
 })

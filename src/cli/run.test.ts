@@ -66,6 +66,7 @@ it.each<[string, string[], RegExp]>([
   ['help of an unknown command', ['help', 'nope'], /^error: unknown command 'nope'\n/],
   ['an unknown flag', ['version', '--nosuch'], /^error: unknown option '--nosuch'\n$/],
   ['a flag of another command', ['version', '--datadir', 'x'], /^error: unknown option '--datadir'\n$/],
+  ['a missing feature', ['node', '--p2p.nat', 'upnp'], /^basalt: --p2p\.nat is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['a flag without its value', ['node', '--datadir'], /^error: option '--datadir <DIR>' argument missing\n$/],
   ['a switch with a value', ['version', '--json=yes'], /^error: unknown option '--json=yes'\n$/],
   ['a missing argument', ['execute'], /^error: missing required argument 'FILE'\n$/],
@@ -76,7 +77,6 @@ it.each<[string, string[], RegExp]>([
     /^basalt: --http\.port: "http" is not an integer from 0 to 65535, or off\. .*\(BAD_FLAG\)\n$/,
   ],
   ['an empty value', ['node', '--datadir='], /^basalt: --datadir: "" is not a text\. .*\(BAD_FLAG\)\n$/],
-  ['a missing feature', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
   ['no first block', ['proofs', 'init'], /^basalt: --from is needed: .* \(BASALT_PROOFS_FROM\)\. .*\(MISSING_FLAG\)\n$/],
@@ -109,7 +109,7 @@ it.each<[string, string[], RegExp]>([
     /--http.port: "70000" is not an integer from 0 to 65535, or off/,
   ],
   ['an invalid L1 URL', ['node', ...chainFiles, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
-  ['an unsupported feature', ['node', ...chainFiles, ...l1Flags, '--p2p.port', '9222'], /--p2p.port is not supported yet/],
+  ['an unsupported feature', ['node', ...chainFiles, ...l1Flags, '--p2p.nat', 'upnp'], /--p2p.nat is not supported yet/],
   [
     'an invalid sequencer URL',
     ['node', ...chainFiles, ...l1Flags, '--sequencer.http', 'ws://a'],
@@ -185,7 +185,7 @@ it('cli/commands/node: names the flag of an address that is invalid (BAD_FLAG)',
   const ports = ['rollup', 'ws', 'metrics'].flatMap((name) => [`--${name}.port`, 'off'])
   const args = ['--network', 'base-sepolia', '--l1.rpc', 'http://127.0.0.1:9', '--datadir', join(dir, 'address')]
   const { code, err } = await run(
-    ['node', ...args, ...ports, '--http.port', '0', '--http.addr', 'not..an..ip'],
+    ['node', ...args, ...ports, '--p2p.disable', '--http.port', '0', '--http.addr', 'not..an..ip'],
     scriptedIo({ clock: systemClock }),
   )
   expect([code, err]).toEqual([

@@ -33,6 +33,8 @@ export type SequencerDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: SequencerMetrics
+  /** called with each block that became the head */
+  readonly onSealed?: (payload: Payload) => void
 }
 
 export type SequencerOptions = {
@@ -299,6 +301,7 @@ export class Sequencer implements SequencerControl {
     this.#head = { ref: l2RefOf(config, payload), systemConfig: systemConfigOf(config, payload) }
     this.#sealedBlocks++
     this.#last = { block, transactions, lateMs }
+    this.#deps.onSealed?.(payload)
     metrics.blocks.inc({ outcome: 'sealed' })
     metrics.transactions.inc({}, transactions)
     if (tookMs !== undefined) metrics.sealing.observe({}, tookMs / 1_000)

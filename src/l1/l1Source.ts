@@ -27,6 +27,7 @@ import {
 } from './protocolVersionsWatch.ts'
 import { createRpc } from './rpc.ts'
 import { createKept } from './storedL1.ts'
+import { maxWordBytes, type UnsafeSignerWatch, type UnsafeSignerWatchOptions, watchUnsafeSigner } from './unsafeSignerWatch.ts'
 import { createUsage } from './usage.ts'
 
 export type L1SourceDeps = {
@@ -88,6 +89,8 @@ export type HttpL1Source = L1Source &
     watchBlobSchedule(): Disposable
     /** Reads the fork schedule that L1 publishes, until disposed. @see `watchProtocolVersions` */
     watchProtocolVersions(options: ProtocolVersionsWatchOptions): ProtocolVersionsWatch
+    /** Reads the unsafe block signer from L1, until disposed. @see `watchUnsafeSigner` */
+    watchUnsafeSigner(options: UnsafeSignerWatchOptions): UnsafeSignerWatch
     /** Resolves when all blocks and blobs read so far have reached the cache. */
     settled(): Promise<void>
   }
@@ -134,11 +137,13 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const kept = createKept({ log, checks, ...(cache && { cache }) })
   const source = createCachedL1({ blocks, beacon, heads, kept, caches, metrics: deps.metrics }, options)
   let versions: ProtocolVersionsWatch | undefined
+  let signers: UnsafeSignerWatch | undefined
   return {
     ...source,
     async block(at, signal): Promise<L1Block | undefined> {
       const block = await source.block(at, signal)
       if (block) versions?.onBlock(block)
+      if (block) signers?.onBlock(block)
       return block
     },
     settled: () => kept.settled(),
@@ -146,6 +151,12 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
       const limits = { timeoutMs: options.timeoutMs, maxBodyBytes: maxScheduleBytes }
       versions = watchProtocolVersions({ ...deps, rpc: createRpc(rpcDeps, limits), endpoints: execution.all }, watched)
       return versions
+    },
+    watchUnsafeSigner(watched): UnsafeSignerWatch {
+      const limits = { timeoutMs: options.timeoutMs, maxBodyBytes: maxWordBytes }
+      const head = source.head.bind(source)
+      signers = watchUnsafeSigner({ ...deps, head, rpc: createRpc(rpcDeps, limits), endpoints: execution.all }, watched)
+      return signers
     },
     watchBlobSchedule(): Disposable {
       const { timeoutMs } = options

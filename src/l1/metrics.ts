@@ -9,6 +9,7 @@ export const l1Methods = [
   'eth_getBlockByHash',
   'eth_getBlockReceipts',
   'eth_getRawTransactionByHash',
+  'eth_getStorageAt',
   'genesis',
   'spec',
   'blobs',

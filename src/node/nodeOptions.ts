@@ -1,7 +1,9 @@
 import type { RowRetention } from '#blockchain/segments/rowPruner'
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { P2pSettings } from '#p2p/thread/protocol'
 import type { Retention } from '#types/chainDistance'
+import type { Address } from '#types/ids'
 import { nodeFault } from './faults.ts'
 import type { ListenOptions } from './serving/servers.ts'
 
@@ -37,6 +39,21 @@ export type SequencerNodeOptions = {
   readonly isStopped: boolean
   /** no block is built while the safe head is further behind; absent: no limit */
   readonly maxSafeLagSec?: number
+}
+
+/** Consensus network. */
+export type P2pOptions = Omit<P2pSettings, 'config' | 'identity' | 'agent' | 'peersFile' | 'signer'> & {
+  /** key of the identity; absent: from a file in the data directory, made at the first start */
+  readonly identity?: Uint8Array
+  /** file of the identity key; absent: `p2p/identity.hex` in the data directory */
+  readonly identityFile?: string
+  /** unsafe block signer until L1 tells another; absent: the published one of the chain */
+  readonly unsafeSigner?: Address
+  /** signs blocks that are built here; absent: they are not gossiped */
+  readonly blockSigner?:
+    | { readonly kind: 'key'; readonly key: Uint8Array }
+    | { readonly kind: 'keyFile'; readonly file: string }
+    | { readonly kind: 'remote'; readonly url: string; readonly address: Address; readonly headers: Readonly<Record<string, string>> }
 }
 
 /** Engine API of an execution half in another process, and its secret. */
@@ -81,6 +98,8 @@ export type NodeOptions = {
   readonly forksFromL1?: boolean
   /** with L1, and not in execution mode */
   readonly sequencer?: SequencerNodeOptions
+  /** not in execution mode; absent: there are no peers */
+  readonly p2p?: P2pOptions
   /** consensus mode: Engine API of the other half */
   readonly engine?: { readonly url: string }
   /** 32 bytes; consensus mode, and whenever the Engine API is served */

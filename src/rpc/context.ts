@@ -2,6 +2,7 @@ import type { ForkConfigs } from '#chainspec/forkConfigs'
 import type { ForkIdChain } from '#chainspec/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
+import type { PeerNetwork } from '#types/peer'
 import type { TransactionPool } from '#types/transactionPool'
 import type { BlockCache } from './cache/blockCache.ts'
 import type { CallRuns, Executor } from './callPorts.ts'
@@ -81,7 +82,11 @@ export type EthContext = CallContext & {
 export type EngineContext = EthContext & { readonly engine: EngineApi }
 
 /** Dependencies of the methods of the consensus half. */
-export type RollupContext = CallContext & { readonly rollup: RollupNode; readonly version: string }
+export type RollupContext = CallContext & {
+  readonly rollup: RollupNode
+  readonly version: string
+  readonly peers?: PeerNetwork | undefined
+}
 
 /** Dependencies of the operator's methods, in addition to those of the consensus half. */
 export type AdminContext = RollupContext & { readonly admin: AdminNode }

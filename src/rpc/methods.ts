@@ -7,6 +7,7 @@ import { engineMethods } from './methods/engine/methods.ts'
 import { ethMethods, socketMethods } from './methods/eth/methods.ts'
 import { minerMethods } from './methods/miner/methods.ts'
 import { netMethods } from './methods/net/methods.ts'
+import { peerAdminMethods, peerMethods } from './methods/opp2p/methods.ts'
 import { optimismMethods } from './methods/optimism/methods.ts'
 import { withDiscovery } from './methods/rpc/discovery.ts'
 import { traceMethods } from './methods/trace/methods.ts'
@@ -38,10 +39,14 @@ export const engineRegistry: Registry<EngineContext> = withDiscovery<EngineConte
 ])
 
 /** Methods of the consensus half (port 7545). */
-export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupContext>(optimismMethods)
+export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupContext>(optimismMethods, peerMethods)
 
 /** Methods of the consensus half with those of its operator. */
-export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext>([...rollupRegistry.values()], adminMethods)
+export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext>(
+  [...rollupRegistry.values()],
+  adminMethods,
+  peerAdminMethods,
+)
 
 /** Methods of the given namespaces. `rpc_modules` and `rpc.discover`, when included, describe this selection. */
 export function withNamespaces<Context>(registry: Registry<Context>, namespaces: readonly string[] | 'all'): Registry<Context> {

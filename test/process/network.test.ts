@@ -26,7 +26,18 @@ it.each(sampleOf(networks.slice(0, 1), [...networks]))(
     const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0']
     // without blobs: the set-up of the thread that checks them takes seconds of a processor
     const l1 = ['--l1.rpc', closedL1]
-    await using cli = startCli(['node', '--network', network, ...l1, ...ports, '--datadir', join(dir, network), '--log.format', 'json'])
+    await using cli = startCli([
+      'node',
+      '--network',
+      network,
+      '--p2p.disable',
+      ...l1,
+      ...ports,
+      '--datadir',
+      join(dir, network),
+      '--log.format',
+      'json',
+    ])
     const [line] = await cli.until(/^.*"node started".*$/m)
     const started = JSON.parse(line) as { chain: string; fork: string; rpc: string; rollup: string; metrics: string }
     expect(started).toMatchObject({ chain: network, fork: 'denim' })

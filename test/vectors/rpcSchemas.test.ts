@@ -20,15 +20,7 @@ function mismatchesOf({ params, result }: Documented, asked: readonly unknown[],
 }
 
 /** Recorded methods that this node lacks. */
-const lacking = [
-  'debug_accountRange',
-  'debug_dbGet',
-  'eth_notAMethod',
-  'opp2p_peerStats',
-  'opp2p_peers',
-  'opp2p_self',
-  'optimism_notAMethod',
-]
+const lacking = ['debug_accountRange', 'debug_dbGet', 'eth_notAMethod', 'optimism_notAMethod']
 
 it.each(recordedChains)('rpc/reference/schemas: %s: accepts recorded params and results of other clients', (chainName) => {
   const undefinedMethods = new Set<string>()

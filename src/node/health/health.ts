@@ -70,6 +70,8 @@ export type HealthSources = {
   readonly execution: ExecutionUse | undefined
   /** returns why a node that requires proofs is not ready */
   readonly proofs: () => readonly string[]
+  /** returns why blocks of peers may be missing */
+  readonly peers: () => readonly string[]
 }
 
 /** Execution time of one block after which the node is not ready. */
@@ -77,7 +79,7 @@ const longExecutionMs = 4_000
 
 /** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
-  { clock, status, follow, forks, engineUse, execution, proofs }: HealthSources,
+  { clock, status, follow, forks, engineUse, execution, proofs, peers }: HealthSources,
   { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
@@ -87,6 +89,7 @@ export function problemsOf(
     ...followProblems(follow()),
     ...forks(),
     ...proofs(),
+    ...peers(),
     ...(engineUse ? engineProblems(engineUse()) : []),
     ...(mode === 'consensus' ? [] : diskProblems(freeIn(datadir), minFreeBytes)),
   ]

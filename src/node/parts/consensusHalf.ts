@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { forkScheduleContractOf } from '#chainspec/networks'
-import { type Consensus, type ConsensusDeps, createConsensus } from '#consensus/consensus'
+import { type Consensus, type ConsensusDeps, createConsensus, type Feed } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
 import { isForkStop } from '#consensus/forkGate'
 import { consensusMetrics } from '#consensus/metrics'
@@ -12,22 +12,28 @@ import type { Engine } from '#engine/port'
 import type { ProtocolVersionsWatch } from '#l1/protocolVersionsWatch'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { P2p } from '#p2p/p2p'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
+import type { Payload } from '#types/payload'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions } from '../nodeOptions.ts'
 import { safeHeadTable } from '../storage/safeHeadTable.ts'
 import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
+import { openP2p } from './p2pPart.ts'
 import { openSequencer } from './sequencerPart.ts'
 
 export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine; readonly memory: Pick<NodeMemory, 'caches'> }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
-export type ConsensusHalfOptions = Pick<NodeOptions, 'config' | 'datadir' | 'l1' | 'source' | 'sequencer' | 'forksFromL1'> & {
+export type ConsensusHalfOptions = Pick<
+  NodeOptions,
+  'config' | 'datadir' | 'l1' | 'source' | 'sequencer' | 'forksFromL1' | 'p2p' | 'version'
+> & {
   readonly endpoint?: EngineEndpoint
   /** as of the follow part */
   readonly recorded?: () => number | undefined
@@ -40,6 +46,8 @@ export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status'
   readonly follow: Pick<Follow, 'status'> | undefined
   /** absent: no block is built here */
   readonly sequencer: SequencerControl | undefined
+  /** absent: there are no peers */
+  readonly p2p: P2p | undefined
   /**
    * Runs until the signal is aborted; callable once. A stop before a fork ends derivation, not the node.
    * @throws Fault that a running node cannot report itself (fatal)
@@ -77,23 +85,39 @@ async function allEnded(parts: readonly Promise<void>[], stop: AbortController):
   await Promise.all(parts)
 }
 
-/** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
+/** Returns a feed that runs all feeds. When one fails, the others end and its error is thrown. */
+function feedsTogether(feeds: readonly (Feed | undefined)[]): Feed {
+  return {
+    async run(signal): Promise<void> {
+      const failed = new AbortController()
+      const until = AbortSignal.any([signal, failed.signal])
+      await allEnded(
+        feeds.filter((feed) => feed !== undefined).map((feed) => feed.run(until)),
+        failed,
+      )
+    },
+  }
+}
+
+/** @throws Fault of the store, SOURCE_URL_INVALID, P2P_PORT, P2P_PEER, P2P_KEY (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
   const { log, registry, clock } = deps
-  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions, forksFromL1 } = options
+  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions, forksFromL1, p2p: p2pOptions } = options
   await using opening = new AsyncDisposableStack()
   const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   agreeOnSchema(kv, consensusSchema)
   const store = createSafeHeadStore(safeHeadTable(kv, consensusTables.safeHeads.id))
   const l1 = l1Options && opening.use(openL1({ ...deps, kv }, { config, l1: l1Options }))
   const follow = source && opening.use(openFollow(deps, { ...options, source }))
-  const sequencer = sequencerOptions && openSequencer(deps, { ...sequencerOptions, config })
+  const p2p = p2pOptions && opening.use(await openP2p(deps, { ...options, p2p: p2pOptions }))
+  const onSealed = p2p && ((payload: Payload): void => void p2p.publish(payload))
+  const sequencer = sequencerOptions && openSequencer({ ...deps, ...(onSealed && { onSealed }) }, { ...sequencerOptions, config })
   const consensusDeps: ConsensusDeps = {
     ...deps,
     log: log.child('consensus'),
     metrics: consensusMetrics.register(registry),
     ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
-    ...(follow && { createFeed: (parts) => follow.createFeed(parts) }),
+    ...((follow || p2p) && { createFeed: (parts) => feedsTogether([follow?.createFeed(parts), p2p?.createFeed(parts)]) }),
     ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
   }
   const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }
@@ -105,6 +129,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
   return {
     store,
     follow,
+    p2p,
     sequencer: sequencer?.control(),
     inbox: consensus.inbox,
     waits: consensus.waits,
@@ -115,6 +140,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
       const until = AbortSignal.any([signal, failed.signal])
       using _watch = l1?.watchBlobSchedule()
       const contract = forkScheduleContractOf(config)
+      using _signer = p2p && l1?.watchUnsafeSigner({ contract: config.l1SystemConfig, onSigner: (signer) => p2p.setSigner(signer) })
       using versions = contract && l1?.watchProtocolVersions({ contract, onPublished: (schedule) => consensus.forks.publish(schedule) })
       const run = async (): Promise<void> => {
         if (versions) await firstOrLate(versions, clock, until)

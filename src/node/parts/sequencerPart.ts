@@ -1,6 +1,6 @@
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { sequencerMetrics } from '#consensus/metrics'
-import { Sequencer, type SequencerControl, type SequencerOptions } from '#consensus/sequencer'
+import { Sequencer, type SequencerControl, type SequencerDeps, type SequencerOptions } from '#consensus/sequencer'
 import { isFault } from '#lib/fault'
 import type { AdminNode, AdminOutcome } from '#rpc/ports'
 import type { PartDeps } from '../nodeDeps.ts'
@@ -13,14 +13,14 @@ export type SequencerPart = {
 }
 
 export function openSequencer(
-  { clock, log, registry }: Pick<PartDeps, 'clock' | 'log' | 'registry'>,
+  { clock, log, registry, onSealed }: Pick<PartDeps, 'clock' | 'log' | 'registry'> & Pick<SequencerDeps, 'onSealed'>,
   options: SequencerOptions,
 ): SequencerPart {
   const metrics = sequencerMetrics.register(registry)
   let sequencer: Sequencer | undefined
   return {
     create(parts): Feed {
-      sequencer = new Sequencer({ ...parts, clock, log: log.child('sequencer'), metrics }, options)
+      sequencer = new Sequencer({ ...parts, clock, log: log.child('sequencer'), metrics, ...(onSealed && { onSealed }) }, options)
       return sequencer
     },
     control: () => sequencer,

@@ -55,6 +55,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: 
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
     execution: execution?.execution,
     proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
+    peers: (): readonly string[] => consensus?.p2p?.problems() ?? [],
   }
 }
 
@@ -114,6 +115,7 @@ export async function openServing(
     forecast.collect()
     consensus?.waits.publish()
     execution?.collect()
+    consensus?.p2p?.collect()
     flashblocks.collect()
     return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
   }

@@ -117,7 +117,7 @@ export function rollupServing(
   const { engine, consensus, problems } = deps
   const { store } = consensus
   const rollup = createRollupNode({ config, status: () => consensus.status(), engine, store, problems })
-  return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
+  return { rollup, version: `v${version}`, peers: consensus.p2p?.network, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
 }
 
 /**

@@ -1,0 +1,96 @@
+import { networkNames } from '#chainspec/networkNames'
+import { networkOf } from '#chainspec/networks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { fromHex } from '#lib/hex'
+import type { NodeMode, NodeOptions, P2pOptions } from '#node/nodeOptions'
+import { parseAddress } from '#types/ids'
+import { cliFault } from './faults.ts'
+import { type FlagName, type FlagValues, flags } from './flags.ts'
+
+/** Flags of the consensus network. */
+export const p2pFlagNames = [
+  'p2p.disable',
+  'p2p.enable',
+  'p2p.addr',
+  'p2p.port',
+  'p2p.advertise',
+  'p2p.advertise.tcp',
+  'p2p.advertise.udp',
+  'p2p.no-discovery',
+  'p2p.bootnodes',
+  'p2p.static',
+  'p2p.trusted',
+  'p2p.max-peers',
+  'p2p.key',
+  'p2p.key.raw',
+  'p2p.ban',
+  'p2p.ban.duration',
+  'p2p.signer',
+  'p2p.sequencer.key',
+  'p2p.signer.endpoint',
+  'p2p.signer.address',
+] as const satisfies readonly FlagName[]
+export type P2pValues = FlagValues<(typeof p2pFlagNames)[number]> & { readonly mode: NodeMode }
+
+/** Score below which a peer is banned. @see Base's `--p2p.ban.threshold` */
+const banBelowScore = -100
+
+const peersOf = (text: string | undefined): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((peer) => peer.trim())
+    .filter((peer) => peer !== '')
+
+function isBuiltIn({ l2ChainId }: RollupConfig): boolean {
+  return networkNames.some((name) => networkOf(name).config.l2ChainId === l2ChainId)
+}
+
+function blockSignerOf(given: P2pValues): Pick<P2pOptions, 'blockSigner'> {
+  const { 'p2p.sequencer.key': file, 'p2p.signer.endpoint': url, 'p2p.signer.address': address } = given
+  if (file !== undefined && url !== undefined)
+    throw cliFault('BAD_FLAG', { flag: 'p2p.signer.endpoint', value: '(secret)', expected: 'no --p2p.sequencer.key beside it' })
+  if (file !== undefined) return { blockSigner: { kind: 'keyFile', file } }
+  if (url === undefined) return {}
+  if (address === undefined)
+    throw cliFault('MISSING_FLAG', {
+      flag: 'p2p.signer.address',
+      variable: flags['p2p.signer.address'].env,
+      doc: flags['p2p.signer.address'].doc,
+    })
+  return { blockSigner: { kind: 'remote', url, address: parseAddress(address), headers: {} } }
+}
+
+/**
+ * Returns the options of the consensus network: on for the built-in networks, and for a custom chain with --p2p.enable or a peer.
+ * @throws Fault BAD_FLAG, MISSING_FLAG (fatal)
+ */
+export function p2pOf(given: P2pValues, config: RollupConfig): Pick<NodeOptions, 'p2p'> {
+  const port = given['p2p.port']
+  if (given.mode === 'execution' || given['p2p.disable'] || port === 'off') return {}
+  const [bootnodes, staticPeers, trustedPeers] = [given['p2p.bootnodes'], given['p2p.static'], given['p2p.trusted']].map(peersOf)
+  const hasPeers = [bootnodes, staticPeers, trustedPeers].some((peers) => peers !== undefined && peers.length > 0)
+  if (!given['p2p.enable'] && !hasPeers && !isBuiltIn(config)) return {}
+  const { 'p2p.advertise': host, 'p2p.advertise.tcp': tcpPort, 'p2p.advertise.udp': udpPort } = given
+  const { 'p2p.key': identityFile, 'p2p.key.raw': identity, 'p2p.signer': unsafeSigner } = given
+  return {
+    p2p: {
+      host: given['p2p.addr'],
+      port,
+      advertise: {
+        ...(host !== undefined && { host }),
+        ...(tcpPort !== undefined && { tcpPort }),
+        ...(udpPort !== undefined && { udpPort }),
+      },
+      hasDiscovery: !given['p2p.no-discovery'],
+      bootnodes: bootnodes ?? [],
+      staticPeers: staticPeers ?? [],
+      trustedPeers: trustedPeers ?? [],
+      maxPeers: given['p2p.max-peers'],
+      bans: { isOn: given['p2p.ban'] === 'on', belowScore: banBelowScore, durationMs: given['p2p.ban.duration'] },
+      ...(identity !== undefined && { identity: fromHex(`0x${identity}`) }),
+      ...(identityFile !== undefined && { identityFile }),
+      ...(unsafeSigner !== undefined && { unsafeSigner: parseAddress(unsafeSigner) }),
+      ...blockSignerOf(given),
+    },
+  }
+}

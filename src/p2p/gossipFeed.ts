@@ -1,0 +1,175 @@
+import type { UnsafeInbox } from '#consensus/ports'
+import type { Clock } from '#lib/clock'
+import { errorMessage, isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import type { P2pMetrics } from './metrics.ts'
+
+export type GossipFeedDeps = {
+  readonly inbox: Pick<UnsafeInbox, 'heads' | 'insert'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Pick<P2pMetrics, 'ancestors'>
+  /** blocks by number from peers, each with the hash that its fields have */
+  readonly fetch: (numbers: readonly number[]) => Promise<readonly (Payload | undefined)[]>
+  /** called with the number of a fetched block that is not the ancestor it should be */
+  readonly blame: (number: number) => void
+}
+
+/** Bounds of the blocks in memory, both of those that arrived and of those fetched. */
+const [maxBlocks, maxBytes] = [8_192, 128 * 1_048_576]
+const maxRecent = 512
+const fetchBlocks = 64
+const insertBlocks = 32
+/** Attempts to fetch a range of which peers return nothing. */
+const maxAttempts = 3
+const retryMs = 500
+
+const sizeOf = ({ transactions }: Payload): number => transactions.reduce((sum, { length }) => sum + length, 1_024)
+
+type Branch = { readonly kind: 'linked'; readonly blocks: readonly Payload[] } | { readonly kind: 'unavailable' | 'too_far' | 'wrong' }
+
+/**
+ * Passes signed blocks of peers to consensus, the newest first in line. Ancestors that are missing are fetched by number, backwards from the signed
+ * block, so each is tied to it by hash. A block whose ancestors cannot be fetched never becomes the head; a source or L1 has them later.
+ */
+export class GossipFeed {
+  readonly #deps: GossipFeedDeps
+  /** newest last */
+  readonly #recent = new Map<Hash, Payload>()
+  #recentBytes = 0
+  #newest: Payload | undefined
+  #ring: () => void = () => {}
+
+  constructor(deps: GossipFeedDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes a block that passed validation. */
+  offer(payload: Payload): void {
+    this.#recent.set(payload.blockHash, payload)
+    this.#recentBytes += sizeOf(payload)
+    for (const [hash, oldest] of this.#recent) {
+      if (this.#recent.size <= maxRecent && this.#recentBytes <= maxBytes) break
+      this.#recent.delete(hash)
+      this.#recentBytes -= sizeOf(oldest)
+    }
+    if (this.#newest === undefined || payload.blockNumber >= this.#newest.blockNumber) this.#newest = payload
+    this.#ring()
+  }
+
+  /** Runs until the signal is aborted. @throws Fault of the engine (fatal) */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const payload = this.#newest
+      this.#newest = undefined
+      try {
+        if (payload === undefined) await this.#nextOffer(signal)
+        else await this.#advance(payload, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isFault(error) && error.severity === 'fatal') throw error
+        this.#deps.log.warn('block of peers not inserted', { number: payload?.blockNumber, reason: errorMessage(error) })
+      }
+    }
+  }
+
+  #nextOffer(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done)
+        this.#ring = (): void => {}
+        resolve()
+      }
+      this.#ring = done
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  async #advance(payload: Payload, signal: AbortSignal): Promise<void> {
+    const { inbox, metrics, log } = this.#deps
+    const { heads } = inbox
+    if (heads === undefined || payload.blockNumber <= heads.unsafe.number) return
+    const branch = await this.#branchOf(payload, heads.unsafe.number, signal)
+    if (branch.kind !== 'linked') {
+      metrics.ancestors.inc({ outcome: branch.kind })
+      log.debug('ancestors of a block not fetched', { number: payload.blockNumber, head: heads.unsafe.number, why: branch.kind })
+      return
+    }
+    const missing = branch.blocks.length - 1
+    let blocks = branch.blocks
+    for (;;) {
+      const outcome = await this.#insert(blocks, signal)
+      if (outcome?.kind !== 'gap') break
+      // the block is on another branch than the head: its ancestors go on below
+      const [lowest] = blocks
+      const floor = inbox.heads?.safe.number ?? 0
+      if (lowest === undefined || lowest.blockNumber <= floor + 1) return
+      const lower = await this.#ancestorsOf(lowest, Math.max(floor, lowest.blockNumber - 1 - fetchBlocks), signal)
+      if (lower.kind !== 'linked') return void metrics.ancestors.inc({ outcome: lower.kind })
+      blocks = [...lower.blocks, ...blocks]
+    }
+    if (missing > 0) {
+      metrics.ancestors.inc({ outcome: 'filled' })
+      log.info('missing blocks filled from peers', { blocks: missing, head: inbox.heads?.unsafe.number })
+    }
+  }
+
+  /** Inserts in slices, oldest first, so that other work of consensus runs in between. Returns the outcome of the slice that ended it. */
+  async #insert(blocks: readonly Payload[], signal: AbortSignal): Promise<Awaited<ReturnType<UnsafeInbox['insert']>> | undefined> {
+    for (let from = 0; from < blocks.length; from += insertBlocks) {
+      const outcome = await this.#deps.inbox.insert(blocks.slice(from, from + insertBlocks), signal)
+      if (outcome.kind !== 'inserted') return outcome
+    }
+    return undefined
+  }
+
+  async #branchOf(payload: Payload, headNumber: number, signal: AbortSignal): Promise<Branch> {
+    const ancestors = await this.#ancestorsOf(payload, headNumber, signal)
+    return ancestors.kind === 'linked' ? { kind: 'linked', blocks: [...ancestors.blocks, payload] } : ancestors
+  }
+
+  /** Returns the ancestors above a number, oldest first. */
+  async #ancestorsOf(payload: Payload, floor: number, signal: AbortSignal): Promise<Branch> {
+    if (payload.blockNumber - floor > maxBlocks) return { kind: 'too_far' }
+    const found: Payload[] = []
+    let bytes = 0
+    let lowest = payload
+    let attempts = 0
+    while (lowest.blockNumber > floor + 1) {
+      signal.throwIfAborted()
+      const known = this.#recent.get(lowest.parentHash)
+      const taken = known ? [known] : await this.#fetchBelow(lowest, floor)
+      if (taken === 'wrong') return { kind: 'wrong' }
+      attempts = taken.length > 0 ? 0 : attempts + 1
+      if (attempts >= maxAttempts) return { kind: 'unavailable' }
+      if (taken.length === 0) await this.#deps.clock.delay(retryMs, signal)
+      for (const block of taken) {
+        found.push(block)
+        bytes += sizeOf(block)
+        lowest = block
+      }
+      if (bytes > maxBytes) return { kind: 'too_far' }
+    }
+    return { kind: 'linked', blocks: found.reverse() }
+  }
+
+  /** Fetches the next ancestors, newest first; empty: peers have none of them. */
+  async #fetchBelow(block: Payload, floor: number): Promise<readonly Payload[] | 'wrong'> {
+    const first = Math.max(floor + 1, block.blockNumber - fetchBlocks)
+    const numbers = Array.from({ length: block.blockNumber - first }, (_, i) => block.blockNumber - 1 - i)
+    const linked: Payload[] = []
+    let expected = block.parentHash
+    for (const [i, ancestor] of (await this.#deps.fetch(numbers)).entries()) {
+      if (ancestor === undefined) break
+      if (ancestor.blockHash !== expected) {
+        this.#deps.blame(numbers[i] ?? 0)
+        return linked.length > 0 ? linked : 'wrong'
+      }
+      linked.push(ancestor)
+      expected = ancestor.parentHash
+    }
+    return linked
+  }
+}
