@@ -5,7 +5,7 @@ import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { ChangedRows, deletedKeys, dropChangedRows, firstBlockFrom, pruneRuns } from './changeIndex.ts'
+import { ChangedRows, deletedKeys, dropChangedRows, firstChangeFrom, pruneRuns } from './changeIndex.ts'
 import { accountsTable, changeKey, changesTable, storageTable } from './rows.ts'
 
 type RowPlace = { readonly table: number; readonly key: Uint8Array }
@@ -57,7 +57,7 @@ class Blocks {
     const head = this.changed.length - 1
     for (const [row, place] of rows.entries()) {
       const first = this.changed.findIndex((changed, number) => number >= from && changed.includes(row))
-      expect(firstBlockFrom(reader, place, from, head), `row ${row} from ${from} to ${head}`).toEqual(first < 0 ? undefined : first)
+      expect(firstChangeFrom(reader, place, from, head)?.number, `row ${row} from ${from} to ${head}`).toEqual(first < 0 ? undefined : first)
     }
   }
 

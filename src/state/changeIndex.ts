@@ -93,10 +93,14 @@ export function dropDeletion(tx: KvWriter, place: Uint8Array, number: Uint8Array
 /** Removes the runs that end at or below `last`, as `RunIndex.prune` does. */
 export const pruneRuns = (tx: KvWriter, last: number, hasTime: () => boolean): boolean => runs.prune(tx, last, hasTime)
 
-/** Returns the first block from `from` to `head` that changed a row; undefined when none did. @param head the last block */
-export function firstBlockFrom(reader: KvReader, row: RowPlace, from: number, head: number): number | undefined {
+/** Number of a block that changed a row, and the record of the change. */
+export type FoundChange = { readonly number: number; readonly change: Uint8Array }
+
+/** Returns the first change of a row in the blocks from `from` to `head`; undefined when there is none. @param head the last block */
+export function firstChangeFrom(reader: KvReader, row: RowPlace, from: number, head: number): FoundChange | undefined {
   for (const number of runs.blocksUp(reader, digestOf(row.key), from, head, head)) {
-    if (reader.look(changesTable, changeKey(number, row.table, row.key), () => true)) return number
+    const change = reader.get(changesTable, changeKey(number, row.table, row.key))
+    if (change) return { number, change }
   }
   return undefined
 }

@@ -1,8 +1,8 @@
-import { compareBytes, concatBytes, emptyBytes, equalBytes, latin1, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, equalBytes, latin1, u32At, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
-import { deletedKeys, firstBlockFrom, firstRunKey } from './changeIndex.ts'
-import type { HistoryCache, IndexChunk } from './historyCache.ts'
+import { deletedKeys, type FoundChange, firstChangeFrom } from './changeIndex.ts'
+import type { HistoryCache, RowSpan } from './historyCache.ts'
 import { imagesAfter, nodeDigest, rowBefore } from './nodeHistory.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
@@ -98,18 +98,14 @@ export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
 
 /** Returns whether the index has a block among those that changed a row. */
 export function isIndexed(reader: KvReader, table: number, key: Uint8Array, number: number): boolean {
-  return firstAbove(findChunk(reader, indexPrefix(table, key), number - 1).numbers, number - 1) === number
+  return firstIndexed(reader, indexPrefix(table, key), number - 1) === number
 }
 
-/** Reads the first part of a row's index whose last number is above a block. */
-function findChunk(reader: KvReader, prefix: Uint8Array, after: number): IndexChunk {
+/** Returns the first block after a number that the index of schema 5 has for a row. */
+function firstIndexed(reader: KvReader, prefix: Uint8Array, after: number): number | undefined {
   const range = { from: concatBytes(prefix, u64Bytes(after + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
-  for (const { key, value: numbers } of reader.range(historyIndexTable, range)) {
-    const last = key.subarray(-8)
-    const high = equalBytes(last, openEnd) ? Number.POSITIVE_INFINITY : u64FromBytes(last)
-    return { low: Math.min(after, u64FromBytes(numbers)), high, numbers }
-  }
-  return { low: after, high: Number.POSITIVE_INFINITY, numbers: emptyBytes }
+  for (const { value: numbers } of reader.range(historyIndexTable, range)) return firstAbove(numbers, after)
+  return undefined
 }
 
 /** Rows as of a block: each row has the value before its first change after the block, or else the latest value. */
@@ -137,8 +133,19 @@ export class HistoricalRows implements StateRows {
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
     const next = this.#cache.changesAfter(this.#reader, this.#number)
-    const change = next ? this.#changeFromLoaded(next, table, key) : this.#firstChange(table, key, this.#number)
-    return change ? decodeBefore(change) : this.#reader.get(table, key)
+    const place = latin1(indexPrefix(table, key))
+    const change = next?.get(place)
+    if (change) return decodeBefore(change)
+    const number = next ? this.#number + 1 : this.#number
+    return this.#cache.rowAt(place, number, () => this.#find(table, key, number))
+  }
+
+  /** Reads the value of a row after a block. */
+  #find(table: number, key: Uint8Array, low: number): RowSpan {
+    const found = this.#firstChange(table, key, low)
+    return found
+      ? { low, high: found.number, row: decodeBefore(found.change) }
+      : { low, high: Number.POSITIVE_INFINITY, row: this.#reader.get(table, key) }
   }
 
   node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -150,7 +157,7 @@ export class HistoricalRows implements StateRows {
     this.#nodes ??= readMark(this.#reader, 'nodes') ?? this.#head
     const nodes = this.#nodes
     const change = this.#number < nodes ? this.#firstChange(table, key, this.#number, nodes) : undefined
-    if (change) return decodeBefore(change)
+    if (change) return decodeBefore(change.change)
     const row = this.#nodeRowAfter(Math.max(this.#number, nodes), table, key)
     return row && equalBytes(keccak256(row), hash) ? row : undefined
   }
@@ -162,10 +169,6 @@ export class HistoricalRows implements StateRows {
   #nodeRowAfter(number: number, table: number, key: Uint8Array): Uint8Array | undefined {
     const images = imagesAfter({ reader: this.#reader, tail: this.#cache }, number, this.#head, nodeDigest(table, key))
     return rowBefore(images, () => this.#reader.get(table, key))
-  }
-
-  #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {
-    return next.get(latin1(indexPrefix(table, key))) ?? this.#firstChange(table, key, this.#number + 1)
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
@@ -192,35 +195,22 @@ export class HistoricalRows implements StateRows {
     return [...keys.values()].sort(compareBytes)
   }
 
-  /** Returns the change record of the first block after a number, up to another, that changed a row. */
-  #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): Uint8Array | undefined {
-    const number = after < this.#indexed ? this.#firstIndexed(indexPrefix(table, key), after) : undefined
-    if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
+  /** Returns the change of a row in the first block after a number, up to another, that changed it. */
+  #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): FoundChange | undefined {
+    const number = after < this.#indexed ? firstIndexed(this.#reader, indexPrefix(table, key), after) : undefined
+    if (number !== undefined) return this.#changeIn(number, table, key)
     const unindexed = Math.max(after, this.#indexed)
     if (unindexed >= upTo) return undefined
-    if (this.#hasRuns) {
-      const first = this.#firstInRuns(table, key, unindexed)
-      return first === undefined ? undefined : this.#reader.get(changesTable, changeKey(first, table, key))
-    }
+    if (this.#hasRuns) return firstChangeFrom(this.#reader, { table, key }, unindexed + 1, this.#head)
     for (let later = unindexed + 1; later <= upTo; later++) {
-      const change = this.#reader.get(changesTable, changeKey(later, table, key))
-      if (change !== undefined) return change
+      const change = this.#changeIn(later, table, key)
+      if (change) return change
     }
     return undefined
   }
 
-  #firstInRuns(table: number, key: Uint8Array, after: number): number | undefined {
-    const name = concatBytes(firstRunKey, indexPrefix(table, key))
-    const numbers = this.#cache.chunk(name, after, () => {
-      const first = firstBlockFrom(this.#reader, { table, key }, after + 1, this.#head)
-      if (first === undefined) return { low: after, high: Number.POSITIVE_INFINITY, numbers: emptyBytes }
-      return { low: after, high: first, numbers: u64Bytes(first) }
-    })
-    return firstAbove(numbers, after)
-  }
-
-  #firstIndexed(prefix: Uint8Array, after: number): number | undefined {
-    const numbers = this.#cache.chunk(prefix, after, () => findChunk(this.#reader, prefix, after))
-    return firstAbove(numbers, after)
+  #changeIn(number: number, table: number, key: Uint8Array): FoundChange | undefined {
+    const change = this.#reader.get(changesTable, changeKey(number, table, key))
+    return change && { number, change }
   }
 }

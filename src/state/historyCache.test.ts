@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { u64Bytes } from '#lib/bytes'
 import { CacheSet } from '#lib/caches'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { createHistoryCaches, HistoryCache } from './historyCache.ts'
+import { createHistoryCaches, HistoryCache, type RowSpan } from './historyCache.ts'
 import { accountsTable, changeKey, changesTable, encodeBefore } from './rows.ts'
 
 /** Reads of one state after which the next block's changes are loaded. */
@@ -14,27 +14,50 @@ function caching(bytes: number) {
   return { set, snapshot: () => new HistoryCache(caches) }
 }
 
-const chunkOf = (byte: number) => ({ low: 1, high: 9, numbers: new Uint8Array(8).fill(byte) })
+const rowOf = (byte: number, low = 1, high = 9): RowSpan => ({ low, high, row: Uint8Array.of(byte) })
 
 it('state/historyCache: the snapshots of a thread share its bytes, and have no values of each other', () => {
   const { set, snapshot } = caching(10_000)
-  const prefix = u64Bytes(1)
   const [one, other] = [snapshot(), snapshot()]
-  expect(one.chunk(prefix, 1, () => chunkOf(1))[0]).toBe(1)
-  expect(other.chunk(prefix, 1, () => chunkOf(2))[0]).toBe(2)
-  expect(one.chunk(prefix, 1, () => expect.unreachable())[0]).toBe(1)
+  expect(one.rowAt('place', 1, () => rowOf(1))).toEqual(Uint8Array.of(1))
+  expect(other.rowAt('place', 1, () => rowOf(2))).toEqual(Uint8Array.of(2))
+  expect(one.rowAt('place', 1, () => expect.unreachable())).toEqual(Uint8Array.of(1))
   expect(other.row(1, () => Uint8Array.of(3))).toEqual(Uint8Array.of(3))
   expect(one.row(1, () => Uint8Array.of(4))).toEqual(Uint8Array.of(4))
   expect(other.row(1, () => expect.unreachable())).toEqual(Uint8Array.of(3))
   for (let i = 0; i < 100; i++) {
     const cache = snapshot()
-    cache.chunk(prefix, 1, () => chunkOf(1))
+    cache.rowAt('place', 1, () => rowOf(1))
     cache.row(1, () => new Uint8Array(500))
   }
   const { sizeBytes, maxBytes } = set.facts().history ?? expect.fail()
   expect(maxBytes).toBe(10_000)
   expect(sizeBytes).toBeGreaterThan(3_000)
   expect(sizeBytes).toBeLessThanOrEqual(maxBytes)
+})
+
+it('state/historyCache: reads each value of a row once, in whatever order its blocks are read', () => {
+  // changed in blocks 3, 4, 9 and 200 to 300; without a row between 4 and 9
+  const changes = [3, 4, 9, ...Array.from({ length: 101 }, (_, i) => 200 + i)]
+  const valueAfter = (number: number): Uint8Array | undefined => {
+    const last = changes.findLast((change) => change <= number) ?? 0
+    return last === 4 ? undefined : Uint8Array.of(last % 256)
+  }
+  const cache = caching(100_000).snapshot()
+  let reads = 0
+  const read = (number: number): Uint8Array | undefined =>
+    cache.rowAt('place', number, () => {
+      reads++
+      return { low: number, high: changes.find((change) => change > number) ?? Number.POSITIVE_INFINITY, row: valueAfter(number) }
+    })
+  const blocks = [5, 150, 0, 9, 8, 2, 3, 4, 120, 20, 199, 10, 1]
+  for (const number of blocks) expect(read(number), `block ${number}`).toEqual(valueAfter(number))
+  const first = reads
+  for (const number of [0, 1, 2, 3, 4, 5, 6, 8, 9, 77, 199]) expect(read(number), `block ${number} again`).toEqual(valueAfter(number))
+  expect([first, reads]).toEqual([6, 6])
+  for (const number of [...Array.from({ length: 320 }, (_, i) => (i * 7) % 320)]) {
+    expect(read(number), `block ${number}`).toEqual(valueAfter(number))
+  }
 })
 
 it('state/historyCache: loads the changes of a block after many reads, unless they take more than half of the bytes for them', () => {

@@ -31,11 +31,13 @@ function changesIn(
   return { changes, bytes: loadedBytes }
 }
 
-/** Part of the history index of a row: it names the first change after each of the blocks from `low` to below `high`. */
-export type IndexChunk = { readonly low: number; readonly high: number; readonly numbers: Uint8Array }
+/** Value of a row after the blocks from `low` to below `high`; undefined: there is no row. */
+export type RowSpan = { readonly low: number; readonly high: number; readonly row: Uint8Array | undefined }
 
-/** Estimated memory of a chunk or a row in addition to its bytes. */
-const chunkBytes = 250
+/** Bound of the values of one row that are cached; beyond it they are collected anew. */
+const maxSpans = 64
+/** Estimated memory of a span in addition to its bytes, and of an entry of a cache. */
+const [spanBytes, entryBytes] = [100, 250]
 
 /** Creates a part of the cache of old states of a thread. @param share of its bytes */
 export type HistoryPart = <V>(share: number) => Lru<string, V>
@@ -44,14 +46,14 @@ export type HistoryPart = <V>(share: number) => Lru<string, V>
 export type HistoryCaches = {
   /** changes of a block: more than half of the bytes are not loaded */
   readonly blocks: Lru<string, ReadonlyMap<string, Uint8Array>>
-  /** by the row's prefix in the index, in latin-1 */
-  readonly chunks: Lru<string, IndexChunk>
+  /** values of a row, ascending; by its prefix in the index, in latin-1 */
+  readonly rows: Lru<string, readonly RowSpan[]>
   /** node changes of the blocks that no segment covers, and of others */
   readonly nodeRows: Lru<string, Uint8Array>
 }
 
 export function createHistoryCaches(part: HistoryPart): HistoryCaches {
-  return { blocks: part(0.5), chunks: part(0.2), nodeRows: part(0.3) }
+  return { blocks: part(0.5), rows: part(0.2), nodeRows: part(0.3) }
 }
 
 /** Bytes of the caches of a thread without a budget. */
@@ -91,17 +93,21 @@ export class HistoryCache {
   }
 
   /**
-   * Returns the part of the index that names the first change of a row after a block.
+   * Returns the value of a row after a block.
+   * @param place the row's prefix in the index, in latin-1
    * @param find reads it from the store
    */
-  chunk(prefix: Uint8Array, after: number, find: () => IndexChunk): Uint8Array {
-    const name = this.#name + latin1(prefix)
-    const { chunks } = this.#caches
-    const known = chunks.get(name)
-    if (known && known.low <= after && after < known.high) return known.numbers
+  rowAt(place: string, number: number, find: () => RowSpan): Uint8Array | undefined {
+    const name = this.#name + place
+    const { rows } = this.#caches
+    const known = rows.get(name)
+    const at = known ? spansUpTo(known, number) : 0
+    const span = known?.[at - 1]
+    if (span && number < span.high) return span.row
     const found = find()
-    chunks.set(name, found, chunkBytes + prefix.length + found.numbers.length)
-    return found.numbers
+    const spans = known && known.length < maxSpans ? withSpan(known, at, found) : [found]
+    rows.set(name, spans, entryBytes + name.length + spans.reduce((sum, { row }) => sum + spanBytes + (row?.length ?? 0), 0))
+    return found.row
   }
 
   /** Returns a block's row of node changes. @param read reads it from the store */
@@ -111,7 +117,24 @@ export class HistoryCache {
     const known = nodeRows.get(name)
     if (known) return known
     const row = read()
-    nodeRows.set(name, row, chunkBytes + row.length)
+    nodeRows.set(name, row, entryBytes + row.length)
     return row
   }
+}
+
+/** Returns the number of spans that begin at or below a block. */
+function spansUpTo(spans: readonly RowSpan[], number: number): number {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((spans[middle] as RowSpan).low <= number) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Returns spans with one more at a position. It replaces the next one if that ends with the same change. */
+function withSpan(spans: readonly RowSpan[], at: number, span: RowSpan): readonly RowSpan[] {
+  const isSame = spans[at]?.high === span.high
+  return [...spans.slice(0, at), span, ...spans.slice(isSame ? at + 1 : at)]
 }

@@ -35,12 +35,15 @@ export class RunIndex {
   readonly #kind: number
   readonly #fanOut: number
   readonly #levels: number
+  /** blocks of a run by level */
+  readonly #widths: readonly number[]
 
   constructor({ table, kind, fanOut, levels }: RunIndexSettings) {
     this.#table = table
     this.#kind = kind
     this.#fanOut = fanOut
     this.#levels = levels
+    this.#widths = Array.from({ length: levels + 1 }, (_, level) => fanOut ** level)
   }
 
   /** Writes a block's run, and the slices that are merged with this block. @param digests of the rows that it changed */
@@ -145,7 +148,7 @@ export class RunIndex {
 
   /** Number of blocks of a run, and of its slices. */
   #width(level: number): number {
-    return this.#fanOut ** level
+    return this.#widths[level] as number
   }
 
   #sliceOf(digest: number, level: number): number {
