@@ -48,8 +48,8 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam, overrid
 /** Runs of one message with different gas limits, within the time of one request. */
 type Runs = {
   now(gasLimit: bigint): MeasuredCall
-  /** Yields to the event loop before a run when earlier runs used much gas. */
-  inTurn(gasLimit: bigint): Promise<MeasuredCall>
+  /** Yields to the event loop before a run when earlier runs used much gas, and returns a promise only then. */
+  inTurn(gasLimit: bigint): MeasuredCall | Promise<MeasuredCall>
 }
 
 function createRuns(context: EthContext, { block, overrides, message }: Plan): Runs {
@@ -65,12 +65,10 @@ function createRuns(context: EthContext, { block, overrides, message }: Plan): R
   }
   return {
     now,
-    async inTurn(gasLimit): Promise<MeasuredCall> {
-      if (unsliced > sliceGas) {
-        unsliced = 0n
-        await nextTurn()
-      }
-      return now(gasLimit)
+    inTurn(gasLimit): MeasuredCall | Promise<MeasuredCall> {
+      if (unsliced <= sliceGas) return now(gasLimit)
+      unsliced = 0n
+      return nextTurn().then(() => now(gasLimit))
     },
   }
 }
@@ -90,11 +88,10 @@ async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: Runs
   throw new RangeError('refuse called for a successful message')
 }
 
-async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
+function search(planned: Plan, { now, inTurn }: Runs): bigint | Promise<bigint> {
   const { gasLimit } = planned.message
-  const first = await run(gasLimit)
-  if (first.outcome.kind !== 'success') return await refuse(first, planned, run)
-  return await searchGas(first, gasLimit, run)
+  const first = now(gasLimit)
+  return first.outcome.kind === 'success' ? searchGas(first, gasLimit, inTurn) : refuse(first, planned, inTurn)
 }
 
 export const estimateGas = ethMethod({
@@ -107,8 +104,8 @@ export const estimateGas = ethMethod({
   run(context, request, at, state, block): bigint | Promise<bigint> {
     const planned = plan(context, request, at, { state, block })
     const { message, isTransfer } = planned
-    const { now, inTurn } = createRuns(context, planned)
-    if (isTransfer && message.gasLimit >= transferGas && now(transferGas).outcome.kind === 'success') return transferGas
-    return search(planned, inTurn)
+    const runs = createRuns(context, planned)
+    if (isTransfer && message.gasLimit >= transferGas && runs.now(transferGas).outcome.kind === 'success') return transferGas
+    return search(planned, runs)
   },
 })

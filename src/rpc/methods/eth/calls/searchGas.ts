@@ -5,7 +5,7 @@ const toleratedShare = 0.015
 /** Extra gas of the callee in a call with value. */
 const callStipend = 2_300n
 
-/** Outcome of a message with a gas limit. */
+/** Outcome of a message with a gas limit; a promise when other requests have their turn first. */
 type Probe = (gasLimit: bigint) => MeasuredCall | Promise<MeasuredCall>
 
 /**
@@ -13,12 +13,15 @@ type Probe = (gasLimit: bigint) => MeasuredCall | Promise<MeasuredCall>
  * retains one 64th (EIP-150).
  * @param first outcome of the message with `most` gas: a success
  * @param run runs the message with another gas limit
+ * @returns a promise only when more than one run is needed, or the run is one
  */
-export async function searchGas(first: MeasuredCall, most: bigint, run: Probe): Promise<bigint> {
+export function searchGas(first: MeasuredCall, most: bigint, run: Probe): bigint | Promise<bigint> {
   // most messages succeed with what they used before refunds: then one run confirms what the search would find
-  const expected = await narrow(first, most, (gasLimit) => (gasLimit < first.gasUsed + first.gasRefunded ? outOfGas(gasLimit) : first))
-  const isEnough = expected === most || (await run(expected)).outcome.kind === 'success'
-  return isEnough ? expected : await narrow(first, most, run)
+  const expected = expectedLimit(first, most)
+  if (expected === most) return most
+  const decide = ({ outcome }: MeasuredCall): bigint | Promise<bigint> => (outcome.kind === 'success' ? expected : narrowed(first, most, run))
+  const confirming = run(expected)
+  return confirming instanceof Promise ? confirming.then(decide) : decide(confirming)
 }
 
 const outOfGas = (gasLimit: bigint): MeasuredCall => ({
@@ -27,21 +30,39 @@ const outOfGas = (gasLimit: bigint): MeasuredCall => ({
   gasRefunded: 0n,
 })
 
-async function narrow(first: MeasuredCall, most: bigint, probe: Probe): Promise<bigint> {
+/** Returns what the search finds when the message needs the gas that it used before refunds. */
+function expectedLimit(first: MeasuredCall, most: bigint): bigint {
+  const search = narrowing(first, most)
+  for (let step = search.next(); ; ) {
+    if (step.done) return step.value
+    step = search.next(step.value < first.gasUsed + first.gasRefunded ? outOfGas(step.value) : first)
+  }
+}
+
+async function narrowed(first: MeasuredCall, most: bigint, run: Probe): Promise<bigint> {
+  const search = narrowing(first, most)
+  for (let step = search.next(); ; ) {
+    if (step.done) return step.value
+    step = search.next(await run(step.value))
+  }
+}
+
+/** Yields the gas limits to try, takes the outcome of each, and returns the limit that is enough. */
+function* narrowing(first: MeasuredCall, most: bigint): Generator<bigint, bigint, MeasuredCall> {
   let enough = most
   let tooLittle = first.gasUsed - 1n
   let { gasUsed } = first
-  const attempt = async (gasLimit: bigint): Promise<void> => {
-    const tried = await probe(gasLimit)
-    if (tried.gasUsed > 0n) gasUsed = tried.gasUsed
-    if (tried.outcome.kind === 'success') enough = gasLimit
-    else tooLittle = gasLimit
-  }
-  const hopeful = ((gasUsed + first.gasRefunded + callStipend) * 64n) / 63n
-  if (hopeful < enough) await attempt(hopeful)
-  for (let isFirst = true; tooLittle + 1n < enough && Number(enough - tooLittle) / Number(enough) >= toleratedShare; isFirst = false) {
+  for (let limit = ((gasUsed + first.gasRefunded + callStipend) * 64n) / 63n, isHopeful = true; ; ) {
+    if (limit < enough) {
+      const tried = yield limit
+      if (tried.gasUsed > 0n) gasUsed = tried.gasUsed
+      if (tried.outcome.kind === 'success') enough = limit
+      else tooLittle = limit
+    }
+    const isNear = tooLittle + 1n >= enough || Number(enough - tooLittle) / Number(enough) < toleratedShare
+    if (isNear) return enough
     const middle = (enough + tooLittle) / 2n
-    await attempt(isFirst && gasUsed * 3n < middle ? gasUsed * 3n : middle)
+    limit = isHopeful && gasUsed * 3n < middle ? gasUsed * 3n : middle
+    isHopeful = false
   }
-  return enough
 }
