@@ -106,10 +106,6 @@ export class DecodedBlock {
     return mined && placed && { mined, placed, timestamp: this.of.block.header.timestamp }
   }
 
-  minedReceipts(): MinedReceipt[] {
-    return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
-  }
-
   /** Matching logs, in order. @param only ascending indexes of the transactions to read; absent: all */
   logs(matcher?: Pick<LogMatcher, 'matches'>, only: Iterable<number> = this.receipts.keys()): LocatedLog[] {
     return Array.from(only, (index) => this.#logsOf(index, matcher)).flat()
@@ -133,9 +129,8 @@ export class DecodedBlock {
     return this.of.block.transactions.map((_raw, index) => this.hashAt(index))
   }
 
-  /** @param from index of the first transaction */
-  transactions(from = 0): MinedTransaction[] {
-    return this.of.senders.slice(from).flatMap((_sender, index) => this.transaction(from + index) ?? [])
+  transactions(): MinedTransaction[] {
+    return this.of.senders.flatMap((_sender, index) => this.transaction(index) ?? [])
   }
 }
 

@@ -22,7 +22,7 @@ const indexes = Array.from({ length: 20 }, (_, index) => index)
 
 it('rpc/cache/blockText: kept parts equal parts that are encoded singly', () => {
   const block = read(1)
-  expect(String(block.text.receipts())).toBe(`[${block.minedReceipts().map(receiptText).join(',')}]`)
+  expect(String(block.text.receipts())).toBe(`[${indexes.map((index) => receiptText(block.receipt(index) ?? expect.fail())).join(',')}]`)
   const full = {
     hash: block.of.hash,
     block: block.of.block,
@@ -42,13 +42,21 @@ it('rpc/cache/blockText: a block without transactions has empty lists', () => {
 })
 
 it('rpc/cache/blockText: single parts are equal before and after all are kept', () => {
-  const { text, ...block } = read(1)
+  const block = read(1)
+  const { text } = block
   const fresh = read(1)
-  for (const kind of ['transaction', 'receipt'] as const) {
+  for (const [kind, all] of [['transaction', () => text.block('full')], ['receipt', () => text.receipts()]] as const) {
     const first = indexes.map((index) => text[kind](index))
     expect(indexes.map((index) => text[kind](index))).toEqual(first)
     expect([text[kind](20), text[kind](99)]).toEqual([undefined, undefined])
+    const whole = String(all())
+    for (const single of first) expect(whole).toContain(single)
+    expect(indexes.map((index) => text[kind](index))).toEqual(first)
+    expect([text[kind](20), text[kind](99)]).toEqual([undefined, undefined])
   }
+  fresh.text.block('full')
+  fresh.text.receipts()
+  expect(block.text.sizeBytes, 'memory after single parts and all').toBe(fresh.text.sizeBytes)
   expect(block.of.hash).toBe(fresh.of.hash)
   expect(text.receipt(7)).toBe(receiptText(fresh.receipt(7) ?? expect.fail()))
   expect(text.transaction(7)).toBe(transactionText(fresh.transaction(7) ?? expect.fail()))

@@ -15,18 +15,18 @@ type Parts = {
   /** JSON up to the transactions */
   headText(): string
   hashes(): readonly Hash[]
-  /** @param from index of the first transaction */
-  transactions(from: number): readonly MinedTransaction[]
-  minedReceipts(): readonly MinedReceipt[]
   logs(): readonly LocatedLog[]
   transaction(index: number): MinedTransaction | undefined
   receipt(index: number): MinedReceipt | undefined
 }
 
-/** Share of a block's transactions or receipts that have to be read singly before all are kept. */
-const singlesUntilAll = 1 / 8
+/** Estimated memory of the text of one item in addition to its characters. */
+const singleBytes = 100
 
 const closing = Buffer.from('}')
+
+/** Returns an ASCII text as one string: a concatenated one would be copied again for each response. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
 /** The JSON of a block in parts. Each part is made on first use and kept; answers are assembled from the parts. */
 export class BlockText {
@@ -39,7 +39,9 @@ export class BlockText {
   #begun: JsonArrayBuffer | undefined
   #receipts: JsonArrayBuffer | undefined
   #logs: KeptLogs | undefined
-  #singles = 0
+  /** JSON of items that were requested one by one, by index, until all are made */
+  #singleTransactions = new Map<number, string>()
+  #singleReceipts = new Map<number, string>()
   #sizeBytes = 0
 
   /**
@@ -79,22 +81,42 @@ export class BlockText {
     return this.#logs
   }
 
-  /** JSON of one transaction; undefined beyond the end. */
+  /** JSON of one transaction; undefined beyond the end. All at once would delay the requests that wait by milliseconds. */
   transaction(index: number): string | undefined {
-    if (this.#isWorthAll(this.#transactions)) return index < this.#of.count ? this.#allTransactions().text(index) : undefined
-    const mined = this.#of.transaction(index)
-    return mined && transactionText(mined)
+    if (this.#transactions) return index < this.#of.count ? this.#transactions.text(index) : undefined
+    return this.#singleTransactions.get(index) ?? this.#keptSingle(this.#singleTransactions, index, this.#transactionText(index))
   }
 
   /** JSON of one receipt; undefined beyond the end. */
   receipt(index: number): string | undefined {
-    if (this.#isWorthAll(this.#receipts)) return index < this.#of.count ? this.#allReceipts().text(index) : undefined
+    if (this.#receipts) return index < this.#of.count ? this.#receipts.text(index) : undefined
+    return this.#singleReceipts.get(index) ?? this.#keptSingle(this.#singleReceipts, index, this.#receiptText(index))
+  }
+
+  #transactionText(index: number): string | undefined {
+    const mined = this.#of.transaction(index)
+    return mined && transactionText(mined)
+  }
+
+  #receiptText(index: number): string | undefined {
     const entry = this.#of.receipt(index)
     return entry && receiptText(entry)
   }
 
-  #isWorthAll(made: object | undefined): boolean {
-    return made !== undefined || ++this.#singles > this.#of.count * singlesUntilAll
+  #keptSingle(singles: Map<number, string>, index: number, made: string | undefined): string | undefined {
+    if (made === undefined) return undefined
+    const text = flat(made)
+    singles.set(index, text)
+    this.#grow(singleBytes + text.length)
+    return text
+  }
+
+  /** Removes the items of a list that is made as a whole. */
+  #takeSingles(singles: Map<number, string>): ReadonlyMap<number, string> {
+    const taken = new Map(singles)
+    singles.clear()
+    for (const text of taken.values()) this.#sizeBytes -= singleBytes + text.length
+    return taken
   }
 
   #allHashes(): Buffer {
@@ -105,9 +127,12 @@ export class BlockText {
   #allTransactions(): JsonArrayBuffer {
     if (this.#transactions === undefined) {
       const begun = this.#begun
-      const texts = Array.from({ length: begun?.count ?? 0 }, (_, index) => begun?.text(index) ?? '')
-      for (const mined of this.#of.transactions(texts.length)) texts.push(transactionText(mined))
-      this.#transactions = keptList(texts)
+      const singles = this.#takeSingles(this.#singleTransactions)
+      const textAt = (index: number): string => {
+        if (begun && index < begun.count) return begun.text(index)
+        return singles.get(index) ?? this.#transactionText(index) ?? ''
+      }
+      this.#transactions = keptList(Array.from({ length: this.#of.count }, (_, index) => textAt(index)))
       this.#begun = undefined
       this.#grow(this.#transactions.sizeBytes)
     }
@@ -116,7 +141,8 @@ export class BlockText {
 
   #allReceipts(): JsonArrayBuffer {
     if (this.#receipts === undefined) {
-      this.#receipts = keptList(this.#of.minedReceipts().map(receiptText))
+      const singles = this.#takeSingles(this.#singleReceipts)
+      this.#receipts = keptList(Array.from({ length: this.#of.count }, (_, index) => singles.get(index) ?? this.#receiptText(index) ?? ''))
       this.#grow(this.#receipts.sizeBytes)
     }
     return this.#receipts
