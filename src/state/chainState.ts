@@ -48,13 +48,12 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
 export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
-  const head = readMark(reader, 'head') ?? 0
+  const { head = 0, oldest = 0, oldestNodes: nodesFrom = 0 } = cache.marks(reader)
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
-  const oldest = oldestState(reader)
   if (number < oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number, oldest })
   if (number === head) return latestState(reader, blockHash)
   const state = rowState(new HistoricalRows(reader, number, head, cache), reader, blockHash)
-  const oldestNodes = oldestProof(reader)
+  const oldestNodes = Math.max(oldest, nodesFrom)
   return number < oldestNodes ? { ...state, nodes: prunedNodes(number, oldestNodes) } : state
 }
 

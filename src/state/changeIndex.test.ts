@@ -57,7 +57,9 @@ class Blocks {
     const head = this.changed.length - 1
     for (const [row, place] of rows.entries()) {
       const first = this.changed.findIndex((changed, number) => number >= from && changed.includes(row))
-      expect(firstChangeFrom(reader, place, from, head)?.number, `row ${row} from ${from} to ${head}`).toEqual(first < 0 ? undefined : first)
+      expect(firstChangeFrom(reader, place, from, head)?.number, `row ${row} from ${from} to ${head}`).toEqual(
+        first < 0 ? undefined : first,
+      )
     }
   }
 
@@ -68,6 +70,27 @@ class Blocks {
 }
 
 describe('state/changeIndex', () => {
+  it('state/changeIndex: finds the first change of a row after many blocks that changed a row with the same digest', () => {
+    const twins = [1, 2].map((end) => ({ table: accountsTable, key: concatBytes(hash(1).subarray(0, 31), Uint8Array.of(end)) }))
+    const [row, twin] = [twins[0] as RowPlace, twins[1] as RowPlace]
+    const kv = createMemoryKv()
+    kv.write((tx) => {
+      for (let number = 1; number <= 300; number++) {
+        const collected = new ChangedRows(number)
+        for (const place of number % 100 === 0 ? [row, twin] : [twin]) {
+          tx.put(changesTable, changeKey(number, place.table, place.key), u64Bytes(number))
+          collected.add(tx, place, false)
+        }
+        collected.writeTo(tx)
+      }
+    })
+    using reader = kv.snapshot()
+    const firsts = [1, 99, 100, 101, 299, 300].map((from) => firstChangeFrom(reader, row, from, 300)?.number)
+    expect(firsts).toEqual([100, 100, 100, 200, 300, 300])
+    expect(firstChangeFrom(reader, row, 1, 99)).toBeUndefined()
+    expect(firstChangeFrom(reader, twin, 57, 300)).toEqual({ number: 57, change: u64Bytes(57) })
+  })
+
   it('state/changeIndex: finds the first change of each row while runs of six levels are merged, and after a reorg into them', () => {
     const blocks = new Blocks()
     const froms = (): number[] => [1, 2, 63, 64, 65, 1_000, 1_024, 4_095, 4_096, 4_097].filter((from) => from < blocks.changed.length)

@@ -117,8 +117,8 @@ export class HistoricalRows implements StateRows {
   readonly #indexed: number
   /** Whether later blocks have runs. */
   readonly #hasRuns: boolean
-  /** The last block whose node changes are in the table of changes, once read. */
-  #nodes: number | undefined
+  /** The last block whose node changes are in the table of changes. */
+  readonly #nodes: number
   readonly #cache: HistoryCache
 
   constructor(reader: KvReader, number: number, head: number, cache: HistoryCache) {
@@ -126,9 +126,10 @@ export class HistoricalRows implements StateRows {
     this.#cache = cache
     this.#number = number
     this.#head = head
-    const runs = readMark(reader, 'runs')
+    const { runs, indexed = 0, nodes = head } = cache.marks(reader)
     this.#hasRuns = runs !== undefined
-    this.#indexed = runs ?? readMark(reader, 'indexed') ?? 0
+    this.#indexed = runs ?? indexed
+    this.#nodes = nodes
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
@@ -154,7 +155,6 @@ export class HistoricalRows implements StateRows {
   }
 
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    this.#nodes ??= readMark(this.#reader, 'nodes') ?? this.#head
     const nodes = this.#nodes
     const change = this.#number < nodes ? this.#firstChange(table, key, this.#number, nodes) : undefined
     if (change) return decodeBefore(change.change)

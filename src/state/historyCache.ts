@@ -2,7 +2,7 @@ import { latin1, u64Bytes } from '#lib/bytes'
 import { lazy } from '#lib/lazy'
 import { Lru } from '#lib/lru'
 import type { KvReader } from '#store/ports'
-import { changesTable } from './rows.ts'
+import { changesTable, readMarks, type StateMarks } from './rows.ts'
 
 /**
  * Number of consecutive reads of one state after which all changes of the next block are loaded at once. So many reads mean that the caller executes
@@ -72,9 +72,16 @@ export class HistoryCache {
   #number = -1
   #next = ''
   #reads = 0
+  #marks: StateMarks | undefined
 
   constructor(caches: HistoryCaches = usualCaches()) {
     this.#caches = caches
+  }
+
+  /** Returns the marks of the snapshot, which are read once. */
+  marks(reader: KvReader): StateMarks {
+    this.#marks ??= readMarks(reader)
+    return this.#marks
   }
 
   /** Counts a read of the state after a block. @returns the changes of the next block, if they are loaded */

@@ -69,6 +69,14 @@ export function readMark(reader: KvReader, mark: StateMark): number | undefined 
   return value && u64FromBytes(value)
 }
 
+/** All marks of one snapshot. */
+export type StateMarks = Readonly<Record<StateMark, number | undefined>>
+
+export function readMarks(reader: KvReader): StateMarks {
+  const marks = Object.keys(markKeys) as StateMark[]
+  return Object.fromEntries(marks.map((mark) => [mark, readMark(reader, mark)])) as StateMarks
+}
+
 export function writeMark(tx: KvWriter, mark: StateMark, number: number): void {
   tx.put(tables.meta.id, markKeys[mark], u64Bytes(number))
 }

@@ -12,6 +12,8 @@ import type { KvReader, KvWriter } from '#store/ports'
 const stepSlices = 16
 const entryBytes = 6
 const offsets = 2 ** 16
+/** Blocks that a search upwards takes from a run at once: most searches need the first one, and a row may change in each of 65,536 blocks. */
+const blocksAtOnce = 4
 /** Rows that are removed between two looks at the time. */
 const rowsAtOnce = 64
 
@@ -97,12 +99,14 @@ export class RunIndex {
   /** Iterates over the blocks from `from` to `to` that may have changed a row, ascending. @param head the last written block */
   *blocksUp(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
     for (let next = from; next <= to; ) {
-      const { level, first } = this.#largestWith(digest, next, head)
-      for (const number of this.#blocksIn(reader, digest, { level, first }, next)) {
+      const run = this.#largestWith(digest, next, head)
+      const blocks = this.#blocksIn(reader, digest, run, next, blocksAtOnce)
+      for (const number of blocks) {
         if (number > to) return
         yield number
       }
-      next = first + this.#width(level)
+      const isAll = blocks.length < blocksAtOnce
+      next = isAll ? run.first + this.#width(run.level) : (blocks.at(-1) as number) + 1
     }
   }
 
@@ -188,10 +192,10 @@ export class RunIndex {
     }
   }
 
-  /** Returns the blocks of a run, from `least` on, that may have changed a row, ascending. */
-  #blocksIn(reader: KvReader, digest: number, { level, first }: Run, least: number): number[] {
+  /** Returns the first `most` blocks of a run, from `least` on, that may have changed a row, ascending. */
+  #blocksIn(reader: KvReader, digest: number, { level, first }: Run, least: number, most = Number.POSITIVE_INFINITY): number[] {
     const key = this.#key(level, first, this.#sliceOf(digest, level))
-    const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, least - first))
+    const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, least - first, most))
     return found?.map((offset) => first + offset) ?? []
   }
 
@@ -273,8 +277,8 @@ function decoded(row: Uint8Array): Entries {
   return entries
 }
 
-/** Returns the offsets of a digest in a slice, from `least` on, ascending. */
-function offsetsIn(row: Uint8Array, digest: number, least: number): number[] {
+/** Returns the first `most` offsets of a digest in a slice, from `least` on, ascending. */
+function offsetsIn(row: Uint8Array, digest: number, least: number, most: number): number[] {
   let [low, high] = [0, row.length / entryBytes]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -284,7 +288,7 @@ function offsetsIn(row: Uint8Array, digest: number, least: number): number[] {
     else high = middle
   }
   const found: number[] = []
-  for (let at = entryBytes * low; at < row.length && u32At(row, at) === digest; at += entryBytes) {
+  for (let at = entryBytes * low; at < row.length && found.length < most && u32At(row, at) === digest; at += entryBytes) {
     found.push((row[at + 4] as number) * 256 + (row[at + 5] as number))
   }
   return found

@@ -45,7 +45,10 @@ it('rpc/cache/blockText: single parts are equal before and after all are kept', 
   const block = read(1)
   const { text } = block
   const fresh = read(1)
-  for (const [kind, all] of [['transaction', () => text.block('full')], ['receipt', () => text.receipts()]] as const) {
+  for (const [kind, all] of [
+    ['transaction', () => text.block('full')],
+    ['receipt', () => text.receipts()],
+  ] as const) {
     const first = indexes.map((index) => text[kind](index))
     expect(indexes.map((index) => text[kind](index))).toEqual(first)
     expect([text[kind](20), text[kind](99)]).toEqual([undefined, undefined])

@@ -19,7 +19,8 @@ export function searchGas(first: MeasuredCall, most: bigint, run: Probe): bigint
   // most messages succeed with what they used before refunds: then one run confirms what the search would find
   const expected = expectedLimit(first, most)
   if (expected === most) return most
-  const decide = ({ outcome }: MeasuredCall): bigint | Promise<bigint> => (outcome.kind === 'success' ? expected : narrowed(first, most, run))
+  const decide = ({ outcome }: MeasuredCall): bigint | Promise<bigint> =>
+    outcome.kind === 'success' ? expected : narrowed(first, most, run)
   const confirming = run(expected)
   return confirming instanceof Promise ? confirming.then(decide) : decide(confirming)
 }
