@@ -1,6 +1,6 @@
 // Responses a second and their times, for each kind of request: 3,000 drawn requests, and one of them repeated. The chain is the recorded one of
-// `../shared/data/bench`. Factors compare with base-reth-node on the recording machine: ours / (theirs × r), where r is the rate of a bare
-// `node:http` here, measured before each run, divided by its rate there. `--peer` measures other servers of the same chain in turns with the node.
+// `../shared/data/bench`. Factors compare with base-reth-node on its recording machine: ours / (theirs × r), where r is the rate of a bare
+// `node:http` here, measured before each run, divided by its rate there (`rpc/rows.ts`). `--peer` measures other servers of the same chain in turns with the node.
 
 import { usualRpcThreads } from '#node/threads/rpcThreadCount'
 import { rpcCall } from '#test/harness/process/cliProcess'
@@ -8,11 +8,9 @@ import { median, type Row } from './format.ts'
 import { residentMb, threadsCpuMs } from './processTree.ts'
 import { type Facts, readFacts } from './rpc/facts.ts'
 import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
-import { type BenchRow, benchRows, bodiesOf } from './rpc/rows.ts'
+import { type BenchRow, benchRows, bodiesOf, machines } from './rpc/rows.ts'
 import { type BenchNode, importWorld, inFolder, type Server, startBare, withEachNode } from './rpc/servers.ts'
 
-/** requests a second of a bare `node:http` on the recording machine */
-const yardstick = 23_500
 const drawn = 3_000
 /** requests that are sent once before a row, to find errors */
 const sampled = 20
@@ -95,13 +93,14 @@ async function measure(place: Place, line: BenchRow): Promise<Row> {
     repeated.push(await ask(place, node.url, bodies.slice(0, 1), line, round))
   }
   await checkAll(place, line, bodies)
-  const factors = runs.map((run, i) => perSec(run) / ((line.baseReth.perSec * (bareRates[i] ?? 0)) / yardstick))
+  const { perSec: theirs, on } = line.baseReth
+  const factors = runs.map((run, i) => perSec(run) / ((theirs * (bareRates[i] ?? 0)) / machines[on]))
   const again = figures(repeated)
   const made = {
     ...{ name: `${line.name} · ${node.name}`, value: median(runs.map(perSec)), unit: 'req/s', runs: runs.map(perSec) },
     against: { name: 'bare node:http', value: median(bareRates), runs: bareRates },
     facts: {
-      ...{ baseReth: line.baseReth.perSec, goal: line.goal, connections: line.connections, generator, seed: place.seed },
+      ...{ baseReth: theirs, yardstick: machines[on], goal: line.goal, connections: line.connections, generator, seed: place.seed },
       ...(line.baseReth.p99Ms !== undefined && { baseRethP99Ms: line.baseReth.p99Ms }),
       ...{ factorMin: digits(Math.min(...factors)), factor: digits(median(factors)), factorMax: digits(Math.max(...factors)) },
       ...{ p50Ms: median(runs.map(({ p50Ms }) => p50Ms)), p99Ms: median(runs.map(({ p99Ms }) => p99Ms)) },

@@ -45,6 +45,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   proofsWindow: () => import('./proofs/window.ts'),
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),
+  rpcHistory: () => import('./rpc/history.ts'),
   rpcLogs: () => import('./rpc/logs.ts'),
   rpcMixed: () => import('./rpc/mixed.ts'),
   rpcSockets: () => import('./rpc/sockets.ts'),

@@ -72,7 +72,8 @@ export function userDeposit(
 /** number of contracts of the chain of logs: block n calls contract n modulo this */
 export const emitters = 100
 export const emitterAt = (index: number): Address => parseAddress(`0x${(0xe0_0000 + index).toString(16).padStart(40, '1')}`)
-const caller = parseAddress(`0x${'ca'.repeat(20)}`)
+/** Sends the deposit of each block. */
+export const caller: Address = parseAddress(`0x${'ca'.repeat(20)}`)
 /** first topics of the three logs of a call */
 export const logTopics: readonly string[] = ['aa', 'bb', 'cc'].map((end) => `0x${end.padStart(64, '0')}`)
 /** three times: topic 2 is the word of the calldata, topic 1 a constant, data 32 zero bytes */
@@ -95,7 +96,8 @@ const toldEvery = 10_000
 export async function createLogsWorld(folder: string, blocks: number): Promise<World> {
   const note = logsNote()
   const { genesis } = parseBaseGenesisNote(note)
-  const datadir = join(folder, 'logs')
+  const world = logsWorldIn(folder)
+  const { datadir, genesisFile, rollupFile } = world
   await using chain = await openChain(datadir, () => genesis)
   const { schedule } = chain.config
   for (let number = 1; number <= blocks; number++) {
@@ -104,9 +106,15 @@ export async function createLogsWorld(folder: string, blocks: number): Promise<W
     await addBlock(chain, attributesAt(schedule, number, [userDeposit(`logs ${number}`, caller, emitterAt(number % emitters), word)]))
     if (number % toldEvery === 0) process.stderr.write(`${number} blocks of logs\n`)
   }
-  const genesisFile = join(folder, 'logs-genesis.json')
-  const rollupFile = join(folder, 'logs-rollup.json')
   writeFileSync(genesisFile, JSON.stringify(note))
   writeFileSync(rollupFile, JSON.stringify(rollupOf(note, genesisBlock(genesis, schedule).hash)))
-  return { folder, genesisFile, rollupFile, datadir }
+  return world
 }
+
+/** Returns the chain of logs that was made in a folder. */
+export const logsWorldIn = (folder: string): World => ({
+  folder,
+  genesisFile: join(folder, 'logs-genesis.json'),
+  rollupFile: join(folder, 'logs-rollup.json'),
+  datadir: join(folder, 'logs'),
+})
