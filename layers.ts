@@ -144,7 +144,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'genesisState', 'history',
-      'historyCache', 'historyCheck', 'moveNodeChanges', 'nodeHistory', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
+      'historyCache', 'historyCheck', 'moveNodeChanges', 'nodeHistory', 'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },

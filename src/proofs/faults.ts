@@ -23,6 +23,12 @@ export const proofsFault = defineFaults({
     says: (d: { dir: string; reason: string }) => `the proofs in ${d.dir} cannot be read: ${d.reason}`,
     fix: 'check the disk; remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
   },
+  PROOFS_OLD: {
+    severity: 'fatal',
+    says: (d: { dir: string; found: number; known: number }) =>
+      `the proofs in ${d.dir} have format ${d.found}, and this version reads format ${d.known} only`,
+    fix: 'remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
+  },
   PROOFS_ROW_DAMAGED: {
     severity: 'fatal',
     says: (d: { reason: string }) => `a row of the recorded proofs is damaged: ${d.reason}`,

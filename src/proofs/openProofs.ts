@@ -7,11 +7,12 @@ import { agreeOnSchema, requireReadable, type Schema } from '#store/schema'
 import { proofsTables } from '#store/tables'
 import { proofsFault } from './faults.ts'
 
-export const proofsSchema: Schema = { version: 1, metaTable: proofsTables.meta.id, migrations: [] }
+/** Version 1 had smaller slices of indices. It was never part of a release, so nothing migrates it. */
+export const proofsSchema: Schema = { version: 2, metaTable: proofsTables.meta.id, migrations: [] }
 
 /**
  * Opens the tables of the proofs for their one writer, and creates them in an empty directory.
- * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, PROOFS_DAMAGED, SCHEMA_NEWER
+ * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, PROOFS_DAMAGED, PROOFS_OLD, SCHEMA_NEWER
  */
 export function openProofs(dir: string): Kv {
   let kv: Kv | undefined
@@ -27,7 +28,7 @@ export function openProofs(dir: string): Kv {
 
 /**
  * Opens the tables of the proofs for reading, without their lock: another process may write them.
- * @throws Fault PROOFS_MISSING, PROOFS_DAMAGED, SCHEMA_NEWER
+ * @throws Fault PROOFS_MISSING, PROOFS_DAMAGED, PROOFS_OLD, SCHEMA_NEWER
  */
 export async function openProofsForReading(dir: string): Promise<SnapshotSource> {
   requireProofs(dir)
@@ -35,7 +36,7 @@ export async function openProofsForReading(dir: string): Promise<SnapshotSource>
   try {
     const source = opening.use(openForeignProofsReader(dir))
     using reader = source.snapshot()
-    requireReadable(reader, proofsSchema)
+    requireReadable(reader, proofsSchema, 'only')
     opening.move()
     return source
   } catch (error) {
@@ -49,8 +50,11 @@ export function requireProofs(dir: string): void {
   if (!existsSync(path)) throw proofsFault('PROOFS_MISSING', { path })
 }
 
-/** Returns a fault of the proofs for a damaged database in their directory: its remedy is another than that of a damaged chain. */
+/** Returns a fault of the proofs for a damaged or old database in their directory: its remedy is another than that of a damaged or old chain. */
 export function ofProofs(error: unknown, dir: string): unknown {
+  if (isFault(error, 'SCHEMA_TOO_OLD')) {
+    return proofsFault('PROOFS_OLD', { dir, found: Number(error.data['found']), known: Number(error.data['known']) }, error)
+  }
   if (isFault(error, 'SCHEMA_LOST')) return proofsFault('PROOFS_DAMAGED', { dir, reason: 'it has rows and no schema' }, error)
   const isDamage = (isFault(error, 'DATADIR_DAMAGED') || isFault(error, 'STORE_DAMAGED')) && error.data['dir'] === dir
   return isDamage ? proofsFault('PROOFS_DAMAGED', { dir, reason: String(error.data['reason']) }, error) : error

@@ -1,7 +1,8 @@
 import { compareBytes, equalBytes, latin1, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { deletedKeys, digestOf } from '#state/changeIndex'
-import { blockRowKey, imageIn, nodeDigest, rowBefore, upperOf } from '#state/nodeHistory'
+import { blockRowKey, nodeDigest, rowBefore, upperOf } from '#state/nodeHistory'
+import { imageIn, type NodeImage } from '#state/nodeRow'
 import { decodeBefore, type StateRows } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { proofsTables } from '#store/tables'
@@ -36,6 +37,8 @@ export class ProofRows implements StateRows {
   readonly #blocks: RecordedBlocks
   readonly #number: number
   readonly #base: StateRows
+  /** The last row that was read: a proof asks for the row of its key at each node of the path. */
+  #last: { readonly table: number; readonly key: Uint8Array; readonly value: Uint8Array | undefined } | undefined
 
   /** @param number block in the regions, or the one before their first @param base rows of the last of `blocks` */
   constructor(blocks: RecordedBlocks, number: number, base: StateRows) {
@@ -45,6 +48,13 @@ export class ProofRows implements StateRows {
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
+    const isLast = this.#last?.table === table && equalBytes(this.#last.key, key)
+    // a copy: the key may be a view of memory that its owner writes again
+    if (!isLast) this.#last = { table, key: key.slice(), value: this.#value(table, key) }
+    return this.#last?.value
+  }
+
+  #value(table: number, key: Uint8Array): Uint8Array | undefined {
     const { reader } = this.#blocks
     for (const number of blocksAfter(this.#blocks, this.#number, 'values', digestOf(key))) {
       const before = reader.look(proofsTables.values.id, u64Bytes(number), (row) => valueIn(row, table, key))
@@ -77,7 +87,7 @@ export class ProofRows implements StateRows {
     }
   }
 
-  *#images(digest: number): Generator<Uint8Array> {
+  *#images(digest: number): Generator<NodeImage> {
     const { reader } = this.#blocks
     for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest))) {
       const image = reader.look(proofsTables.nodeHistory.id, blockRowKey(number), (row) => imageIn(row, digest))

@@ -2,7 +2,8 @@ import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { digestOf, dropDeletion, markDeleted } from '#state/changeIndex'
 import type { RowChange } from '#state/history'
-import { blockRowKey, digestsIn } from '#state/nodeHistory'
+import { blockRowKey } from '#state/nodeHistory'
+import { digestsIn } from '#state/nodeRow'
 import { RunIndex } from '#state/runIndex'
 import type { KvReader, KvWriter } from '#store/ports'
 import { proofsTables } from '#store/tables'
@@ -10,7 +11,7 @@ import type { BlockId } from '#types/blockRef'
 import { nextBase, positionIn, type Region, readRegions, writeRegions } from './regions.ts'
 import { encodeValues, valuesIn } from './valueRow.ts'
 
-const runs = { fanOut: 16, levels: 4 } as const
+const runs = { fanOut: 16, levels: 4, sliceBlocks: 16 } as const
 const indexIn = (table: number, kind: number): RunIndex => new RunIndex({ table, kind, ...runs })
 const kinds = { up: 0x40, down: 0x50 } as const
 

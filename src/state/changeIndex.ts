@@ -10,7 +10,7 @@ import { RunIndex } from './runIndex.ts'
  * A read checks each block that it finds: a digest that two rows share costs it one more read.
  */
 const kinds = { run: 0x40, deletion: 0x60 } as const
-const runs = new RunIndex({ table, kind: kinds.run, fanOut: 4, levels: 8 })
+const runs = new RunIndex({ table, kind: kinds.run, fanOut: 4, levels: 8, sliceBlocks: 1 })
 const nothing = new Uint8Array(0)
 /** Above every block number. */
 const lastNumber = new Uint8Array(8).fill(0xff)

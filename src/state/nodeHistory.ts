@@ -1,25 +1,26 @@
-import { compareBytes, concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
-import { branchDelta, withDelta } from '#trie/branchDelta'
+import { branchDelta, OlderBranch } from '#trie/branchDelta'
+import { digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, lowerBound, type NodeEntry, type NodeImage } from './nodeRow.ts'
 
 /*
  * Trie nodes before each block that changed them. Rows are appended, and nothing is written at a node's own place: a block's nodes are at places without
  * order, and a row for each would cost more than the nodes themselves.
- *   block    0x00 ++ number u64 → count u32, then for each node, ascending by digest: digest u48 ++ end of its image u32; then the images
+ *   block    0x00 ++ number u64 → the nodes that it changed, as of `nodeRow.ts`
  *   segment  0x01 ++ number u64 / 64 → digest's upper u32 ++ block u8, ascending, of all nodes of 64 blocks; an index, written with the last of them
- *   image    0x00: there was no row · 0x01 ++ node RLP · 0x02 ++ the children that the block changed, as of `branchDelta`
  */
 const table: number = tables.nodeHistory.id
 const kinds = { block: 0, segment: 1 } as const
-const kindsOfImage = { absent: 0, whole: 1, delta: 2 } as const
 
 /** Blocks of a segment. A search reads one row per segment, and one per block that no segment covers. */
 const segmentBlocks = 64
 const segmentEntryBytes = 5
-const blockEntryBytes = 10
-/** Of this many changes of a node, about one is stored whole, so that a read applies few deltas. */
-const wholeEvery = 24
+/**
+ * Bytes of whole images for each change of a node. A read needs deltas up to a whole image, or until they have all children: a large node has more
+ * children, and is stored whole in fewer of its changes.
+ */
+const wholeBytesPerChange = 5
 const lowBits = 16
 
 const rowKey = (kind: number, number: number): Uint8Array => concatBytes(Uint8Array.of(kind), u64Bytes(number))
@@ -44,12 +45,10 @@ export function nodeDigest(nodeTable: number, key: Uint8Array): number {
 /** Returns the part of a node's digest that indices have. */
 export const upperOf = (digest: number): number => Math.floor(digest / 2 ** lowBits)
 
-type Entry = { readonly digest: number; readonly image: Uint8Array }
-
 /** Nodes that one block changes, collected to be written as its row. */
 export class NodeChanges {
   readonly #number: number
-  readonly #entries: Entry[] = []
+  readonly #entries: NodeEntry[] = []
 
   constructor(number: number) {
     this.#number = number
@@ -58,13 +57,13 @@ export class NodeChanges {
   /** Adds a changed node, each at most once. @param before, after undefined: no row */
   add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
     const digest = nodeDigest(nodeTable, key)
-    const isWhole = after === undefined || (this.#number + digest) % wholeEvery === 0
+    const isWhole = after === undefined || before === undefined || (this.#number + digest) % wholeEvery(before) === 0
     this.#entries.push({ digest, image: imageOf(before, isWhole ? undefined : after) })
   }
 
   /** Returns the block's row; undefined when the block changes no node. */
   encode(): Uint8Array | undefined {
-    return this.#entries.length > 0 ? encodeBlock(this.#entries) : undefined
+    return this.#entries.length > 0 ? encodeNodeRow(this.#entries) : undefined
   }
 
   /** Writes the block's row, and the index of its segment when it is the segment's last block. */
@@ -78,7 +77,7 @@ export class NodeChanges {
 /** Nodes that a block changed, as an earlier version recorded them, to be written as the block's row after those of later blocks. */
 export class MovedNodeChanges {
   readonly #number: number
-  readonly #entries: Entry[] = []
+  readonly #entries: NodeEntry[] = []
 
   constructor(number: number) {
     this.#number = number
@@ -93,7 +92,7 @@ export class MovedNodeChanges {
    * @param first the first moved block with a row
    */
   writeTo(tx: KvWriter, { head, first }: { readonly head: number; readonly first: number }): void {
-    if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeBlock(this.#entries))
+    if (this.#entries.length > 0) tx.put(table, blockRowKey(this.#number), encodeNodeRow(this.#entries))
     const bounds = segmentBounds(this.#number)
     const isFirst = this.#number === Math.max(bounds.first, first)
     if (isFirst && bounds.last <= head) writeSegment(tx, segmentOf(this.#number))
@@ -101,44 +100,16 @@ export class MovedNodeChanges {
   }
 }
 
-function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Uint8Array {
-  if (before === undefined) return Uint8Array.of(kindsOfImage.absent)
+/** Of this many changes of a node, about one is stored whole. */
+const wholeEvery = (before: Uint8Array): number => Math.max(1, Math.floor(before.length / wholeBytesPerChange))
+
+/** Returns an image that does not share memory with the nodes, which may be lent by the store. */
+function imageOf(before: Uint8Array | undefined, after: Uint8Array | undefined): NodeImage {
+  if (before === undefined) return { kind: 'absent' }
   const delta = after && branchDelta(before, after)
   const isShort = delta && delta.length * 2 <= before.length
-  return isShort ? marked(kindsOfImage.delta, delta) : marked(kindsOfImage.whole, before)
+  return isShort ? { kind: 'delta', delta } : { kind: 'whole', rlp: before.slice() }
 }
-
-function marked(kind: number, bytes: Uint8Array): Uint8Array {
-  const image = new Uint8Array(1 + bytes.length)
-  image[0] = kind
-  image.set(bytes, 1)
-  return image
-}
-
-function encodeBlock(entries: Entry[]): Uint8Array {
-  entries.sort((a, b) => a.digest - b.digest)
-  const head = 4 + blockEntryBytes * entries.length
-  const row = new Uint8Array(entries.reduce((sum, { image }) => sum + image.length, head))
-  const view = new DataView(row.buffer)
-  view.setUint32(0, entries.length)
-  let end = head
-  for (const [i, { digest, image }] of entries.entries()) {
-    row.set(image, end)
-    end += image.length
-    const at = 4 + blockEntryBytes * i
-    view.setUint32(at, upperOf(digest))
-    view.setUint16(at + 4, digest % 2 ** lowBits)
-    view.setUint32(at + 6, end)
-  }
-  return row
-}
-
-/** Returns the number of nodes in the row of a block. */
-export const countNodes = (row: Uint8Array): number => u32At(row, 0)
-
-/** Returns the digests of the nodes in the row of a block, as indices have them. */
-export const digestsIn = (row: Uint8Array): number[] =>
-  Array.from({ length: countNodes(row) }, (_, i) => u32At(row, 4 + blockEntryBytes * i))
 
 /** Writes the index of the blocks of a segment. */
 function writeSegment(tx: KvWriter, segment: number): void {
@@ -192,23 +163,9 @@ export const segmentBounds = (number: number): { readonly first: number; readonl
   return { first, last: first + segmentBlocks - 1 }
 }
 
-/** Returns whether the row of a block is as `NodeChanges` writes it: ascending digests, and ends that end at the end of the row. */
-export function isBlockRowWhole(reader: KvReader, number: number): boolean {
-  const isWhole = reader.look(table, blockRowKey(number), (row) => {
-    const count = row.length >= 4 ? u32At(row, 0) : 0
-    let end = 4 + blockEntryBytes * count
-    if (count === 0 || end > row.length) return false
-    for (let i = 0; i < count; i++) {
-      const next = u32At(row, 10 + blockEntryBytes * i)
-      if (next <= end || (i > 0 && compareBytes(entryDigest(row, i - 1), entryDigest(row, i)) >= 0)) return false
-      end = next
-    }
-    return end === row.length
-  })
-  return isWhole ?? true
-}
-
-const entryDigest = (row: Uint8Array, i: number): Uint8Array => row.subarray(4 + blockEntryBytes * i, 10 + blockEntryBytes * i)
+/** Returns whether the row of a block is as `NodeChanges` writes it, or absent. */
+export const isBlockRowWhole = (reader: KvReader, number: number): boolean =>
+  reader.look(table, blockRowKey(number), isNodeRowWhole) ?? true
 
 /** Removes the row of the last block, which is unwound, and the index of its segment. */
 export function dropNodeChanges(tx: KvWriter, number: number): void {
@@ -243,32 +200,6 @@ export function pruneNodeChanges(tx: KvWriter, last: number, hasTime: () => bool
   return true
 }
 
-/** Returns the index of the first of `count` entries whose key is not below `key`. */
-function lowerBound(count: number, key: number, keyAt: (index: number) => number): number {
-  let [low, high] = [0, count]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (keyAt(middle) < key) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Returns a copy of a node's image in the row of a block; undefined when the block did not change the node. */
-export function imageIn(row: Uint8Array, digest: number): Uint8Array | undefined {
-  if (row.length === 0) return undefined
-  const count = u32At(row, 0)
-  const head = 4 + blockEntryBytes * count
-  const digestAt = (i: number): number => {
-    const at = 4 + blockEntryBytes * i
-    return u32At(row, at) * 2 ** lowBits + (row[at + 4] ?? 0) * 256 + (row[at + 5] ?? 0)
-  }
-  const endAt = (i: number): number => u32At(row, 10 + blockEntryBytes * i)
-  const i = lowerBound(count, digest, digestAt)
-  if (i === count || digestAt(i) !== digest) return undefined
-  return row.slice(i === 0 ? head : endAt(i - 1), endAt(i))
-}
-
 /** Returns the blocks of a segment, from `first` on, that may have changed a node, ascending; undefined when the segment has no index. */
 function blocksIn(reader: KvReader, segment: number, first: number, digest: number): number[] | undefined {
   return reader.look(table, rowKey(kinds.segment, segment), (row) => {
@@ -293,7 +224,7 @@ export type NodeRows = {
 }
 
 /** Iterates over the images of a node in the blocks after `number`, ascending. */
-export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<Uint8Array> {
+export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<NodeImage> {
   for (let first = number + 1; first <= head; ) {
     const segment = segmentOf(first)
     const next = (segment + 1) * segmentBlocks
@@ -314,22 +245,20 @@ export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: n
 }
 
 /**
- * Returns the row of a node before the first of its images. A delta needs the row after its block, and so on, up to an image that is whole, or the
- * latest row.
+ * Returns the row of a node before the first of its images. Deltas are read until they have all children of the branch, or until a later image or the
+ * latest row has the others.
  * @param images of the later blocks that changed the node, ascending
  * @param latest returns the row after the last of them
  */
-export function rowBefore(images: Iterable<Uint8Array>, latest: () => Uint8Array | undefined): Uint8Array | undefined {
-  const deltas: Uint8Array[] = []
-  const rowAt = (): Uint8Array | undefined => {
-    for (const image of images) {
-      if (image[0] === kindsOfImage.whole) return image.subarray(1)
-      if (image[0] === kindsOfImage.absent) return undefined
-      deltas.push(image.subarray(1))
-    }
-    return latest()
+export function rowBefore(images: Iterable<NodeImage>, latest: () => Uint8Array | undefined): Uint8Array | undefined {
+  const older = new OlderBranch()
+  for (const image of images) {
+    if (image.kind === 'whole') return older.before(image.rlp)
+    if (image.kind === 'absent') return undefined
+    older.add(image.delta)
+    const whole = older.whole()
+    if (whole) return whole
   }
-  let node = rowAt()
-  for (const delta of deltas.reverse()) node = node && withDelta(delta, node)
-  return node
+  const row = latest()
+  return row && older.before(row)
 }

@@ -5,15 +5,15 @@ import type { KvReader, KvWriter } from '#store/ports'
  * Index of the blocks that changed a row, by a digest of the row. Nothing is written at a row's own place: the rows of a block are at places without order,
  * and a page for each would cost more than the rows themselves.
  *   run   kind + level ++ first block u64 ++ slice u32 → digest of the changed row u32 ++ block - first block u16, ascending
- * A run of level n has fanOut^n blocks, from a multiple of fanOut^n on, and is divided by digest into fanOut^n slices of about the size of one block's
- * run. It is merged from runs of the level below, in steps of 16 slices, one with each block from its own last block on. So the number of the last block
+ * A run of level n has fanOut^n blocks, from a multiple of fanOut^n on, and is divided by digest into slices of about the size of `sliceBlocks` runs of
+ * one block. It is merged from runs of the level below, in steps of 16 slices, one with each block from its own last block on. So the number of the last block
  * tells which slices exist. A read looks into few runs of each level. A digest is a hint: other rows may share it.
  */
 const stepSlices = 16
 const entryBytes = 6
 const offsets = 2 ** 16
-/** Blocks that a search upwards takes from a run at once: most searches need the first one, and a row may change in each of 65,536 blocks. */
-const blocksAtOnce = 4
+/** Offsets that are read at once, at first and at most. */
+const [firstOffsets, mostOffsets] = [16, 1_024]
 /** Rows that are removed between two looks at the time. */
 const rowsAtOnce = 64
 
@@ -28,8 +28,17 @@ type Step = { readonly level: number; readonly first: number; readonly slice: nu
 /** A run as its key names it. */
 type Run = { readonly level: number; readonly first: number }
 
-/** `kind`: first byte of the keys of level 0. `fanOut`: 4 or 16, with at most 2^16 blocks in a run of the highest level. */
-export type RunIndexSettings = { readonly table: number; readonly kind: number; readonly fanOut: 4 | 16; readonly levels: number }
+/**
+ * `kind`: first byte of the keys of level 0. `fanOut`: 4 or 16, with at most 2^16 blocks in a run of the highest level. `sliceBlocks`: 1, or the fan-out: larger
+ * slices waste less of their last page, and more is merged at once.
+ */
+export type RunIndexSettings = {
+  readonly table: number
+  readonly kind: number
+  readonly fanOut: 4 | 16
+  readonly levels: number
+  readonly sliceBlocks: number
+}
 
 /** An index in sorted runs. It is written block by block, in order. */
 export class RunIndex {
@@ -39,13 +48,15 @@ export class RunIndex {
   readonly #levels: number
   /** blocks of a run by level */
   readonly #widths: readonly number[]
+  readonly #sliceBlocks: number
 
-  constructor({ table, kind, fanOut, levels }: RunIndexSettings) {
+  constructor({ table, kind, fanOut, levels, sliceBlocks }: RunIndexSettings) {
     this.#table = table
     this.#kind = kind
     this.#fanOut = fanOut
     this.#levels = levels
     this.#widths = Array.from({ length: levels + 1 }, (_, level) => fanOut ** level)
+    this.#sliceBlocks = sliceBlocks
   }
 
   /** Writes a block's run, and the slices that are merged with this block. @param digests of the rows that it changed */
@@ -100,13 +111,11 @@ export class RunIndex {
   *blocksUp(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
     for (let next = from; next <= to; ) {
       const run = this.#largestWith(digest, next, head)
-      const blocks = this.#blocksIn(reader, digest, run, next, blocksAtOnce)
-      for (const number of blocks) {
+      for (const number of this.#blocksIn(reader, digest, run, next, 1)) {
         if (number > to) return
         yield number
       }
-      const isAll = blocks.length < blocksAtOnce
-      next = isAll ? run.first + this.#width(run.level) : (blocks.at(-1) as number) + 1
+      next = run.first + this.#width(run.level)
     }
   }
 
@@ -114,9 +123,9 @@ export class RunIndex {
   *blocksDown(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
     for (let next = from; next >= to; ) {
       const run = this.#largestWith(digest, next, head)
-      for (const number of this.#blocksIn(reader, digest, run, run.first).reverse()) {
+      for (const number of this.#blocksIn(reader, digest, run, next, -1)) {
         if (number < to) return
-        if (number <= next) yield number
+        yield number
       }
       next = run.first - 1
     }
@@ -146,17 +155,23 @@ export class RunIndex {
   mayExist(key: Uint8Array, head: number): boolean {
     const level = (key[0] ?? 0) - this.#kind
     if (level < 0 || level > this.#levels || key.length !== 13 || u32At(key, 1) >= 2 ** 21) return false
-    const [first, slice, width] = [u64FromBytes(key.subarray(1, 9)), u32At(key, 9), this.#width(level)]
-    return first <= head && first % width === 0 && slice < width && this.#isMerged({ level, first }, slice, head)
+    const [first, slice] = [u64FromBytes(key.subarray(1, 9)), u32At(key, 9)]
+    const isPlace = first % this.#width(level) === 0 && slice < this.#slices(level)
+    return first <= head && isPlace && this.#isMerged({ level, first }, slice, head)
   }
 
-  /** Number of blocks of a run, and of its slices. */
+  /** Number of blocks of a run. */
   #width(level: number): number {
     return this.#widths[level] as number
   }
 
+  /** Number of slices of a run. */
+  #slices(level: number): number {
+    return Math.max(1, this.#width(level) / this.#sliceBlocks)
+  }
+
   #sliceOf(digest: number, level: number): number {
-    return Math.floor((digest * this.#width(level)) / 2 ** 32)
+    return Math.floor((digest * this.#slices(level)) / 2 ** 32)
   }
 
   #key(level: number, first: number, slice: number): Uint8Array {
@@ -171,11 +186,11 @@ export class RunIndex {
 
   *#stepsAt(number: number): Generator<Step> {
     for (let level = 1; level <= this.#levels; level++) {
-      const width = this.#width(level)
+      const [width, slices] = [this.#width(level), this.#slices(level)]
       const after = (number + 1) % width
       const first = number + 1 - after - width
-      const count = Math.min(width, stepSlices)
-      if (first >= 0 && after * count < width) yield { level, first, slice: after * count, count }
+      const count = Math.min(slices, stepSlices)
+      if (first >= 0 && after * count < slices) yield { level, first, slice: after * count, count }
     }
   }
 
@@ -192,17 +207,27 @@ export class RunIndex {
     }
   }
 
-  /** Returns the first `most` blocks of a run, from `least` on, that may have changed a row, ascending. */
-  #blocksIn(reader: KvReader, digest: number, { level, first }: Run, least: number, most = Number.POSITIVE_INFINITY): number[] {
+  /**
+   * Iterates over the blocks of a run, from `start` on, that may have changed a row. They are read a few at a time: a row that each block changes has
+   * up to 65,536 in a run, of which a caller needs the first ones.
+   * @param sign 1: ascending; −1: descending
+   */
+  *#blocksIn(reader: KvReader, digest: number, { level, first }: Run, start: number, sign: 1 | -1): Generator<number> {
     const key = this.#key(level, first, this.#sliceOf(digest, level))
-    const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, least - first, most))
-    return found?.map((offset) => first + offset) ?? []
+    let from = start - first
+    for (let limit = firstOffsets; ; limit = Math.min(2 * limit, mostOffsets)) {
+      const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, { from, sign, limit })) ?? []
+      for (const offset of found) yield first + offset
+      if (found.length < limit) return
+      from = (found.at(-1) as number) + sign
+    }
   }
 
   /** Iterates over the keys of the slices that a step merges. */
   *#sources({ level, first, slice, count }: Step): Generator<Uint8Array> {
+    const ratio = this.#slices(level) / this.#slices(level - 1)
     for (let part = 0; part < this.#fanOut; part++) {
-      for (let below = slice / this.#fanOut; below < (slice + count) / this.#fanOut; below++) {
+      for (let below = slice / ratio; below < (slice + count) / ratio; below++) {
         yield this.#key(level - 1, first + part * this.#width(level - 1), below)
       }
     }
@@ -240,7 +265,7 @@ export class RunIndex {
     const sorted = Float64Array.from(all).sort()
     let from = 0
     for (let to = slice; to < slice + count; to++) {
-      const end = lowerBound(sorted, (2 ** 32 * offsets * (to + 1)) / this.#width(level))
+      const end = lowerBound(sorted, (2 ** 32 * offsets * (to + 1)) / this.#slices(level))
       yield { key: this.#key(level, first, to), entries: sorted.subarray(from, end) }
       from = end
     }
@@ -277,19 +302,23 @@ function decoded(row: Uint8Array): Entries {
   return entries
 }
 
-/** Returns the first `most` offsets of a digest in a slice, from `least` on, ascending. */
-function offsetsIn(row: Uint8Array, digest: number, least: number, most: number): number[] {
+/** Returns the first `limit` offsets of a digest in a slice, from `from` on, in the order that `sign` names. */
+function offsetsIn(row: Uint8Array, digest: number, { from, sign, limit }: { from: number; sign: 1 | -1; limit: number }): number[] {
+  const offsetAt = (at: number): number => (row[at + 4] as number) * 256 + (row[at + 5] as number)
+  // the first entry that is not below `from`, or above it
+  const least = sign === 1 ? from : from + 1
   let [low, high] = [0, row.length / entryBytes]
   while (low < high) {
     const middle = (low + high) >> 1
     const at = entryBytes * middle
-    const order = u32At(row, at) - digest || (row[at + 4] as number) * 256 + (row[at + 5] as number) - least
+    const order = u32At(row, at) - digest || offsetAt(at) - least
     if (order < 0) low = middle + 1
     else high = middle
   }
   const found: number[] = []
-  for (let at = entryBytes * low; at < row.length && found.length < most && u32At(row, at) === digest; at += entryBytes) {
-    found.push((row[at + 4] as number) * 256 + (row[at + 5] as number))
+  for (let at = entryBytes * (sign === 1 ? low : low - 1); at >= 0 && at < row.length && found.length < limit; at += sign * entryBytes) {
+    if (u32At(row, at) !== digest) break
+    found.push(offsetAt(at))
   }
   return found
 }

@@ -1,7 +1,8 @@
 import type { StateView } from '#evm/ports'
-import { bigintFromBytes, emptyBytes } from '#lib/bytes'
+import { bigintFromBytes, emptyBytes, latin1 } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import type { NodeSource } from '#trie/ports'
 import { createProof } from '#trie/proof'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { AccountProof, WorldReads } from '#types/worldReads'
@@ -26,6 +27,19 @@ export function createValueReads(view: StateView): Omit<WorldReads, 'prove'> {
   }
 }
 
+/** Returns a source of the same nodes that reads each of them once: the proofs of an account's slots share the upper nodes. */
+function readOnce(nodes: NodeSource): NodeSource {
+  const known = new Map<string, Uint8Array>()
+  return {
+    get(owner, path, hash, key): Uint8Array | undefined {
+      const name = latin1(hash)
+      const node = known.get(name) ?? nodes.get(owner, path, hash, key)
+      if (node) known.set(name, node)
+      return node
+    },
+  }
+}
+
 /** Creates reads of a state, with proofs. @param stateRoot of the state */
 export function createWorldReads({ view, nodes }: WorldState, stateRoot: Hash): WorldReads {
   return {
@@ -34,12 +48,13 @@ export function createWorldReads({ view, nodes }: WorldState, stateRoot: Hash): 
       const addressKey = keyOf(address)
       const account = view.account(addressKey)
       const root = account?.storageRoot ?? emptyRoot
+      const ofAccount = readOnce(nodes)
       return {
         account,
         proof: createProof(nodes, undefined, stateRoot, addressKey),
         slots: slots.map((slot) => {
           const slotKey = keyOf(slot)
-          return { value: slotValue(view, addressKey, slotKey), proof: createProof(nodes, addressKey, root, slotKey) }
+          return { value: slotValue(view, addressKey, slotKey), proof: createProof(ofAccount, addressKey, root, slotKey) }
         }),
       }
     },

@@ -18,7 +18,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 6,
+  version: 7,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -31,6 +31,8 @@ export const chainSchema: Schema = {
     { to: 5, name: 'segments of finalized blocks', run: (): void => {} },
     // later blocks have runs in the index; the index of older blocks is completed with the next block, stays unchanged and is still read
     { to: 6, name: 'index of changed rows in runs', run: (): void => {} },
+    // new blocks have shorter rows of trie nodes; older rows stay unchanged and are still read
+    { to: 7, name: 'short rows of trie nodes', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */
@@ -62,10 +64,15 @@ export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema
   return steps.map(({ name }) => name)
 }
 
-/** Requires tables that this version can read without migrating them. @throws Fault SCHEMA_NEWER, SCHEMA_LOST */
-export function requireReadable(reader: KvReader, { version, metaTable }: Schema): void {
+/**
+ * Requires tables that this version can read without migrating them.
+ * @param only its own version: older tables are refused too
+ * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST
+ */
+export function requireReadable(reader: KvReader, { version, metaTable }: Schema, only?: 'only'): void {
   const mark = reader.get(metaTable, schemaKey)
   if (mark === undefined) throw storeFault('SCHEMA_LOST', {})
   const found = u64FromBytes(mark)
   if (found > version) throw storeFault('SCHEMA_NEWER', { found, known: version })
+  if (only && found < version) throw storeFault('SCHEMA_TOO_OLD', { found, known: version })
 }

@@ -95,7 +95,7 @@ export const tables = {
     name: 'nodeHistory',
     key: '0x00 ++ number u64 (block); 0x01 ++ number u64 / 64 (segment)',
     value:
-      'block: count u32, then digest u48 ++ end u32 of each node, then their images; segment: digest u32 ++ block u8 of each node; image: 0x00 (no row), 0x01 ++ node RLP, or 0x02 ++ changed children',
+      'block: count u32, start u32 of the images of each 32 nodes, digest u48 ++ kind u8 of each node, then their images (state/nodeRow.ts); segment: digest u32 ++ block u8 of each node',
     doc: 'trie nodes before each block that changed them, for proofs at any retained block',
   },
   segments: {

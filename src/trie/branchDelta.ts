@@ -1,5 +1,5 @@
 import { rlpHead } from '#lib/rlp'
-import { branchWith, decodeNode, type NodeRef } from './node.ts'
+import { branchWith, decodeNode, encodeBranch, type NodeRef } from './node.ts'
 
 /*
  * Children that differ between two branches: bit n of the first u16 is set for child n, then each such child of the older branch as in its RLP:
@@ -61,20 +61,40 @@ export function branchDelta(before: Uint8Array, after: Uint8Array): Uint8Array |
   return room.slice(0, size)
 }
 
-/** Returns the older branch. @returns undefined when `after` is not a branch */
-export function withDelta(delta: Uint8Array, after: Uint8Array): Uint8Array | undefined {
-  const node = decodeNode(after)
-  if (node.kind !== 'branch') return undefined
-  const bits = ((delta[0] ?? 0) << 8) | (delta[1] ?? 0)
-  const replaced: { nibble: number; child: NodeRef | undefined }[] = []
-  let at = 2
-  for (let nibble = 0; nibble < children; nibble++) {
-    if ((bits & (1 << nibble)) === 0) continue
-    const end = endOf(delta, at)
-    replaced.push({ nibble, child: childAt(delta, at, end) })
-    at = end
+const everyChild = 0xffff
+
+/** Branch before several deltas, oldest first, without the branches between: the first delta that has a child has the oldest version of it. */
+export class OlderBranch {
+  readonly #children = new Array<NodeRef | undefined>(children).fill(undefined)
+  #known = 0
+
+  /** Adds the delta of a later change. Its bytes must not change from then on. */
+  add(delta: Uint8Array): void {
+    const bits = ((delta[0] ?? 0) << 8) | (delta[1] ?? 0)
+    let at = 2
+    for (let nibble = 0; nibble < children; nibble++) {
+      const bit = 1 << nibble
+      if ((bits & bit) === 0) continue
+      const end = endOf(delta, at)
+      if ((this.#known & bit) === 0) this.#children[nibble] = childAt(delta, at, end)
+      at = end
+    }
+    this.#known |= bits
   }
-  return branchWith(node, replaced)
+
+  /** Returns the branch, once its deltas have all of its children; undefined before that. */
+  whole(): Uint8Array | undefined {
+    return this.#known === everyChild ? encodeBranch(this.#children) : undefined
+  }
+
+  /** Returns the branch. @param newer the node after the last delta; it is returned as it is without deltas @returns undefined when it is not a branch */
+  before(newer: Uint8Array): Uint8Array | undefined {
+    if (this.#known === 0) return newer
+    const node = decodeNode(newer)
+    if (node.kind !== 'branch') return undefined
+    const replaced = this.#children.flatMap((child, nibble) => (this.#known & (1 << nibble) ? [{ nibble, child }] : []))
+    return branchWith(node, replaced)
+  }
 }
 
 function childAt(delta: Uint8Array, at: number, end: number): NodeRef | undefined {
