@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HistoryCache } from '#state/historyCache'
 import { pruneHistory } from '#state/pruneHistory'
+import type { KvReader, SnapshotSource } from '#store/ports'
+import { tables } from '#store/tables'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
 import { createManualClock } from '#test/harness/clock'
@@ -13,6 +15,13 @@ import { dropNewest, pruneBlocks } from './proofStore.ts'
 import { Recorder } from './recorder.ts'
 import { readRegions } from './regions.ts'
 import { writeWanted } from './wanted.ts'
+
+/** The reads of a reader, except `get`. */
+const delegated = (reader: KvReader): Omit<KvReader, 'get'> => ({
+  look: (...of) => reader.look(...of),
+  range: (...of) => reader.range(...of),
+  keys: (...of) => reader.keys(...of),
+})
 
 /** A chain of states from a model, and a recorder of it. */
 function start(seed: number, window: ChainDistance | 'all' = 'all') {
@@ -176,6 +185,36 @@ describe('proofs/recorder', () => {
       settle()
       expect(check(40)).toEqual([0, chain.head])
     }
+  })
+
+  it('reads no header in a step at a head without work, and begins again with a request', () => {
+    const { chain, kv, append, recorder, settle } = start(9, { sec: 1_000_000 })
+    append(20)
+    settle()
+    append(5)
+    settle()
+    let headers = 0
+    const source: SnapshotSource = {
+      snapshot() {
+        const reader = chain.kv.snapshot()
+        const get: KvReader['get'] = (table, key) => {
+          if (table === tables.headers.id) headers++
+          return reader.get(table, key)
+        }
+        return { ...delegated(reader), get, [Symbol.dispose]: () => reader[Symbol.dispose]() }
+      },
+      [Symbol.asyncDispose]: () => chain.kv[Symbol.asyncDispose](),
+    }
+    const idle = new Recorder({ kv, chain: source, clock: createManualClock() }, { sec: 1_000_000 })
+    idle.step(100)
+    expect(headers).toBeGreaterThan(0)
+    headers = 0
+    idle.step(100)
+    expect(headers).toBe(0)
+    kv.write((tx) => writeWanted(tx, 15))
+    while (idle.step(100).isBehind);
+    expect(readRegions(kv.snapshot())[0]?.first).toBe(16)
+    expect(recorder.step(100).isBehind).toBe(false)
   })
 
   it('removes blocks that leave the window, and nothing else', () => {

@@ -1,4 +1,4 @@
-import { readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
+import { readCanonicalHash, readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -8,9 +8,10 @@ import { countNodes } from '#state/nodeRow'
 import type { Kv, KvReader, KvWriter, SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { ChainDistance } from '#types/chainDistance'
+import type { Hash } from '#types/ids'
 import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
 import { markGenesis, requireNotAhead, requireSameChain } from './checkProofs.ts'
-import { lastShared, recordedStates } from './olderStates.ts'
+import { recordedStates } from './olderStates.ts'
 import { addNewer, addOlder, beginRegion, dropMerged, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
 import { joined, readRegions } from './regions.ts'
 import { dropWanted, readWanted } from './wanted.ts'
@@ -50,6 +51,8 @@ export class Recorder {
   readonly #window: ChainDistance | 'all'
   /** Whether values of the chain are damaged, so that no older block can be computed. */
   #isStuck = false
+  /** Head at which no work was left: there is none until the next head or request. */
+  #restedAt: Hash | undefined
 
   /** @param window states to keep */
   constructor(deps: RecorderDeps, window: ChainDistance | 'all') {
@@ -86,7 +89,11 @@ export class Recorder {
     if (head === undefined) return noWork
     const untilMs = clock.elapsedMs() + maxMs
     const hasTime = (): boolean => clock.elapsedMs() < untilMs
-    if (this.#isBehind(chain, head)) return kv.write((tx) => follow(tx, chain, head, hasTime))
+    if (this.#isBehind(chain, head)) {
+      this.#restedAt = undefined
+      return kv.write((tx) => follow(tx, chain, head, hasTime))
+    }
+    if (this.#restedAt === head.hash && !this.#hasWanted()) return noWork
     const oldest = this.#oldestKept(chain, head)
     if (oldest !== undefined) {
       const { blocks, isDone } = kv.write((tx) => pruneBlocks(tx, oldest, hasTime))
@@ -96,6 +103,7 @@ export class Recorder {
     const first = this.#firstInWindow(chain, head)
     if (!this.#isIncomplete(chain, head, first)) {
       this.#forgetWanted(chain, head)
+      this.#restedAt = head.hash
       return noWork
     }
     const computed = this.#complete(chain, { head, first }, hasTime)
@@ -123,10 +131,15 @@ export class Recorder {
     if (isOver) kv.write(dropWanted)
   }
 
+  #hasWanted(): boolean {
+    using proofs = this.#deps.kv.snapshot()
+    return readWanted(proofs) !== undefined
+  }
+
   #isBehind(chain: KvReader, head: BlockId): boolean {
     using proofs = this.#deps.kv.snapshot()
     const last = readRegions(proofs).at(-1)?.last
-    return last !== head.number || lastShared(proofs, chain, head.number) !== last
+    return last !== head.number || !isShared(proofs, chain, last, head)
   }
 
   /** Returns the oldest block whose state is kept, if there are older ones. */
@@ -185,7 +198,7 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
 }
 
 const isShared = (proofs: KvReader, chain: KvReader, number: number, head: BlockId): boolean =>
-  number <= head.number && lastShared(proofs, chain, number) === number
+  number <= head.number && readCanonicalHash(proofs, number) === readCanonicalHash(chain, number)
 
 /** Head of the chain, and the oldest block whose state is kept. */
 type KeptBlocks = { readonly head: BlockId; readonly first: number }
