@@ -31,7 +31,7 @@ beforeAll(async () => {
   const control = ['--control.port', new URL(devnet.urls.control).port]
   sent = await json(['devnet', 'tx', '--to', receiver, '--value', '1ether', ...control])
   created = await json(['devnet', 'b20', 'create', '--name', 'Basalt Dollar', '--symbol', 'BSD', '--currency', 'USD', ...control])
-}, 120_000)
+}, 240_000)
 afterAll(async () => {
   await devnet[Symbol.asyncDispose]()
 })
@@ -153,4 +153,4 @@ it('cli/commands/doctor: finds nothing wrong with a node for a devnet, and nothi
   expect([node.code, errors]).toEqual([0, 0])
   const running = await run(['doctor', '--metrics-url', urls.rollup])
   expect(running.out).toMatch(/checked: running node, machine$/m)
-}, 120_000)
+}, 240_000)

@@ -17,6 +17,7 @@ import { checkSettings } from '../../checks/settings.ts'
 import type { CommandBody } from '../../command.ts'
 import { type FlagName, flags, type RawFlags } from '../../flags.ts'
 import { addressFlags, nodeAddressOf } from '../../localNode/nodeAddress.ts'
+import { sendByHttp } from '../../localNode/sendByHttp.ts'
 import { nodeFlags } from '../../nodeOptions.ts'
 import { readFlags } from '../../readFlags.ts'
 
@@ -78,7 +79,8 @@ export const doctor: CommandBody = {
   masksSecrets: true,
   async run(io, raw): Promise<number> {
     const given = readFlags(names, raw, io.env)
-    const deps = { fetch, clock: io.clock, signal: io.signal, untilMs: io.clock.elapsedMs() + requestsMs }
+    // each request has its own connection: none fails because a server has closed an idle one
+    const deps = { fetch: sendByHttp, clock: io.clock, signal: io.signal, untilMs: io.clock.elapsedMs() + requestsMs }
     const running = await checkRunning(deps, nodeAddressOf(given, io.env))
     const isGuessing = running.isRunning && !hasSettings(raw, io.env)
     const settings = isGuessing ? undefined : checkSettings(raw, io.env, io.clock.nowMs())
