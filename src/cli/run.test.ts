@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { rpcReply, serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1 } from '#devnet/recordedL1'
@@ -14,6 +14,12 @@ import { runCli } from './run.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-run-'))
 afterAll(() => rmSync(dir, { recursive: true }))
+
+// outside the time limits of the tests
+beforeAll(async () => {
+  await Promise.all(commands.map(({ load }) => load()))
+}, 120_000)
+
 function file(name: string, content: string): string {
   const path = join(dir, name)
   writeFileSync(path, content)
