@@ -17,6 +17,14 @@ export const devnetFlags = inGroup(
       (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
     ),
     accounts: integer({ doc: 'number of accounts that get 10,000 ETH on both chains; default 10' }, 'N', 1, 100),
+    nodes: integer(
+      {
+        doc: 'verifying nodes; from two on, they and the sequencer are peers on loopback, and the further ones take unsafe blocks from gossip; default 1',
+      },
+      'N',
+      1,
+      8,
+    ),
     mnemonic: text({ secret: true, doc: 'words of the accounts; default: test … test junk' }, 'WORDS'),
     fork: text(
       {

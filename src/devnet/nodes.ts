@@ -1,9 +1,10 @@
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { addressOfKey } from '#lib/secp256k1'
 import type { Node } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { Retention } from '#types/chainDistance'
-import type { Hash } from '#types/ids'
+import { addressFromBytes, type Hash } from '#types/ids'
 import type { ComparedNode } from './agreement.ts'
 import type { DevnetPorts } from './options.ts'
 import type { DevnetL1 } from './ports.ts'
@@ -26,7 +27,12 @@ export type NodeBasics = {
   readonly ports: DevnetPorts
   readonly hasFlashblocks: boolean
   readonly retention?: Retention | undefined
+  /** absent: the nodes are no peers */
+  readonly peers?: DevnetPeers | undefined
 }
+
+/** Key of the unsafe block signer, and the peers that a node begins with. */
+export type DevnetPeers = { readonly key: Uint8Array; readonly staticPeers: readonly string[] }
 
 function common({ config, genesis, version, l1, retention }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
   return {
@@ -50,10 +56,31 @@ function common({ config, genesis, version, l1, retention }: NodeBasics, datadir
   }
 }
 
+/** Returns the consensus network of a node: on loopback, on any free port. */
+function peersOf({ peers }: NodeBasics, role: 'sequencer' | 'verifier'): Pick<NodeOptions, 'p2p'> {
+  if (peers === undefined) return {}
+  return {
+    p2p: {
+      ...{ host, port: 0, hasDiscovery: true, bootnodes: [], trustedPeers: [], staticPeers: peers.staticPeers, maxPeers: 30 },
+      bans: { isOn: true, belowScore: -100, durationMs: 60_000 },
+      unsafeSigner: addressFromBytes(addressOfKey(peers.key)),
+      ...(role === 'sequencer' && { blockSigner: { kind: 'key', key: peers.key } }),
+    },
+  }
+}
+
+/** Returns the address at which a node of the devnet is dialled. @throws RangeError when it has no peers */
+export function peerAddressOf(node: Node): string {
+  const listening = node.peers()
+  if (listening === undefined) throw new RangeError('the node has no peers')
+  return listening.enr
+}
+
 export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptions {
   const { ports, hasFlashblocks } = basics
   return {
     ...common(basics, datadir),
+    ...peersOf(basics, 'sequencer'),
     sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
     listen: {
       http: { host, port: ports.rpc ?? 0, cors },
@@ -72,6 +99,7 @@ export function verifierOptions(
 ): NodeOptions {
   return {
     ...common(basics, datadir),
+    ...peersOf(basics, 'verifier'),
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
     sequencerUrl: source.rpc,
     ...(source.flashblocks !== undefined && { flashblocks: { urls: [source.flashblocks] } }),
@@ -80,6 +108,11 @@ export function verifierOptions(
       ws: { host, port: basics.ports.verifierWs ?? 0, cors, flag: 'verifier.ws-port' },
     },
   }
+}
+
+/** Returns the options of a further verifying node, whose unsafe blocks come from its peers only. */
+export function peerOptions(basics: NodeBasics, datadir: string): NodeOptions {
+  return { ...common(basics, datadir), ...peersOf(basics, 'verifier'), listen: { http: { host, port: 0, cors } } }
 }
 
 /** Returns a node with an execution half for the agreement check. */

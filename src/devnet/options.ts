@@ -38,6 +38,8 @@ export type DevnetOptions = {
   readonly flashblocks?: boolean
   /** older states that the nodes keep; default: all */
   readonly retention?: Retention
+  /** verifying nodes, 1 to 8; from two on, they and the sequencer are peers on loopback. Default 1 */
+  readonly nodes?: number
 }
 
 export type ResolvedOptions = {
@@ -51,6 +53,7 @@ export type ResolvedOptions = {
   readonly dataAvailability: DataAvailability
   readonly hasFlashblocks: boolean
   readonly retention: Retention | undefined
+  readonly nodes: number
 }
 
 const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
@@ -67,6 +70,7 @@ const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
   dataAvailability: true,
   flashblocks: true,
   retention: true,
+  nodes: true,
 }
 
 const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10 } as const
@@ -74,6 +78,8 @@ const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, ac
 const denimBlockSec = 0.2
 const maxChainId = 2 ** 52
 const maxSlotSec = 60
+/** Each verifying node executes every block of the devnet. */
+const maxNodes = 8
 
 function require(option: string, isRight: boolean, why: string): void {
   if (!isRight) throw devnetFault('OPTION_UNSUPPORTED_HERE', { option, why })
@@ -131,7 +137,8 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   checkNames(options)
-  const { datadir, ports = {}, dataAvailability = 'calldata' } = options
+  const { datadir, ports = {}, dataAvailability = 'calldata', nodes = 1 } = options
+  require(`${nodes} nodes`, Number.isInteger(nodes) && nodes >= 1 && nodes <= maxNodes, `it must be 1 to ${maxNodes}`)
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
@@ -156,5 +163,5 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   checkBlockTime(options.blockTimeSec, made)
   const hasFlashblocks = options.flashblocks ?? !beginsWith(made, 'denim')
   require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'it stores nothing on disk')
-  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks, retention: options.retention }
+  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks, retention: options.retention, nodes }
 }

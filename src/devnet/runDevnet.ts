@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ import { portalAddress, systemConfigAddress } from './l1Contracts.ts'
 import { createL1Gate } from './l1Gate.ts'
 import { startL1 } from './l1Start.ts'
 import { devnetMetrics } from './metrics.ts'
-import { comparedNode, type NodeBasics, sequencerOptions, verifierOptions } from './nodes.ts'
+import { comparedNode, type NodeBasics, peerAddressOf, peerOptions, sequencerOptions, verifierOptions } from './nodes.ts'
 import type { ResolvedOptions } from './options.ts'
 import type { DevnetFaults, DevnetL1 } from './ports.ts'
 import { makeScratch, sweepScratch } from './scratch.ts'
@@ -49,7 +50,8 @@ export type DevnetEnd =
 export interface RunningDevnet extends AsyncDisposable {
   readonly facts: DevnetFacts
   readonly faults: DevnetFaults
-  readonly nodes: { readonly sequencer: Node; readonly verifier: Node }
+  /** `peers`: further verifying nodes */
+  readonly nodes: { readonly sequencer: Node; readonly verifier: Node; readonly peers: readonly Node[] }
   status(): DevnetStatus
   /** Resolves when it cannot continue; it must then be disposed. */
   readonly ended: Promise<DevnetEnd>
@@ -136,22 +138,33 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     ports: options.ports,
     hasFlashblocks: options.hasFlashblocks,
     retention: options.retention,
+    ...(options.nodes > 1 && { peers: { key: new Uint8Array(randomBytes(32)), staticPeers: [] } }),
   }
   const sequencer = parts.use(
     await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
   )
   deps.signal?.throwIfAborted()
   const { http: rpc = '', ws = '', rollup = '', flashblocks } = sequencer.urls
+  const joining: NodeBasics = { ...basics, ...(basics.peers && { peers: { ...basics.peers, staticPeers: [peerAddressOf(sequencer)] } }) }
   const verifier = parts.use(
     await startNode(
       { ...nodeDeps, log: log.child('verifier') },
-      verifierOptions(basics, join(folder, partFolders.verifier), { rpc, ws, flashblocks }),
+      verifierOptions(joining, join(folder, partFolders.verifier), { rpc, ws, flashblocks }),
     ),
   )
   deps.signal?.throwIfAborted()
-  for (const [name, node] of [['sequencer', sequencer] as const, ['verifier', verifier] as const]) {
-    void stoppedNode(node, name).then(failed)
+  const peers: Node[] = []
+  for (let i = 2; i <= options.nodes; i++) {
+    const name = `${partFolders.verifier}${i}`
+    peers.push(parts.use(await startNode({ ...nodeDeps, log: log.child(name) }, peerOptions(joining, join(folder, name)))))
+    deps.signal?.throwIfAborted()
   }
+  const named = [
+    ['sequencer', sequencer] as const,
+    ['verifier', verifier] as const,
+    ...peers.map((node, i) => [`verifier ${i + 2}`, node] as const),
+  ]
+  for (const [name, node] of named) void stoppedNode(node, name).then(failed)
   const executions = { sequencer: needed(sequencer.execution, 'execution'), verifier: needed(verifier.execution, 'execution') }
 
   // takes two seconds of CPU time in a thread that cannot be ended meanwhile, so not without blobs
@@ -227,7 +240,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   return {
     facts: facts(),
     faults,
-    nodes: { sequencer, verifier },
+    nodes: { sequencer, verifier, peers },
     status,
     ended: end.promise,
     async [Symbol.asyncDispose](): Promise<void> {

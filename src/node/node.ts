@@ -4,6 +4,7 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { ExecutionWorker } from '#executionThread/executionThread'
+import type { P2pListening } from '#p2p/thread/protocol'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { createHeadLog } from './health/headLog.ts'
@@ -26,6 +27,8 @@ export interface Node extends AsyncDisposable {
   readonly feeds: Pick<EthContext, 'heads' | 'filters' | 'preconfirmed'> | undefined
   /** undefined: no block is built here */
   readonly sequencer: SequencerControl | undefined
+  /** Returns where the node listens for peers; undefined: there are none, or their thread is started again. */
+  peers(): P2pListening | undefined
   /** undefined in execution mode */
   status(): DriverStatus | undefined
   progress(): Progress
@@ -84,6 +87,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     execution: half?.execution,
     feeds: serving.context,
     sequencer: consensus?.sequencer,
+    peers: () => consensus?.p2p?.listening,
     status: () => consensus?.status(),
     progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
     problems: () => serving.problems(),

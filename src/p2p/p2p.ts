@@ -50,11 +50,13 @@ export class P2p implements AsyncDisposable {
 
   /** @throws Fault P2P_PORT, P2P_PEER (fatal) */
   static async open(deps: P2pDeps, settings: P2pSettings): Promise<P2p> {
-    const p2p = new P2p(deps, settings.config)
-    const { clock, log } = deps
+    const { clock } = deps
+    const log = deps.log.child('p2p')
+    const p2p = new P2p({ ...deps, log }, settings.config)
     p2p.#thread = await P2pThread.start(
       {
-        ...{ clock, log },
+        // lines of the thread name the module themselves
+        ...{ clock, log: deps.log },
         here: {
           block: (payload, latencyMs): void => p2p.#onBlock(payload, latencyMs),
           canonical: async (number): Promise<Payload | undefined> => p2p.#inbox?.canonical(number, p2p.#stop.signal),

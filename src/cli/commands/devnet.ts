@@ -29,6 +29,7 @@ const names = [
   'l1-block-time',
   'fork',
   'accounts',
+  'nodes',
   'mnemonic',
   'l1',
   'datadir',
@@ -81,7 +82,7 @@ const keptIn = (given: Given, raw: RawFlags): string | undefined =>
   raw['datadir'] === undefined ? undefined : datadirOf(given.datadir, given['chain-id'] ?? defaultChainId)
 
 function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
-  const { accounts, mnemonic, fork, l1 = 'anvil', 'data-availability': dataAvailability } = given
+  const { accounts, nodes, mnemonic, fork, l1 = 'anvil', 'data-availability': dataAvailability } = given
   const { 'chain-id': chainId, 'block-time': blockMs, 'l1-block-time': slotMs } = given
   return {
     l1,
@@ -92,6 +93,7 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
     ...(blockMs !== undefined && { blockTimeSec: blockMs / 1_000 }),
     ...(slotMs !== undefined && { l1BlockTimeSec: slotMs / 1_000 }),
     ...(accounts !== undefined && { accounts }),
+    ...(nodes !== undefined && { nodes }),
     ...(mnemonic !== undefined && { mnemonic }),
     ...(fork !== undefined && { fork: forkOf(fork) }),
     ...(datadir !== undefined && { datadir }),

@@ -34,7 +34,7 @@ export async function openP2p(deps: PartDeps, options: P2pPartOptions): Promise<
   const published = publishedPeersOf(config.l2ChainId)
   const signBlock = signerOf(deps, options)
   return await P2p.open(
-    { clock, log: deps.log.child('p2p'), metrics: p2pMetrics.register(registry), ...(signBlock && { signBlock }) },
+    { clock, log: deps.log, metrics: p2pMetrics.register(registry), ...(signBlock && { signBlock }) },
     {
       ...settings,
       bootnodes: settings.bootnodes.length > 0 ? settings.bootnodes : (published?.bootnodes ?? []),
