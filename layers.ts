@@ -262,7 +262,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
   p2p: {
     imports: ['consensus:ports', 'engine:payloadHeader', 'chainspec', 'types', 'lib'],
-    public: ['blockSigner', 'identity', 'metrics', 'networks', 'p2p', 'thread/protocol'],
+    public: ['blockSigner', 'faults', 'identity', 'metrics', 'networks', 'p2p', 'thread/protocol'],
   },
   flashblocks: {
     imports: ['executionThread:senderThreads', 'executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],

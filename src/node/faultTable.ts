@@ -8,6 +8,7 @@ import { l1Fault } from '#l1/faults'
 import { l2Fault } from '#l2/faults'
 import type { FaultSpec } from '#lib/fault'
 import { listenFault } from '#lib/faults'
+import { p2pFault } from '#p2p/faults'
 import { proofsFault } from '#proofs/faults'
 import { rpcFault } from '#rpc/faults'
 import { stateFault } from '#state/faults'
@@ -26,6 +27,7 @@ const makers = [
   l2Fault,
   nodeFault,
   listenFault,
+  p2pFault,
   proofsFault,
   rpcFault,
   stateFault,
