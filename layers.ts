@@ -83,6 +83,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'transaction',
       'transactionJson',
       'transactionPool',
+      'trust',
       'withdrawal',
       'worldReads',
     ],
@@ -150,19 +151,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   engine: {
     imports: ['trie:proof', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'blockJson',
-      'boundedMap',
-      'engineApi',
-      'engineApiError',
-      'engineHttp',
-      'faults',
-      'jsonFields',
-      'metrics',
-      'payloadHeader',
-      'payloadJson',
-      'port',
-      'versions',
+      'blockJson', 'boundedMap', 'engineApi', 'engineApiError', 'engineHttp', 'faults', 'jsonFields', 'metrics', 'payloadHeader',
+      'payloadJson', 'port', 'versions',
     ],
   },
   block: {
@@ -255,8 +247,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'waits',
     ],
   },
+  trust: {
+    imports: ['trie:proof', 'state:account', 'chainspec', 'types', 'lib'],
+    public: ['faults', 'metrics', 'ports', 'trust'],
+  },
   l1: {
-    imports: ['derive:ports', 'consensus:ports', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
+    imports: ['derive:ports', 'consensus:ports', 'trust:ports', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
     public: ['cache', 'faults', 'l1Source', 'metrics', 'protocolVersionsWatch'],
   },
   l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
@@ -310,7 +306,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
+      'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
       'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound

@@ -118,3 +118,23 @@ export function forkScheduleContractOf({ l2ChainId, protocolVersions }: RollupCo
   if (l2ChainId in forkScheduleContracts) return forkScheduleContracts[l2ChainId]
   return protocolVersions === zeroAddress ? undefined : protocolVersions
 }
+
+/** L1 contracts of the proposals that vouch for output roots, and the type of their games. */
+export type ProposalContracts = { readonly factory: Address; readonly anchorStateRegistry: Address; readonly gameType: number }
+
+/** DisputeGameFactory and AnchorStateRegistry of a built-in chain, by chain id; proxies, so they outlive their implementations. */
+const proposalContracts: Readonly<Record<number, ProposalContracts>> = {
+  [base.l2_chain_id]: {
+    factory: parseAddress('0x43edb88c4b80fdd2adff2412a7bebf9df42cb40e'),
+    anchorStateRegistry: parseAddress('0x909f6cf47ed12f010a796527f562bfc26c7f4e72'),
+    gameType: 621,
+  },
+  [baseSepolia.l2_chain_id]: {
+    factory: parseAddress('0xd6e6dbf4f7ea0ac412fd8b65ed297e64bb7a06e1'),
+    anchorStateRegistry: parseAddress('0x2ff5cc82dbf333ea30d8ee462178ab1707315355'),
+    gameType: 621,
+  },
+}
+
+/** Returns the contracts of the proposals of a chain; undefined: none are known. */
+export const proposalContractsOf = ({ l2ChainId }: RollupConfig): ProposalContracts | undefined => proposalContracts[l2ChainId]

@@ -19,6 +19,7 @@ export type Alias = {
 export const flagGroups = [
   'Chain',
   'L1',
+  'Trust',
   'Halves',
   'Follow mode',
   'Flashblocks',

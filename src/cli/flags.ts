@@ -33,6 +33,7 @@ import { proofFlags } from './proofFlags.ts'
 import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
+import { trustFlags } from './trustFlags.ts'
 
 const withConsensus = ['all', 'consensus'] as const
 const withExecution = ['all', 'execution'] as const
@@ -66,6 +67,8 @@ export const flags = {
   }),
 
   ...l1Flags,
+
+  ...trustFlags,
 
   ...inGroup('Halves', {
     mode: defaulted(

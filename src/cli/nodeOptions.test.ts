@@ -42,6 +42,7 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
       ...{ bootnodes: [], staticPeers: [], trustedPeers: [] },
       bans: { isOn: true, belowScore: -100, durationMs: 3_600_000 },
     },
+    trustRequired: 'attested',
     isAdminOn: false,
     readyMaxLagSec: 30,
     pendingFallback: 'latest',

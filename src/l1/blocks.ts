@@ -33,7 +33,8 @@ export interface L1Blocks {
   agree(signal: AbortSignal): Promise<void>
 }
 
-const isUnknownBlock = (error: unknown): boolean => isFault(error, 'L1_RPC_ERROR') && error.data['isUnknownBlock'] === true
+/** Returns whether an error of an endpoint means that it does not know the block. */
+export const meansUnknownBlockFault = (error: unknown): boolean => isFault(error, 'L1_RPC_ERROR') && error.data['isUnknownBlock'] === true
 
 export type L1BlocksDeps = { readonly rpc: Rpc; readonly failover: Failover; readonly agreement: Agreement }
 export type L1BlocksOptions = {
@@ -104,7 +105,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     try {
       return await headersAt(endpoint, labels, signal)
     } catch (error) {
-      if (!isUnknownBlock(error)) throw error
+      if (!meansUnknownBlockFault(error)) throw error
       if (labels.length === 1) return [undefined]
       const refs: (L1Ref | undefined)[] = []
       for (const label of labels) refs.push(...(await labelled(endpoint, [label], signal)))
@@ -154,7 +155,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     try {
       return await answer
     } catch (error) {
-      if (isUnknownBlock(error)) return undefined
+      if (meansUnknownBlockFault(error)) return undefined
       throw error
     }
   }

@@ -7,6 +7,7 @@ import type { Endpoint } from '#lib/endpoint'
 import type { Fetch } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
 import { isRetryable, type Random } from '#lib/retry'
+import type { L1Witness } from '#trust/ports'
 import { createAgreement, type L1Identity } from './agreement.ts'
 import { createBeacon } from './beacon.ts'
 import { type BlobChecks, checksInThisThread } from './blobChecks.ts'
@@ -29,6 +30,7 @@ import { createRpc } from './rpc.ts'
 import { createKept } from './storedL1.ts'
 import { maxWordBytes, type UnsafeSignerWatch, type UnsafeSignerWatchOptions, watchUnsafeSigner } from './unsafeSignerWatch.ts'
 import { createUsage } from './usage.ts'
+import { createWitnesses, maxProofBytes } from './witnesses.ts'
 
 export type L1SourceDeps = {
   readonly fetch: Fetch
@@ -91,6 +93,8 @@ export type HttpL1Source = L1Source &
     watchProtocolVersions(options: ProtocolVersionsWatchOptions): ProtocolVersionsWatch
     /** Reads the unsafe block signer from L1, until disposed. @see `watchUnsafeSigner` */
     watchUnsafeSigner(options: UnsafeSignerWatchOptions): UnsafeSignerWatch
+    /** Each JSON-RPC endpoint alone, for statements on which endpoints must agree. */
+    readonly witnesses: readonly L1Witness[]
     /** Resolves when all blocks and blobs read so far have reached the cache. */
     settled(): Promise<void>
   }
@@ -128,7 +132,8 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const execution = createEndpoints(deps, 'rpc', options.rpcUrls, options.maxRequestsPerSec)
   const rpcDeps = { ...deps, usage, budgetOf: execution.budgetOf }
   const rpc = createRpc(rpcDeps, options)
-  const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) }, options)
+  const agreement = createAgreement(rpc, options)
+  const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement }, options)
   const consensus = createEndpoints(deps, 'beacon', options.beaconUrls, options.maxRequestsPerSec)
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
   // a configured slot time means a devnet, where every block moves the labels
@@ -147,6 +152,11 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
       return block
     },
     settled: () => kept.settled(),
+    witnesses: createWitnesses({
+      rpc: createRpc(rpcDeps, { timeoutMs: options.timeoutMs, maxBodyBytes: maxProofBytes }),
+      endpoints: execution.all,
+      agreement,
+    }),
     watchProtocolVersions(watched): ProtocolVersionsWatch {
       const limits = { timeoutMs: options.timeoutMs, maxBodyBytes: maxScheduleBytes }
       versions = watchProtocolVersions({ ...deps, rpc: createRpc(rpcDeps, limits), endpoints: execution.all }, watched)

@@ -8,6 +8,8 @@ export const l1Methods = [
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
   'eth_getBlockReceipts',
+  'eth_getCode',
+  'eth_getProof',
   'eth_getRawTransactionByHash',
   'eth_getStorageAt',
   'genesis',

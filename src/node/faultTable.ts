@@ -14,6 +14,7 @@ import { rpcFault } from '#rpc/faults'
 import { stateFault } from '#state/faults'
 import { storeFault } from '#store/faults'
 import { trieFault } from '#trie/faults'
+import { trustFault } from '#trust/faults'
 import { nodeFault } from './faults.ts'
 
 const makers = [
@@ -33,6 +34,7 @@ const makers = [
   stateFault,
   storeFault,
   trieFault,
+  trustFault,
 ]
 
 /** Faults that a running node can report, with their codes; two modules may use one code. */

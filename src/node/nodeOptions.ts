@@ -4,6 +4,7 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { P2pSettings } from '#p2p/thread/protocol'
 import type { Retention } from '#types/chainDistance'
 import type { Address } from '#types/ids'
+import type { Grade } from '#types/trust'
 import { nodeFault } from './faults.ts'
 import type { ListenOptions } from './serving/servers.ts'
 
@@ -115,6 +116,8 @@ export type NodeOptions = {
   readonly pendingFallback?: 'latest' | 'finalized'
   /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread answers */
   readonly rpcThreads?: number
+  /** weakest grade of the block on which the state begins with which the node is ready; absent: attested */
+  readonly trustRequired?: Grade
   /** serve admin_* on the rollup port */
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: maximum age of a head that counts as fresh. */

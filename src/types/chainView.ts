@@ -6,6 +6,7 @@ import type { L1FeeFacts } from './l1FeeFacts.ts'
 import type { Log } from './log.ts'
 import type { LogMatcher, WantedLogs } from './logMatcher.ts'
 import type { Receipt } from './receipt.ts'
+import type { TrustRecord } from './trust.ts'
 import type { WorldReads } from './worldReads.ts'
 
 /** The canonical head and its two labels (each is the genesis block at first), and the pending blocks. */
@@ -87,6 +88,8 @@ export interface ChainView extends Disposable {
   transaction(hash: Hash): TransactionLocation | undefined
   /** Returns undefined when the block is unknown or its state is not retained. */
   state(block: BlockId): WorldReads | undefined
+  /** Block on which the state of this node begins, and what vouches for it. */
+  readonly base: TrustRecord
   /** Number of the oldest block whose state is retained. */
   readonly oldestState: number
   /** Number of the oldest block whose accounts and slots can be proved: its trie nodes are retained. Below it, `prove` throws HISTORY_PRUNED. */

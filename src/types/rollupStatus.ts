@@ -1,4 +1,5 @@
 import type { L1Ref, L2Ref } from './blockRef.ts'
+import type { TrustRecord } from './trust.ts'
 
 /** Heads of the consensus half; undefined while unknown. */
 export type RollupStatus = {
@@ -10,4 +11,6 @@ export type RollupStatus = {
   readonly unsafeL2: L2Ref | undefined
   readonly safeL2: L2Ref | undefined
   readonly finalizedL2: L2Ref | undefined
+  /** block on which the state begins; absent when the execution half is another process */
+  readonly trust?: TrustRecord | undefined
 }

@@ -29,7 +29,9 @@ import type { Hash } from '#types/ids'
 import type { LogMatcher, WantedLogs } from '#types/logMatcher'
 import { chainBlockOf } from '#types/pendingBlock'
 import { hashTransaction } from '#types/transaction'
+import type { TrustRecord } from '#types/trust'
 import type { WorldReads } from '#types/worldReads'
+import { readBaseTrust } from '../baseTrust.ts'
 import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
 import * as store from '../chainStore.ts'
 import { committedState } from '../commit/committedState.ts'
@@ -268,6 +270,10 @@ class SnapshotView implements ExecutionView {
         matcher.matches(log) ? [{ log, block, transactionHash, transactionIndex, logIndex: stored.firstLogIndex + at }] : [],
       )
     })
+  }
+
+  get base(): TrustRecord {
+    return readBaseTrust(this.#reader)
   }
 
   get oldestState(): number {

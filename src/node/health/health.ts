@@ -72,6 +72,8 @@ export type HealthSources = {
   readonly proofs: () => readonly string[]
   /** returns why blocks of peers may be missing */
   readonly peers: () => readonly string[]
+  /** returns why the state may be of another chain */
+  readonly trust: () => readonly string[]
 }
 
 /** Execution time of one block after which the node is not ready. */
@@ -79,7 +81,7 @@ const longExecutionMs = 4_000
 
 /** Returns why the node is not ready, by mode; empty: it is ready. */
 export function problemsOf(
-  { clock, status, follow, forks, engineUse, execution, proofs, peers }: HealthSources,
+  { clock, status, follow, forks, engineUse, execution, proofs, peers, trust }: HealthSources,
   { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
@@ -90,6 +92,7 @@ export function problemsOf(
     ...forks(),
     ...proofs(),
     ...peers(),
+    ...trust(),
     ...(engineUse ? engineProblems(engineUse()) : []),
     ...(mode === 'consensus' ? [] : diskProblems(freeIn(datadir), minFreeBytes)),
   ]

@@ -52,6 +52,7 @@ it('node/health/readinessReasons: has exactly one reason for each text of /ready
     'proofs are not recorded: x',
     'proofs are recorded up to block 5, 100 s behind the head',
     'no fresh pending block: x; not connected: a',
+    'the state begins with block 7, which is given, --trust.require demands attested',
     'all RPC threads have ended and are being restarted',
     'the main thread of the node has not answered for 6 s',
   ]) {

@@ -125,6 +125,12 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'nothing; when it repeats, look for a lack of memory in the log',
   },
   {
+    code: 'TRUST_TOO_LOW',
+    matches: /^the state begins with block /,
+    meaning: 'the state was not executed from genesis, and L1 does not vouch for its first block as much as --trust.require demands',
+    fix: 'wait: L1 is read again every ten minutes; two --l1.rpc endpoints of different hosts are needed; or lower --trust.require',
+  },
+  {
     code: 'MAIN_BUSY',
     matches: /^the main thread of the node has not answered/,
     meaning: 'the health thread has no report of the main thread: it is busy or stuck',

@@ -17,6 +17,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
+import type { L1Witness } from '#trust/ports'
 import type { Payload } from '#types/payload'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
@@ -42,6 +43,8 @@ export type ConsensusHalfOptions = Pick<
 /** The consensus half of this process, before it runs. */
 export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status' | 'inbox' | 'waits' | 'forks'> {
   readonly store: SafeHeadStore
+  /** L1 endpoints, each alone; empty without L1 */
+  readonly witnesses: readonly L1Witness[]
   /** absent: no other node is followed */
   readonly follow: Pick<Follow, 'status'> | undefined
   /** absent: no block is built here */
@@ -128,6 +131,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
   const open = opening.move()
   return {
     store,
+    witnesses: l1?.witnesses ?? [],
     follow,
     p2p,
     sequencer: sequencer?.control(),

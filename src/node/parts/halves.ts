@@ -3,6 +3,7 @@ import { endpointOf, type NodeOptions } from '../nodeOptions.ts'
 import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
 import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
+import { openTrust, type TrustPart } from './trustPart.ts'
 
 export type HalvesDeps = Omit<ConsensusHalfDeps, 'engine'> & ExecutionHalfDeps
 
@@ -12,6 +13,8 @@ export interface Halves extends AsyncDisposable {
   readonly execution: ExecutionHalf | undefined
   /** undefined in execution mode */
   readonly consensus: ConsensusHalf | undefined
+  /** undefined in consensus mode */
+  readonly trust: TrustPart | undefined
   /** the execution half of this process, or of another one */
   readonly engine: Engine
   /** Runs consensus until the signal is aborted; without consensus, waits for that. @throws as `ConsensusHalf.run` does */
@@ -48,10 +51,13 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
       : opening.use(
           await openConsensusHalf({ ...deps, engine }, { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) }),
         )
+  const trust =
+    execution && opening.use(openTrust({ ...deps, execution: execution.execution, witnesses: consensus?.witnesses ?? [] }, options))
   const kept = opening.move()
   return {
     execution,
     consensus,
+    trust,
     engine,
     run(signal): Promise<void> {
       if (consensus === undefined) return aborted(signal)

@@ -46,7 +46,7 @@ export interface Serving extends AsyncDisposable {
   setApiKeys(keys: readonly ApiKey[]): void
 }
 
-function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: EthServing['watch']): HealthSources {
+function healthSourcesOf(clock: Clock, { execution, consensus, trust }: Halves, watch: EthServing['watch']): HealthSources {
   return {
     clock,
     status: (): DriverStatus | undefined => consensus?.status(),
@@ -56,6 +56,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus }: Halves, watch: 
     execution: execution?.execution,
     proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
     peers: (): readonly string[] => consensus?.p2p?.problems() ?? [],
+    trust: (): readonly string[] => trust?.problems() ?? [],
   }
 }
 
@@ -121,7 +122,7 @@ export async function openServing(
   }
   const parts = {
     eth: eth?.parts,
-    rollup: consensus && rollupServing({ engine, consensus, problems, log: deps.adminLog, signal: stop }, options),
+    rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
   }

@@ -48,7 +48,7 @@ const status: DriverStatus = {
 }
 const store = createSafeHeadStore(createMemoryTable())
 const nodeOf = (deps: Partial<RollupNodeDeps> = {}) =>
-  createRollupNode({ config, status: () => status, engine: execution, store, problems: () => [], ...deps })
+  createRollupNode({ config, status: () => status, trust: () => undefined, engine: execution, store, problems: () => [], ...deps })
 
 /** Answers of op-node to optimism_outputAtBlock on this chain: output root, storage root of the message passer. */
 const recorded = [

@@ -7,17 +7,19 @@ import type { Engine } from '#engine/port'
 import type { OutputFacts, RollupNode } from '#rpc/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { TrustRecord } from '#types/trust'
 
 export type RollupNodeDeps = {
   readonly config: RollupConfig
   readonly status: () => DriverStatus
+  readonly trust: () => TrustRecord | undefined
   readonly engine: Pick<Engine, 'heads' | 'payload' | 'storageRoot'>
   readonly store: SafeHeadStore
   /** returns why the node is not ready */
   readonly problems: () => readonly string[]
 }
 
-export function createRollupNode({ config, status, engine, store, problems }: RollupNodeDeps): RollupNode {
+export function createRollupNode({ config, status, trust, engine, store, problems }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
     const root = await engine.storageRoot(messagePasser, block)
     if (root === undefined) throw new RangeError(`the state after block ${block.number} is not retained`)
@@ -25,7 +27,7 @@ export function createRollupNode({ config, status, engine, store, problems }: Ro
   }
   return {
     config,
-    status: () => syncStatusOf(status()),
+    status: () => ({ ...syncStatusOf(status()), trust: trust() }),
     readiness: () => ({ problems: problems() }),
     async output(at): Promise<OutputFacts | undefined> {
       const { unsafe, safe, finalized } = await engine.heads()

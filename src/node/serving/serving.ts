@@ -25,6 +25,7 @@ import type { EngineSilence } from '../parts/engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from '../parts/engineWatch.ts'
 import { createSequencerLink } from '../parts/sequencerLink.ts'
 import { adminSequencer } from '../parts/sequencerPart.ts'
+import type { TrustPart } from '../parts/trustPart.ts'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
 import type { EthParts, RollupParts } from './servers.ts'
@@ -108,15 +109,16 @@ export function rollupServing(
   deps: {
     readonly engine: Engine
     readonly consensus: ConsensusHalf
+    readonly trust: TrustPart | undefined
     readonly problems: () => readonly string[]
     readonly log: NodeDeps['log']
     readonly signal: AbortSignal
   },
   { config, version, isAdminOn }: NodeOptions,
 ): RollupParts {
-  const { engine, consensus, problems } = deps
+  const { engine, consensus, trust, problems } = deps
   const { store } = consensus
-  const rollup = createRollupNode({ config, status: () => consensus.status(), engine, store, problems })
+  const rollup = createRollupNode({ config, status: () => consensus.status(), trust: () => trust?.record(), engine, store, problems })
   return { rollup, version: `v${version}`, peers: consensus.p2p?.network, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
 }
 

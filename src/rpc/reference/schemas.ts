@@ -1,3 +1,4 @@
+import { grades } from '#types/trust'
 import type { Json } from '../json.ts'
 
 /** Schema of a JSON value, in JSON Schema terms. */
@@ -171,11 +172,21 @@ const halves = {
   BlockRef: object('block', blockRef),
   L1Ref: object('L1 block; all zero: not known yet', l1Ref),
   L2Ref: object('L2 block; all zero: not known yet', { ...l1Ref, l1origin: refTo('BlockRef'), sequenceNumber: count }),
-  RollupStatus: object('heads of L1 and L2', {
-    ...{ current_l1: refTo('L1Ref'), current_l1_finalized: refTo('L1Ref'), head_l1: refTo('L1Ref') },
-    ...{ safe_l1: refTo('L1Ref'), finalized_l1: refTo('L1Ref'), unsafe_l2: refTo('L2Ref'), safe_l2: refTo('L2Ref') },
-    ...{ finalized_l2: refTo('L2Ref'), cross_unsafe_l2: refTo('L2Ref'), local_safe_l2: refTo('L2Ref') },
-  }),
+  RollupStatus: object(
+    'heads of L1 and L2',
+    {
+      ...{ current_l1: refTo('L1Ref'), current_l1_finalized: refTo('L1Ref'), head_l1: refTo('L1Ref') },
+      ...{ safe_l1: refTo('L1Ref'), finalized_l1: refTo('L1Ref'), unsafe_l2: refTo('L2Ref'), safe_l2: refTo('L2Ref') },
+      ...{ finalized_l2: refTo('L2Ref'), cross_unsafe_l2: refTo('L2Ref'), local_safe_l2: refTo('L2Ref') },
+    },
+    {
+      trust: object(
+        'block on which the state begins',
+        { grade: { enum: grades }, block: refTo('BlockRef') },
+        { l1: refTo('BlockRef'), proposal: address },
+      ),
+    },
+  ),
   ExecutionPayload: object(
     'execution payload',
     {

@@ -2,15 +2,16 @@ import { l2OutputRoot } from '#chainspec/l2OutputRoot'
 import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
 import { zeroHash } from '#types/ids'
 import type { RollupStatus } from '#types/rollupStatus'
+import type { TrustRecord } from '#types/trust'
 import type { Json } from '../json.ts'
 import type { OutputFacts } from '../ports.ts'
 import { object, refTo } from '../reference/schemas.ts'
 import type { ResultCodec } from '../registry.ts'
-import { l1RefResult, l2RefResult } from './refs.ts'
+import { blockIdResult, l1RefResult, l2RefResult } from './refs.ts'
 
 /** Codec of the sync status. Without interop, cross-unsafe equals unsafe and local-safe equals safe. */
 export const syncStatusResult: ResultCodec<RollupStatus> = {
-  doc: 'L1 and L2 heads of the consensus half; unknown ones are zero',
+  doc: 'L1 and L2 heads of the consensus half, unknown ones are zero; and, as an extension, the block on which the state begins with its grade of trust',
   schema: refTo('RollupStatus'),
   encode: (status) => ({
     current_l1: l1RefResult(status.currentL1),
@@ -23,8 +24,15 @@ export const syncStatusResult: ResultCodec<RollupStatus> = {
     finalized_l2: l2RefResult(status.finalizedL2),
     cross_unsafe_l2: l2RefResult(status.unsafeL2),
     local_safe_l2: l2RefResult(status.safeL2),
+    ...(status.trust && { trust: trustResult(status.trust) }),
   }),
 }
+
+const trustResult = ({ block, grade, l1, game }: TrustRecord): Json => ({
+  ...{ grade, block: blockIdResult(block) },
+  ...(l1 && { l1: blockIdResult(l1) }),
+  ...(game && { proposal: game }),
+})
 
 export type OutputAnswer = { readonly output: OutputFacts; readonly status: RollupStatus }
 

@@ -46,7 +46,14 @@ export async function serveRecordedChain(name: RecordedChainName): Promise<Serve
   const { engine: execution, driver, store } = session
   const { config } = nodes
   const shared = { evm: sharedEvm, config, clock: systemClock, log: silentLog }
-  const rollup = createRollupNode({ config, status: () => driver.status(), engine: execution, store, problems: () => [] })
+  const rollup = createRollupNode({
+    config,
+    status: () => driver.status(),
+    trust: () => undefined,
+    engine: execution,
+    store,
+    problems: () => [],
+  })
   const pool = createTxPool({ ...shared, view: () => execution.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
   pool.onPublished(execution.published)
   const eth = createEthContext({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { topic } from '#test/harness/rpc/fakes'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
-import { type Hash, zeroHash } from '#types/ids'
+import { type Address, type Hash, zeroHash } from '#types/ids'
 import type { RollupStatus } from '#types/rollupStatus'
 import type { RollupContext } from '../../context.ts'
 import { rollupRegistry } from '../../methods.ts'
@@ -103,4 +103,13 @@ it('rpc/methods/optimism/rollup: returns the safe head after an L1 block, or an 
   expect(await ask('safeHeadAtL1Block', '0x21')).toEqual(expected)
   expect(await ask('safeHeadAtL1Block', 33)).toEqual(expected)
   await expect(ask('safeHeadAtL1Block', '0x1')).rejects.toMatchObject({ code: -32001, message: 'safe head not found' })
+})
+
+it('rpc/methods/optimism/rollup: adds the block on which the state begins, with its grade, to the sync status', async () => {
+  const block = { hash: topic(7), number: 7 }
+  const trust = { block, grade: 'attested', l1: { hash: topic(8), number: 8 }, game: `0x${'61'.repeat(20)}` as Address } as const
+  const status = (await contextOf({ ...unknown, trust }).ask('syncStatus')) as Record<string, unknown>
+  expect(status['trust']).toEqual({ grade: 'attested', block, l1: trust.l1, proposal: trust.game })
+  const derived = (await contextOf({ ...unknown, trust: { block, grade: 'derived' } }).ask('syncStatus')) as Record<string, unknown>
+  expect(derived['trust']).toEqual({ grade: 'derived', block })
 })

@@ -1,0 +1,65 @@
+import { Registry } from 'prom-client'
+import { expect, it } from 'vitest'
+import { networkOf } from '#chainspec/networks'
+import { startAnvilL1 } from '#devnet/anvil'
+import { createL1Source, defaultL1Options } from '#l1/l1Source'
+import { l1Metrics } from '#l1/metrics'
+import { bytesFromBigint } from '#lib/bytes'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { trustMetrics } from '#trust/metrics'
+import { createTrust } from '#trust/trust'
+import { hashFromBytes, parseAddress } from '#types/ids'
+import { devnetL1Options } from '../harness/l1/devnetL1.ts'
+import { l2Headers, outputRootOf } from '../harness/trust/l2Headers.ts'
+import { type Proposal, proposalContracts } from '../harness/trust/proposals.ts'
+
+const word = (value: bigint) => hashFromBytes(bytesFromBigint(value, 32))
+
+// anvil builds the tries and the proofs: another implementation than the one that verifies them
+it('trust/trust: reads a proposal by the proofs of anvil at its finalized block, and finds none for another root', async () => {
+  const { genesisTimeSec } = devnetL1Options
+  const timestamp = 1_796_000_000
+  const headers = l2Headers(60_000_590, 60_000_600, timestamp - 10_000)
+  const [first, last] = [headers[0] ?? expect.fail(), headers.at(-1) ?? expect.fail()]
+  const proposal: Proposal = {
+    ...{ address: parseAddress(`0x${'61'.repeat(20)}`), startBlock: 60_000_000, block: 60_006_000 },
+    roots: { 60000600: outputRootOf(last) },
+  }
+  const others = Array.from({ length: 40 }, (_, i): Proposal => {
+    const address = parseAddress(`0x${(i + 1).toString(16).padStart(40, '0')}`)
+    return { address, startBlock: 6_000 * i, block: 6_000 * (i + 1), roots: {}, createdSec: timestamp - 100_000 + i }
+  })
+  const contracts = proposalContracts({ proposals: [...others, proposal], timestamp })
+  await using l1 = await startAnvilL1(
+    { fetch, clock: systemClock },
+    {
+      ...devnetL1Options,
+      contracts: [...contracts].map(([address, { code, slots }]) => ({
+        ...{ address, code },
+        storage: new Map([...slots].map(([slot, value]) => [word(slot), word(value)])),
+      })),
+    },
+  )
+  for (let i = 0; i < 6; i++) await l1.mine()
+  using source = createL1Source(
+    { fetch, clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()) },
+    // two names of one process: the hosts differ
+    { ...defaultL1Options, rpcUrls: [l1.rpcUrl, l1.rpcUrl.replace('127.0.0.1', 'localhost')], beaconUrls: [], chainId: l1.chainId },
+  )
+  const trust = createTrust(
+    {
+      ...{ witnesses: source.witnesses, log: silentLog, metrics: trustMetrics.register(new Registry()) },
+      clock: { nowMs: () => genesisTimeSec * 1_000 },
+    },
+    { config: networkOf('base').config, required: 'attested' },
+  )
+  const { signal } = new AbortController()
+  const links = async () => headers.slice(1)
+  expect(await trust.verifyHeader(first, links, signal)).toMatchObject({
+    kind: 'trusted',
+    record: { grade: 'attested', game: proposal.address, l1: { number: 2 } },
+  })
+  const otherHeaders = l2Headers(60_000_600, 60_000_600, first.timestamp)
+  expect(await trust.verifyHeader(otherHeaders[0] ?? expect.fail(), links, signal)).toMatchObject({ kind: 'refused' })
+})
