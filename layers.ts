@@ -102,7 +102,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot', 'ports', 'proof', 'readTrie', 'trieDiff', 'tries',
+      'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot', 'ports', 'proof', 'rangeProof', 'readTrie', 'trieDiff', 'tries',
       'witnessNodes',
     ],
   },

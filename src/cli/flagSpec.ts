@@ -166,7 +166,7 @@ export const hostNames = (options: FlagOptions): FlagSpec<readonly string[]> =>
     parseList(value.toLowerCase(), (one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)),
   )
 
-const knownNamespaces = ['eth', 'net', 'web3', 'rpc', 'txpool', 'debug', 'trace', 'base', 'admin', 'miner']
+const knownNamespaces = ['eth', 'net', 'web3', 'rpc', 'txpool', 'debug', 'trace', 'base', 'basalt', 'admin', 'miner']
 
 export const namespaces = (options: FlagOptions): FlagSpec<readonly string[] | 'all'> =>
   flag(options, 'NAME[,NAME]', `all, none, or a list of ${knownNamespaces.join(', ')}`, (value) => {

@@ -89,6 +89,7 @@ export const nodeFlags = [
   'log.level',
   'log.format',
   'p2p.nat',
+  'start',
 ] as const satisfies readonly FlagName[]
 
 /** The sample secret in the env files of base/node, which many operators have not changed. */

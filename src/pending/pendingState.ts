@@ -71,5 +71,6 @@ export function readsAbove(on: ParentBlock, blocks: readonly PendingBlock[]): Wo
       }
     },
     prove: (address, slots) => proven().prove(address, slots),
+    leaves: (owner, range, limits) => proven().leaves(owner, range, limits),
   }
 }

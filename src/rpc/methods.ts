@@ -1,5 +1,6 @@
 import type { AdminContext, EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
 import { adminMethods, poolAdminMethods } from './methods/admin/methods.ts'
+import { basaltMethods } from './methods/basalt/stateRange.ts'
 import { baseMethods } from './methods/base/methods.ts'
 import { debugMethods } from './methods/debug/methods.ts'
 import { engineGetBlockByHash } from './methods/engine/blockByHash.ts'
@@ -20,6 +21,7 @@ import { createRegistry, type Registry } from './registry.ts'
 export const ethRegistry: Registry<EthContext> = withDiscovery<EthContext>([
   ...ethMethods,
   ...baseMethods,
+  ...basaltMethods,
   ...txpoolMethods,
   ...poolAdminMethods,
   ...minerMethods,

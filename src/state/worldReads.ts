@@ -4,8 +4,9 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { NodeSource } from '#trie/ports'
 import { createProof } from '#trie/proof'
+import { createRangeProof } from '#trie/rangeProof'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
-import type { AccountProof, WorldReads } from '#types/worldReads'
+import type { AccountProof, ProvedLeaves, WorldReads } from '#types/worldReads'
 import type { WorldState } from './worldState.ts'
 
 const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
@@ -16,7 +17,7 @@ function slotValue(view: StateView, addressKey: Uint8Array, slotKey: Uint8Array)
 }
 
 /** Creates reads of a state by address and slot number. */
-export function createValueReads(view: StateView): Omit<WorldReads, 'prove'> {
+export function createValueReads(view: StateView): Omit<WorldReads, 'prove' | 'leaves'> {
   return {
     account: (address) => view.account(keyOf(address)),
     code(address): Uint8Array {
@@ -57,6 +58,11 @@ export function createWorldReads({ view, nodes }: WorldState, stateRoot: Hash): 
           return { value: slotValue(view, addressKey, slotKey), proof: createProof(ofAccount, addressKey, root, slotKey) }
         }),
       }
+    },
+    leaves(owner, range, limits): ProvedLeaves {
+      if (owner === undefined) return createRangeProof(nodes, undefined, stateRoot, range, limits)
+      const addressKey = fromHex(owner)
+      return createRangeProof(nodes, addressKey, view.account(addressKey)?.storageRoot ?? emptyRoot, range, limits)
     },
   }
 }

@@ -143,6 +143,9 @@ export class PoolChain {
         prove: () => {
           throw new Error('proofs are not supported')
         },
+        leaves: () => {
+          throw new Error('ranges are not supported')
+        },
       }),
       [Symbol.dispose]: () => {},
     }

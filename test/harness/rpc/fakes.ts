@@ -125,6 +125,7 @@ function fakeState(state: FakeState, reading: Guard): WorldReads {
       proof: [fromHex('0x80')],
       slots: slots.map((slot) => ({ value: state[address]?.slots?.[slot] ?? 0n, proof: [] })),
     })),
+    leaves: reading(() => ({ root: emptyRoot, leaves: [], proof: [], isWhole: true })),
   }
 }
 
