@@ -102,13 +102,15 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot', 'ports', 'proof', 'rangeProof', 'readTrie', 'trieDiff', 'tries',
+      'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot',
+      'ports', 'proof', 'rangeProof', 'readTrie', 'sortedTrie', 'trieDiff', 'tries',
       'witnessNodes',
     ],
   },
   store: {
     imports: ['types', 'lib'],
     public: [
+      'bulkWriter',
       'chainTables',
       'compaction',
       'environmentStats',
@@ -145,7 +147,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'genesisState', 'history',
-      'historyCache', 'historyCheck', 'moveNodeChanges', 'nodeHistory', 'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
+      'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory',
+      'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },
@@ -205,7 +208,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
+      'base/baseBlocks', 'base/installBase', 'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
       'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',
@@ -231,20 +234,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   consensus: {
     imports: ['engine', 'derive', 'chainspec', 'types', 'lib'],
+    // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'consensus',
-      'driver',
-      'faults',
-      'follow',
-      'forkGate',
-      'metrics',
-      'ports',
-      'safeHeadStore',
-      'sequencer',
-      'status',
-      'syncStatus',
-      'waitLadders',
-      'waits',
+      'consensus', 'driver', 'faults', 'follow', 'forkGate', 'metrics', 'ports', 'safeHeadStore', 'sequencer',
+      'status', 'syncStatus', 'waitLadders', 'waits',
     ],
   },
   trust: {
@@ -325,6 +318,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'compact', 'exportBlocks', 'faults', 'migrate', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus',
       'proofs/verifyRecorded', 'prune', 'stats', 'verify',
     ],
+  },
+  snapshot: {
+    imports: ['blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
+    public: [],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

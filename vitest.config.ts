@@ -3,7 +3,7 @@ import { slowOnly } from './vitest.slow.config.ts'
 
 /** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
 const modules =
-  'lib proofVerifier p2p/protocol types chainspec trie evm nativeContracts state derive consensus engine block blockchain txpool proofs pending simulation executionThread batcher flashblocks l1 l2 rpc'
+  'lib proofVerifier p2p/protocol types chainspec trie evm nativeContracts state derive consensus engine block blockchain txpool proofs pending snapshot simulation executionThread batcher flashblocks l1 l2 rpc'
 const shared = [
   ...modules.split(' ').map((name) => `src/${name}/**/*.test.ts`),
   'test/{b20,differential,independent,reference,vectors}/*.test.ts',

@@ -1,15 +1,11 @@
 import { messagePasser } from '#chainspec/addresses'
 import type { GenesisAccount } from '#chainspec/genesis'
-import { bytesFromBigint, compareBytes, concatBytes, trimLeft } from '#lib/bytes'
+import { bytesFromBigint, compareBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { encodeRlp } from '#lib/rlp'
-import { encodeAccount, encodeAccountRow } from '#state/account'
-import { tables } from '#store/tables'
+import type { BulkWriter } from '#store/bulkWriter'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { nodeRow } from '../../src/state/rows.ts'
-import { SortedTrie } from '../../src/trie/sortedTrie.ts'
-import type { BulkWriter } from './bulkWriter.ts'
+import { StateBuilder } from '../../src/snapshot/load/stateBuilder.ts'
 import { HashOrder } from './hashOrder.ts'
 import type { Code, StateModel } from './model.ts'
 
@@ -36,36 +32,30 @@ export function writeModel(
   onDone: (slots: number) => void,
 ): StateRoots {
   const codes = new Set<Hash>()
-  const trie = new SortedTrie((path, node) => putNode(rows, undefined, path, node))
-  const storageTries = new SortedTrie((path, node) => putNode(rows, owner, path, node))
+  const builder = new StateBuilder((table, key, value) => {
+    rows.put(table, key, value)
+    if (rows.isDue) rows.flush()
+  })
   const passerKey = keccak256(fromHex(messagePasser))
-  let owner: Uint8Array | undefined
   let messagePasserStorageRoot = emptyRoot
   for (const { key, nonce, balance, code, slots } of sortedAccounts(model, others)) {
-    owner = key
+    const hasCode = code.hash !== emptyCodeHash
+    if (hasCode && !codes.has(code.hash)) {
+      codes.add(code.hash)
+      builder.code(code.code)
+    }
+    builder.account(key, nonce, balance, hasCode ? fromHex(code.hash) : undefined)
     let count = 0
     for (const slot of slots) {
-      rows.put(tables.storage.id, concatBytes(key, slot.key), slot.value)
-      storageTries.add(slot.key, encodeRlp(slot.value))
+      builder.slot(slot.key, slot.value)
       count++
     }
-    const account = { nonce, balance, codeHash: code.hash, storageRoot: storageTries.end() }
-    if (compareBytes(key, passerKey) === 0) messagePasserStorageRoot = account.storageRoot
-    rows.put(tables.accounts.id, key, encodeAccountRow(account))
-    trie.add(key, encodeAccount(account))
-    if (code.hash !== emptyCodeHash && !codes.has(code.hash)) {
-      codes.add(code.hash)
-      rows.put(tables.code.id, fromHex(code.hash), code.code)
-    }
+    const storageRoot = builder.endAccount()
+    if (storageRoot && compareBytes(key, passerKey) === 0) messagePasserStorageRoot = hashFromBytes(storageRoot)
     onDone(count)
   }
-  const stateRoot = trie.end()
+  const stateRoot = builder.end()
   return { stateRoot, messagePasserStorageRoot }
-}
-
-function putNode(rows: BulkWriter, owner: Uint8Array | undefined, path: Uint8Array, node: Uint8Array): void {
-  const { table, key } = nodeRow(owner, path)
-  rows.put(table, key, node)
 }
 
 function* sortedAccounts(model: StateModel, others: readonly GenesisAccount[]): Generator<SortedAccount> {

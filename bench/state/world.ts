@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Genesis, genesisHeader } from '#chainspec/genesis'
 import { parseRollupConfig, type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
+import { openBulkWriter } from '#store/bulkWriter'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
@@ -15,10 +16,9 @@ import { commitGenesis } from '../../src/blockchain/commit/commit.ts'
 import { createDenimChain } from '../denim/chain.ts'
 import { senders } from '../denim/senders.ts'
 import { type OpenChain, openChain } from '../rpc/chains.ts'
-import { writeRows } from './bulkWriter.ts'
 import { routerCode } from './codes.ts'
 import { StateModel, type StateSpec } from './model.ts'
-import { writeModel } from './stateWriter.ts'
+import { type StateRoots, writeModel } from './stateWriter.ts'
 
 /** `dir` is the node's data directory. */
 export type StateWorld = {
@@ -43,7 +43,7 @@ export async function makeStateWorld(dir: string, spec: StateSpec, onDone: (slot
   const chain = createDenimChain(dir, senders)
   const genesis = chain.genesis()
   const router = { address: model.router, nonce: 1n, balance: 0n, code: routerCode, storage: new Map<Hash, bigint>() }
-  const roots = await writeRows(join(dir, 'chain'), (rows) => writeModel(rows, model, [...genesis.accounts, router], onDone))
+  const roots = await writeState(join(dir, 'chain'), model, [...genesis.accounts, router], onDone)
   await using kv = openLmdbKv(join(dir, 'chain'), Object.values(tables))
   const header = genesisHeader(genesis, chain.config.schedule, roots)
   const hash = hashHeader(header)
@@ -56,6 +56,15 @@ export async function makeStateWorld(dir: string, spec: StateSpec, onDone: (slot
   writeFileSync(join(dir, nameOfSpec), JSON.stringify(spec))
   return { dir, model, config, genesisFile: chain.genesisFile, rollupFile: chain.rollupFile, root: roots.stateRoot }
 }
+
+/** Writes the rows of a state into new tables of the chain. No other process may use the directory. */
+async function writeState(dir: string, ...parts: ParametersAfterRows): Promise<StateRoots> {
+  await using rows = openBulkWriter(dir, Object.values(tables))
+  const roots = writeModel(rows, ...parts)
+  rows.flush()
+  return roots
+}
+type ParametersAfterRows = Parameters<typeof writeModel> extends [unknown, ...infer Rest] ? Rest : never
 
 /** Returns a generated state by its directory. @throws Error when its generation did not end */
 export function readStateWorld(dir: string): StateWorld {

@@ -22,6 +22,17 @@ export const executionFault = defineFaults({
       `the data directory belongs to the chain with genesis ${d.stored}, the configured genesis is ${d.configured}`,
     fix: 'choose the network of this data directory, or another --datadir',
   },
+  BASE_BLOCK_REFUSED: {
+    severity: 'fatal',
+    says: (d: { number: number; reason: string }) => `the chain cannot begin with block ${d.number}: ${d.reason}`,
+    fix: 'take the state and its blocks from another source, into an empty data directory',
+  },
+  STATE_UNFINISHED: {
+    severity: 'fatal',
+    says: (d: { command: string }) =>
+      `the state in the data directory is not whole, because loading it was interrupted; to continue: ${d.command}`,
+    fix: 'run that command to the end, or remove the data directory',
+  },
   EXECUTION_STOPPED: {
     severity: 'fatal',
     says: (d: { reason: string }) => `the execution thread stopped: ${d.reason}`,

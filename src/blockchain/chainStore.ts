@@ -50,8 +50,11 @@ export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): NamedRec
   })
 }
 
+/** The parts of a block that are stored with it. */
+export type StorableBlock = Pick<ExecutedBlock, 'header' | 'hash' | 'transactions' | 'executed'>
+
 /** Writes a block as the canonical one at its number. The caller has dropped the previous one. */
-export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
+export function putCanonicalBlock(tx: KvWriter, block: StorableBlock): void {
   const { number, timestamp } = block.header
   const key = blockKey({ number, hash: block.hash })
   const bodies = block.transactions.map((raw, index) => encodeStoredTransaction({ sender: senderAt(block, index), raw }))
@@ -63,7 +66,7 @@ export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
   for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodeLocation({ number, index }))
 }
 
-function senderAt(block: ExecutedBlock, index: number): StoredTransaction['sender'] {
+function senderAt(block: StorableBlock, index: number): StoredTransaction['sender'] {
   const executed = block.executed[index]
   if (executed === undefined) throw new RangeError(`block ${block.hash}: transaction ${index} was not executed`)
   return executed.sender

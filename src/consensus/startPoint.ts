@@ -114,6 +114,25 @@ async function payloadAt(deps: StartDeps, at: number | Hash): Promise<Payload> {
 
 const refAt = async (deps: StartDeps, number: number): Promise<L2Ref> => l2RefOf(deps.config, await payloadAt(deps, number))
 
+/**
+ * Returns the block at a number. If the chain of the execution half begins above it, with a snapshot, the first block of that chain.
+ * @param above a block of the chain
+ * @throws Fault BLOCK_MISSING (retry) when the execution half has the genesis block
+ */
+async function refFrom(deps: StartDeps, number: number, above: number): Promise<L2Ref> {
+  const payload = await deps.engine.payload(number)
+  if (payload !== undefined) return l2RefOf(deps.config, payload)
+  if ((await deps.engine.payload(deps.config.genesis.l2.number)) !== undefined)
+    throw consensusFault('BLOCK_MISSING', { block: `${number}` })
+  let [missing, first] = [number, above]
+  while (first - missing > 1) {
+    const middle = (missing + first) >>> 1
+    if ((await deps.engine.payload(middle)) === undefined) missing = middle
+    else first = middle
+  }
+  return await refAt(deps, first)
+}
+
 async function canonicalOrigin(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortSignal): Promise<L1Ref> {
   const { number, hash } = ref.l1Origin
   const origin = await deps.l1.ref(number, signal)
@@ -157,15 +176,17 @@ async function unrecordedHead(deps: StartDeps, { safe, finalized }: Heads, signa
 }
 
 /**
- * Returns the last block up to `from` whose L1 origin is at most `l1Number`; `lowest` when there is none. Steps back in doubled strides, then uses a
- * binary search.
+ * Returns the last block up to `from` whose L1 origin is at most `l1Number`; `lowest`, or the first block of the execution half, when there is none. Steps
+ * back in doubled strides, then uses a binary search.
  */
 async function lastBlockOfOrigin(deps: StartDeps, l1Number: number, from: L2Ref, lowest: number): Promise<L2Ref> {
   let above = from
   let below = from
   for (let stride = 1; below.l1Origin.number > l1Number && below.number > lowest; stride *= 2) {
     above = below
-    below = await refAt(deps, Math.max(lowest, below.number - stride))
+    const wanted = Math.max(lowest, below.number - stride)
+    below = await refFrom(deps, wanted, below.number)
+    if (below.number > wanted) break
   }
   while (above.number - below.number > 1) {
     const middle = await refAt(deps, (above.number + below.number) >>> 1)

@@ -204,11 +204,12 @@ export function writeState(tx: KvWriter, number: number, diff: StateDiff, result
 export function writeGenesis(tx: KvWriter, diff: StateDiff, result: WrittenTries, number = 0): void {
   if (readMark(tx, 'head') !== undefined) throw new RangeError('a genesis state on another state')
   applyDiff(tx, new RowWriter(tx, undefined), diff, result)
-  writeMark(tx, 'head', number)
-  writeMark(tx, 'indexed', number)
-  writeMark(tx, 'runs', number)
-  writeMark(tx, 'oldest', number)
-  writeMark(tx, 'nodes', number)
+  markLoadedState(tx, number)
+}
+
+/** Makes the rows of a loaded state that of a block, and the oldest one. */
+export function markLoadedState(tx: KvWriter, number: number): void {
+  for (const mark of ['head', 'indexed', 'runs', 'oldest', 'nodes'] as const) writeMark(tx, mark, number)
 }
 
 /**

@@ -4,7 +4,7 @@ import { compareBytes, concatBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyRoot, type Hash } from '#types/ids'
-import { isLeafRlp } from './node.ts'
+import { childOf, decodeNode, isLeafRlp } from './node.ts'
 import { SortedTrie } from './sortedTrie.ts'
 import { plainTries } from './tries.ts'
 
@@ -87,5 +87,57 @@ describe('trie/sortedTrie', () => {
     const trie = new SortedTrie(() => {})
     trie.add(Uint8Array.from(first), Uint8Array.of(1))
     expect(() => trie.add(Uint8Array.from(second), Uint8Array.of(1))).toThrow(RangeError)
+  })
+
+  it('trie/sortedTrie: a trie that is saved and restored after any entry has the same root and nodes', () => {
+    fc.assert(
+      fc.property(entriesOf(3, 2), fc.nat(60), (entries, at) => {
+        const nodes: Node[] = []
+        const sink = (path: Uint8Array, node: Uint8Array): void => void nodes.push({ path, node })
+        let trie = new SortedTrie(sink)
+        for (const [index, { key, value }] of entries.entries()) {
+          if (index === at) {
+            const state = trie.save()
+            trie = new SortedTrie(sink)
+            trie.restore(state)
+          }
+          trie.add(key, value)
+        }
+        expect({ root: trie.end(), nodes }).toEqual(build(entries))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('trie/sortedTrie: the references of sealed parts are those in the root, and the trie is that of the entries', () => {
+    const entries = sorted(
+      Array.from({ length: 500 }, (_, i) => ({ key: keccak256(Uint8Array.of(i >> 8, i & 255)), value: Uint8Array.of(i & 255, 1) })),
+    )
+    const nodes: Node[] = []
+    let trie = new SortedTrie((path, node) => nodes.push({ path, node }))
+    const refs: string[] = []
+    for (const [index, { key, value }] of entries.entries()) {
+      trie.add(key, value)
+      const next = entries[index + 1]
+      if (next && (next.key[0] as number) >> 4 === (key[0] as number) >> 4) continue
+      refs.push(toHex(trie.seal(1)))
+      const state = trie.save()
+      trie = new SortedTrie((path, node) => nodes.push({ path, node }))
+      trie.restore(state)
+    }
+    const whole = build(entries)
+    expect({ root: trie.end(), nodes }).toEqual(whole)
+    const root = decodeNode(whole.nodes.at(-1)?.node as Uint8Array)
+    if (root.kind !== 'branch') throw new Error('the root is no branch')
+    expect(refs).toEqual(Array.from({ length: 16 }, (_, nibble) => toHex(childOf(root, nibble) as Uint8Array)))
+  })
+
+  it('trie/sortedTrie: refuses a key of a sealed part', () => {
+    const trie = new SortedTrie(() => {})
+    trie.add(Uint8Array.of(0x11), Uint8Array.of(1))
+    trie.add(Uint8Array.of(0x21), Uint8Array.of(1))
+    trie.seal(1)
+    expect(() => trie.add(Uint8Array.of(0x22), Uint8Array.of(1))).toThrow(RangeError)
+    trie.add(Uint8Array.of(0x31), Uint8Array.of(1))
   })
 })

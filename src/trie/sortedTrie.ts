@@ -1,5 +1,6 @@
 import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
+import { decodeRlp, encodeRlp, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { nibblesOf, partingOf } from './nibbles.ts'
 import { encodeBranch, encodeNode, type NodeRef } from './node.ts'
@@ -24,9 +25,12 @@ export class SortedTrie {
   /** From the root down. The first `#open` are in use; the others are kept for later branches. */
   readonly #branches: OpenBranch[] = []
   #open = 0
-  /** The last entry. Its leaf is encoded once the next entry determines its parent. */
+  /** The last entry, or the last one of a sealed part. */
   #path: Uint8Array | undefined
-  #value: Uint8Array = emptyBytes
+  /** Value of the last entry, whose leaf is encoded once the next entry determines its parent; undefined in a sealed part. */
+  #value: Uint8Array | undefined
+  /** Nibbles of a sealed part; the next entry differs in one of them. */
+  #sealed = 0
 
   constructor(sink: NodeSink) {
     this.#sink = sink
@@ -45,6 +49,7 @@ export class SortedTrie {
       if (path.length !== last.length) throw new RangeError('trie: keys of different lengths')
       const parting = partingOf(last, path, 0)
       if (parting === path.length || (path[parting] ?? 0) < (last[parting] ?? 0)) throw new RangeError('trie: keys do not ascend')
+      if (this.#value === undefined && parting >= this.#sealed) throw new RangeError('trie: a key of a part that is sealed')
       this.#closeTo(last, parting)
     }
     this.#path = path
@@ -53,11 +58,11 @@ export class SortedTrie {
 
   /** Finishes the trie and returns its root. The object can then build another trie. */
   end(): Hash {
-    const path = this.#path
+    const [path, value] = [this.#path, this.#value]
     if (path === undefined) return emptyRoot
     this.#path = undefined
     const top = this.#top()
-    if (top === undefined) return hashFromBytes(keccak256(encodeNode({ kind: 'leaf', path, value: this.#value })))
+    if (top === undefined) return hashFromBytes(keccak256(encodeNode({ kind: 'leaf', path, value: value ?? emptyBytes })))
     this.#placeLeaf(path, top)
     for (let branch = top; ; ) {
       this.#open--
@@ -66,6 +71,48 @@ export class SortedTrie {
       if (parent === undefined) return hashFromBytes(ref)
       parent.children[path[parent.depth] ?? 0] = ref
       branch = parent
+    }
+  }
+
+  /**
+   * Finishes the part of the trie whose keys begin with the first nibbles of the last key. No later key may be in it.
+   * @param depth nibbles, at least one. The node above them must be a branch of the whole trie: otherwise the result, and every later one, is wrong
+   * @returns the reference to the part in that branch
+   */
+  seal(depth: number): NodeRef {
+    const path = this.#path
+    if (path === undefined || depth < 1 || depth > path.length) throw new RangeError('trie: no part to seal')
+    this.#closeTo(path, depth - 1)
+    this.#value = undefined
+    this.#sealed = depth
+    return this.#top()?.children[path[depth - 1] ?? 0] ?? emptyBytes
+  }
+
+  /** Returns the trie up to the last entry, for `restore`: some kilobytes. */
+  save(): Uint8Array {
+    const branches = this.#branches.slice(0, this.#open).map(({ depth, children }): RlpItem => {
+      return [Uint8Array.of(depth), Array.from(children, (child) => child ?? emptyBytes)]
+    })
+    const value = this.#value === undefined ? [] : [this.#value]
+    return encodeRlp([this.#path === undefined ? [] : [this.#path], value, Uint8Array.of(this.#sealed), branches])
+  }
+
+  /** Continues a trie from its state. @throws RlpError on other bytes */
+  restore(state: Uint8Array): void {
+    const [path, value, sealed, branches] = rlpList(decodeRlp(state), 'trie')
+    const optional = (item: RlpItem | undefined): Uint8Array | undefined =>
+      rlpList(item, 'entry').map((each) => rlpBytes(each, 'part').slice())[0]
+    this.#path = optional(path)
+    this.#value = optional(value)
+    this.#sealed = rlpBytes(sealed, 'depth')[0] ?? 0
+    this.#open = 0
+    for (const branch of rlpList(branches, 'branches')) {
+      const [depth, children] = rlpList(branch, 'branch')
+      const opened = this.#branchFrom(rlpBytes(depth, 'depth')[0] ?? 0)
+      for (const [at, child] of rlpList(children, 'children').entries()) {
+        const ref = rlpBytes(child, 'child').slice()
+        if (ref.length > 0) opened.children[at] = ref
+      }
     }
   }
 
@@ -80,7 +127,9 @@ export class SortedTrie {
     }
   }
 
+  /** Places the leaf of the last entry, unless its part is sealed. */
   #placeLeaf(path: Uint8Array, { depth, children }: OpenBranch): void {
+    if (this.#value === undefined) return
     const leaf = encodeNode({ kind: 'leaf', path: path.subarray(depth + 1), value: this.#value })
     children[path[depth] ?? 0] = leaf.length < 32 ? leaf : keccak256(leaf)
   }

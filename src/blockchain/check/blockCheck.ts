@@ -20,7 +20,8 @@ export function checkHeads(reader: KvReader, watch: CheckWatch): void {
   const heads = readHeads(reader)
   const genesis = readGenesisId(reader)
   if (heads === undefined || genesis === undefined) return
-  const labels = Object.entries({ genesis, finalized: heads.finalized, safe: heads.safe, unsafe: heads.unsafe })
+  const isStored = genesis.number >= readPruned(reader, tables.headers.id)
+  const labels = Object.entries({ ...(isStored && { genesis }), finalized: heads.finalized, safe: heads.safe, unsafe: heads.unsafe })
   let below = genesis.number
   for (const [label, { number, hash }] of labels) {
     const key = toHex(Buffer.from(`chain.${label}`))
@@ -141,8 +142,9 @@ class BlockCheck {
  */
 export function checkBlocks(reader: KvReader, from: number, head: number, watch: CheckWatch): number | undefined {
   const genesis = readGenesisId(reader)?.number
-  for (let number = from; number <= head; number++) {
-    if (number > from && !watch.hasTime()) return number
+  const first = Math.max(from, readPruned(reader, tables.headers.id))
+  for (let number = first; number <= head; number++) {
+    if (number > first && !watch.hasTime()) return number
     watch.onRow()
     const stored = reader.get(tables.canonical.id, u64Bytes(number))
     const hash = hashAt(reader, number, stored)

@@ -6,6 +6,7 @@ import type { Genesis } from '#chainspec/genesis'
 import { verifyGenesisHash } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { Heads } from '#engine/port'
+import { readLoadMark } from '#state/loadMark'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Block } from '#types/block'
@@ -54,6 +55,8 @@ function requireEmpty(kv: Kv): void {
 
 function readHeads({ kv, config }: OpenDeps): CommittedHeads | undefined {
   using reader = kv.snapshot()
+  const unfinished = readLoadMark(reader)
+  if (unfinished) throw executionFault('STATE_UNFINISHED', { command: unfinished.command })
   const stored = store.readHeads(reader)
   if (stored === undefined) return undefined
   const genesis = store.readGenesisId(reader)

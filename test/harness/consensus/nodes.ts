@@ -10,6 +10,7 @@ import type { Pipeline } from '#derive/ports'
 import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
+import type { Kv } from '#store/ports'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Payload } from '#types/payload'
@@ -44,12 +45,12 @@ export type RecordedNodes = {
 }
 
 /** Both halves on a recorded L1. Their stores in memory survive a restart. */
-export function createRecordedNodes(name: RecordedChainName): RecordedNodes {
+export function createRecordedNodes(name: RecordedChainName, kv: Kv = createMemoryKv()): RecordedNodes {
   const chain = readRecordedChain(name)
   const { config, genesis } = chain
   const { l1, safeHeads, reveal, recording } = createRecordedHost(chain)
   const { payloads } = recording
-  const [kv, clock] = [createMemoryKv(), createManualClock()]
+  const clock = createManualClock()
   const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
   let rows: Parameters<typeof createMemoryTable>[1] = []
 

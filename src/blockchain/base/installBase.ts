@@ -1,0 +1,123 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { executionFault } from '#block/faults'
+import { u64Bytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { latestStateRoot, markLoadedState } from '#state/chainState'
+import { dropLoadMark } from '#state/loadMark'
+import type { Kv, KvWriter } from '#store/ports'
+import { putSegment, type SegmentRecord, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
+import { SegmentWriter } from '#store/segments/segmentWriter'
+import { tables } from '#store/tables'
+import type { BlockId } from '#types/blockRef'
+import { encodeHeader } from '#types/header'
+import type { Address } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import { encodeLocation, encodeRow, encodeStoredTransaction } from '../chainRows.ts'
+import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
+import { indexLogs, pruneLogIndex } from '../logIndex/logIndex.ts'
+import type { BaseBlock } from './baseBlocks.ts'
+
+export type BaseDeps = {
+  readonly kv: Kv
+  /** directory of segment files */
+  readonly segmentsDir: string
+  /** first block of the chain */
+  readonly genesis: BlockId
+}
+
+/**
+ * Begins the chain of a store that holds the state after a block, and no block yet, with that block as head, safe and finalized. Blocks, receipts and states
+ * below count as pruned. Effects, in order: 1 segment files of blocks without receipts are written, 2 one transaction writes all rows and marks, and removes
+ * the mark of a load. After a kill before 2 the next start removes the files.
+ * @param blocks of `verifyBaseBlocks`
+ * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
+ */
+export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: readonly BaseBlock[]): BlockId {
+  const base = blocks.at(-1)
+  const first = blocks[0]
+  if (base === undefined || first === undefined) throw new RangeError('no base block')
+  const [fromBodies, fromReceipts] = [firstWith(blocks, 'body'), firstWith(blocks, 'executed')]
+  const records = [
+    ...segment(segmentsDir, tables.headers.id, genesis, blocks, fromReceipts, ({ header }) => encodeHeader(header)),
+    ...segment(segmentsDir, tables.bodies.id, genesis, blocks, fromReceipts, bodyRow),
+  ]
+  try {
+    kv.write((tx) => {
+      requireRoot(tx, base)
+      for (const record of records) putSegment(tx, record)
+      for (const block of blocks) putBlock(tx, block)
+      markLoadedState(tx, base.number)
+      for (const [table, from] of [
+        [tables.headers, first.number],
+        [tables.bodies, fromBodies],
+        [tables.receipts, fromReceipts],
+      ] as const) {
+        writePruned(tx, table.id, from)
+      }
+      writeMoved(tx, fromReceipts)
+      pruneLogIndex(tx, { from: fromReceipts, keys: [] })
+      putGenesisId(tx, genesis)
+      const id = { number: base.number, hash: base.hash }
+      putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
+      dropLoadMark(tx)
+    })
+  } catch (error) {
+    for (const record of records) rmSync(join(segmentsDir, segmentFileName(record)), { force: true })
+    throw error
+  }
+  return { number: base.number, hash: base.hash }
+}
+
+function requireRoot(tx: KvWriter, { number, header }: BaseBlock): void {
+  const root = latestStateRoot(tx)
+  if (root === header.stateRoot) return
+  throw executionFault('BASE_BLOCK_REFUSED', { number, reason: `the state has root ${root}, expected ${header.stateRoot}` })
+}
+
+/** Returns the number of the first block that has a part; that after the last block when none has. */
+function firstWith(blocks: readonly BaseBlock[], part: 'body' | 'executed'): number {
+  const found = blocks.find((block) => block[part] !== undefined)
+  return found?.number ?? (blocks.at(-1)?.number ?? 0) + 1
+}
+
+function bodyRow({ body }: BaseBlock): Uint8Array | undefined {
+  return body && encodeRow(body.transactions.map((raw, index) => encodeStoredTransaction({ raw, sender: body.senders[index] as Address })))
+}
+
+/** Writes the rows of blocks before a number to a file. */
+function segment(
+  dir: string,
+  table: number,
+  genesis: BlockId,
+  blocks: readonly BaseBlock[],
+  before: number,
+  rowOf: (block: BaseBlock) => Uint8Array | undefined,
+): readonly SegmentRecord[] {
+  using writer = new SegmentWriter({ dir, table, genesis: genesis.hash })
+  let count = 0
+  for (const block of blocks) {
+    const row = block.number < before ? rowOf(block) : undefined
+    if (row) writer.add({ number: block.number, hash: block.hash }, row)
+    if (row) count++
+  }
+  return count === 0 ? [] : [writer.finish()]
+}
+
+/** Writes the rows of a block that are not in segment files. */
+function putBlock(tx: KvWriter, { number, hash, header, body, executed }: BaseBlock): void {
+  if (body && executed) {
+    putCanonicalBlock(tx, { header, hash, transactions: body.transactions, executed })
+    indexLogs(
+      tx,
+      number,
+      executed.map(({ receipt }) => receipt.logs),
+    )
+    return
+  }
+  tx.put(tables.blockByHash.id, fromHex(hash), u64Bytes(number))
+  tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
+  for (const [index, raw] of (body?.transactions ?? []).entries()) {
+    tx.put(tables.txByHash.id, fromHex(hashTransaction(raw)), encodeLocation({ number, index }))
+  }
+}
