@@ -321,7 +321,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   snapshot: {
     imports: ['blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
-    public: [],
+    public: ['create/createSnapshot', 'create/operatorKey', 'format/manifest', 'restore/restoreSnapshot', 'serveSnapshot'],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
@@ -355,7 +355,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   cli: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'node', 'devnet', 'database', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee', 'nativeContracts:addresses',
+      'node', 'devnet', 'database', 'snapshot', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee', 'nativeContracts:addresses',
       'batcher:faults', 'chainspec', 'types', 'lib',
     ],
     public: [],

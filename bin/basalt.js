@@ -17,5 +17,5 @@ const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const args = process.argv.slice(2)
 /** Commands that read a database file, which LMDB maps into memory: a damaged page may end the process. */
-const isSupervised = ['node', 'import', 'db'].includes(args[0])
+const isSupervised = ['node', 'import', 'db', 'snapshot'].includes(args[0])
 await launch(existsSync(source) ? source : built, args, flagsOf[args[0]] ?? [], isSupervised)

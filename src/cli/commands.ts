@@ -43,6 +43,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/proofs.ts')).proofs,
   },
   {
+    name: 'snapshot',
+    doc: 'make, restore, verify, list and serve snapshots of the state',
+    load: async () => (await import('./commands/snapshot.ts')).snapshot,
+  },
+  {
     name: 'status',
     doc: 'print the state of a running node; exit code 1: it is not ready, 4: no node answers',
     load: async () => (await import('./commands/status/status.ts')).status,

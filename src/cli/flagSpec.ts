@@ -26,6 +26,7 @@ export const flagGroups = [
   'Peers',
   'Servers',
   'Storage',
+  'Snapshots',
   'Devnet',
   'Proofs',
   'Running node',

@@ -32,6 +32,7 @@ import { p2pFlags } from './p2pFlags.ts'
 import { proofFlags } from './proofFlags.ts'
 import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
+import { snapshotFlags } from './snapshotFlags.ts'
 import * as form from './translations.ts'
 import { trustFlags } from './trustFlags.ts'
 
@@ -288,6 +289,8 @@ export const flags = {
     ),
     'db.min-free': defaulted(bytes({ doc: 'free disk space below which nothing is written' }), 2_000_000_000, '2GB'),
   }),
+
+  ...snapshotFlags,
 
   ...devnetFlags,
   ...b20Flags,

@@ -89,7 +89,9 @@ export const nodeFlags = [
   'log.level',
   'log.format',
   'p2p.nat',
+  'snapshot',
   'start',
+  'start.block-hash',
 ] as const satisfies readonly FlagName[]
 
 /** The sample secret in the env files of base/node, which many operators have not changed. */

@@ -28,4 +28,69 @@ export const snapshotFault = defineFaults({
     says: (d: { number: number; reason: string }) => `block ${d.number} beside the state is refused: ${d.reason}`,
     fix: 'take the blocks and the state from another source',
   },
+  SNAPSHOT_UNWRITABLE: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `the snapshot cannot be written to ${d.dir}: ${d.reason}`,
+    fix: 'free space there, or let this user write there; the same command then re-uses the chunks that are whole',
+  },
+  SNAPSHOT_STATE_WRONG: {
+    severity: 'fatal',
+    says: (d: { number: number; expected: string; found: string }) =>
+      `the state of block ${d.number} as read has root ${d.found}, and its header has ${d.expected}; no manifest is written`,
+    fix: 'run basalt db verify on the data directory',
+  },
+  SNAPSHOT_KEY_BAD: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `the key that signs snapshots, ${d.path}, cannot be used: ${d.reason}`,
+    fix: 'chmod 600 the file, or remove it: the next snapshot then creates a new key; or name another file: --snapshot.key FILE',
+  },
+  FLAVOUR_UNSUPPORTED: {
+    severity: 'fatal',
+    says: (d: { flavour: string }) => `snapshots of flavour ${d.flavour} are not supported yet`,
+    fix: 'use --flavour minimal',
+  },
+  MANIFEST_BAD: {
+    severity: 'fatal',
+    says: (d: { place: string; reason: string }) => `the manifest of the snapshot at ${d.place} is refused: ${d.reason}`,
+    fix: 'take the snapshot from another place',
+  },
+  MANIFEST_UNAVAILABLE: {
+    severity: 'retry',
+    says: (d: { place: string; reason: string }) => `no manifest of a snapshot at ${d.place}: ${d.reason}`,
+    fix: 'name a directory or a URL that contains manifest.json',
+  },
+  CHUNK_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { chunk: string; place: string; reason: string }) => `chunk ${d.chunk} of the snapshot at ${d.place} is refused: ${d.reason}`,
+    fix: 'give another mirror, or have the snapshot made again; the same command then continues where it stopped',
+  },
+  CHUNK_UNAVAILABLE: {
+    severity: 'retry',
+    says: (d: { chunk: string; place: string; reason: string }) =>
+      `chunk ${d.chunk} of the snapshot cannot be read at ${d.place}: ${d.reason}`,
+    fix: 'check the network and the server; the same command then continues where it stopped',
+  },
+  SNAPSHOT_REPLACED: {
+    severity: 'fatal',
+    says: (d: { place: string; chunk: string; block: number }) =>
+      `the snapshot at ${d.place} was replaced during the download by one of block ${d.block}; chunk ${d.chunk} is gone`,
+    fix: 'remove the data directory and restore the new snapshot, or give a mirror that still has the old one; the same command then continues',
+  },
+  SNAPSHOT_OF_ANOTHER_CHAIN: {
+    severity: 'fatal',
+    says: (d: { found: string; expected: string }) => `the snapshot belongs to the chain with genesis ${d.found}, expected ${d.expected}`,
+    fix: 'choose the network of the snapshot, or another snapshot',
+  },
+  SNAPSHOT_UNTRUSTED: {
+    severity: 'fatal',
+    says: (d: { number: number; hash: string; reason: string }) =>
+      `block ${d.number} ${d.hash} of the snapshot is not trusted: ${d.reason}`,
+    fix: 'vouch for the block with --start.block-hash HASH, after comparing it with sources of your own',
+  },
+  SNAPSHOT_NO_ROOM: {
+    severity: 'fatal',
+    says: (d: { dir: string; neededBytes: number; freeBytes: number }) =>
+      `the snapshot needs about ${d.neededBytes} bytes in ${d.dir}, and ${d.freeBytes} are free`,
+    fix: 'free space on that disk, or choose another --datadir',
+  },
 })

@@ -24,6 +24,7 @@ export class BulkWriter implements AsyncDisposable {
   readonly #lock: Disposable
   #buffer = Buffer.alloc(dueBytes + 2 ** 20)
   #filled = 0
+  #isClosed = false
 
   constructor(dir: string, root: Root, tables: Tables, lock: Disposable) {
     this.#dir = dir
@@ -82,6 +83,8 @@ export class BulkWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
     try {
       await this.#root.close()
     } finally {

@@ -4,6 +4,7 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
+import { needsRestore } from '#snapshot/restore/restoreSnapshot'
 import { watchApiKeys } from '../apiKeys.ts'
 import { chooseChain } from '../chosenChain.ts'
 import type { CommandBody } from '../command.ts'
@@ -15,6 +16,7 @@ import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
+import { restoreFrom } from './snapshot.ts'
 import { packageVersion } from './version.ts'
 
 function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
@@ -70,6 +72,11 @@ export const node: CommandBody = {
 
     const { clock, supervisor } = io
     supervisor?.begin(endLines(options, output['log.format']))
+    if (given.snapshot !== undefined && needsRestore(options.datadir)) {
+      const command = `the same basalt node with --snapshot ${given.snapshot}`
+      const restored = await restoreFrom(io, line, given, { from: given.snapshot, datadir: options.datadir, config: chain.config, command })
+      log.info('snapshot restored', restored)
+    }
     await using running = await startNode({ clock, random: Math.random, fetch, log, ...(supervisor && { supervisor }) }, options).catch(
       blameAddress,
     )

@@ -37,6 +37,10 @@ export class StateBuilder {
   readonly #slots: SortedTrie
   #open: OpenAccount | undefined
   #lastSlot: Uint8Array | undefined
+  /** whether the open account is ended */
+  #isEnded = true
+  /** root of slots of the open account that are not added */
+  #presetRoot: Uint8Array | undefined
   /** whether the open account has slots */
   #hasSlots = false
   readonly #slotKey = new Uint8Array(64)
@@ -78,13 +82,16 @@ export class StateBuilder {
     const last = this.#open
     if (last && compareBytes(key, last.key) <= 0) throw damaged(`account ${toHex(key)} follows ${toHex(last.key)}`)
     this.endAccount()
-    this.#open = { key: key.slice(), nonce, balance, codeHash: codeHash?.slice() ?? noCode }
+    this.#open = { key: new Uint8Array(key), nonce, balance, codeHash: codeHash ? new Uint8Array(codeHash) : noCode }
     this.#lastSlot = undefined
     this.#hasSlots = false
     this.#isEnded = false
   }
 
-  #isEnded = true
+  /** Gives the open account a storage root without its slots, so that the account trie can be computed alone. */
+  presetStorageRoot(root: Uint8Array): void {
+    this.#presetRoot = new Uint8Array(root)
+  }
 
   /**
    * Adds a slot of the last account.
@@ -103,7 +110,7 @@ export class StateBuilder {
     this.#slotKey.set(key, 32)
     this.#put(storageTable, this.#slotKey, value)
     this.#slots.add(key, encodeRlp(value))
-    this.#lastSlot = key.slice()
+    this.#lastSlot = new Uint8Array(key)
     this.#hasSlots = true
     this.#counts.slots++
     this.#counts.bytes += 64 + value.length
@@ -114,9 +121,9 @@ export class StateBuilder {
     const open = this.#open
     if (open === undefined || this.#isEnded) return undefined
     const { key, nonce, balance, codeHash } = open
-    const storageRoot = this.#hasSlots ? fromHex(this.#slots.end()) : noRoot
+    const storageRoot = this.#hasSlots ? fromHex(this.#slots.end()) : (this.#presetRoot ?? noRoot)
     const [storageItem, codeItem] = [
-      this.#hasSlots ? storageRoot : emptyBytes,
+      compareBytes(storageRoot, noRoot) === 0 ? emptyBytes : storageRoot,
       compareBytes(codeHash, noCode) === 0 ? emptyBytes : codeHash,
     ]
     const scalars = [rlpScalar(nonce), rlpScalar(balance)]
@@ -124,6 +131,7 @@ export class StateBuilder {
     this.#put(accountsTable, key, row)
     this.#accounts.add(key, encodeRlp([...scalars, storageRoot, codeHash]))
     this.#isEnded = true
+    this.#presetRoot = undefined
     this.#counts.accounts++
     this.#counts.bytes += 32 + row.length
     return storageRoot

@@ -175,3 +175,17 @@ it.each(sampleOf(starts.slice(0, 1), starts))(
   (_what, at, bodiesFrom) => deriveFrom(at, bodiesFrom),
   120_000,
 )
+
+it('snapshot/stateLoader: keys and values may be views of a buffer that the caller uses again', async () => {
+  const load = async (fill: (bytes: Buffer) => Uint8Array) => {
+    await using loader = await openStateLoader(target(newDir()))
+    const shared = Buffer.alloc(32)
+    const put = (byte: number) => fill(shared.fill(byte))
+    for (const account of [1, 2, 3]) {
+      loader.account(put(account), BigInt(account), 5n, undefined)
+      for (const slot of [4, 5, 6]) loader.slot(put(slot), Uint8Array.of(slot))
+    }
+    return loader.end()
+  }
+  expect(await load((bytes) => bytes.subarray(0))).toBe(await load((bytes) => new Uint8Array(bytes)))
+})

@@ -78,6 +78,11 @@ export class StateLoader implements AsyncDisposable {
     return this.#builder.counts
   }
 
+  /** Whether so many rows wait that `commit` should be called. */
+  get isDue(): boolean {
+    return this.#rows.isDue
+  }
+
   /** Adds a code. Codes may be added in any order, and again. @returns its hash */
   code(code: Uint8Array): Uint8Array {
     const hash = this.#builder.code(code)

@@ -1,0 +1,46 @@
+import { choice, defaulted, hashText, inGroup, pattern, port, text } from './flagSpec.ts'
+
+const withExecution = ['all', 'execution'] as const
+
+/** Flags of snapshots, and of a node that begins with one. */
+export const snapshotFlags = inGroup('Snapshots', {
+  snapshot: text(
+    {
+      modes: withExecution,
+      doc: 'restore this snapshot at the first start, a directory or the URLs of its mirrors; ignored once --datadir has a chain',
+    },
+    'DIR|URL[,URL]',
+  ),
+  'start.block-hash': hashText({
+    modes: withExecution,
+    doc: 'hash of the block of a snapshot, for which the operator vouches: compare it with sources of your own',
+  }),
+  'snapshot.out': text(
+    { word: 'out', doc: 'directory of the snapshot; an earlier one in it is extended, and its equal chunks are re-used' },
+    'DIR',
+  ),
+  'snapshot.flavour': defaulted(
+    choice({ word: 'flavour', doc: 'minimal: state, headers, newest blocks; the others are not supported yet' }, [
+      'minimal',
+      'full',
+      'archive',
+      'proofs',
+    ]),
+    'minimal',
+  ),
+  'snapshot.key': text(
+    { doc: 'file of the ed25519 key that signs the manifest (PEM, mode 0600); created when absent; default DATADIR/snapshot-key.pem' },
+    'FILE',
+  ),
+  'snapshot.signer': pattern(
+    {
+      word: 'signer',
+      doc: 'public key that must have signed the manifest; without it any key is accepted, because the state is verified anyway',
+    },
+    'HEX',
+    '64 hex digits',
+    /^[0-9a-f]{64}$/,
+  ),
+  'snapshot.addr': defaulted(text({ word: 'addr', doc: 'address on which snapshots are served' }, 'ADDRESS'), '127.0.0.1'),
+  'snapshot.port': defaulted(port({ word: 'port', doc: 'port on which snapshots are served; 0: any free port' }), 8_590),
+})

@@ -1,0 +1,263 @@
+import type { KeyObject } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { executionFault } from '#block/faults'
+import type { GivenBlock } from '#blockchain/base/baseBlocks'
+import { ancestorsNeeded } from '#blockchain/base/baseBlocks'
+import { readBlock, readCanonicalHash, readGenesisId, readHeader, readHeads, readReceipts } from '#blockchain/chainStore'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { compareBytes } from '#lib/bytes'
+import { readLoadMark } from '#state/loadMark'
+import { accountsTable, codeTable, storageTable } from '#state/rows'
+import { openForeignChainReader } from '#store/chainTables'
+import { environmentStats } from '#store/environmentStats'
+import type { SnapshotSource } from '#store/ports'
+import { chainSchema, requireReadable } from '#store/schema'
+import { tables } from '#store/tables'
+import type { BlockId } from '#types/blockRef'
+import type { Header } from '#types/header'
+import { encodeReceipt } from '#types/receipt'
+import { snapshotFault } from '../faults.ts'
+import { ByteWriter } from '../format/byteReader.ts'
+import { encodeBlocks, putBlob } from '../format/chunks.ts'
+import {
+  type ChunkEntry,
+  type Flavour,
+  type Manifest,
+  manifestName,
+  parseManifest,
+  signManifest,
+  snapshotFormat,
+} from '../format/manifest.ts'
+import { AccountChunks, type ChunkSizes, depthFor, inlineSlots, leavesOfChunk } from './accountChunks.ts'
+import { ChunkFiles } from './chunkFiles.ts'
+import { rowsAt, type StoredRow } from './stateRows.ts'
+
+export type CreateDeps = {
+  readonly signal: AbortSignal
+  /** Called some times a second. */
+  readonly onProgress: (progress: { readonly leaves: number; readonly ofLeaves: number }) => void
+}
+
+export type CreateOptions = {
+  /** directory of the chain's tables */
+  readonly chainDir: string
+  readonly out: string
+  readonly config: RollupConfig
+  readonly flavour: Flavour
+  /** ed25519, private */
+  readonly key: KeyObject
+  /** absent: the usual ones */
+  readonly sizes?: ChunkSizes
+}
+
+export type Created = {
+  readonly manifest: Manifest
+  readonly id: string
+  readonly signer: string
+  readonly written: number
+  readonly reused: number
+}
+
+/** Codes and blocks of a chunk, at most. */
+const codesOfChunk = 2_000
+const blockBytesOfChunk = 8 * 2 ** 20
+const mostBlocks = 20_000
+/** Rows between two looks at the signal. */
+const rowsPerTurn = 4_096
+
+/**
+ * Writes a snapshot of the state of the finalized block, while a node may run. Effects, in order: 1 chunks, each whole under the name of its hash, 2 the
+ * manifest by number, 3 `manifest.json`. A killed run leaves chunks, which the next one re-uses as far as they are equal.
+ * @returns undefined when the signal ended it
+ * @throws Fault FLAVOUR_UNSUPPORTED, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
+ */
+export async function createSnapshot(deps: CreateDeps, options: CreateOptions): Promise<Created | undefined> {
+  const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots } } = options
+  if (flavour !== 'minimal') throw snapshotFault('FLAVOUR_UNSUPPORTED', { flavour })
+  await using source = openForeignChainReader(chainDir)
+  const { block, header } = finalizedBlock(source, config)
+  const files = new ChunkFiles(out)
+  const rows = environmentStats(chainDir).tables
+  const rowsIn = (name: string): number => rows.find((table) => table.name === name)?.rows ?? 0
+  const ofLeaves = rowsIn(tables.accounts.name) + rowsIn(tables.storage.name)
+  const accountDepth = earlierDepth(out, config, ofLeaves, sizes) ?? depthFor(ofLeaves, sizes.leavesOfChunk)
+  const accounts = new AccountChunks(files, accountDepth, sizes)
+  const codeEntries = await codeChunks(source, files, rowsIn(tables.code.name), (code) => accounts.code(code))
+  const isWhole = await addAccounts(deps, source, block.number, accounts, ofLeaves)
+  if (!isWhole) return undefined
+  const { root, entries } = await accounts.end()
+  if (root !== header.stateRoot)
+    throw snapshotFault('SNAPSHOT_STATE_WRONG', { number: block.number, expected: header.stateRoot, found: root })
+  const blockEntries = await blockChunks(source, files, block, config)
+  const top = new ByteWriter()
+  for (const node of accounts.top.nodes) putBlob(top, node)
+  const topEntry = await files.add(top.view(), { kind: 'top' })
+  const manifest: Manifest = {
+    format: snapshotFormat,
+    chainId: config.l2ChainId,
+    genesis: config.genesis.l2.hash,
+    flavour,
+    block: { ...block, stateRoot: header.stateRoot, timestamp: header.timestamp },
+    ...accounts.counts,
+    accountDepth,
+    chunks: [topEntry, ...blockEntries, ...codeEntries, ...entries],
+  }
+  const { file, id, signer } = signManifest(manifest, key)
+  const { written, reused } = files
+  files.write(`manifest-${block.number}.json`, Buffer.from(file))
+  files.write(manifestName, Buffer.from(file))
+  return { manifest, id, signer, written, reused }
+}
+
+function finalizedBlock(source: SnapshotSource, config: RollupConfig): { readonly block: BlockId; readonly header: Header } {
+  using reader = source.snapshot()
+  requireReadable(reader, chainSchema)
+  const unfinished = readLoadMark(reader)
+  if (unfinished) throw executionFault('STATE_UNFINISHED', { command: unfinished.command })
+  const [heads, genesis] = [readHeads(reader), readGenesisId(reader)]
+  if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'its heads' })
+  if (genesis?.hash !== config.genesis.l2.hash) {
+    throw executionFault('GENESIS_MISMATCH', { stored: genesis?.hash ?? 'none', configured: config.genesis.l2.hash })
+  }
+  const header = readHeader(reader, heads.finalized)
+  if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${heads.finalized.number}` })
+  return { block: { number: heads.finalized.number, hash: heads.finalized.hash }, header }
+}
+
+/** Returns the depth of the last snapshot in the directory, while its chunks still have a sensible size: chunks can then be re-used. */
+function earlierDepth(out: string, config: RollupConfig, leaves: number, sizes: ChunkSizes): number | undefined {
+  const path = join(out, manifestName)
+  if (!existsSync(path)) return undefined
+  const { manifest } = parseManifest(readFileSync(path), path)
+  if (manifest.genesis !== config.genesis.l2.hash) {
+    throw snapshotFault('SNAPSHOT_OF_ANOTHER_CHAIN', { found: manifest.genesis, expected: config.genesis.l2.hash })
+  }
+  const ofChunk = leaves / 16 ** manifest.accountDepth
+  const isSensible = ofChunk <= 2 * sizes.leavesOfChunk && (manifest.accountDepth === 0 || ofChunk * 32 >= sizes.leavesOfChunk)
+  return isSensible ? manifest.accountDepth : undefined
+}
+
+/** Adds all accounts. @returns false when the signal ended it */
+async function addAccounts(
+  deps: CreateDeps,
+  source: SnapshotSource,
+  number: number,
+  into: AccountChunks,
+  ofLeaves: number,
+): Promise<boolean> {
+  const slots = new Peekable(rowsAt(source, number, storageTable))
+  let rows = 0
+  for (const account of rowsAt(source, number, accountsTable)) {
+    if (++rows % rowsPerTurn === 0) {
+      const { accounts, slots: slotCount } = into.counts
+      deps.onProgress({ leaves: accounts + slotCount, ofLeaves })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (deps.signal.aborted) return false
+    await into.add(account, slotsOf(slots, account.key))
+  }
+  return true
+}
+
+/** The rows of one account from those of all; leaves the rows of later accounts. */
+function* slotsOf(rows: Peekable, account: Uint8Array): Generator<StoredRow> {
+  for (let row = rows.peek(); row && compareBytes(row.key.subarray(0, 32), account) === 0; row = rows.peek()) {
+    rows.next()
+    yield row
+  }
+}
+
+class Peekable {
+  readonly #rows: Iterator<StoredRow>
+  #next: StoredRow | undefined
+
+  constructor(rows: Iterator<StoredRow>) {
+    this.#rows = rows
+  }
+
+  peek(): StoredRow | undefined {
+    if (this.#next === undefined) {
+      const next = this.#rows.next()
+      this.#next = next.done ? undefined : next.value
+    }
+    return this.#next
+  }
+
+  next(): void {
+    this.#next = undefined
+  }
+}
+
+/** Writes the codes by the first nibbles of their hashes. Codes of later blocks may be among them. */
+async function codeChunks(
+  source: SnapshotSource,
+  files: ChunkFiles,
+  count: number,
+  onCode: (code: Uint8Array) => void,
+): Promise<ChunkEntry[]> {
+  const depth = depthFor(count, codesOfChunk)
+  const entries: ChunkEntry[] = []
+  const out = new ByteWriter()
+  let open: string | undefined
+  for (let from: Uint8Array | undefined = new Uint8Array(1); from; ) {
+    using reader = source.snapshot()
+    const rows: StoredRow[] = [...reader.range(codeTable, { from, limit: 65 })]
+    from = rows[64]?.key
+    for (const { key, value } of rows.slice(0, 64)) {
+      const prefix = Buffer.from(key).toString('hex').slice(0, depth)
+      if (open !== undefined && open !== prefix) {
+        entries.push(await files.add(out.view(), { kind: 'codes' }))
+        out.clear()
+      }
+      open = prefix
+      putBlob(out, value)
+      onCode(value)
+    }
+  }
+  if (open !== undefined) entries.push(await files.add(out.view(), { kind: 'codes' }))
+  return entries
+}
+
+/** Writes the blocks that a chain needs to begin with a block: see `GivenBlock`. */
+async function blockChunks(source: SnapshotSource, files: ChunkFiles, base: BlockId, config: RollupConfig): Promise<ChunkEntry[]> {
+  const chunks: GivenBlock[][] = [[]]
+  let bytes = 0
+  for (const block of blocksDownFrom(source, base, config)) {
+    if (bytes >= blockBytesOfChunk) {
+      chunks.push([])
+      bytes = 0
+    }
+    chunks.at(-1)?.push(block)
+    bytes += 700 + [...(block.transactions ?? []), ...(block.receipts ?? [])].reduce((sum, each) => sum + each.length, 0)
+  }
+  const entries: ChunkEntry[] = []
+  for (const chunk of chunks.reverse()) entries.push(await files.add(encodeBlocks(chunk.reverse()), { kind: 'blocks' }))
+  return entries
+}
+
+/** Iterates over blocks with all parts, down to one that is a channel timeout older in L1, then over headers. Parts that are pruned are missing. */
+function* blocksDownFrom(source: SnapshotSource, base: BlockId, config: RollupConfig): Generator<GivenBlock> {
+  const timeout = 2 * Math.max(config.channelTimeoutBlocks, config.channelTimeoutGraniteBlocks)
+  let lowestOrigin: number | undefined
+  let [isWhole, hasReceipts] = [true, true]
+  const lowest = Math.max(config.genesis.l2.number, base.number - mostBlocks)
+  for (let number = base.number; number >= lowest; number--) {
+    if (!isWhole && base.number - number > ancestorsNeeded) return
+    using reader = source.snapshot()
+    const hash = number === base.number ? base.hash : readCanonicalHash(reader, number)
+    const header = hash && readHeader(reader, { number, hash })
+    if (hash === undefined || header === undefined) return
+    const block = isWhole ? readBlock(reader, { number, hash }) : undefined
+    const receipts = block && hasReceipts ? readReceipts(reader, { number, hash }) : undefined
+    isWhole &&= block !== undefined
+    hasReceipts &&= receipts !== undefined
+    yield { header, transactions: block?.transactions, receipts: receipts?.map(({ receipt }) => encodeReceipt(receipt)) }
+    if (block === undefined) continue
+    const origin = l2RefOf(config, payloadOfBlock(block, hash)).l1Origin.number
+    lowestOrigin ??= origin - timeout
+    if (origin <= lowestOrigin) isWhole = false
+  }
+}

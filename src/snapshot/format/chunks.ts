@@ -1,0 +1,146 @@
+import type { GivenBlock } from '#blockchain/base/baseBlocks'
+import { bigintFromBytes, compareBytes } from '#lib/bytes'
+import { decodeRlp, encodeRlp, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
+import { decodeHeader, encodeHeader } from '#types/header'
+import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
+
+/*
+ * Contents of chunks before compression; integers are big-endian.
+ *   accounts  for each account, ascending: key (32) ++ flags u8 ++ nonce ++ balance ++ [code hash (32)] ++ [storage root (32)] or [count u32 ++ slots]
+ *   slots     slots of one account, ascending
+ *   slot      key (32) ++ length of the value u8 ++ value without leading zeros
+ *   codes     for each code: length u32 ++ code
+ *   top       for each trie node: length u32 ++ RLP
+ *   blocks    RLP of a list of [header, transactions or empty, receipts or empty]
+ * Nonce and balance: length u8 ++ bytes without leading zeros.
+ */
+const hasCode = 1
+/** The slots follow in chunks of their own. */
+const hasSlotChunks = 2
+const hasSlots = 4
+
+export type SlotRecord = { readonly key: Uint8Array; readonly value: Uint8Array }
+
+/** An account of a chunk. `slots`: those in the chunk. `storageRoot`: of slots in chunks of their own. */
+export type AccountRecord = {
+  readonly key: Uint8Array
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly codeHash: Uint8Array | undefined
+  readonly storageRoot: Uint8Array | undefined
+  readonly slots: Iterable<SlotRecord>
+}
+
+function putScalar(out: ByteWriter, bytes: Uint8Array): void {
+  out.byte(bytes.length)
+  out.bytes(bytes)
+}
+
+export function putSlot(out: ByteWriter, key: Uint8Array, value: Uint8Array): void {
+  out.bytes(key)
+  putScalar(out, value)
+}
+
+/** Appends an account without its slots. @param slotBytes of `putSlot`; absent: none, or in chunks of their own */
+export function putAccount(
+  out: ByteWriter,
+  {
+    key,
+    nonce,
+    balance,
+    codeHash,
+    storageRoot,
+  }: Omit<AccountRecord, 'slots' | 'nonce' | 'balance'> & { readonly nonce: Uint8Array; readonly balance: Uint8Array },
+  slots: { readonly count: number; readonly bytes: Uint8Array } | undefined,
+): void {
+  out.bytes(key)
+  out.byte((codeHash ? hasCode : 0) | (storageRoot ? hasSlotChunks : 0) | (slots ? hasSlots : 0))
+  putScalar(out, nonce)
+  putScalar(out, balance)
+  if (codeHash) out.bytes(codeHash)
+  if (storageRoot) out.bytes(storageRoot)
+  if (slots) {
+    out.u32(slots.count)
+    out.bytes(slots.bytes)
+  }
+}
+
+function takeScalar(reader: ByteReader, most: number): bigint {
+  const length = reader.byte()
+  const bytes = reader.take(length)
+  if (length > most || bytes[0] === 0) throw new FormatError(`it has an integer of ${length} bytes`)
+  return bigintFromBytes(bytes)
+}
+
+function takeSlot(reader: ByteReader): SlotRecord {
+  return { key: reader.take(32), value: reader.take(reader.byte()) }
+}
+
+/** Iterates over the slots of a chunk. @throws FormatError */
+export function* slotsIn(raw: Uint8Array): Generator<SlotRecord> {
+  const reader = new ByteReader(raw)
+  while (!reader.isDone) yield takeSlot(reader)
+}
+
+/** Iterates over the accounts of a chunk. Slots that the caller leaves are skipped. @throws FormatError */
+export function* accountsIn(raw: Uint8Array): Generator<AccountRecord> {
+  const reader = new ByteReader(raw)
+  while (!reader.isDone) {
+    const key = reader.take(32)
+    const flags = reader.byte()
+    if (flags > 7 || (flags & hasSlotChunks && flags & hasSlots)) throw new FormatError(`it has an account with flags ${flags}`)
+    const [nonce, balance] = [takeScalar(reader, 8), takeScalar(reader, 32)]
+    const codeHash = flags & hasCode ? reader.take(32) : undefined
+    const storageRoot = flags & hasSlotChunks ? reader.take(32) : undefined
+    const slots = slotsOf(reader, flags & hasSlots ? reader.u32() : 0)
+    yield { key, nonce, balance, codeHash, storageRoot, slots }
+    for (const _ of slots);
+  }
+}
+
+function* slotsOf(reader: ByteReader, count: number): Generator<SlotRecord> {
+  for (let left = count; left > 0; left--) yield takeSlot(reader)
+}
+
+/** Appends a code or a trie node. */
+export function putBlob(out: ByteWriter, blob: Uint8Array): void {
+  out.u32(blob.length)
+  out.bytes(blob)
+}
+
+/** Iterates over codes or trie nodes. @throws FormatError */
+export function* blobsIn(raw: Uint8Array): Generator<Uint8Array> {
+  const reader = new ByteReader(raw)
+  while (!reader.isDone) yield reader.take(reader.u32())
+}
+
+export function encodeBlocks(blocks: readonly GivenBlock[]): Uint8Array {
+  return encodeRlp(
+    blocks.map(
+      ({ header, transactions, receipts }): RlpItem => [
+        encodeHeader(header),
+        transactions ? [transactions] : [],
+        receipts ? [receipts] : [],
+      ],
+    ),
+  )
+}
+
+/** @throws RlpError */
+export function decodeBlocks(raw: Uint8Array): GivenBlock[] {
+  return rlpList(decodeRlp(raw), 'blocks').map((item) => {
+    const [header, transactions, receipts] = rlpList(item, 'block')
+    const listOf = (part: RlpItem | undefined): readonly Uint8Array[] | undefined => {
+      const [list] = rlpList(part, 'part')
+      return list && rlpList(list, 'list').map((each) => rlpBytes(each, 'entry').slice())
+    }
+    return { header: decodeHeader(rlpBytes(header, 'header').slice()), transactions: listOf(transactions), receipts: listOf(receipts) }
+  })
+}
+
+/** Returns whether a key begins with nibbles. */
+export function startsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  return prefix.every((nibble, at) => (((key[at >> 1] ?? 0) >> (at & 1 ? 0 : 4)) & 15) === nibble)
+}
+
+export const isAscending = (a: Uint8Array | undefined, b: Uint8Array): boolean => a === undefined || compareBytes(a, b) < 0

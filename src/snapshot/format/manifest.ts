@@ -1,0 +1,126 @@
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import type { Hash } from '#types/ids'
+import { snapshotFault } from '../faults.ts'
+
+/** Formats of snapshots that this version writes and reads. */
+export const snapshotFormat = 'basalt-snapshot-1'
+export const manifestName = 'manifest.json'
+export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
+export type Flavour = (typeof flavours)[number]
+const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots'] as const
+
+/** A chunk of a snapshot: a file, named by its hash. */
+export type ChunkEntry = {
+  readonly kind: (typeof kinds)[number]
+  /** SHA-256 of the file in hex */
+  readonly name: string
+  readonly size: number
+  /** size of its content before compression */
+  readonly rawSize: number
+  /** nibbles, as hex digits, with which the keys begin, and no other key does; absent: the chunk cannot be verified by itself */
+  readonly prefix?: string
+  /** key of the account of slots, in hex */
+  readonly account?: string
+}
+
+/** What a snapshot has, in the order in which it is loaded. */
+export type Manifest = {
+  readonly format: typeof snapshotFormat
+  readonly chainId: number
+  /** hash of the first block of the chain */
+  readonly genesis: Hash
+  readonly flavour: Flavour
+  readonly block: { readonly number: number; readonly hash: Hash; readonly stateRoot: Hash; readonly timestamp: number }
+  readonly accounts: number
+  readonly slots: number
+  readonly codes: number
+  /** bytes of keys and values of accounts, slots and codes */
+  readonly bytes: number
+  /** nibbles of the prefixes of account chunks */
+  readonly accountDepth: number
+  readonly chunks: readonly ChunkEntry[]
+}
+
+/** A manifest whose signature is verified. `file`: its bytes; `id`: SHA-256 of what is signed. */
+export type SignedManifest = { readonly manifest: Manifest; readonly file: Uint8Array; readonly id: string; readonly signer: string }
+
+/** Bounds of what a manifest may claim. */
+export const bounds = { manifestBytes: 256 * 2 ** 20, chunks: 2 ** 20, chunkBytes: 256 * 2 ** 20 }
+
+export const fileOf = ({ name }: Pick<ChunkEntry, 'name'>): string => `${name}.zst`
+export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+const rawKey = (key: KeyObject): string => Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex')
+
+/** Returns the file of a manifest, signed with an ed25519 key. */
+export function signManifest(manifest: Manifest, key: KeyObject): { readonly file: string; readonly id: string; readonly signer: string } {
+  const text = JSON.stringify(manifest)
+  const signature = sign(null, Buffer.from(text), key).toString('hex')
+  const signer = rawKey(createPublicKey(key))
+  return { file: `${JSON.stringify({ signer, signature, manifest: text })}\n`, id: sha256(text), signer }
+}
+
+const isText = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value)
+const isCount = (value: unknown, most = Number.MAX_SAFE_INTEGER): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
+const hex32 = /^[0-9a-f]{64}$/
+const hash32 = /^0x[0-9a-f]{64}$/
+
+/**
+ * Parses the file of a manifest and verifies its signature, by the key in the file: who signed it is for the caller to judge.
+ * @throws Fault MANIFEST_BAD (fatal)
+ */
+export function parseManifest(file: Uint8Array, place: string): SignedManifest {
+  const bad = (reason: string): Error => snapshotFault('MANIFEST_BAD', { place, reason })
+  const outer = jsonOf(Buffer.from(file).toString('utf8')) as { signer?: unknown; signature?: unknown; manifest?: unknown } | undefined
+  if (!outer || !isText(outer.signer, hex32) || !isText(outer.signature, /^[0-9a-f]{128}$/) || typeof outer.manifest !== 'string') {
+    throw bad('it is not a signed manifest')
+  }
+  const { signer, signature, manifest: text } = outer
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(signer, 'hex').toString('base64url') }, format: 'jwk' })
+  if (!verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'))) throw bad('its signature is wrong')
+  const manifest = jsonOf(text) as Manifest | undefined
+  if (manifest?.format !== snapshotFormat)
+    throw bad(`its format is ${String(manifest?.format).slice(0, 40)}, and this version reads ${snapshotFormat}`)
+  const problem = problemOf(manifest)
+  if (problem) throw bad(problem)
+  return { manifest, file, id: sha256(text), signer }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function problemOf({
+  chainId,
+  genesis,
+  flavour,
+  block,
+  accounts,
+  slots,
+  codes,
+  bytes,
+  accountDepth,
+  chunks,
+}: Manifest): string | undefined {
+  if (![chainId, accounts, slots, codes, bytes, accountDepth, block?.number, block?.timestamp].every((value) => isCount(value)))
+    return 'a number in it is bad'
+  if (![genesis, block.hash, block.stateRoot].every((hash) => isText(hash, hash32))) return 'a hash in it is bad'
+  if (!flavours.includes(flavour)) return 'its flavour is unknown'
+  if (!Array.isArray(chunks) || chunks.length > bounds.chunks) return 'its list of chunks is bad'
+  const index = (chunks as readonly ChunkEntry[]).findIndex((chunk) => !isSound(chunk))
+  return index < 0 ? undefined : `chunk ${index} in it is bad`
+}
+
+function isSound({ kind, name, size, rawSize, prefix, account }: ChunkEntry): boolean {
+  const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, bounds.chunkBytes) && isCount(rawSize, bounds.chunkBytes)
+  const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
+  return isWhole && isPlaced && (kind === 'slots' ? isText(account, hex32) : account === undefined)
+}
+
+export const nibblesOfText = (prefix: string): Uint8Array => Uint8Array.from(prefix, (digit) => Number.parseInt(digit, 16))

@@ -1,0 +1,130 @@
+import { compareBytes, concatBytes, equalBytes, u32At } from '#lib/bytes'
+import { snapshotFault } from '../faults.ts'
+import { accountsIn, blobsIn, slotsIn } from '../format/chunks.ts'
+import type { ChunkEntry } from '../format/manifest.ts'
+import type { StateLoader } from '../load/stateLoader.ts'
+import { checkChunk, reading, type Trusted } from './checkChunk.ts'
+import type { SnapshotReader } from './snapshotReader.ts'
+
+/** Receiver of a state: a store, or a computation of the root alone. */
+export type StateSink = Pick<StateLoader, 'code' | 'account' | 'slot' | 'endAccount' | 'commit' | 'cursor' | 'position' | 'isDue'>
+
+/** Index of the chunk to load next; of a chunk of accounts with the next chunk of slots in it, when it is loaded in part. */
+type Cursor = { readonly chunk: number; readonly slots: number }
+
+const u32 = (value: number): Uint8Array => Uint8Array.of(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255)
+const encodeCursor = ({ chunk, slots }: Cursor): Uint8Array => concatBytes(u32(chunk), u32(slots))
+const decodeCursor = (bytes: Uint8Array): Cursor =>
+  bytes.length === 8 ? { chunk: u32At(bytes, 0), slots: u32At(bytes, 4) } : { chunk: 0, slots: 0 }
+
+/**
+ * Loads codes, accounts and slots of a snapshot, from where the sink stands. Each chunk is verified before its first row is added.
+ * @param entries those of the manifest of kinds codes, accounts and slots, in its order
+ * @param onBytes called with the size of each chunk that is loaded
+ * @throws Fault CHUNK_DAMAGED, those of the reader and of the sink
+ */
+export async function loadChunks(
+  reader: SnapshotReader,
+  entries: readonly ChunkEntry[],
+  trusted: Trusted,
+  sink: StateSink,
+  onBytes: (size: number) => void = () => {},
+): Promise<void> {
+  await new ChunkLoader(reader, entries, trusted, sink, onBytes).run()
+}
+
+class ChunkLoader {
+  readonly #reader: SnapshotReader
+  readonly #entries: readonly ChunkEntry[]
+  readonly #trusted: Trusted
+  readonly #sink: StateSink
+  readonly #onBytes: (size: number) => void
+  readonly #start: Cursor
+  /** indexes of the chunks to read */
+  readonly #wanted: readonly number[]
+  readonly #contents: ReturnType<SnapshotReader['contents']>
+  #at = 0
+
+  constructor(reader: SnapshotReader, entries: readonly ChunkEntry[], trusted: Trusted, sink: StateSink, onBytes: (size: number) => void) {
+    this.#reader = reader
+    this.#entries = entries
+    this.#trusted = trusted
+    this.#sink = sink
+    this.#onBytes = onBytes
+    const start = decodeCursor(sink.cursor)
+    this.#start = start
+    const from = (first: number): number[] => Array.from({ length: Math.max(0, entries.length - first) }, (_, i) => first + i)
+    this.#wanted = start.slots === 0 ? from(start.chunk) : [start.chunk, ...from(start.slots)]
+    this.#contents = reader.contents(this.#wanted.flatMap((index) => entries[index] ?? []))
+  }
+
+  async run(): Promise<void> {
+    try {
+      for (let index = this.#index; index < this.#entries.length; index = this.#index) await this.#load(index)
+      this.#commit({ chunk: this.#entries.length, slots: 0 }, 'always')
+    } finally {
+      await this.#contents.return(undefined)
+    }
+  }
+
+  /** Index of the next chunk. */
+  get #index(): number {
+    return this.#wanted[this.#at] ?? this.#entries.length
+  }
+
+  async #load(index: number): Promise<void> {
+    const isOpen = this.#at === 0 && this.#start.slots > 0
+    const { entry, raw } = await this.#next()
+    if (entry.kind === 'codes') {
+      reading(entry, this.#reader.place, () => {
+        for (const code of blobsIn(raw)) this.#sink.code(code)
+      })
+    } else if (entry.kind === 'accounts') await this.#addAccounts(index, entry, raw, isOpen ? this.#sink.position?.account : undefined)
+    else throw this.#damaged(entry, 'its account is not before it')
+    // codes are read by the accounts that have them
+    this.#commit({ chunk: this.#index, slots: 0 }, entry.kind === 'codes' ? 'always' : 'when due')
+  }
+
+  /** Reads the next chunk and verifies it. */
+  async #next(): Promise<{ readonly entry: ChunkEntry; readonly raw: Uint8Array }> {
+    const read = await this.#contents.next()
+    if (read.done) throw new RangeError('no chunk is left')
+    this.#at++
+    const { entry, raw } = read.value
+    checkChunk(entry, raw, this.#trusted, this.#reader.place)
+    this.#onBytes(entry.size)
+    return read.value
+  }
+
+  /** @param open key of the account that is loaded in part */
+  async #addAccounts(index: number, entry: ChunkEntry, raw: Uint8Array, open: Uint8Array | undefined): Promise<void> {
+    for (const { key, nonce, balance, codeHash, storageRoot, slots } of accountsIn(raw)) {
+      if (open && compareBytes(key, open) < 0) continue
+      reading(entry, this.#reader.place, () => {
+        if (open === undefined || compareBytes(key, open) > 0) this.#sink.account(key, nonce, balance, codeHash)
+        for (const slot of slots) this.#sink.slot(slot.key, slot.value)
+      })
+      if (storageRoot === undefined) continue
+      const account = Buffer.from(key).toString('hex')
+      while (this.#entries[this.#index]?.account === account) await this.#addSlots(index)
+      const root = this.#sink.endAccount()
+      if (root === undefined || !equalBytes(root, storageRoot)) throw this.#damaged(entry, `the slots of account ${account} are not whole`)
+    }
+  }
+
+  async #addSlots(chunk: number): Promise<void> {
+    const { entry, raw } = await this.#next()
+    reading(entry, this.#reader.place, () => {
+      for (const { key, value } of slotsIn(raw)) this.#sink.slot(key, value)
+    })
+    this.#commit({ chunk, slots: this.#index }, 'when due')
+  }
+
+  #commit(cursor: Cursor, when: 'always' | 'when due'): void {
+    if (when === 'always' || this.#sink.isDue) this.#sink.commit(encodeCursor(cursor))
+  }
+
+  #damaged(entry: ChunkEntry, reason: string): Error {
+    return snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.#reader.place, reason })
+  }
+}

@@ -1,0 +1,198 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '#lib/clock'
+import { type Endpoint, parseEndpoint } from '#lib/endpoint'
+import { errorMessage } from '#lib/fault'
+import { snapshotFault } from '../faults.ts'
+import { bounds, type ChunkEntry, fileOf, manifestName, sha256 } from '../format/manifest.ts'
+
+export type PlaceDeps = { readonly clock: Clock; readonly fetch: typeof fetch }
+
+/** A directory or mirrors that have one snapshot. */
+export interface SnapshotPlace {
+  /** without credentials */
+  readonly name: string
+  /** Returns the file of the current manifest. @throws Fault MANIFEST_UNAVAILABLE (retry) */
+  manifest(signal: AbortSignal): Promise<Uint8Array>
+  /**
+   * Returns the bytes of a chunk, whose hash is that of its name.
+   * @returns 'missing' when the place answers that it does not have the chunk
+   * @throws Fault CHUNK_UNAVAILABLE (retry), CHUNK_DAMAGED (fatal)
+   */
+  chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'>
+}
+
+/** Time without a byte after which a download is broken off. */
+const silenceMs = 20_000
+/** Time without a byte from any mirror after which a chunk is given up. */
+const patienceMs = 180_000
+const pauseMs = 1_000
+/** Damaged downloads of one chunk from one mirror. */
+const mostDamaged = 2
+
+/** Returns the place of `DIR` or of `URL[,URL]`. */
+export function placeOf(deps: PlaceDeps, text: string): SnapshotPlace {
+  const endpoints = text.split(',').map((part) => parseEndpoint(part.trim(), ['http:', 'https:']))
+  const mirrors = endpoints.filter((endpoint) => endpoint !== undefined)
+  return mirrors.length === endpoints.length ? new Mirrors(deps, mirrors) : new Directory(text)
+}
+
+const wrongHash = 'its hash is not its name'
+
+class Directory implements SnapshotPlace {
+  readonly name: string
+
+  constructor(dir: string) {
+    this.name = dir
+  }
+
+  async manifest(): Promise<Uint8Array> {
+    const path = join(this.name, manifestName)
+    try {
+      if (statSync(path).size > bounds.manifestBytes) throw new Error('the file is too large')
+      return readFileSync(path)
+    } catch (error) {
+      throw snapshotFault('MANIFEST_UNAVAILABLE', { place: this.name, reason: errorMessage(error) }, error)
+    }
+  }
+
+  async chunk(entry: ChunkEntry): Promise<Uint8Array | 'missing'> {
+    const path = join(this.name, fileOf(entry))
+    if (!existsSync(path)) return 'missing'
+    const damaged = (reason: string): Error => snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
+    const { size } = statSync(path)
+    if (size !== entry.size) throw damaged(`it has ${size} bytes, expected ${entry.size}`)
+    const bytes = readFileSync(path)
+    if (sha256(bytes) !== entry.name) throw damaged(wrongHash)
+    return bytes
+  }
+}
+
+type Filled = { readonly kind: 'whole' | 'missing' } | { readonly kind: 'damaged' | 'failed'; readonly reason: string }
+type Part = { readonly buffer: Buffer; filled: number }
+
+class Mirrors implements SnapshotPlace {
+  readonly #deps: PlaceDeps
+  readonly #mirrors: readonly Endpoint[]
+  readonly name: string
+  #next = 0
+
+  constructor(deps: PlaceDeps, mirrors: readonly Endpoint[]) {
+    this.#deps = deps
+    this.#mirrors = mirrors
+    this.name = mirrors.map(({ name }) => name).join(', ')
+  }
+
+  async manifest(signal: AbortSignal): Promise<Uint8Array> {
+    let reason = 'no mirror'
+    for (const mirror of this.#mirrors) {
+      try {
+        const response = await this.#get(mirror, manifestName, {}, signal)
+        if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes)
+        reason = `${mirror.name} answers ${response.status}`
+      } catch (error) {
+        signal.throwIfAborted()
+        reason = `${mirror.name}: ${errorMessage(error)}`
+      }
+    }
+    throw snapshotFault('MANIFEST_UNAVAILABLE', { place: this.name, reason })
+  }
+
+  async chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'> {
+    const { clock } = this.#deps
+    const part: Part = { buffer: Buffer.alloc(entry.size), filled: 0 }
+    const missing = new Set<Endpoint>()
+    const damaged = new Map<Endpoint, number>()
+    let reason = ''
+    for (let lastMs = clock.elapsedMs(); clock.elapsedMs() - lastMs < patienceMs; ) {
+      const mirror = this.#choose((each) => !missing.has(each) && (damaged.get(each) ?? 0) < mostDamaged)
+      if (mirror === undefined) break
+      const before = part.filled
+      const outcome = await this.#fill(mirror, entry, part, signal)
+      if (outcome.kind === 'whole') return part.buffer
+      if (part.filled > before) lastMs = clock.elapsedMs()
+      if (outcome.kind === 'missing') missing.add(mirror)
+      if (outcome.kind === 'damaged') {
+        damaged.set(mirror, (damaged.get(mirror) ?? 0) + 1)
+        part.filled = 0
+      }
+      if ('reason' in outcome) reason = `${mirror.name}: ${outcome.reason}`
+      if (outcome.kind === 'failed') await clock.delay(pauseMs, signal)
+    }
+    if (damaged.size > 0) throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
+    if (missing.size === this.#mirrors.length) return 'missing'
+    throw snapshotFault('CHUNK_UNAVAILABLE', { chunk: entry.name, place: this.name, reason })
+  }
+
+  /** Returns the next of the mirrors that can be used, in turn. */
+  #choose(isUsable: (mirror: Endpoint) => boolean): Endpoint | undefined {
+    const usable = this.#mirrors.filter(isUsable)
+    return usable[this.#next++ % Math.max(1, usable.length)]
+  }
+
+  /** Downloads what a part lacks. What was received before a failure stays in it. */
+  async #fill(mirror: Endpoint, entry: ChunkEntry, part: Part, signal: AbortSignal): Promise<Filled> {
+    using idle = new IdleAbort(this.#deps.clock)
+    try {
+      const headers: Record<string, string> = part.filled > 0 ? { range: `bytes=${part.filled}-` } : {}
+      const response = await this.#get(mirror, fileOf(entry), headers, AbortSignal.any([signal, idle.signal]))
+      if (response.status === 404 || response.status === 410) return { kind: 'missing' }
+      const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${part.filled}-`)
+      if (response.status !== 200 && !continues) return { kind: 'failed', reason: `it answers ${response.status}` }
+      if (!continues) part.filled = 0
+      for await (const bytes of response.body ?? []) {
+        idle.renew()
+        if (part.filled + bytes.length > entry.size) return { kind: 'damaged', reason: `it sends more than ${entry.size} bytes` }
+        part.buffer.set(bytes, part.filled)
+        part.filled += bytes.length
+      }
+      if (part.filled < entry.size) return { kind: 'failed', reason: `the download ends after ${part.filled} of ${entry.size} bytes` }
+      return sha256(part.buffer) === entry.name ? { kind: 'whole' } : { kind: 'damaged', reason: wrongHash }
+    } catch (error) {
+      signal.throwIfAborted()
+      return { kind: 'failed', reason: errorMessage(error) }
+    }
+  }
+
+  #get(mirror: Endpoint, name: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const url = new URL(mirror.url)
+    url.pathname = `${url.pathname.replace(/\/(manifest\.json)?$/, '')}/${name}`
+    return this.#deps.fetch(url, { headers: { ...mirror.headers, ...headers }, signal })
+  }
+}
+
+async function wholeBody(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of body) {
+    length += part.length
+    if (length > most) throw new Error(`it sends more than ${most} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/** Aborts when it is not renewed in time. */
+class IdleAbort implements Disposable {
+  readonly #clock: Clock
+  readonly #control = new AbortController()
+  #timer: Disposable | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.renew()
+  }
+
+  get signal(): AbortSignal {
+    return this.#control.signal
+  }
+
+  renew(): void {
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = this.#clock.after(silenceMs, () => this.#control.abort(new Error(`no byte for ${silenceMs / 1_000} s`)))
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]()
+  }
+}

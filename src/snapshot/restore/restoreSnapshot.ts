@@ -1,0 +1,199 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { verifyBaseBlocks } from '#blockchain/base/baseBlocks'
+import { readHeads } from '#blockchain/chainStore'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { readLoadMark } from '#state/loadMark'
+import { openForeignChainReader } from '#store/chainTables'
+import { freeBytes } from '#store/freeSpace'
+import type { BlockId } from '#types/blockRef'
+import { snapshotFault } from '../faults.ts'
+import { type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
+import { installState } from '../load/installState.ts'
+import { StateBuilder } from '../load/stateBuilder.ts'
+import { openStateLoader } from '../load/stateLoader.ts'
+import type { TrustGrade } from '../trustPort.ts'
+import { loadChunks, type StateSink } from './loadChunks.ts'
+import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
+import { gradeOf, SnapshotReader, type TrustSource } from './snapshotReader.ts'
+
+export type RestoreProgress = { readonly bytes: number; readonly ofBytes: number; readonly leaves: number }
+
+export type RestoreDeps = PlaceDeps & {
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: RestoreProgress) => void
+}
+
+export type RestoreOptions = TrustSource & {
+  /** `DIR` or `URL[,URL]` */
+  readonly from: string
+  readonly config: RollupConfig
+  /** public key, in hex, that must have signed the manifest; absent: any */
+  readonly signer?: string | undefined
+}
+
+/** What was restored or verified. */
+export type Restored = {
+  readonly block: number
+  readonly hash: string
+  readonly stateRoot: string
+  readonly accounts: number
+  readonly slots: number
+  readonly trust: TrustGrade
+  readonly signer: string
+}
+
+/** Bytes in the store for each byte of keys and values: trie nodes, and pages that are not full. */
+const storeFactor = 2.2
+const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'codes' || kind === 'accounts' || kind === 'slots'
+
+/**
+ * Restores a snapshot into the chain folder of a data directory, without a copy of the chunks on disk. Continues an interrupted restore of the same
+ * snapshot. Effects, in order: 1 the manifest is saved in the data directory, 2 the store is marked, 3 rows, each transaction with a mark, 4 the base block
+ * and the end of the mark in one transaction, 5 the saved manifest is removed.
+ * @throws Fault MANIFEST_BAD, SNAPSHOT_OF_ANOTHER_CHAIN, SNAPSHOT_UNTRUSTED, SNAPSHOT_NO_ROOM, CHUNK_DAMAGED, SNAPSHOT_REPLACED, STATE_ROOT_WRONG,
+ * LOAD_INTO_CHAIN, LOAD_OF_ANOTHER, those of the store (fatal); MANIFEST_UNAVAILABLE, CHUNK_UNAVAILABLE, DISK_FULL (retry)
+ */
+export async function restoreSnapshot(
+  deps: RestoreDeps,
+  options: RestoreOptions & { readonly datadir: string; readonly command: string },
+): Promise<Restored> {
+  const { datadir, config, command } = options
+  const place = placeOf(deps, options.from)
+  const saved = join(datadir, `snapshot-${manifestName}`)
+  const known = requireChain(readSaved(saved) ?? (await fetchManifest(place, deps.signal)), options, place)
+  const { manifest } = known
+  const chainDir = join(datadir, 'chain')
+  mkdirSync(datadir, { recursive: true, mode: 0o700 })
+  const reader = new SnapshotReader(place, known, deps.signal)
+  const blocks = await reader.blocks()
+  const trust = await gradeOf((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
+  if (readSaved(saved) === undefined) {
+    requireRoom(datadir, manifest)
+    writeSaved(saved, known)
+  }
+  await using loader = await openStateLoader({ dir: chainDir, source: known.id, command }, { writes: 'at commit' })
+  const entries = manifest.chunks.filter(isState)
+  const ofBytes = entries.reduce((sum, { size }) => sum + size, 0)
+  let bytes = 0
+  await loadChunks(reader, entries, await reader.top(), loader, (size) => {
+    bytes += size
+    deps.onProgress({ bytes, ofBytes, leaves: loader.counts.accounts + loader.counts.slots })
+  })
+  const { accounts, slots } = loader.counts
+  await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2 })
+  rmSync(saved, { force: true })
+  return { ...idOf(known), accounts, slots, trust }
+}
+
+/**
+ * Verifies a snapshot without a store: all chunks, each by itself, and the state root of all of them.
+ * @throws as `restoreSnapshot`
+ */
+export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions): Promise<Restored> {
+  const place = placeOf(deps, options.from)
+  const known = requireChain(await fetchManifest(place, deps.signal), options, place)
+  const { manifest } = known
+  const reader = new SnapshotReader(place, known, deps.signal)
+  const blocks = await reader.blocks()
+  const header = (blocks.at(-1) as (typeof blocks)[number]).header
+  const trust = await gradeOf(header, options, deps.signal)
+  verifyBaseBlocks(blocks, manifest.block.hash, options.config.genesis.l2)
+  const builder = new StateBuilder(() => {})
+  const entries = manifest.chunks.filter(isState)
+  const ofBytes = entries.reduce((sum, { size }) => sum + size, 0)
+  let bytes = 0
+  await loadChunks(reader, entries, await reader.top(), rootOnly(builder), (size) => {
+    bytes += size
+    deps.onProgress({ bytes, ofBytes, leaves: builder.counts.accounts + builder.counts.slots })
+  })
+  const found = builder.end()
+  if (found !== header.stateRoot) throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
+  const { accounts, slots } = builder.counts
+  return { ...idOf(known), accounts, slots, trust }
+}
+
+/** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
+export async function listSnapshot(deps: PlaceDeps & { readonly signal: AbortSignal }, from: string): Promise<SignedManifest> {
+  return await fetchManifest(placeOf(deps, from), deps.signal)
+}
+
+/** Returns whether a data directory needs `restoreSnapshot` before it can be opened: it is empty, or a restore was interrupted. */
+export function needsRestore(datadir: string): boolean {
+  const chainDir = join(datadir, 'chain')
+  try {
+    readFileSync(join(chainDir, 'lock.mdb'))
+  } catch {
+    return true
+  }
+  const source = openForeignChainReader(chainDir)
+  try {
+    using reader = source.snapshot()
+    return readLoadMark(reader) !== undefined || readHeads(reader) === undefined
+  } finally {
+    void source[Symbol.asyncDispose]()
+  }
+}
+
+const idOf = ({ manifest: { block }, signer }: SignedManifest): Pick<Restored, 'block' | 'hash' | 'stateRoot' | 'signer'> => ({
+  block: block.number,
+  hash: block.hash,
+  stateRoot: block.stateRoot,
+  signer,
+})
+
+async function fetchManifest(place: SnapshotPlace, signal: AbortSignal): Promise<SignedManifest> {
+  return parseManifest(await place.manifest(signal), place.name)
+}
+
+function requireChain(known: SignedManifest, { config, signer }: RestoreOptions, place: SnapshotPlace): SignedManifest {
+  const expected: BlockId['hash'] = config.genesis.l2.hash
+  if (known.manifest.genesis !== expected) throw snapshotFault('SNAPSHOT_OF_ANOTHER_CHAIN', { found: known.manifest.genesis, expected })
+  if (signer !== undefined && signer !== known.signer) {
+    throw snapshotFault('MANIFEST_BAD', { place: place.name, reason: `${known.signer} signed it, expected ${signer}` })
+  }
+  return known
+}
+
+function requireRoom(datadir: string, { bytes }: Manifest): void {
+  const [neededBytes, free] = [Math.ceil(bytes * storeFactor), freeBytes(datadir)]
+  if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
+}
+
+/** The manifest of the restore under way: its chunks keep their names when a newer snapshot replaces it. */
+function readSaved(path: string): SignedManifest | undefined {
+  try {
+    return parseManifest(readFileSync(path), path)
+  } catch {
+    return undefined
+  }
+}
+
+function writeSaved(path: string, { file }: SignedManifest): void {
+  writeFileSync(`${path}.new`, file, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+/** Computes the root of a state without a store. */
+function rootOnly(builder: StateBuilder): StateSink {
+  const codes = new Set<string>()
+  return {
+    code(code): Uint8Array {
+      const hash = builder.code(code)
+      codes.add(Buffer.from(hash).toString('latin1'))
+      return hash
+    },
+    account(key, nonce, balance, codeHash): void {
+      if (codeHash && !codes.has(Buffer.from(codeHash).toString('latin1'))) {
+        throw snapshotFault('STATE_UNSORTED', { what: `a code of account ${Buffer.from(key).toString('hex')} is missing` })
+      }
+      builder.account(key, nonce, balance, codeHash)
+    },
+    slot: (key, value): void => builder.slot(key, value),
+    endAccount: (): Uint8Array | undefined => builder.endAccount(),
+    commit: (): void => {},
+    cursor: new Uint8Array(0),
+    position: undefined,
+    isDue: false,
+  }
+}

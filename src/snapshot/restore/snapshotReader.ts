@@ -1,0 +1,87 @@
+import type { GivenBlock } from '#blockchain/base/baseBlocks'
+import { fromHex } from '#lib/hex'
+import { type Header, hashHeader } from '#types/header'
+import type { Hash } from '#types/ids'
+import { snapshotFault } from '../faults.ts'
+import { blobsIn, decodeBlocks } from '../format/chunks.ts'
+import { type ChunkEntry, parseManifest, type SignedManifest } from '../format/manifest.ts'
+import { TopNodes } from '../format/topNodes.ts'
+import type { TrustGrade, TrustPort } from '../trustPort.ts'
+import { contentOf, reading, type Trusted } from './checkChunk.ts'
+import type { SnapshotPlace } from './places.ts'
+import { readAhead } from './readAhead.ts'
+
+/** What the operator vouches for, and who judges otherwise. */
+export type TrustSource = { readonly given?: Hash | undefined; readonly trust?: TrustPort | undefined }
+
+/** A snapshot whose block is trusted. Every chunk it returns has the hash of its name. */
+export class SnapshotReader {
+  readonly #place: SnapshotPlace
+  readonly #signal: AbortSignal
+  readonly #known: SignedManifest
+
+  constructor(place: SnapshotPlace, known: SignedManifest, signal: AbortSignal) {
+    this.#place = place
+    this.#known = known
+    this.#signal = signal
+  }
+
+  get place(): string {
+    return this.#place.name
+  }
+
+  /** Iterates over the contents of chunks, in the given order. @throws as `#read`; Fault CHUNK_DAMAGED */
+  async *contents(entries: readonly ChunkEntry[]): AsyncGenerator<{ readonly entry: ChunkEntry; readonly raw: Uint8Array }> {
+    for await (const { entry, bytes } of readAhead(entries, (each) => this.#read(each))) {
+      yield { entry, raw: contentOf(entry, bytes, this.place) }
+    }
+  }
+
+  /** Returns the blocks, ascending. @throws Fault CHUNK_DAMAGED when the last one is not that of the manifest */
+  async blocks(): Promise<readonly GivenBlock[]> {
+    const { manifest } = this.#known
+    const entries = manifest.chunks.filter(({ kind }) => kind === 'blocks')
+    const blocks: GivenBlock[] = []
+    for await (const { entry, raw } of this.contents(entries)) blocks.push(...reading(entry, this.place, () => decodeBlocks(raw)))
+    const header = blocks.at(-1)?.header
+    if (header === undefined || hashHeader(header) !== manifest.block.hash || header.stateRoot !== manifest.block.stateRoot) {
+      throw snapshotFault('MANIFEST_BAD', { place: this.place, reason: 'its block is not among its chunks' })
+    }
+    return blocks
+  }
+
+  /** Returns the nodes above the chunks. */
+  async top(): Promise<Trusted> {
+    const { manifest } = this.#known
+    const top = new TopNodes()
+    for await (const { entry, raw } of this.contents(manifest.chunks.filter(({ kind }) => kind === 'top'))) {
+      reading(entry, this.place, () => {
+        for (const node of blobsIn(raw)) top.add(node)
+      })
+    }
+    return { stateRoot: fromHex(manifest.block.stateRoot), top, storageRoots: new Map() }
+  }
+
+  async #read(entry: ChunkEntry): Promise<Uint8Array> {
+    const bytes = await this.#place.chunk(entry, this.#signal)
+    if (bytes !== 'missing') return bytes
+    const current = parseManifest(await this.#place.manifest(this.#signal), this.place)
+    if (current.id !== this.#known.id) {
+      throw snapshotFault('SNAPSHOT_REPLACED', { place: this.place, chunk: entry.name, block: current.manifest.block.number })
+    }
+    throw snapshotFault('CHUNK_UNAVAILABLE', { chunk: entry.name, place: this.place, reason: 'it does not exist' })
+  }
+}
+
+/**
+ * Returns how far a header is trusted.
+ * @throws Fault SNAPSHOT_UNTRUSTED, and those of the port
+ */
+export async function gradeOf(header: Header, { given, trust }: TrustSource, signal: AbortSignal): Promise<TrustGrade> {
+  const hash = hashHeader(header)
+  if (given === hash) return 'given'
+  const untrusted = (reason: string): Error => snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason })
+  if (given !== undefined) throw untrusted(`--start.block-hash is ${given}`)
+  if (trust === undefined) throw untrusted('nothing vouches for it')
+  return await trust.verifyHeader(header, hash, signal)
+}

@@ -1,0 +1,80 @@
+import { createReadStream, statSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { hostInUrl, listen } from '#lib/listen'
+
+/** Names that a snapshot has: nothing else in the directory is served. */
+const served = /^(?:[0-9a-f]{64}\.zst|manifest(?:-\d{1,15})?\.json)$/
+
+type Range = { readonly from: number; readonly to: number }
+
+export type SnapshotServer = AsyncDisposable & { readonly url: string }
+
+/** Serves the files of a snapshot's directory over HTTP, with ranges. @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal) */
+export async function serveSnapshot(
+  dir: string,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<SnapshotServer> {
+  const server = createServer((request, response) => answer(dir, request, response))
+  server.requestTimeout = 30_000
+  server.maxConnections = 256
+  const { port: bound } = await listen(server, { host, port, flag: 'snapshot.port' })
+  return {
+    url: `http://${hostInUrl(host)}:${bound}`,
+    async [Symbol.asyncDispose](): Promise<void> {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function answer(dir: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD' }).end()
+    return
+  }
+  const name = (request.url ?? '').split('?')[0]?.split('/').at(-1) ?? ''
+  const size = served.test(name) ? sizeOf(join(dir, name)) : undefined
+  const range = size === undefined ? undefined : rangeOf(request.headers.range, size)
+  if (size === undefined) response.writeHead(404).end()
+  else if (range === 'bad') response.writeHead(416, { 'content-range': `bytes */${size}` }).end()
+  else sendFile(join(dir, name), size, range, request, response)
+}
+
+function sendFile(path: string, size: number, range: Range | undefined, request: IncomingMessage, response: ServerResponse): void {
+  const { from, to } = range ?? { from: 0, to: size - 1 }
+  const isChunk = path.endsWith('.zst')
+  response.writeHead(range ? 206 : 200, {
+    'accept-ranges': 'bytes',
+    'cache-control': isChunk ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-length': String(Math.max(0, to - from + 1)),
+    'content-type': isChunk ? 'application/zstd' : 'application/json',
+    ...(range && { 'content-range': `bytes ${from}-${to}/${size}` }),
+  })
+  if (request.method === 'HEAD' || size === 0) {
+    response.end()
+    return
+  }
+  const file = createReadStream(path, { start: from, end: to })
+  file.once('error', () => response.destroy())
+  response.once('close', () => file.destroy())
+  file.pipe(response)
+}
+
+function sizeOf(path: string): number | undefined {
+  try {
+    const facts = statSync(path)
+    return facts.isFile() ? facts.size : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the range of a request; undefined: the whole file. Several ranges are answered with the whole file. */
+function rangeOf(header: string | undefined, size: number): Range | 'bad' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (first === '') return undefined
+  const from = Number(first)
+  const to = last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  return from >= size || to < from ? 'bad' : { from, to }
+}
