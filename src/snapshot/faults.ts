@@ -94,3 +94,45 @@ export const snapshotFault = defineFaults({
     fix: 'free space on that disk, or choose another --datadir',
   },
 })
+
+export const rethFault = defineFaults({
+  SNAPSHOT_FILE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { file: string; place: string; reason: string }) => `${d.file} is damaged at ${d.place}: ${d.reason}`,
+    fix: 'fetch this file again, from another mirror or an earlier snapshot; nothing of it is in the database',
+  },
+  SNAPSHOT_FILE_MISSING: {
+    severity: 'fatal',
+    says: (d: { file: string; reason: string }) => `${d.file} cannot be read: ${d.reason}`,
+    fix: 'name the folder or URL of a manifest.json, or a data directory of the other client with its db and static_files folders',
+  },
+  SNAPSHOT_FORMAT_UNSUPPORTED: {
+    severity: 'fatal',
+    says: (d: { file: string; reason: string }) => `${d.file} has a format that this version does not read: ${d.reason}`,
+    fix: 'use a snapshot of storage version 2, or a snapshot of Basalt: basalt snapshot restore',
+  },
+  SNAPSHOT_DISK_FULL: {
+    severity: 'fatal',
+    says: (d: { dir: string; neededBytes?: number; freeBytes?: number }) =>
+      d.neededBytes === undefined
+        ? `the disk of ${d.dir} is full`
+        : `the import needs ${d.neededBytes} bytes on the disk of ${d.dir}, and ${d.freeBytes} are free`,
+    fix: 'free space on that disk, then run the same command again: it continues',
+  },
+  SNAPSHOT_UNREACHABLE: {
+    severity: 'retry',
+    says: (d: { url: string; reason: string }) => `${d.url} cannot be fetched: ${d.reason}`,
+    fix: 'check the URL and the network, then run the same command again: it continues where the download stopped',
+  },
+  SNAPSHOT_CHANGED: {
+    severity: 'fatal',
+    says: (d: { url: string; reason: string }) => `${d.url} changed during the download: ${d.reason}`,
+    fix: 'the publisher replaced the snapshot; remove the folder reth-import of the data directory and import the new one',
+  },
+  SNAPSHOT_CHAIN_ID: {
+    severity: 'fatal',
+    says: (d: { source: string; found: number; expected: number }) =>
+      `the snapshot ${d.source} is of chain ${d.found}, and the chain is ${d.expected}`,
+    fix: 'choose a snapshot of this chain, or another chain: --network, or --rollup.config and --genesis',
+  },
+})
