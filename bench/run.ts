@@ -44,6 +44,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   proofsRecording: () => import('./proofs/recording.ts'),
   proofsWindow: () => import('./proofs/window.ts'),
   restart: () => import('./restart.ts'),
+  rethImport: () => import('./snapshot/rethImport.ts'),
   rpc: () => import('./rpc.ts'),
   rpcHistory: () => import('./rpc/history.ts'),
   rpcLogs: () => import('./rpc/logs.ts'),

@@ -6,6 +6,7 @@ import { createEthContext } from '#node/serving/ethContext'
 import { createRollupNode } from '#node/serving/rollupNode'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import { createRpcServer } from '#rpc/server/httpServer'
+import type { Kv } from '#store/ports'
 import { createRecordedNodes, type NodeSession, type RecordedNodes } from '#test/harness/consensus/nodes'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
@@ -38,9 +39,12 @@ export type ServedChain = AsyncDisposable & {
   readonly rollupUrl: string
 }
 
-/** Derives a recorded chain from its L1, executes it on a store in memory, and serves it on both RPC servers. */
-export async function serveRecordedChain(name: RecordedChainName): Promise<ServedChain> {
-  const nodes = createRecordedNodes(name)
+/**
+ * Derives a recorded chain from its L1, executes it, and serves it on both RPC servers.
+ * @param kv store that the chain continues on; absent: an empty one in memory
+ */
+export async function serveRecordedChain(name: RecordedChainName, kv?: Kv): Promise<ServedChain> {
+  const nodes = createRecordedNodes(name, kv)
   const session = nodes.start()
   await session.toTip()
   const { engine: execution, driver, store } = session
