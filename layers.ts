@@ -299,12 +299,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain', 'pending',
-      'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
+      'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
+      'pending', 'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
+      'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
       'threads/rpcThreadCount',
     ],
   },
@@ -321,7 +321,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   snapshot: {
     imports: ['blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
-    public: ['create/createSnapshot', 'create/operatorKey', 'format/manifest', 'restore/restoreSnapshot', 'serveSnapshot'],
+    // biome-ignore format: one name on a line would take this file above its bound
+    public: [
+      'create/createSnapshot', 'create/operatorKey', 'format/manifest', 'reth/importReth', 'restore/restoreSnapshot', 'serveSnapshot',
+    ],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {

@@ -44,7 +44,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'snapshot',
-    doc: 'make, restore, verify, list and serve snapshots of the state',
+    doc: 'make, restore, import, verify, list and serve snapshots of the state',
     load: async () => (await import('./commands/snapshot.ts')).snapshot,
   },
   {

@@ -28,6 +28,7 @@ export const snapshotFlags = inGroup('Snapshots', {
     ]),
     'minimal',
   ),
+  'snapshot.format': defaulted(choice({ word: 'format', doc: "format of another client's snapshot" }, ['reth']), 'reth'),
   'snapshot.key': text(
     { doc: 'file of the ed25519 key that signs the manifest (PEM, mode 0600); created when absent; default DATADIR/snapshot-key.pem' },
     'FILE',

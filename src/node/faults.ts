@@ -11,4 +11,15 @@ export const nodeFault = defineFaults({
     says: (d: { mode: string; option: string }) => `--mode ${d.mode} needs ${d.option}`,
     fix: 'set it, or choose another mode: all, execution, consensus',
   },
+  SNAPSHOT_BODY_NEEDED: {
+    severity: 'fatal',
+    says: (d: { number: number; hash: string }) =>
+      `the transactions of block ${d.number} ${d.hash} are needed, and the snapshot has them only in a form that reth alone can read`,
+    fix: 'name any node of the chain: --source.l2.rpc URL; what it returns is compared with the header',
+  },
+  SNAPSHOT_BODY_UNKNOWN: {
+    severity: 'fatal',
+    says: (d: { endpoint: string; number: number; hash: string }) => `${d.endpoint} does not have block ${d.number} ${d.hash}`,
+    fix: 'name a node that keeps this block: --source.l2.rpc URL; if none has it, the snapshot is of another chain',
+  },
 })

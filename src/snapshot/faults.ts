@@ -113,10 +113,7 @@ export const rethFault = defineFaults({
   },
   SNAPSHOT_DISK_FULL: {
     severity: 'fatal',
-    says: (d: { dir: string; neededBytes?: number; freeBytes?: number }) =>
-      d.neededBytes === undefined
-        ? `the disk of ${d.dir} is full`
-        : `the import needs ${d.neededBytes} bytes on the disk of ${d.dir}, and ${d.freeBytes} are free`,
+    says: (d: { dir: string }) => `the disk of ${d.dir} is full`,
     fix: 'free space on that disk, then run the same command again: it continues',
   },
   SNAPSHOT_UNREACHABLE: {

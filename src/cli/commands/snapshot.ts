@@ -17,6 +17,7 @@ import { needed, readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { count, size } from '../textLayout.ts'
 import { paceOf } from './datadirCommand.ts'
+import { importSnapshot } from './snapshotImport.ts'
 
 const chained = ['network', 'rollup.config', 'genesis', 'json'] as const satisfies readonly FlagName[]
 const trusting = ['start.block-hash', 'snapshot.signer'] as const satisfies readonly FlagName[]
@@ -182,6 +183,7 @@ const serve: Command = {
 
 export const snapshot: CommandBody = {
   flags: [],
-  commands: [create, restore, verify, list, serve],
-  run: () => Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt snapshot needs a command: create, restore, verify, list or serve' })),
+  commands: [create, restore, importSnapshot, verify, list, serve],
+  run: () =>
+    Promise.reject(cliFault('BAD_USAGE', { problem: 'basalt snapshot needs a command: create, restore, import, verify, list or serve' })),
 }

@@ -10,6 +10,7 @@ import { compareExchanges, type Exchange, readExchanges } from '#test/harness/rp
 import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { executeRecorded, givenBlocks, rowsOf, stateTables } from '#test/harness/snapshot/loadRecorded'
 import { hashHeader } from '#types/header'
+import type { TrustPort } from '../trustPort.ts'
 import { openSnapshotFiles } from './archives/snapshotFiles.ts'
 import { type ImportDeps, type ImportOptions, type ImportProgress, importReth } from './importReth.ts'
 
@@ -38,7 +39,6 @@ async function importInto(datadir: string, changes: Changes = {}): ReturnType<ty
     random: () => 0,
     signal: new AbortController().signal,
     onProgress: () => {},
-    requireTrust: async () => 'given',
     fetchTransactions: async ({ number }) => givenBlocks(chain, number, number)[0]?.transactions ?? [],
     ...changes,
   }
@@ -49,6 +49,7 @@ async function importInto(datadir: string, changes: Changes = {}): ReturnType<ty
     command: 'basalt snapshot import',
     chainId: chain.config.l2ChainId,
     genesis: chain.config.genesis.l2,
+    given: chain.blocks[head]?.hash,
     ...changes,
   }
   return importReth(deps, options)
@@ -156,18 +157,21 @@ describe('snapshot/reth/importReth', () => {
   it('asks for trust in the header before it reads the state, and imports nothing without it', async () => {
     const datadir = newDir()
     const refusal = new Error('not trusted')
-    const requireTrust: ImportDeps['requireTrust'] = async (header, hash) => {
-      expect([header.number, hash]).toEqual([head, hashHeader(header)])
-      expect(existsSync(join(datadir, 'reth-import/db/mdbx.dat'))).toBe(false)
-      throw refusal
+    const trust: TrustPort = {
+      verifyHeader: async (header, hash) => {
+        expect([header.number, hash]).toEqual([head, hashHeader(header)])
+        expect(existsSync(join(datadir, 'reth-import/db/mdbx.dat'))).toBe(false)
+        throw refusal
+      },
     }
-    await expect(importInto(datadir, { requireTrust })).rejects.toBe(refusal)
+    await expect(importInto(datadir, { given: undefined, trust })).rejects.toBe(refusal)
     expect(existsSync(join(datadir, 'chain'))).toBe(false)
   })
 
   it.each<[string, Changes, string]>([
     ['a snapshot of another chain', { chainId: 1 }, 'SNAPSHOT_CHAIN_ID'],
     ['a folder without a snapshot', { source: tmpdir() }, 'SNAPSHOT_FILE_MISSING'],
+    ['a block that nothing vouches for', { given: undefined }, 'SNAPSHOT_UNTRUSTED'],
     ['other transactions of the block', { fetchTransactions: async () => [] }, 'BASE_BLOCK_REFUSED'],
     ['a URL that nobody serves', { source: 'https://example.com/base' }, 'SNAPSHOT_UNREACHABLE'],
   ])('refuses %s, and begins no chain', async (_, changes, code) => {

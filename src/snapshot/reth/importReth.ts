@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { ancestorsNeeded, type GivenBlock, verifyBaseBlocks } from '#blockchain/base/baseBlocks'
 import { freeBytes } from '#store/freeSpace'
 import type { BlockId } from '#types/blockRef'
-import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
-import { rethFault } from '../faults.ts'
+import { rethFault, snapshotFault } from '../faults.ts'
 import { installState } from '../load/installState.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
+import { gradeOf, type TrustSource } from '../restore/snapshotReader.ts'
+import type { TrustGrade } from '../trustPort.ts'
 import { type FilesDeps, openSnapshotFiles, type SnapshotFiles } from './archives/snapshotFiles.ts'
 import { type LoadDeps, loadState } from './loadState.ts'
 import { Database } from './mdbx/database.ts'
@@ -18,8 +19,6 @@ export type ImportProgress = Parameters<FilesDeps['onProgress']>[0] | ({ readonl
 
 export type ImportDeps = Omit<FilesDeps, 'onProgress'> & {
   onProgress(progress: ImportProgress): void
-  /** Returns the grade of the trust in a header, before anything large is fetched. Throws the fault of a refusal. */
-  requireTrust(header: Header, hash: Hash): Promise<string>
   /**
    * Returns the transactions of a block, EIP-2718 bytes, from any source: they are compared with the header. The snapshot has them too, but compressed with a
    * dictionary that is a part of the other client's program and not of the snapshot.
@@ -27,7 +26,7 @@ export type ImportDeps = Omit<FilesDeps, 'onProgress'> & {
   fetchTransactions(block: BlockId): Promise<readonly Uint8Array[]>
 }
 
-export type ImportOptions = {
+export type ImportOptions = TrustSource & {
   /** folder or URL */
   readonly source: string
   /** directory of the chain's tables, empty or with an interrupted import of the same state */
@@ -45,7 +44,7 @@ export type Imported = BlockId & {
   readonly accounts: number
   readonly slots: number
   readonly codes: number
-  readonly trust: string
+  readonly trust: TrustGrade
 }
 
 /**
@@ -65,7 +64,7 @@ export async function importReth(deps: ImportDeps, options: ImportOptions): Prom
   const headers = await readChainHeaders(files)
   const { header, hash } = headers.at(-1) as HashedHeader
   const ancestors = headers.slice(0, -1).map((ancestor) => ancestor.header)
-  const trust = await deps.requireTrust(header, hash)
+  const trust = await gradeOf(header, options, deps.signal)
   const transactions = await deps.fetchTransactions({ number: header.number, hash })
   const blocks: readonly GivenBlock[] = [...ancestors.map((ancestor) => ({ header: ancestor })), { header, transactions }]
   verifyBaseBlocks(blocks, hash, genesis)
@@ -94,11 +93,11 @@ async function readChainHeaders(files: SnapshotFiles): Promise<readonly HashedHe
 /** Rows of the chain's tables for each byte of the other client's database, whose indices and tries are not loaded: at most as many bytes. */
 const bytesPerDatabaseByte = 1
 
-/** Throws Fault SNAPSHOT_DISK_FULL when the files and the rows made of them, apart from those of an interrupted import, will not fit the disk. */
+/** Throws Fault SNAPSHOT_NO_ROOM when the files and the rows made of them, apart from those of an interrupted import, will not fit the disk. */
 function requireSpace(files: SnapshotFiles, { dir, workDir }: Pick<ImportOptions, 'dir' | 'workDir'>): void {
   const storePath = join(dir, 'data.mdb')
   const storedBytes = existsSync(storePath) ? statSync(storePath).size : 0
   const neededBytes = files.neededBytes() + Math.max(0, bytesPerDatabaseByte * files.databaseBytes() - storedBytes)
   const free = freeBytes(workDir)
-  if (free < neededBytes) throw rethFault('SNAPSHOT_DISK_FULL', { dir: workDir, neededBytes, freeBytes: free })
+  if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: workDir, neededBytes, freeBytes: free })
 }
