@@ -27,17 +27,18 @@ let kills = 0
 let imports = 0
 try {
   await using node = await serveRecordedChain(name)
+  /** time of the last whole life, of which most is the start of the process */
+  let wholeMs = 2_000
   while (kills < wanted) {
     const datadir = join(base, `${imports}`)
-    let longestMs = 0
     for (let isWhole = false; !isWhole; ) {
       const child = start(datadir, node.url)
       const startMs = performance.now()
-      // the first life of each directory shows how long a life may be
-      const delayMs = longestMs === 0 ? 300 + roll(3_000) : 200 + roll(longestMs)
+      const delayMs = 0.3 * wholeMs + roll(wholeMs)
       using _kill = systemClock.after(kills < wanted ? delayMs : 600_000, () => process.kill(-(child.pid ?? 0), 'SIGKILL'))
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
-      longestMs = Math.max(longestMs, performance.now() - startMs)
+      // a life that a slow machine makes long raises the bound of the next ones
+      wholeMs = signal === 'SIGKILL' ? 1.02 * wholeMs : performance.now() - startMs
       if (signal === 'SIGKILL') kills++
       else if (code === 0 || isBegun(datadir)) isWhole = true
       else throw new Error(`the import ended with ${code}`)

@@ -196,6 +196,15 @@ describe('snapshot/reth/importReth', () => {
     expect(rowsOf(reader, tables.canonical.id)).toEqual([])
   })
 
+  it('checks the free space before anything is unpacked (SNAPSHOT_NO_ROOM)', async () => {
+    const [folder, datadir] = [newDir(), newDir()]
+    cpSync(snapshot, folder, { recursive: true })
+    const path = join(folder, 'manifest.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"size": 1626112', `"size": ${2 ** 52}`))
+    await expect(importInto(datadir, { source: folder })).rejects.toMatchObject({ code: 'SNAPSHOT_NO_ROOM' })
+    expect(existsSync(join(datadir, 'reth-import/static_files'))).toBe(false)
+  })
+
   it('refuses a manifest that was replaced during the import (SNAPSHOT_CHANGED)', async () => {
     const [folder, datadir] = [newDir(), newDir()]
     cpSync(snapshot, folder, { recursive: true })
