@@ -54,6 +54,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   state: () => import('./state/measure.ts'),
   stateMake: () => import('./state/make.ts'),
   stateRoot: () => import('./state/roots.ts'),
+  snapshot: () => import('./snapshot/snapshot.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

@@ -7,9 +7,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readLoadMark } from '#state/loadMark'
 import { openChainKv } from '#store/chainTables'
 import { tables } from '#store/tables'
-import { readLoadMark } from '#state/loadMark'
 import { makeStateWorld, type StateWorld } from '../bench/state/world.ts'
 import { must } from './crash/tally.ts'
 import { randomOf } from './random.ts'
@@ -28,14 +28,16 @@ const folder = mkdtempSync(join(tmpdir(), 'basalt-snapshot-crash-'))
 const main = new URL('../src/cli/main.ts', import.meta.url).pathname
 
 /** Runs a command, and kills it after a time. @returns its exit code; undefined: killed */
-function run(args: readonly string[], killAfterMs: number | undefined): Promise<{ readonly code: number | undefined; readonly err: string }> {
+function run(
+  args: readonly string[],
+  killAfterMs: number | undefined,
+): Promise<{ readonly code: number | undefined; readonly err: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
     let err = ''
     child.stderr.on('data', (bytes) => {
       err += String(bytes)
     })
-    // biome-ignore lint/style/noRestrictedGlobals: kills at a random instant of real time
     const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
     child.once('close', (code, signal) => {
       clearTimeout(timer)
@@ -63,7 +65,11 @@ async function isMarked(chainDir: string): Promise<boolean> {
   return (readLoadMark(reader)?.progress.length ?? 0) > 0
 }
 
-const chunksIn = (dir: string): string => readdirSync(dir).filter((name) => name.endsWith('.zst')).sort().join()
+const chunksIn = (dir: string): string =>
+  readdirSync(dir)
+    .filter((name) => name.endsWith('.zst'))
+    .sort()
+    .join()
 
 async function wholeMs(args: readonly string[]): Promise<number> {
   const startMs = performance.now()

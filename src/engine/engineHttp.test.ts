@@ -342,6 +342,16 @@ describe('engine/engineHttp: check', () => {
     await (await halves({ engine_exchangeCapabilities: { error: { code: -32601, message: 'method not found' } } })).engine.check(signal)
   })
 
+  it('accepts a half without a genesis block whose chain begins later, with a snapshot', async () => {
+    const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
+    const answer = (method: string, params: readonly unknown[] = []): Answer => {
+      if (method === 'eth_chainId') return { result: `0x${config.l2ChainId.toString(16)}` }
+      if (method === 'eth_getBlockByNumber') return { result: params[0] === 'latest' ? served : null }
+      return { result: usedMethods(schedule) }
+    }
+    await clientOf(answer).engine.check(signal)
+  })
+
   it.each([
     ['planned', { ...schedule, azul: 2 ** 40 }, [['execution half lacks methods', { methods: 'engine_getPayloadV5' }]]],
     ['not planned', schedule, []],

@@ -17,7 +17,7 @@ import { restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
 const folders = new Folders()
-const base = 20
+const base = 12
 let chain: RecordedChain
 let made: Created
 let files: Files
@@ -42,7 +42,7 @@ async function create(blocks: number, finalized: number, out: string): Promise<C
 
 beforeAll(async () => {
   const [first, second] = [folders.make(), folders.make()]
-  await create(base - 8, base - 8, first)
+  await create(base - 4, base - 4, first)
   made = await create(base + 2, base, second)
   older = filesIn(first)
   files = filesIn(second)
@@ -169,10 +169,10 @@ const damageOf = async (seed: number): Promise<Damage> => {
   return seed % 3 === 0 ? onTheWay(roll) : seed % 3 === 1 ? await bySigner(roll) : inManifest(roll)
 }
 
-it(`snapshot: ${sampleOf(60, 2_000)} damaged snapshots are refused, or have the same state`, async () => {
+it(`snapshot: ${sampleOf(24, 2_000)} damaged snapshots are refused, or have the same state`, async () => {
   const whole = await verifySnapshot(depsOf(files), options())
   const found = new Map<string, number>()
-  for (let seed = 1; seed <= sampleOf(60, 2_000); seed++) {
+  for (let seed = 1; seed <= sampleOf(24, 2_000); seed++) {
     const damage = await damageOf(seed)
     const outcome: unknown = await verifySnapshot(depsOf(damage.files), options()).catch((error: unknown) => error)
     if (!isFault(outcome)) {
@@ -183,14 +183,14 @@ it(`snapshot: ${sampleOf(60, 2_000)} damaged snapshots are refused, or have the 
     expect(refusals, `seed ${seed}: ${damage.what}: ${outcome.message}`).toContain(outcome.code)
     found.set(outcome.code, (found.get(outcome.code) ?? 0) + 1)
   }
-  expect(found.get('CHUNK_DAMAGED')).toBeGreaterThan(10)
-  expect(found.get('MANIFEST_BAD')).toBeGreaterThan(5)
+  expect(found.get('CHUNK_DAMAGED')).toBeGreaterThan(5)
+  expect(found.get('MANIFEST_BAD')).toBeGreaterThan(2)
 }, 1_200_000)
 
 it(`snapshot: a restore that was refused continues from a good mirror, with the rows of the executed state`, async () => {
   const executed = await executeRecorded(name, base)
   using expected = executed.kv.snapshot()
-  for (let seed = 0; seed < sampleOf(6, 90); seed += 3) {
+  for (let seed = 0; seed < sampleOf(3, 90); seed += 3) {
     const datadir = folders.make()
     const damage = onTheWay(dice(seed))
     const restore = (served: Files) => restoreSnapshot(depsOf(served), { ...options(), datadir, command: 'again' })
@@ -222,4 +222,4 @@ it('snapshot: downloads continue on another mirror where one broke off, and a re
     return file === manifestName && read++ > 0 ? new Response(older.get(manifestName)?.slice()) : undefined
   })
   await expect(verifySnapshot({ ...depsOf(files), fetch: replaced }, options())).rejects.toMatchObject({ code: 'SNAPSHOT_REPLACED' })
-})
+}, 120_000)

@@ -53,7 +53,7 @@ async function loadInLives({ kv }: RecordedState, dir: string, seed: number): Pr
   }
 }
 
-it.each([1, 2, 3])(
+it.each(sampleOf([1], [1, 2, 3]))(
   'snapshot/stateLoader: a load that is killed at random rows has the rows of the executed state (seed %i)',
   async (seed) => {
     const state = await executed

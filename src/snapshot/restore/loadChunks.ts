@@ -1,13 +1,17 @@
 import { compareBytes, concatBytes, equalBytes, u32At } from '#lib/bytes'
 import { snapshotFault } from '../faults.ts'
-import { accountsIn, blobsIn, slotsIn } from '../format/chunks.ts'
-import type { ChunkEntry } from '../format/manifest.ts'
+import { FormatError } from '../format/byteReader.ts'
+import { accountsIn, blobsIn, slotsIn, startsWith } from '../format/chunks.ts'
+import { type ChunkEntry, nibblesOfText } from '../format/manifest.ts'
 import type { StateLoader } from '../load/stateLoader.ts'
 import { checkChunk, reading, type Trusted } from './checkChunk.ts'
 import type { SnapshotReader } from './snapshotReader.ts'
 
 /** Receiver of a state: a store, or a computation of the root alone. */
-export type StateSink = Pick<StateLoader, 'code' | 'account' | 'slot' | 'endAccount' | 'commit' | 'cursor' | 'position' | 'isDue'>
+export type StateSink = Pick<
+  StateLoader,
+  'code' | 'account' | 'slot' | 'endAccount' | 'sealAccounts' | 'sealSlots' | 'commit' | 'cursor' | 'position' | 'isDue'
+>
 
 /** Index of the chunk to load next; of a chunk of accounts with the next chunk of slots in it, when it is loaded in part. */
 type Cursor = { readonly chunk: number; readonly slots: number }
@@ -18,7 +22,7 @@ const decodeCursor = (bytes: Uint8Array): Cursor =>
   bytes.length === 8 ? { chunk: u32At(bytes, 0), slots: u32At(bytes, 4) } : { chunk: 0, slots: 0 }
 
 /**
- * Loads codes, accounts and slots of a snapshot, from where the sink stands. Each chunk is verified before its first row is added.
+ * Loads codes, accounts and slots of a snapshot, from where the sink stands. Each chunk is verified before one of its rows is written.
  * @param entries those of the manifest of kinds codes, accounts and slots, in its order
  * @param onBytes called with the size of each chunk that is loaded
  * @throws Fault CHUNK_DAMAGED, those of the reader and of the sink
@@ -91,16 +95,39 @@ class ChunkLoader {
     if (read.done) throw new RangeError('no chunk is left')
     this.#at++
     const { entry, raw } = read.value
-    checkChunk(entry, raw, this.#trusted, this.#reader.place)
+    if (!this.#isSealed(entry)) checkChunk(entry, raw, this.#trusted, this.#reader.place)
     this.#onBytes(entry.size)
     return read.value
   }
 
+  /**
+   * Returns whether a chunk is verified by sealing its part of the trie after its rows are added, which hashes them once. All other chunks are verified
+   * before: those without a prefix, and accounts whose slots follow in chunks, because rows of these may be written in between.
+   */
+  #isSealed({ kind, prefix = '' }: ChunkEntry): boolean {
+    if (prefix === '') return false
+    return kind === 'slots' || (kind === 'accounts' && this.#entries[this.#index]?.kind !== 'slots')
+  }
+
+  /** Verifies the rows of a chunk that were added, none of which is written yet. */
+  #seal(entry: ChunkEntry, root: Uint8Array | undefined, seal: (depth: number) => Uint8Array): void {
+    const prefix = nibblesOfText(entry.prefix ?? '')
+    const part = root && this.#trusted.top.partWith(root, prefix)
+    if (part === undefined || !equalBytes(seal(prefix.length), part)) throw new FormatError('its rows are not those of the state root')
+  }
+
+  #requirePrefix(entry: ChunkEntry, key: Uint8Array, prefix: Uint8Array | undefined): void {
+    if (prefix && !startsWith(key, prefix)) throw new FormatError(`it has a key outside ${entry.prefix}`)
+  }
+
   /** @param open key of the account that is loaded in part */
   async #addAccounts(index: number, entry: ChunkEntry, raw: Uint8Array, open: Uint8Array | undefined): Promise<void> {
-    for (const { key, nonce, balance, codeHash, storageRoot, slots } of accountsIn(raw)) {
+    const isSealed = open === undefined && this.#isSealed(entry)
+    const prefix = isSealed ? nibblesOfText(entry.prefix ?? '') : undefined
+    for (const { key, nonce, balance, codeHash, storageRoot, slots } of this.#records(entry, raw)) {
       if (open && compareBytes(key, open) < 0) continue
       reading(entry, this.#reader.place, () => {
+        this.#requirePrefix(entry, key, prefix)
         if (open === undefined || compareBytes(key, open) > 0) this.#sink.account(key, nonce, balance, codeHash)
         for (const slot of slots) this.#sink.slot(slot.key, slot.value)
       })
@@ -110,12 +137,32 @@ class ChunkLoader {
       const root = this.#sink.endAccount()
       if (root === undefined || !equalBytes(root, storageRoot)) throw this.#damaged(entry, `the slots of account ${account} are not whole`)
     }
+    if (isSealed) {
+      reading(entry, this.#reader.place, () => this.#seal(entry, this.#trusted.stateRoot, (depth) => this.#sink.sealAccounts(depth)))
+    }
+  }
+
+  /** Iterates over the accounts of a chunk. */
+  *#records(entry: ChunkEntry, raw: Uint8Array): ReturnType<typeof accountsIn> {
+    const records = accountsIn(raw)
+    for (;;) {
+      const next = reading(entry, this.#reader.place, () => records.next())
+      if (next.done) return
+      yield next.value
+    }
   }
 
   async #addSlots(chunk: number): Promise<void> {
     const { entry, raw } = await this.#next()
+    const isSealed = this.#isSealed(entry)
+    const prefix = isSealed ? nibblesOfText(entry.prefix ?? '') : undefined
     reading(entry, this.#reader.place, () => {
-      for (const { key, value } of slotsIn(raw)) this.#sink.slot(key, value)
+      for (const { key, value } of slotsIn(raw)) {
+        this.#requirePrefix(entry, key, prefix)
+        this.#sink.slot(key, value)
+      }
+      const root = this.#trusted.storageRoots.get(entry.account ?? '')
+      if (isSealed) this.#seal(entry, root, (depth) => this.#sink.sealSlots(depth))
     })
     this.#commit({ chunk, slots: this.#index }, 'when due')
   }

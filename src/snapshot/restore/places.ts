@@ -27,6 +27,8 @@ const silenceMs = 20_000
 /** Time without a byte from any mirror after which a chunk is given up. */
 const patienceMs = 180_000
 const pauseMs = 1_000
+/** Requests for a manifest to each mirror. */
+const manifestRounds = 4
 /** Damaged downloads of one chunk from one mirror. */
 const mostDamaged = 2
 
@@ -85,14 +87,17 @@ class Mirrors implements SnapshotPlace {
 
   async manifest(signal: AbortSignal): Promise<Uint8Array> {
     let reason = 'no mirror'
-    for (const mirror of this.#mirrors) {
-      try {
-        const response = await this.#get(mirror, manifestName, {}, signal)
-        if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes)
-        reason = `${mirror.name} answers ${response.status}`
-      } catch (error) {
-        signal.throwIfAborted()
-        reason = `${mirror.name}: ${errorMessage(error)}`
+    for (let round = 0; round < manifestRounds; round++) {
+      if (round > 1) await this.#deps.clock.delay(pauseMs, signal)
+      for (const mirror of this.#mirrors) {
+        try {
+          const response = await this.#get(mirror, manifestName, {}, signal)
+          if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes)
+          reason = `${mirror.name} answers ${response.status}`
+        } catch (error) {
+          signal.throwIfAborted()
+          reason = `${mirror.name}: ${errorMessage(error)}`
+        }
       }
     }
     throw snapshotFault('MANIFEST_UNAVAILABLE', { place: this.name, reason })

@@ -191,6 +191,8 @@ function rootOnly(builder: StateBuilder): StateSink {
     },
     slot: (key, value): void => builder.slot(key, value),
     endAccount: (): Uint8Array | undefined => builder.endAccount(),
+    sealAccounts: (depth): Uint8Array => builder.sealAccounts(depth),
+    sealSlots: (depth): Uint8Array => builder.sealSlots(depth),
     commit: (): void => {},
     cursor: new Uint8Array(0),
     position: undefined,

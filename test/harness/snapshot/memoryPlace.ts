@@ -5,7 +5,8 @@ import type { Clock } from '#lib/clock'
 export type Files = Map<string, Uint8Array>
 
 /** Reads the files of a snapshot. */
-export const filesIn = (dir: string): Files => new Map(readdirSync(dir).map((name) => [name, new Uint8Array(readFileSync(join(dir, name)))]))
+export const filesIn = (dir: string): Files =>
+  new Map(readdirSync(dir).map((name) => [name, new Uint8Array(readFileSync(join(dir, name)))]))
 
 /** Serves files at any URL, with ranges. @param on called with each request; its response, if any, is the answer */
 export function fetchFrom(files: Files, on: (name: string, url: URL) => Response | undefined = () => undefined): typeof fetch {

@@ -1,0 +1,74 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { RecordedChain } from '#devnet/recordedChain'
+import { systemClock } from '#lib/clock'
+import { serveSnapshot } from '#snapshot/serveSnapshot'
+import { scriptedIo } from '#test/harness/l1/scriptedIo'
+import { executeInto, Folders } from '#test/harness/snapshot/recordedDatadir'
+import { runCli } from '../run.ts'
+
+const folders = new Folders()
+const [datadir, out] = [folders.make(), folders.make()]
+const base = 6
+let chain: RecordedChain
+let flags: string[] = []
+
+async function run(...args: string[]) {
+  const io = scriptedIo({ clock: systemClock })
+  const code = await runCli(args, io)
+  return { code, ...io.written }
+}
+
+beforeAll(async () => {
+  chain = await executeInto(datadir, 'op-bedrock-to-holocene', base + 3, base)
+  const files = { rollup: join(datadir, 'rollup.json'), genesis: join(datadir, 'genesis.json') }
+  writeFileSync(files.rollup, JSON.stringify(chain.rollupJson))
+  writeFileSync(files.genesis, JSON.stringify(chain.genesisJson))
+  flags = ['--rollup.config', files.rollup, '--genesis', files.genesis]
+}, 120_000)
+afterAll(() => folders[Symbol.dispose]())
+
+it('cli/commands/snapshot: creates a snapshot, lists, verifies and restores it over HTTP, and the restored database verifies', async () => {
+  const created = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', out, '--json')
+  expect([created.code, created.err]).toEqual([0, ''])
+  const hash = chain.blocks[base]?.hash as string
+  expect(JSON.parse(created.out)).toMatchObject({ block: base, hash, flavour: 'minimal' })
+  expect(statSync(join(datadir, 'snapshot-key.pem')).mode & 0o777).toBe(0o600)
+  await using server = await serveSnapshot(out, { host: '127.0.0.1', port: 0 })
+  expect(JSON.parse((await run('snapshot', 'list', server.url, '--json')).out)).toMatchObject({ block: base, trust: 'none' })
+  const untrusted = await run('snapshot', 'verify', server.url, ...flags)
+  expect([untrusted.code, untrusted.err]).toEqual([2, expect.stringContaining('--start.block-hash')])
+  const trusted = [...flags, '--start.block-hash', hash, '--json']
+  expect(JSON.parse((await run('snapshot', 'verify', server.url, ...trusted)).out)).toMatchObject({ block: base, hash, trust: 'given' })
+  const restored = folders.make()
+  const done = await run('snapshot', 'restore', server.url, ...trusted, '--datadir', restored)
+  expect([done.code, done.err]).toEqual([0, ''])
+  expect(JSON.parse(done.out)).toMatchObject({ block: base, hash, trust: 'given' })
+  const verified = await run('db', 'verify', '--datadir', restored)
+  expect([verified.code, verified.out.split('\n').at(-2)]).toEqual([0, 'no differences'])
+  const stats = await run('db', 'stats', '--datadir', restored)
+  expect(stats.out).toMatch(/oldest state: block 6, oldest proof: block 6/)
+}, 120_000)
+
+it('cli/commands/snapshot: serves files of a snapshot only, with ranges', async () => {
+  await using server = await serveSnapshot(out, { host: '127.0.0.1', port: 0 })
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') => fetch(`${server.url}/${path}`, { method, headers })
+  for (const path of ['', 'snapshot-key.pem', '..%2f..%2fetc%2fpasswd', '../rollup.json', `${'a'.repeat(64)}.zst`])
+    expect((await get(path)).status).toBe(404)
+  expect((await get('manifest.json', {}, 'POST')).status).toBe(405)
+  const whole = Buffer.from(await (await get('manifest.json')).arrayBuffer())
+  const part = await get('manifest.json', { range: 'bytes=10-' })
+  expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, whole.subarray(10)])
+  expect((await get('manifest.json', { range: `bytes=${whole.length}-` })).status).toBe(416)
+})
+
+it('cli/commands/snapshot: refuses flavours that are not supported (FLAVOUR_UNSUPPORTED), and a key that others may read (SNAPSHOT_KEY_BAD)', async () => {
+  const full = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--flavour', 'full')
+  expect([full.code, full.err]).toEqual([2, expect.stringContaining('FLAVOUR_UNSUPPORTED')])
+  const key = join(datadir, 'open.pem')
+  writeFileSync(key, 'secret', { mode: 0o644 })
+  const open = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--snapshot.key', key)
+  expect([open.code, open.err]).toEqual([2, expect.stringContaining('SNAPSHOT_KEY_BAD')])
+  expect(open.err).not.toContain('secret')
+})
