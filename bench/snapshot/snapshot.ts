@@ -46,7 +46,10 @@ async function measure(folder: string, options: Options): Promise<readonly Row[]
   for (let round = 0; round < (options.rounds ?? 1); round++) {
     rmSync(out, { recursive: true, force: true })
     const made = await timed(() =>
-      createSnapshot({ signal, onProgress: () => {} }, { chainDir: join(world.dir, 'chain'), out, config, flavour: 'minimal', key: signingKey }),
+      createSnapshot(
+        { signal, onProgress: () => {} },
+        { chainDir: join(world.dir, 'chain'), out, config, flavour: 'minimal', key: signingKey },
+      ),
     )
     const manifest = made.result?.manifest
     if (manifest === undefined) throw new Error('no snapshot')

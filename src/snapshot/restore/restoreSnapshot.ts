@@ -80,6 +80,8 @@ export async function restoreSnapshot(
     bytes += size
     deps.onProgress({ bytes, ofBytes, leaves: loader.counts.accounts + loader.counts.slots })
   })
+  // the last account counts once it is ended
+  loader.endAccount()
   const { accounts, slots } = loader.counts
   await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2 })
   rmSync(saved, { force: true })
