@@ -228,7 +228,7 @@ it('cli/readFlags: warns of variables without a meaning, with the reason, and of
   expect(strangeVariables(env).map(({ message, fields }) => [message, fields['variable']])).toEqual([
     ['unknown variable', 'BASE_NODE_L1_ETH_RCP'],
     ['variable has no meaning here', 'BASE_NODE_L1_TRUST_RPC'],
-    ['variable has no meaning here', 'STATSD_ADDRESS'],
     ['variable has no effect yet', 'P2P_PORT'],
+    ['variable has no meaning here', 'STATSD_ADDRESS'],
   ])
 })

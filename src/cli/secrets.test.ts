@@ -76,6 +76,7 @@ const lines: readonly (readonly string[])[] = [
   ['logs'],
   ['explain', 'DISK_FULL'],
   ['completion', 'bash'],
+  ['snapshot', 'list', join(dir, 'none')],
 ]
 
 it('cli/secrets: the lines cover every command that reads settings or a node', () => {

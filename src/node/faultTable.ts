@@ -11,6 +11,7 @@ import { listenFault } from '#lib/faults'
 import { p2pFault } from '#p2p/faults'
 import { proofsFault } from '#proofs/faults'
 import { rpcFault } from '#rpc/faults'
+import { rethFault, snapshotFault } from '#snapshot/faults'
 import { stateFault } from '#state/faults'
 import { storeFault } from '#store/faults'
 import { trieFault } from '#trie/faults'
@@ -30,7 +31,9 @@ const makers = [
   listenFault,
   p2pFault,
   proofsFault,
+  rethFault,
   rpcFault,
+  snapshotFault,
   stateFault,
   storeFault,
   trieFault,

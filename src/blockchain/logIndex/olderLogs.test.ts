@@ -28,6 +28,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'trie nodes of a block in one row',
     'segments of finalized blocks',
     'index of changed rows in runs',
+    'short rows of trie nodes',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

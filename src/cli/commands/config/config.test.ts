@@ -133,7 +133,7 @@ it('cli/commands/config migrate: translates an env file of base/node with a reas
     [7, 'BASE_NODE_METRICS_ENABLED', 'dropped'],
     [8, 'RETH_PRUNING_ARGS', 'translated'],
     [9, 'STATSD_ADDRESS', 'dropped'],
-    [10, 'BASE_NODE_P2P_BOOTNODES', 'dropped'],
+    [10, 'BASE_NODE_P2P_BOOTNODES', 'renamed'],
     [11, 'RPC_PORT', 'invalid'],
     [12, 'HOST_DATA_DIR', 'kept'],
     [13, 'BASALT_CACHE', 'kept'],
@@ -147,6 +147,7 @@ it('cli/commands/config migrate: translates an env file of base/node with a reas
     'BASALT_LOG_LEVEL=info',
     'BASALT_RETAIN_BODIES=50000b',
     'BASALT_RETAIN_HISTORY=50000b',
+    'BASALT_P2P_BOOTNODES=enr:-x',
     'HOST_DATA_DIR=./reth-data',
     'BASALT_CACHE=512MB',
   ])
