@@ -1,8 +1,6 @@
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
-
-/** How far a header is trusted. `given`: the operator typed its hash; the others are those of L1. */
-export type TrustGrade = 'given' | 'batched' | 'attested' | 'resolved' | 'anchored' | 'derived'
+import type { Grade } from '#types/trust'
 
 /** Judge of the block that a chain begins with. */
 export interface TrustPort {
@@ -11,5 +9,5 @@ export interface TrustPort {
    * @param headers at and below the block, as far as the source has them, ascending
    * @throws Fault when the grade that the operator demands is not reached; it names what is missing
    */
-  verifyHeader(header: Header, hash: Hash, signal: AbortSignal): Promise<TrustGrade>
+  verifyHeader(header: Header, hash: Hash, signal: AbortSignal): Promise<Grade>
 }

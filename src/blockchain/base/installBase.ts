@@ -13,6 +13,8 @@ import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import type { Address } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
+import type { Grade } from '#types/trust'
+import { putBaseTrust } from '../baseTrust.ts'
 import { encodeLocation, encodeRow, encodeStoredTransaction } from '../chainRows.ts'
 import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
 import { indexLogs, pruneLogIndex } from '../logIndex/logIndex.ts'
@@ -31,9 +33,10 @@ export type BaseDeps = {
  * below count as pruned. Effects, in order: 1 segment files of blocks without receipts are written, 2 one transaction writes all rows and marks, and removes
  * the mark of a load. After a kill before 2 the next start removes the files.
  * @param blocks of `verifyBaseBlocks`
+ * @param trust grade of the last block, stored with it
  * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: readonly BaseBlock[]): BlockId {
+export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: readonly BaseBlock[], trust: Grade): BlockId {
   const base = blocks.at(-1)
   const first = blocks[0]
   if (base === undefined || first === undefined) throw new RangeError('no base block')
@@ -60,6 +63,7 @@ export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: read
       putGenesisId(tx, genesis)
       const id = { number: base.number, hash: base.hash }
       putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
+      putBaseTrust(tx, { block: id, grade: trust })
       dropLoadMark(tx)
     })
   } catch (error) {

@@ -3,6 +3,7 @@ import { installBase } from '#blockchain/base/installBase'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import type { StateLoader } from './stateLoader.ts'
 
@@ -13,6 +14,8 @@ export type Base = {
   readonly blocks: readonly GivenBlock[]
   /** first block of the chain */
   readonly genesis: BlockId
+  /** of the block of the state */
+  readonly trust: Grade
 }
 
 /**
@@ -21,7 +24,7 @@ export type Base = {
  * @returns the block
  * @throws Fault STATE_ROOT_WRONG, BASE_BLOCK_REFUSED (fatal); DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export async function installState(loader: StateLoader, dir: string, { hash, blocks, genesis }: Base): Promise<BlockId> {
+export async function installState(loader: StateLoader, dir: string, { hash, blocks, genesis, trust }: Base): Promise<BlockId> {
   const verified = verifyBaseBlocks(blocks, hash, genesis)
   const header = blocks.at(-1)?.header
   const found = loader.end()
@@ -30,5 +33,5 @@ export async function installState(loader: StateLoader, dir: string, { hash, blo
   }
   await loader[Symbol.asyncDispose]()
   await using kv = openChainKv(dir)
-  return installBase({ kv, segmentsDir: segmentsDir(dir), genesis }, verified)
+  return installBase({ kv, segmentsDir: segmentsDir(dir), genesis }, verified, trust)
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { readBaseTrust } from '#blockchain/baseTrust'
 import { createExecution } from '#blockchain/execution'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { silentLog } from '#lib/log'
@@ -124,7 +125,7 @@ it('snapshot/installState: a state with another root than its header is refused 
   loader.account(new Uint8Array(32).fill(0xff), 1n, 1n, undefined)
   const genesis = chain.config.genesis.l2
   const blocks = givenBlocks(chain, 0, base)
-  const install = (hash: Hash) => installState(loader, dir, { hash, blocks, genesis })
+  const install = (hash: Hash) => installState(loader, dir, { hash, blocks, genesis, trust: 'given' })
   await expect(install(chain.blocks[base - 1]?.hash as Hash)).rejects.toMatchObject({ code: 'BASE_BLOCK_REFUSED' })
   await expect(install(chain.blocks[base]?.hash as Hash)).rejects.toMatchObject({ code: 'STATE_ROOT_WRONG' })
   await loader[Symbol.asyncDispose]()
@@ -144,8 +145,12 @@ async function deriveFrom(at: number, bodiesFrom: number): Promise<void> {
   }
   const hash = chain.blocks[at]?.hash as Hash
   const blocks = givenBlocks(chain, 0, at).map((block, number) => (number < bodiesFrom ? { header: block.header } : block))
-  await installState(loader, dir, { hash, blocks, genesis: chain.config.genesis.l2 })
+  await installState(loader, dir, { hash, blocks, genesis: chain.config.genesis.l2, trust: 'given' })
   await using restored = openChainKv(dir)
+  {
+    using reader = restored.snapshot()
+    expect(readBaseTrust(reader)).toEqual({ block: { number: at, hash }, grade: 'given' })
+  }
   const nodes = createRecordedNodes('op-bedrock-to-holocene', restored)
   const first = nodes.start()
   expect((await first.engine.heads()).finalized.hash).toBe(hash)

@@ -7,12 +7,12 @@ import { readLoadMark } from '#state/loadMark'
 import { openForeignChainReader } from '#store/chainTables'
 import { freeBytes } from '#store/freeSpace'
 import type { BlockId } from '#types/blockRef'
+import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import { type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { installState } from '../load/installState.ts'
 import { StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
-import type { TrustGrade } from '../trustPort.ts'
 import { loadChunks, type StateSink } from './loadChunks.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
 import { gradeOf, SnapshotReader, type TrustSource } from './snapshotReader.ts'
@@ -39,7 +39,7 @@ export type Restored = {
   readonly stateRoot: string
   readonly accounts: number
   readonly slots: number
-  readonly trust: TrustGrade
+  readonly trust: Grade
   readonly signer: string
 }
 
@@ -83,7 +83,7 @@ export async function restoreSnapshot(
   // the last account counts once it is ended
   loader.endAccount()
   const { accounts, slots } = loader.counts
-  await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2 })
+  await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
   rmSync(saved, { force: true })
   return { ...idOf(known), accounts, slots, trust }
 }

@@ -2,11 +2,12 @@ import type { GivenBlock } from '#blockchain/base/baseBlocks'
 import { fromHex } from '#lib/hex'
 import { type Header, hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
+import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import { blobsIn, decodeBlocks } from '../format/chunks.ts'
 import { type ChunkEntry, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { TopNodes } from '../format/topNodes.ts'
-import type { TrustGrade, TrustPort } from '../trustPort.ts'
+import type { TrustPort } from '../trustPort.ts'
 import { contentOf, reading, type Trusted } from './checkChunk.ts'
 import type { SnapshotPlace } from './places.ts'
 import { readAhead } from './readAhead.ts'
@@ -77,7 +78,7 @@ export class SnapshotReader {
  * Returns how far a header is trusted.
  * @throws Fault SNAPSHOT_UNTRUSTED, and those of the port
  */
-export async function gradeOf(header: Header, { given, trust }: TrustSource, signal: AbortSignal): Promise<TrustGrade> {
+export async function gradeOf(header: Header, { given, trust }: TrustSource, signal: AbortSignal): Promise<Grade> {
   const hash = hashHeader(header)
   if (given === hash) return 'given'
   const untrusted = (reason: string): Error => snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason })

@@ -4,11 +4,11 @@ import { ancestorsNeeded, type GivenBlock, verifyBaseBlocks } from '#blockchain/
 import { freeBytes } from '#store/freeSpace'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { Grade } from '#types/trust'
 import { rethFault, snapshotFault } from '../faults.ts'
 import { installState } from '../load/installState.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { gradeOf, type TrustSource } from '../restore/snapshotReader.ts'
-import type { TrustGrade } from '../trustPort.ts'
 import { type FilesDeps, openSnapshotFiles, type SnapshotFiles } from './archives/snapshotFiles.ts'
 import { type LoadDeps, loadState } from './loadState.ts'
 import { Database } from './mdbx/database.ts'
@@ -44,7 +44,7 @@ export type Imported = BlockId & {
   readonly accounts: number
   readonly slots: number
   readonly codes: number
-  readonly trust: TrustGrade
+  readonly trust: Grade
 }
 
 /**
@@ -77,7 +77,7 @@ export async function importReth(deps: ImportDeps, options: ImportOptions): Prom
   await using loader = await openStateLoader({ dir, source: `block ${number} ${hash} of reth`, command })
   await loadState({ signal: deps.signal, onProgress: (progress) => deps.onProgress({ phase: 'load', ...progress }) }, database, loader)
   const { accounts, slots, codes } = loader.counts
-  await installState(loader, dir, { hash, blocks, genesis })
+  await installState(loader, dir, { hash, blocks, genesis, trust })
   rmSync(workDir, { recursive: true, force: true })
   return { number, hash, stateRoot: header.stateRoot, accounts, slots, codes, trust }
 }
