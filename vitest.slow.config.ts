@@ -7,6 +7,7 @@ const sampled = [
   'src/consensus/sequencerChaos.test.ts',
   'src/database/verify.test.ts',
   'src/node/hostileClients.test.ts',
+  'src/proofs/recorder.test.ts',
   'src/snapshot/{hostile,load/stateLoader,reth/damage}.test.ts',
   'src/state/chainState.test.ts',
   'src/store/journal.test.ts',

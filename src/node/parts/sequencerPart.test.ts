@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { serveL1 } from '#devnet/l1Server'
 import { createRecordedL1 } from '#devnet/recordedL1'
@@ -73,7 +73,7 @@ async function sendTransfer({ l2ChainId }: RollupConfig, url: string, nonce: num
 }
 
 it('node/parts/sequencerPart: seals due blocks, then one per second, with origins from L1', {
-  timeout: 20_000,
+  timeout: 40_000,
 }, async () => {
   await using l1 = await withL1(3)
   await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 20_000)
@@ -86,7 +86,8 @@ it('node/parts/sequencerPart: seals due blocks, then one per second, with origin
   expect(output.blockRef.l1origin.number).toBe(1)
   expect(node.sequencer?.status()).toMatchObject({ isActive: true, last: { transactions: 1 } })
   expect(node.sequencer?.status().last?.block.number).toBeGreaterThanOrEqual(23)
-  expect(Math.abs(node.sequencer?.status().last?.lateMs ?? 1_000)).toBeLessThan(500)
+  // a busy machine may delay a single block
+  await vi.waitFor(() => expect(Math.abs(node.sequencer?.status().last?.lateMs ?? 1_000)).toBeLessThan(500), { timeout: 10_000 })
 })
 
 it('node/parts/sequencerPart: sequences on an execution half in another process, and continues its own chain after a restart', {
