@@ -90,7 +90,7 @@ it(
     expect((await fetch(engine, { method: 'POST', body: '{}' })).status).toBe(401)
     expect([half.status(), driver.execution, driver.urls.http]).toEqual([undefined, undefined, undefined])
   },
-  60_000,
+}, 90_000)
 )
 
 it('node/modes: waits for the engine as a consensus half, reports that, and continues each time the engine is back', async () => {
