@@ -63,35 +63,30 @@ async function freePort(): Promise<number> {
   return port
 }
 
-it(
-  'node/modes: derives the recorded chain with two halves over HTTP, each with the methods of its ports',
-  { timeout: 90_000 },
-  async () => {
-    await using l1 = await serveRecordedL1(chain.l1.blocks.length - 1)
-    await using half = await startNode(deps, execution())
-    const { http = '', engine = '' } = half.urls
-    expect(half.problems()).toEqual(['no consensus half has called since the start'])
-    expect(await rpcCall(http, 'eth_syncing')).toEqual({ startingBlock: '0x0', currentBlock: '0x0', highestBlock: '0x0' })
-    await using driver = await startNode(deps, consensus(engine, l1.url))
-    await until(() => safeOf(half) === last, half, driver)
+it('node/modes: derives the recorded chain with two halves over HTTP, each with the methods of its ports', async () => {
+  await using l1 = await serveRecordedL1(chain.l1.blocks.length - 1)
+  await using half = await startNode(deps, execution())
+  const { http = '', engine = '' } = half.urls
+  expect(half.problems()).toEqual(['no consensus half has called since the start'])
+  expect(await rpcCall(http, 'eth_syncing')).toEqual({ startingBlock: '0x0', currentBlock: '0x0', highestBlock: '0x0' })
+  await using driver = await startNode(deps, consensus(engine, l1.url))
+  await until(() => safeOf(half) === last, half, driver)
 
-    {
-      using view = (half.execution ?? expect.fail()).view()
-      expect(chain.blocks.map((_, number) => view.canonicalHash(number))).toEqual(chain.blocks.map(({ hash }) => hash))
-    }
-    await until(() => driver.problems().length === 0, driver)
-    expect(half.problems()).toEqual([])
-    const { rollup = '' } = driver.urls
-    expect(await rpcCall(http, 'eth_syncing')).toBe(false)
-    expect(await rpcCall(rollup, 'optimism_syncStatus')).toMatchObject({ safe_l2: { number: last, hash: chain.blocks[last]?.hash } })
-    const output = (await rpcCall(rollup, 'optimism_outputAtBlock', ['0x2'])) as { outputRoot: string }
-    expect(output.outputRoot).toBe('0xbdd0ba72642d2e6fc199f6b759d0508cb53acc9f1327a9bd770b508776972e9e')
-    for (const url of [http, rollup]) expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    expect((await fetch(engine, { method: 'POST', body: '{}' })).status).toBe(401)
-    expect([half.status(), driver.execution, driver.urls.http]).toEqual([undefined, undefined, undefined])
-  },
+  {
+    using view = (half.execution ?? expect.fail()).view()
+    expect(chain.blocks.map((_, number) => view.canonicalHash(number))).toEqual(chain.blocks.map(({ hash }) => hash))
+  }
+  await until(() => driver.problems().length === 0, driver)
+  expect(half.problems()).toEqual([])
+  const { rollup = '' } = driver.urls
+  expect(await rpcCall(http, 'eth_syncing')).toBe(false)
+  expect(await rpcCall(rollup, 'optimism_syncStatus')).toMatchObject({ safe_l2: { number: last, hash: chain.blocks[last]?.hash } })
+  const output = (await rpcCall(rollup, 'optimism_outputAtBlock', ['0x2'])) as { outputRoot: string }
+  expect(output.outputRoot).toBe('0xbdd0ba72642d2e6fc199f6b759d0508cb53acc9f1327a9bd770b508776972e9e')
+  for (const url of [http, rollup]) expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  expect((await fetch(engine, { method: 'POST', body: '{}' })).status).toBe(401)
+  expect([half.status(), driver.execution, driver.urls.http]).toEqual([undefined, undefined, undefined])
 }, 90_000)
-)
 
 it('node/modes: waits for the engine as a consensus half, reports that, and continues each time the engine is back', async () => {
   await using l1 = await serveRecordedL1(20)
