@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 import { slowOnly } from './vitest.slow.config.ts'
 
+/** They measure their process, and no other test runs in it. */
+const ofProcess = ['src/lib/processMemory.test.ts']
+
 /** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
 const modules =
   'lib proofVerifier p2p/protocol types chainspec trie evm nativeContracts state derive consensus engine block blockchain txpool proofs pending snapshot simulation executionThread batcher flashblocks l1 l2 rpc'
@@ -16,12 +19,18 @@ export default defineConfig({
     // much is made and thrown away: with more room for what is young less of the time goes to collecting it
     execArgv: ['--max-semi-space-size=64'],
     projects: [
-      { test: { name: 'shared', include: shared, isolate: false, testTimeout: 30_000 } },
+      { test: { name: 'shared', include: shared, exclude: ofProcess, isolate: false, testTimeout: 30_000 } },
       {
         test: {
           name: 'alone',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...shared, ...slowOnly, 'test/data/**', 'node_modules/**'],
+          exclude: [
+            ...shared.filter((glob) => glob !== 'src/lib/**/*.test.ts'),
+            'src/lib/**/!(processMemory).test.ts',
+            ...slowOnly,
+            'test/data/**',
+            'node_modules/**',
+          ],
           testTimeout: 30_000,
         },
       },

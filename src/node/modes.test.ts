@@ -49,7 +49,7 @@ async function serveRecordedL1(head: number): Promise<{ url: string; reveal(head
 
 async function until(isThere: () => boolean, ...nodes: Node[]): Promise<void> {
   for (let waited = 0; !isThere(); waited += 20) {
-    if (waited > 60_000) throw new Error(`stuck: ${JSON.stringify(nodes.map((node) => [node.status(), node.problems()]))}`)
+    if (waited > 20_000) throw new Error(`stuck: ${JSON.stringify(nodes.map((node) => [node.status(), node.problems()]))}`)
     await Promise.race([systemClock.delay(20), ...nodes.map(({ stopped }) => stopped)])
   }
 }
@@ -86,7 +86,7 @@ it('node/modes: derives the recorded chain with two halves over HTTP, each with 
   for (const url of [http, rollup]) expect((await fetch(`${url}/readyz`)).status).toBe(200)
   expect((await fetch(engine, { method: 'POST', body: '{}' })).status).toBe(401)
   expect([half.status(), driver.execution, driver.urls.http]).toEqual([undefined, undefined, undefined])
-}, 90_000)
+}, 60_000)
 
 it('node/modes: waits for the engine as a consensus half, reports that, and continues each time the engine is back', async () => {
   await using l1 = await serveRecordedL1(20)

@@ -168,7 +168,7 @@ describe('proofs/recorder', () => {
     expect(check(40)).toEqual([10, 360])
   })
 
-  it('keeps each state readable around a gap that begins and ends inside of runs', { timeout: 120_000 }, () => {
+  it('keeps each state readable around a gap that begins and ends inside of runs', () => {
     const { chain, append, settle, dropTo, check } = start(8)
     settle()
     append(30)

@@ -12,7 +12,7 @@ import { contentOf, reading, type Trusted } from './checkChunk.ts'
 import type { SnapshotPlace } from './places.ts'
 import { readAhead } from './readAhead.ts'
 
-/** What the operator vouches for, and who judges otherwise. */
+/** The hash that the operator vouches for; without one, `trust` grades the header. */
 export type TrustSource = { readonly given?: Hash | undefined; readonly trust?: TrustPort | undefined }
 
 /** A snapshot whose block is trusted. Every chunk it returns has the hash of its name. */

@@ -1,4 +1,4 @@
-import { type Cause, inBoth, isObject } from './causes.ts'
+import { type Cause, inBoth, inOurs, isObject, ofObject, without } from './causes.ts'
 
 /** Causes of both client families, which apply last. */
 export const commonCauses: readonly Cause[] = [
@@ -12,6 +12,11 @@ export const commonCauses: readonly Cause[] = [
       return { theirs, ours: { result: Object.fromEntries(Object.entries(ours.result).filter(([name]) => name in known)) } }
     },
   },
+  inOurs(
+    'the sync status has the trust in the start of the state',
+    /^optimism_syncStatus$/,
+    ofObject((status) => without(status, 'trust')),
+  ),
   {
     name: 'an internal error has no data',
     methods: /./,
