@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { slowOnly } from './vitest.slow.config.ts'
+import { system } from './vitest.system.config.ts'
 
 /** They measure their process, and no other test runs in it. */
 const ofProcess = ['src/lib/processMemory.test.ts']
@@ -19,7 +20,7 @@ export default defineConfig({
     // much is made and thrown away: with more room for what is young less of the time goes to collecting it
     execArgv: ['--max-semi-space-size=64'],
     projects: [
-      { test: { name: 'shared', include: shared, exclude: ofProcess, isolate: false, testTimeout: 30_000 } },
+      { test: { name: 'shared', include: shared, exclude: [...ofProcess, ...system], isolate: false, testTimeout: 30_000 } },
       {
         test: {
           name: 'alone',
@@ -28,6 +29,7 @@ export default defineConfig({
             ...shared.filter((glob) => glob !== 'src/lib/**/*.test.ts'),
             'src/lib/**/!(processMemory).test.ts',
             ...slowOnly,
+            ...system,
             'test/data/**',
             'node_modules/**',
           ],

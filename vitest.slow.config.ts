@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The tests of which `npm test` runs a sample (`test/harness/sample.ts`), with all their cases. */
+/** The tests of which `npm test` and `npm run test:system` run a sample (`test/harness/sample.ts`), with all their cases. */
 const sampled = [
   'src/batcher/batcherProperties.test.ts',
   'src/blockchain/{kill,reorg}.test.ts',
@@ -18,7 +18,7 @@ const sampled = [
   'test/process/{cli,devnet,network,supervisor}.test.ts',
 ]
 
-/** Tests that take long and rarely fail: `npm test` leaves them out. */
+/** Tests that take long and rarely fail: the other suites leave them out. */
 export const slowOnly: readonly string[] = [
   'src/{devnet/devnetPeers,p2p/thread/p2pThread}.test.ts',
   'test/follow/recorded.test.ts',

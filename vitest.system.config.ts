@@ -1,0 +1,38 @@
+import { defineConfig } from 'vitest/config'
+import { slowOnly } from './vitest.slow.config.ts'
+
+/** Tests of whole nodes and processes, and of faults and kills at many places. Each takes seconds: CI runs them, `npm test` does not. */
+export const system: readonly string[] = [
+  'src/batcher/{batcherFaults,batcherProperties}.test.ts',
+  'src/blockchain/{importPayloads,kill,segments/segmentMover}.test.ts',
+  'src/cli/commands/{proofs,snapshot}.test.ts',
+  'src/consensus/{chaos,followChaos,restart,sequencerChaos}.test.ts',
+  'src/database/{compact,migrate,segments,stats,verify}.test.ts',
+  'src/derive/restart.test.ts',
+  'src/executionThread/{commitThread,moving}.test.ts',
+  'src/l1/economy.test.ts',
+  'src/lib/kzgThread.test.ts',
+  'src/node/{hostileClients,importFile,modes,node,retention,transactions}.test.ts',
+  'src/node/parts/{l1Part,proofsFaults,proofsPart,sequencerPart}.test.ts',
+  'src/node/health/healthServer.test.ts',
+  'src/p2p/net/p2pNode.test.ts',
+  'src/proofs/{recorder,verifyProofs}.test.ts',
+  'src/rpc/server/unreadAnswers.test.ts',
+  'src/snapshot/{hostile,snapshot,load/stateLoader,reth/damage,reth/importReth}.test.ts',
+  'test/bench/generatedState.test.ts',
+  'test/contract/evmLeak.test.ts',
+  'test/differential/{evmFuzz,evmPrograms,tracedFrames}.test.ts',
+  'test/{faults,model,process}/*.test.ts',
+]
+
+export default defineConfig({
+  test: {
+    include: [...system],
+    exclude: [...slowOnly],
+    // many wait for processes and timers
+    maxWorkers: 3,
+    execArgv: ['--max-semi-space-size=64'],
+    testTimeout: 30_000,
+    passWithNoTests: false,
+  },
+})
