@@ -24,10 +24,28 @@ const method = methodsOf<CallContext>()
 const big = 'x'.repeat(50_000)
 const kept = [Buffer.from('["'), Buffer.from(big), Buffer.from('","é"]')]
 const common = { doc: 'Test.', params: [], example: { params: [] } } as const
+
+const lazyChunks = 400
+const chunk = Buffer.alloc(100_000, 'y')
+/** number of chunks that were encoded for all answers */
+let encoded = 0
+function lazyText(): ByteList {
+  const encode = (): Buffer => {
+    encoded++
+    return chunk
+  }
+  return new ByteList(Array.from({ length: lazyChunks }, () => ({ length: chunk.length, encode }))).between('"', '"')
+}
+
 const registry = createRegistry<CallContext>([
   method({
     ...{ ...common, name: 'test_bytes', cost: 'block-read' },
     result: { doc: 'bytes', bytes: () => new ByteList(kept) },
+    run: () => undefined,
+  }),
+  method({
+    ...{ ...common, name: 'test_lazy', cost: 'block-read' },
+    result: { doc: 'a string of 40 MB', bytes: () => lazyText() },
     run: () => undefined,
   }),
   method({ ...common, name: 'test_text', cost: 'instant', result: { doc: 'text', encode: (value: string) => value }, run: () => 'ö' }),
@@ -94,4 +112,38 @@ it('rpc/results/byteList: byte results are lines over the Unix socket', async ()
   const read = text(socket)
   socket.end(`${JSON.stringify(call(1))}`)
   expect((await read).split('\n').map((line) => (line === '' ? '' : (JSON.parse(line) as unknown)))).toEqual([whole[0], ''])
+})
+
+it.each([
+  ['the fast lane', ''],
+  ['the slow lane', 'x-other: 1\r\n'],
+])('rpc/results/byteList: %s encodes a lazy result while the client reads it, then answers the next request', async (_lane, header) => {
+  await using server = await serve()
+  const requestOf = (body: unknown): string => {
+    const text = JSON.stringify(body)
+    return `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${header}content-length: ${text.length}\r\n\r\n${text}`
+  }
+  encoded = 0
+  const socket = connect({ host: '127.0.0.1', port: server.port, allowHalfOpen: true })
+  socket.write(requestOf(call(1, 'test_lazy')) + requestOf(call(2, 'test_text')))
+  while (encoded === 0) await (await fetch(server.url, { method: 'POST', body: JSON.stringify(call(3, 'test_text')) })).text()
+  expect(encoded).toBeLessThan(lazyChunks / 2)
+  const parts: string[] = []
+  for await (const part of socket.setEncoding('utf8')) {
+    parts.push(String(part))
+    if (parts.slice(-2).join('').endsWith('"ö"}')) break
+  }
+  const expected = [`{"jsonrpc":"2.0","id":1,"result":"${'y'.repeat(lazyChunks * chunk.length)}"}`, '{"jsonrpc":"2.0","id":2,"result":"ö"}']
+  const bodies = parts.join('').split(/HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*\r\n/)
+  expect(bodies.map((body, at) => body === ['', ...expected][at])).toEqual([true, true, true])
+  expect(encoded).toBe(lazyChunks)
+})
+
+it('rpc/results/byteList: a client that has closed its half of the connection gets all of a lazy result', async () => {
+  await using server = await serve()
+  const socket = connect({ host: '127.0.0.1', port: server.port, allowHalfOpen: true })
+  const body = JSON.stringify(call(1, 'test_lazy'))
+  socket.end(`POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  const answer = await text(socket)
+  expect(answer.length - answer.indexOf('\r\n\r\n')).toBe(lazyChunks * chunk.length + '\r\n\r\n{"jsonrpc":"2.0","id":1,"result":""}'.length)
 })

@@ -29,8 +29,8 @@ it('rpc/results/byteList: a long list has few blocks, and a short one a small bl
     for (let line = 0; line < lines; line++) writer.ascii('x'.repeat(1_000))
     return writer.finish()
   }
-  expect(listOf(8_000).pieces.length).toBeLessThan(16)
-  expect(listOf(1).pieces[0]?.buffer.byteLength).toBeLessThan(40_000)
+  expect([...listOf(8_000).pieces()].length).toBeLessThan(16)
+  expect([...listOf(1).pieces()][0]?.buffer.byteLength).toBeLessThan(40_000)
 })
 
 it('rpc/results/byteList: does not copy a long piece', () => {
@@ -39,7 +39,7 @@ it('rpc/results/byteList: does not copy a long piece', () => {
   writer.ascii('[')
   writer.bytes(long)
   writer.ascii(']')
-  const { pieces } = writer.finish()
+  const pieces = [...writer.finish().pieces()]
   expect(pieces.map(({ length }) => length)).toEqual([1, 20_000, 1])
   expect(pieces[1]?.buffer).toBe(long.buffer)
 })
@@ -47,4 +47,27 @@ it('rpc/results/byteList: does not copy a long piece', () => {
 it('rpc/results/byteList: between counts the added text in bytes', () => {
   const around = new ByteList([Buffer.from('b')]).between('é', '!')
   expect([String(around), around.length]).toEqual(['éb!', 4])
+})
+
+it('rpc/results/byteList: a lazy chunk is encoded when its turn comes, each time', () => {
+  const encoded: string[] = []
+  const chunkOf = (text: string) => ({
+    length: text.length,
+    encode: () => {
+      encoded.push(text)
+      return Buffer.from(text)
+    },
+  })
+  const writer = new ByteWriter()
+  writer.ascii('[')
+  writer.lazy(chunkOf('1,'))
+  writer.lazy(chunkOf('2'))
+  writer.ascii(']')
+  const list = writer.finish().between('<', '>')
+  expect([list.length, list.isLazy, encoded]).toEqual([7, true, []])
+  const pieces = list.pieces()
+  expect([pieces.next(), pieces.next(), pieces.next()].map(({ value }) => String(value))).toEqual(['<', '[', '1,'])
+  expect(encoded).toEqual(['1,'])
+  expect(String(list)).toBe('<[1,2]>')
+  expect(encoded).toEqual(['1,', '1,', '2'])
 })

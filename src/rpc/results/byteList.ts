@@ -1,25 +1,43 @@
 import { Buffer } from 'node:buffer'
 
+/** A chunk of known length that is encoded each time it is sent. */
+export type LazyChunk = { readonly length: number; encode(): Buffer }
+
 /** Immutable list of byte chunks. As a result: JSON in UTF-8. */
 export class ByteList {
-  readonly pieces: readonly Buffer[]
+  readonly #chunks: readonly (Buffer | LazyChunk)[]
   /** total length of the chunks */
   readonly length: number
 
-  constructor(pieces: readonly Buffer[]) {
-    this.pieces = pieces
-    this.length = pieces.reduce((sum, { length }) => sum + length, 0)
+  constructor(chunks: readonly (Buffer | LazyChunk)[]) {
+    this.#chunks = chunks
+    this.length = chunks.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** Whether some chunks are encoded when they are sent, so that the list needs less memory than its length. */
+  get isLazy(): boolean {
+    return this.#chunks.some((chunk) => 'encode' in chunk)
+  }
+
+  /** The chunks in order. A lazy one is encoded when its turn comes. */
+  *pieces(): Generator<Buffer, undefined> {
+    for (const chunk of this.#chunks) yield 'encode' in chunk ? chunk.encode() : chunk
   }
 
   /** The chunks in one buffer. */
   joined(): Buffer {
-    const [first, second] = this.pieces
-    return first !== undefined && second === undefined ? first : Buffer.concat(this.pieces, this.length)
+    const [first, second] = this.#chunks
+    return first instanceof Buffer && second === undefined ? first : Buffer.concat([...this.pieces()], this.length)
   }
 
   /** A copy with text before and after it. */
   between(before: string, after: string): ByteList {
-    return new ByteList([Buffer.from(before, 'utf8'), ...this.pieces, Buffer.from(after, 'utf8')])
+    return ByteList.concat([Buffer.from(before, 'utf8'), this, Buffer.from(after, 'utf8')])
+  }
+
+  /** A list with the chunks of all parts. */
+  static concat(parts: readonly (Buffer | ByteList)[]): ByteList {
+    return new ByteList(parts.flatMap((part): readonly (Buffer | LazyChunk)[] => (part instanceof ByteList ? part.#chunks : [part])))
   }
 
   toString(): string {
@@ -37,7 +55,7 @@ const blockBytes = { first: 32_768, most: 2 ** 20 }
 
 /** Builds a list of byte chunks. */
 export class ByteWriter {
-  readonly #pieces: Buffer[] = []
+  readonly #pieces: (Buffer | LazyChunk)[] = []
   #block = Buffer.alloc(0)
   /** range in the block that is not a chunk yet */
   #from = 0
@@ -74,6 +92,12 @@ export class ByteWriter {
     this.#reserve(length)
     buffer.copy(this.#block, this.#to, from, to)
     this.#to += length
+  }
+
+  lazy(chunk: LazyChunk): void {
+    this.#cut()
+    this.#pieces.push(chunk)
+    this.#length += chunk.length
   }
 
   finish(): ByteList {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Bucket } from '../limits/rateTable.ts'
+import { ByteList } from '../results/byteList.ts'
 import { type ByteBudget, freeBodyBytes, type Hold } from './body.ts'
 import { ShareCaller } from './caller.ts'
 import type { ConnectionSlot } from './connectionSlots.ts'
@@ -48,6 +49,8 @@ export type FastLaneLimits = {
 const maxAheadBytes = 65_536
 /** Unsent answer bytes of one connection; beyond it the lane starts no further request of that connection. */
 const maxUnsentBytes = 16_000_000
+/** Bytes of an answer that are written at once; the rest follows when the socket has taken them. */
+const writtenBytes = 1_000_000
 /** Time after which the pipelined requests of one connection yield to other connections. */
 const turnMs = 5
 
@@ -97,6 +100,9 @@ type Lane = {
 /** A request whose body has not arrived completely. */
 type Partial = { readonly deadline: Disposable; readonly hold: Hold }
 
+/** An answer that is being written. `large`: to dispose of when it is sent */
+type Outgoing = { readonly chunks: Iterator<Buffer>; restBytes: number; isLast: boolean; readonly large: Disposable | undefined }
+
 class LaneConnection {
   readonly #socket: Socket
   readonly #slot: ConnectionSlot
@@ -110,10 +116,11 @@ class LaneConnection {
   /** true while a call runs, the client has to read first, or other connections have their turn */
   #isBusy = false
   #isRunning = false
+  #outgoing: Outgoing | undefined
   #unsentBytes = 0
 
   readonly #onData = (chunk: Buffer): void => this.#receive(chunk)
-  readonly #onEnd = (): void => (this.#isRunning ? this.destroy() : this.#socket.destroySoon())
+  readonly #onEnd = (): void => this.#ended()
   readonly #onTimeout = (): void => {
     if (!this.#isRunning) this.destroy()
   }
@@ -145,6 +152,13 @@ class LaneConnection {
     this.#partial = undefined
     this.#unread[Symbol.dispose]()
     this.#lane.left(this)
+  }
+
+  /** The client has closed its half of the connection. */
+  #ended(): void {
+    if (this.#isRunning) this.destroy()
+    else if (this.#outgoing) this.#outgoing.isLast = true
+    else this.#socket.destroySoon()
   }
 
   #receive(chunk: Buffer): void {
@@ -246,7 +260,56 @@ class LaneConnection {
       return
     }
     const isLast = reply.isLast === true || this.#lane.isClosing
-    this.#write(reply, isLast ? 'ends' : 'stays')
+    const { body } = reply
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const head = this.#lane.deps.heads.head(reply, length, isLast ? 'ends' : 'stays')
+    if (typeof body === 'string') {
+      this.#writeText(head, body, length)
+      this.#finish(isLast, large)
+    } else {
+      const sent = ByteList.concat([Buffer.from(head, 'latin1'), body])
+      this.#outgoing = { chunks: sent.pieces(), restBytes: sent.length, isLast, large }
+      this.#writeMore(this.#outgoing)
+    }
+  }
+
+  #writeText(head: string, body: string, length: number): void {
+    const socket = this.#socket
+    const encoding = length === body.length ? 'latin1' : 'utf8'
+    if (length < maxAheadBytes) {
+      socket.write(head + body, encoding)
+      return
+    }
+    socket.cork()
+    socket.write(Buffer.from(head, 'latin1'))
+    socket.write(body, encoding)
+    socket.uncork()
+  }
+
+  /** Writes the next chunks of an answer. A socket that has taken them all calls for more. */
+  #writeMore(outgoing: Outgoing): void {
+    const socket = this.#socket
+    socket.cork()
+    let [written, next] = [0, outgoing.chunks.next()]
+    for (; next.done !== true; next = outgoing.chunks.next()) {
+      socket.write(next.value)
+      written += next.value.length
+      if (written >= writtenBytes) break
+    }
+    socket.uncork()
+    outgoing.restBytes -= written
+    this.#isBusy = outgoing.restBytes > 0
+    if (this.#isBusy) {
+      this.#count()
+      return
+    }
+    this.#outgoing = undefined
+    this.#finish(outgoing.isLast, outgoing.large)
+  }
+
+  /** Called when all of an answer is written. */
+  #finish(isLast: boolean, large: Disposable | undefined): void {
+    const socket = this.#socket
     if (large) socket.write('', () => large[Symbol.dispose]()) // called once all previous writes are sent
     this.#count()
     if (isLast) {
@@ -255,36 +318,22 @@ class LaneConnection {
     } else if (socket.writableLength > maxUnsentBytes) this.#isBusy = true
   }
 
-  #write(reply: Reply, connection: 'stays' | 'ends'): void {
-    const socket = this.#socket
-    const { body } = reply
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const head = this.#lane.deps.heads.head(reply, length, connection)
-    if (typeof body === 'string' && length < maxAheadBytes) {
-      socket.write(head + body, length === body.length ? 'latin1' : 'utf8')
-      return
-    }
-    socket.cork()
-    socket.write(Buffer.from(head, 'latin1'))
-    if (typeof body === 'string') socket.write(body, length === body.length ? 'latin1' : 'utf8')
-    else for (const piece of body.pieces) socket.write(piece)
-    socket.uncork()
-  }
-
   /** Counts the bytes that the kernel has not accepted as unread. */
   #count(): void {
-    const unsent = this.#socket.writableLength
+    const unsent = this.#socket.writableLength + (this.#outgoing?.restBytes ?? 0)
     this.#unread.add(unsent - this.#unsentBytes)
     this.#unsentBytes = unsent
   }
 
   #drained(): void {
-    this.#count()
-    if (this.#isBusy && !this.#isRunning) this.#goOn()
+    const wasBusy = this.#isBusy
+    if (this.#outgoing) this.#writeMore(this.#outgoing)
+    else this.#count()
+    if (wasBusy && !this.#isRunning) this.#goOn()
   }
 
   #goOn(): void {
-    if (this.#isRunning || this.#socket.destroyed || this.#socket.writableEnded) return
+    if (this.#isRunning || this.#outgoing || this.#socket.destroyed || this.#socket.writableEnded) return
     this.#isBusy = false
     this.#answerAll()
     if (!this.#isBusy && this.#socket.isPaused()) this.#socket.resume()

@@ -23,11 +23,8 @@ export function answerWith(id: RequestId, result: Result): Answer {
 
 export function listOf(answers: readonly Answer[]): Answer {
   if (answers.every((one) => typeof one === 'string')) return `[${answers.join(',')}]`
-  const pieces = answers.flatMap((one, at) => [
-    Buffer.from(at === 0 ? '[' : ','),
-    ...(typeof one === 'string' ? [Buffer.from(one, 'utf8')] : one.pieces),
-  ])
-  return new ByteList([...pieces, Buffer.from(']')])
+  const pieces = answers.flatMap((one, at) => [Buffer.from(at === 0 ? '[' : ','), typeof one === 'string' ? Buffer.from(one, 'utf8') : one])
+  return ByteList.concat([...pieces, Buffer.from(']')])
 }
 
 /** Whether a value can be sent back as an id. Numbers such as 1e999 cannot. */

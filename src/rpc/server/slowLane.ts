@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
 import type { Log } from '#lib/log'
 import { invalidRequest, requestTooBig, serverBusy } from '../errors.ts'
 import type { Bucket } from '../limits/rateTable.ts'
@@ -48,8 +49,13 @@ function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast
     response.end(body, 'utf8')
     return
   }
+  if (body.isLazy) {
+    // the handlers of the response report a failure
+    pipeline(Readable.from(body.pieces(), { highWaterMark: 1 }), response, () => {})
+    return
+  }
   response.cork()
-  for (const piece of body.pieces) response.write(piece)
+  for (const piece of body.pieces()) response.write(piece)
   response.end()
 }
 

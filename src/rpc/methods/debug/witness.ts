@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { parseAttributes } from '#engine/payloadJson'
 import { toHex } from '#lib/hex'
 import type { PayloadAttributes } from '#types/payload'
@@ -13,9 +14,33 @@ import { wellFormed } from '../engine/engineCodecs.ts'
 import { ofHash, prunedStateNow, requireBlockAt, sealed } from '../eth/atBlock.ts'
 import { finished } from './tracing.ts'
 
+/** Bytes of a witness from which a chunk of text is full. */
+const chunkBytes = 32_768
+
+/** Returns consecutive groups of parts with `chunkBytes` or more each, but for the last one. */
+function* groupsOf(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
+  let [from, bytes] = [0, 0]
+  for (const [at, { length }] of parts.entries()) {
+    bytes += length
+    if (bytes < chunkBytes && at < parts.length - 1) continue
+    yield parts.slice(from, at + 1)
+    ;[from, bytes] = [at + 1, 0]
+  }
+}
+
+/** Writes a list of hex strings, which is encoded while it is sent: the text is twice as long as the parts. */
 function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[]): void {
   writer.ascii(`"${name}":[`)
-  for (const [at, part] of parts.entries()) writer.ascii(at === 0 ? `"${toHex(part)}"` : `,"${toHex(part)}"`)
+  let separator = ''
+  for (const group of groupsOf(parts)) {
+    const before = separator
+    const hexBytes = group.reduce((sum, part) => sum + 2 * part.length + '"0x"'.length, 0)
+    writer.lazy({
+      length: before.length + hexBytes + group.length - 1,
+      encode: () => Buffer.from(before + group.map((part) => `"${toHex(part)}"`).join(','), 'latin1'),
+    })
+    separator = ','
+  }
   writer.ascii(']')
 }
 
