@@ -24,6 +24,9 @@ import { type GenesisNote, rollupOf, type World } from './servers.ts'
 /** An execution in this process over a data directory. */
 export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig }
 
+/** Commits of many blocks, for a chain that is made in one go: a row that several blocks change is written once for all of them. */
+const bulk = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: Number.POSITIVE_INFINITY, maxTreeBytes: 2 ** 30 }
+
 /** @param config by default that of the genesis; another one names the genesis block of a store that has one already */
 export async function openChain(
   datadir: string,
@@ -36,7 +39,7 @@ export async function openChain(
   agreeOnSchema(kv, chainSchema)
   const journal = parts.use(openFileJournal(journalDir(dir), silentLog))
   const deps = { kv, journal, evm: createWasmEvm(), config, genesis, clock: systemClock, log: silentLog }
-  const execution = parts.use(createExecution(deps))
+  const execution = parts.use(createExecution(deps, bulk))
   const kept = parts.move()
   return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
