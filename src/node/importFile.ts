@@ -76,7 +76,7 @@ export async function importFile(
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,
       commitSliceMs: Number.POSITIVE_INFINITY,
-      maxUncommittedMs: 400,
+      maxUncommittedMs: 500,
       retention,
     },
   )

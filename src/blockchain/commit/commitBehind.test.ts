@@ -148,6 +148,89 @@ describe('blockchain/commit/commitBehind: no room', () => {
   })
 })
 
+describe('blockchain/commit/commitBehind: two transactions in progress', () => {
+  /** Two transactions of two blocks each are in progress, and a fifth block is above them. */
+  async function startTwo() {
+    const started = startCommitting(new Disk(), { maxUncommittedMs: 600, minFreeBytes: 500 }, new Map(), undefined, 'late')
+    const { grow, setUnsafe, pace } = started
+    pace.executionMs = 100
+    const refs: L2Ref[] = []
+    for (let i = 0; i < 5; i++) {
+      refs.push(...(await grow(refs.at(-1) ?? genesisId, 1)))
+      await setUnsafe(refs.at(-1))
+    }
+    return { ...started, refs, late: started.late ?? expect.fail() }
+  }
+
+  it('a second transaction begins at the bound while the first is in progress, and a block waits for the first at the bound again', async () => {
+    const { grow, setUnsafe, events, refs, stored } = await startTwo()
+    expect(events.filter((event) => event === 'begin')).toHaveLength(2)
+    expect(events).not.toContain('end')
+    const [sixth] = await grow(refs[4] as L2Ref, 1)
+    await setUnsafe(sixth)
+    expect(events).not.toContain('end')
+    await grow(sixth as L2Ref, 1)
+    expect(events.filter((event) => event === 'end')).toHaveLength(1)
+    expect(stored()[0]).toBe(2)
+  })
+
+  it('with blocks that exceed the bound, one transaction is in progress and the next block waits for it', async () => {
+    const { grow, setUnsafe, pace, events, stored } = startCommitting(new Disk(), { maxUncommittedMs: 600 }, new Map(), undefined, 'late')
+    pace.executionMs = 400
+    const [first] = await grow(genesisId, 1)
+    await setUnsafe(first)
+    const [second] = await grow(first as L2Ref, 1)
+    await setUnsafe(second)
+    expect(events.filter((event) => event === 'begin' || event === 'end')).toEqual(['begin'])
+    await grow(second as L2Ref, 1)
+    expect(events.filter((event) => event === 'begin' || event === 'end')).toEqual(['begin', 'end', 'begin'])
+    expect(stored()[0]).toBe(1)
+  })
+
+  it('begins the blocks of both again when the first finds no room (DISK_FULL)', async () => {
+    const { disk, late, clock, execution, segments, stored } = await startTwo()
+    disk.fails = storeFault('DISK_FULL', { dir: 'dir', reason: 'No space left on device' })
+    late.write()
+    late.deliver()
+    disk.fails = undefined
+    expect(stored()[0]).toBe(0)
+    expect(execution.published).toMatchObject({ committed: { number: 0 }, overlays: { length: 5 } })
+    await clock.advanceMs(2_000)
+    execution.commit()
+    expect(stored()[0]).toBe(5)
+    expect(segments.size).toBe(0)
+  })
+
+  it('waits for both before it ends, and leaves other blocks to the journal when there is no room to begin a third (DISK_LOW)', async () => {
+    const { disk, execution, events, segments, stored } = await startTwo()
+    disk.free = 499
+    await execution.close()
+    expect(events.filter((event) => event === 'end')).toHaveLength(2)
+    expect(stored()[0]).toBe(4)
+    disk.free = 1_000
+    expect((await startCommitting(disk, {}, segments).execution.heads()).unsafe.number).toBe(5)
+  })
+
+  it('heads on another branch wait for both', async () => {
+    const { execution, grow, setUnsafe, events, refs, stored } = await startTwo()
+    const side = await grow(refs[2] as L2Ref, 1, 1)
+    events.length = 0
+    await setUnsafe(side[0])
+    expect(events).toEqual(['end', 'published 5 above 2', 'end', 'published 5 above 4', 'published 4 above 3'])
+    execution.commit()
+    expect(stored()[0]).toBe(4)
+  })
+
+  it('a view takes the blocks of a finished transaction out of the record, and leaves the other one in progress', async () => {
+    const { execution, late, events } = await startTwo()
+    late.write()
+    using view = execution.view()
+    expect(view.canonicalHash(5)).toBeDefined()
+    expect(events.filter((event) => event === 'end')).toHaveLength(1)
+    expect(execution.published.committed.number).toBe(2)
+  })
+})
+
 describe('blockchain/commit/commitBehind: journal', () => {
   it('removes committed blocks from the journal, keeps side blocks above the head, drops those below', async () => {
     const { grow, setUnsafe, execution, segments } = startCommitting()
