@@ -29,8 +29,8 @@ export default defineConfig({
   test: {
     include: [...system],
     exclude: [...slowOnly],
-    // many wait for processes and timers
-    maxWorkers: 3,
+    // most use both cores
+    maxWorkers: 2,
     execArgv: ['--max-semi-space-size=64'],
     testTimeout: 30_000,
     passWithNoTests: false,

@@ -8,6 +8,7 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 import { describe, type Row, row } from '../bench/format.ts'
 import { root } from '../scripts/process.ts'
 import { compressedBytes, createProject, docker, hostAddress, type Project, processorSeconds } from './compose/docker.ts'
+import { chainFolder, testProofs } from './compose/proofs.ts'
 import { serveWorld, untilSafe, type World } from './compose/world.ts'
 
 const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
@@ -23,10 +24,18 @@ type Layout = {
   readonly services: readonly string[]
   readonly metrics: readonly number[]
   readonly ports: readonly string[]
+  /** variable that switches recorded proofs on */
+  readonly proofs: string
 }
 const layouts: readonly Layout[] = [
-  { name: 'single', services: ['single'], metrics: [7300], ports: ['7300', '7545', '8545', '8546'] },
-  { name: 'halves', services: ['execution', 'node'], metrics: [7300, 7301], ports: ['7300', '7301', '7545', '8545', '8546'] },
+  { name: 'single', services: ['single'], metrics: [7300], ports: ['7300', '7545', '8545', '8546'], proofs: 'CLIENT_HISTORICAL_PROOFS' },
+  {
+    name: 'halves',
+    services: ['execution', 'node'],
+    metrics: [7300, 7301],
+    ports: ['7300', '7301', '7545', '8545', '8546'],
+    proofs: 'RETH_HISTORICAL_PROOFS',
+  },
 ]
 
 function must(isTrue: boolean, what: string): void {
@@ -172,12 +181,21 @@ async function checkGivenSecret(project: Project, envFile: string, up: readonly 
   say('  an invalid setting is in the log of execution')
 }
 
+const upOf = ({ name }: Layout): readonly string[] => [
+  'up',
+  '--detach',
+  '--wait',
+  '--wait-timeout',
+  '120',
+  ...(name === 'single' ? ['single'] : []),
+]
+
 async function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
   say(`${layout.name}: ${layout.services.join(', ')}`)
   const { files, settings } = writeSettings(folder, world)
   // down and logs ignore a service whose profile is off
   const project = createProject(`basalt-e2e-${layout.name}`, files, { ...settings, COMPOSE_PROFILES: layout.name })
-  const up = ['up', '--detach', '--wait', '--wait-timeout', '120', ...(layout.name === 'single' ? ['single'] : [])]
+  const up = upOf(layout)
   const down = ['down', '--timeout', '60']
   try {
     world.l1.reveal(20)
@@ -211,6 +229,26 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     await untilSafe(world, world.lastL1, urls)
     if (layout.name === 'halves') await checkGivenSecret(project, join(folder, 'test.env'), up)
     return row(`docker compose up --wait on an existing data directory, ${layout.name}`, 's', runs)
+  } catch (error) {
+    say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
+    throw error
+  } finally {
+    await project.compose([...down, '--volumes', '--remove-orphans']).catch(say)
+  }
+}
+
+/** Runs the trial of recorded proofs on a chain of its own. */
+async function testRecordedProofs(layout: Layout, world: World, folder: string): Promise<void> {
+  say(`${layout.name}, with recorded proofs`)
+  const { files, settings } = writeSettings(folder, world)
+  const project = createProject(`basalt-e2e-${layout.name}-proofs`, files, { ...settings, COMPOSE_PROFILES: layout.name })
+  const down = ['down', '--timeout', '60']
+  const trial = {
+    ...{ project, world, urls, down, up: upOf(layout), envFile: join(folder, 'test.env') },
+    folder: chainFolder(join(folder, 'data'), world.chain.config.l2ChainId),
+  }
+  try {
+    await testProofs(trial, layout.proofs, say)
   } catch (error) {
     say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
     throw error
@@ -257,6 +295,9 @@ try {
     await using world = await serveWorld('op-ecotone-to-jovian', host)
     mkdirSync(join(folder, layout.name))
     rows.push(await testLayout(layout, world, join(folder, layout.name)))
+    await using other = await serveWorld('op-ecotone-to-jovian', host)
+    mkdirSync(join(folder, `${layout.name}-proofs`))
+    await testRecordedProofs(layout, other, join(folder, `${layout.name}-proofs`))
   }
   await using world = await serveWorld('op-ecotone-to-jovian', host)
   mkdirSync(join(folder, 'tags'))

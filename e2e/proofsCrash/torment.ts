@@ -90,7 +90,7 @@ function report(name: string, wanted: number, tally: Tally): void {
   process.stderr.write(`\r${text} `)
 }
 
-/** Kills work until the number is reached; each time it goes on until it is whole, and begins anew with a copy of the template. */
+/** Kills the work until the number is reached. After each kill the work continues to its end; the next round begins with a fresh copy of the template. */
 export async function torment(kind: Kind, folder: string, random: () => number, wanted: number): Promise<Tally> {
   const tally: Tally = { kills: 0, inside: 0, atStart: 0, finished: 0, verifiedBlocks: 0, unwound: 0, slowestStartMs: 0, mostStartCpuMs: 0 }
   const template = join(folder, `${kind.name}-template`)

@@ -17,7 +17,7 @@ import type { ExecutionSizes, PublishedRecord } from './wire/protocol.ts'
 /** Maximum attempts of one view, each of which a commit between record and snapshot may defeat; later attempts pause 1 ms each. */
 const maxViewTries = 5_000
 const triesInARow = 3
-/** Time after which a view of a chain that stands still is made anew, because proofs may have been recorded meanwhile. */
+/** Time after which the view is replaced although the chain has no new block: more proofs may have been recorded. */
 const maxProofsAgeMs = 500
 
 export type PublishedChainDeps = {

@@ -67,7 +67,7 @@ export class RunIndex {
 
   /** Removes the last block. @param isMerged whether `dropMerged` was called for it: the slices that it merged are written again */
   drop(tx: KvWriter, number: number, isMerged = false): void {
-    // the largest run first: what it merged is part of a smaller one that is split then
+    // the largest run first: it may have merged slices of a smaller run, which the next step splits
     for (const step of [...this.#stepsAt(number)].reverse()) {
       const { level, first, slice, count } = step
       if (isMerged) this.#split(tx, step)

@@ -132,7 +132,7 @@ describe('trie/rangeProof', () => {
     expect(verifyRange(built.root, of, ...change(leaves, proof)).kind).toBe('invalid')
   })
 
-  it('trie/rangeProof: refuses a leaf beside the one below an extension, and nodes of another trie', () => {
+  it('trie/rangeProof: refuses a second leaf below an extension, and nodes of another trie', () => {
     const built = dense(1, 2)
     const of = { first: new Uint8Array(32).fill(6), last: new Uint8Array(32).fill(7).with(31, 1) }
     const { leaves, proof } = range(built, of)

@@ -225,7 +225,7 @@ export class ModelRun {
     await this.node.runTimers(count)
   }
 
-  /** Compares the oldest state with the retentions so far: it never goes back, and never beyond what they and the finalized block permit. */
+  /** Compares the oldest state with the retentions so far: it never falls, and never exceeds the limit of the retentions and the finalized block. */
   checkOldest(view: ExecutionView): void {
     const { oldestState, oldestProof } = view
     const { counts } = this

@@ -91,7 +91,7 @@ export class StateCursor {
 }
 
 /**
- * Yields the codes in ascending order of their hashes, those that no account uses any more too. Each has the hash of its key.
+ * Yields the codes in ascending order of their hashes, including unused ones. Each is verified against its hash.
  * @param after hash of the last code that is not yielded
  * @throws Fault SNAPSHOT_FILE_DAMAGED
  */
