@@ -305,7 +305,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
-      'threads/rpcThreadCount',
+      'snapshotTrust', 'threads/rpcThreadCount',
     ],
   },
   database: {
@@ -323,7 +323,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'create/createSnapshot', 'create/operatorKey', 'faults', 'format/manifest', 'reth/importReth', 'restore/restoreSnapshot', 'serveSnapshot',
+      'create/createSnapshot', 'create/operatorKey', 'faults', 'format/manifest', 'reth/importReth', 'restore/restoreSnapshot', 'serveSnapshot', 'trustPort',
     ],
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },

@@ -27,13 +27,21 @@ type Layout = {
   /** variable that switches recorded proofs on */
   readonly proofs: string
 }
+/** TCP and UDP */
+const p2pPorts = ['9222', '9222'] as const
 const layouts: readonly Layout[] = [
-  { name: 'single', services: ['single'], metrics: [7300], ports: ['7300', '7545', '8545', '8546'], proofs: 'CLIENT_HISTORICAL_PROOFS' },
+  {
+    name: 'single',
+    services: ['single'],
+    metrics: [7300],
+    ports: ['7300', '7545', '8545', '8546', ...p2pPorts],
+    proofs: 'CLIENT_HISTORICAL_PROOFS',
+  },
   {
     name: 'halves',
     services: ['execution', 'node'],
     metrics: [7300, 7301],
-    ports: ['7300', '7301', '7545', '8545', '8546'],
+    ports: ['7300', '7301', '7545', '8545', '8546', ...p2pPorts],
     proofs: 'RETH_HISTORICAL_PROOFS',
   },
 ]
@@ -80,7 +88,13 @@ function writeSettings(folder: string, world: World): { files: readonly string[]
   chmodSync(folder, 0o755)
   return {
     files: [join(root, 'compose.yaml'), override],
-    settings: { NETWORK_ENV: env, HOST_DATA_DIR: join(folder, 'data'), PUBLISH_ADDR: publishAddr, NODE_IMAGE: image },
+    settings: {
+      NETWORK_ENV: env,
+      HOST_DATA_DIR: join(folder, 'data'),
+      PUBLISH_ADDR: publishAddr,
+      P2P_ADDR: publishAddr,
+      NODE_IMAGE: image,
+    },
   }
 }
 

@@ -63,7 +63,7 @@ export async function testProofs(trial: ProofsTrial, variable: string, say: (tex
     await untilSafe(world, l1Block, urls)
     return await recordedWindow(urls.http)
   }
-  appendFileSync(envFile, `\n${variable}=true\nCLIENT_PROOFS_HISTORY_WINDOW=1209600\n`)
+  appendFileSync(envFile, `\n${variable}=true\nCLIENT_PROOFS_HISTORY_WINDOW=1209600\nRETH_HTTP_API=eth,net,web3,debug\n`)
   const first = await next(firstL1)
   say(`  ${variable}=true: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
   await project.compose(down)

@@ -85,7 +85,7 @@ export const snapshotFault = defineFaults({
     severity: 'fatal',
     says: (d: { number: number; hash: string; reason: string }) =>
       `block ${d.number} ${d.hash} of the snapshot is not trusted: ${d.reason}`,
-    fix: 'vouch for the block with --start.block-hash HASH, after comparing it with sources of your own',
+    fix: 'give two L1 endpoints, whose proposals have the block (--l1.rpc=URL,URL), or vouch for it with --start.block-hash HASH, after comparing it with sources of your own',
   },
   SNAPSHOT_NO_ROOM: {
     severity: 'fatal',

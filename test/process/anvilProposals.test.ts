@@ -7,10 +7,13 @@ import { l1Metrics } from '#l1/metrics'
 import { bytesFromBigint } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { createSnapshotTrust } from '#node/snapshotTrust'
 import { trustMetrics } from '#trust/metrics'
 import { createTrust } from '#trust/trust'
-import { hashFromBytes, parseAddress } from '#types/ids'
+import { hashHeader } from '#types/header'
+import { type Hash, hashFromBytes, parseAddress } from '#types/ids'
 import { devnetL1Options } from '../harness/l1/devnetL1.ts'
+import { rpcCall } from '../harness/process/cliProcess.ts'
 import { l2Headers, outputRootOf } from '../harness/trust/l2Headers.ts'
 import { type Proposal, proposalContracts } from '../harness/trust/proposals.ts'
 
@@ -42,10 +45,11 @@ it('trust/trust: reads a proposal by the proofs of anvil at its finalized block,
     },
   )
   for (let i = 0; i < 6; i++) await l1.mine()
+  // two names of one process: the hosts differ
+  const urls = [l1.rpcUrl, l1.rpcUrl.replace('127.0.0.1', 'localhost')]
   using source = createL1Source(
     { fetch, clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()) },
-    // two names of one process: the hosts differ
-    { ...defaultL1Options, rpcUrls: [l1.rpcUrl, l1.rpcUrl.replace('127.0.0.1', 'localhost')], beaconUrls: [], chainId: l1.chainId },
+    { ...defaultL1Options, rpcUrls: urls, beaconUrls: [], chainId: l1.chainId },
   )
   const trust = createTrust(
     {
@@ -61,5 +65,17 @@ it('trust/trust: reads a proposal by the proofs of anvil at its finalized block,
     record: { grade: 'attested', game: proposal.address, l1: { number: 2 } },
   })
   const otherHeaders = l2Headers(60_000_600, 60_000_600, first.timestamp)
-  expect(await trust.verifyHeader(otherHeaders[0] ?? expect.fail(), links, signal)).toMatchObject({ kind: 'refused' })
+  const other = otherHeaders[0] ?? expect.fail()
+  expect(await trust.verifyHeader(other, links, signal)).toMatchObject({ kind: 'refused' })
+
+  // before a snapshot is loaded
+  const { config } = networkOf('base')
+  const { hash } = (await rpcCall(l1.rpcUrl, 'eth_getBlockByNumber', ['0x0', false])) as { hash: Hash }
+  const onAnvil = { ...config, l1ChainId: l1.chainId, genesis: { ...config.genesis, l1: { number: 0, hash } } }
+  const deps = { fetch, clock: { ...systemClock, nowMs: () => genesisTimeSec * 1_000 }, random: () => 0, log: silentLog }
+  const port = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls })
+  expect(await port.verifyHeader(last, hashHeader(last), signal)).toBe('attested')
+  await expect(port.verifyHeader(other, hashHeader(other), signal)).rejects.toMatchObject({ code: 'SNAPSHOT_UNTRUSTED' })
+  const one = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls.slice(0, 1) })
+  await expect(one.verifyHeader(last, hashHeader(last), signal)).rejects.toThrow('two of different hosts must agree')
 })

@@ -74,7 +74,12 @@ export const node: CommandBody = {
     supervisor?.begin(endLines(options, output['log.format']))
     if (given.snapshot !== undefined && needsRestore(options.datadir)) {
       const command = `the same basalt node with --snapshot ${given.snapshot}`
-      const restored = await restoreFrom(io, line, given, { from: given.snapshot, datadir: options.datadir, config: chain.config, command })
+      const restored = await restoreFrom(io, log, line, given, {
+        from: given.snapshot,
+        datadir: options.datadir,
+        config: chain.config,
+        command,
+      })
       log.info('snapshot restored', restored)
     }
     await using running = await startNode({ clock, random: Math.random, fetch, log, ...(supervisor && { supervisor }) }, options).catch(

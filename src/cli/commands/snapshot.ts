@@ -1,26 +1,29 @@
 import { join } from 'node:path'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Log } from '#lib/log'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
 import { operatorKey } from '#snapshot/create/operatorKey'
 import type { SignedManifest } from '#snapshot/format/manifest'
 import { listSnapshot, type Restored, type RestoreProgress, restoreSnapshot, verifySnapshot } from '#snapshot/restore/restoreSnapshot'
 import { serveSnapshot } from '#snapshot/serveSnapshot'
-import { parseHash } from '#types/ids'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command, CommandBody, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName, FlagValues } from '../flags.ts'
+import { openLog } from '../logOutput.ts'
 import { createLiveLine, type LiveLine, printResult } from '../output.ts'
 import { needed, readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { count, size } from '../textLayout.ts'
 import { paceOf } from './datadirCommand.ts'
 import { importSnapshot } from './snapshotImport.ts'
+import { trustOf } from './snapshotTrustFlags.ts'
 
 const chained = ['network', 'rollup.config', 'genesis', 'json'] as const satisfies readonly FlagName[]
-const trusting = ['start.block-hash', 'snapshot.signer'] as const satisfies readonly FlagName[]
+const trusting = ['start.block-hash', 'snapshot.signer', 'trust.require', 'l1.rpc', 'source.l2.rpc'] as const satisfies readonly FlagName[]
+type Trusting = Parameters<typeof trustOf>[2] & Partial<FlagValues<'snapshot.signer'>>
 const place = { name: 'DIR|URL', doc: 'directory of a snapshot, or URLs of its mirrors, separated by commas' }
 
 /** Returns the chain and the data directory. */
@@ -56,12 +59,12 @@ function showBytes(io: Io, line: LiveLine, work: string): (progress: RestoreProg
 /** Restores a snapshot with the trust that the flags give. */
 export async function restoreFrom(
   io: Io,
+  log: Log,
   line: LiveLine,
-  given: { readonly 'start.block-hash'?: string | undefined; readonly 'snapshot.signer'?: string | undefined },
+  given: Trusting,
   options: { readonly from: string; readonly datadir: string; readonly config: RollupConfig; readonly command: string },
 ): Promise<Restored> {
-  const hash = given['start.block-hash']
-  const trust = { given: hash === undefined ? undefined : parseHash(hash), signer: given['snapshot.signer'] }
+  const trust = { ...trustOf(io, log, given, options.config), signer: given['snapshot.signer'] }
   return await restoreSnapshot(deps(io, showBytes(io, line, 'restore')), { ...options, ...trust })
 }
 
@@ -112,7 +115,9 @@ const restore: Command = {
     io.supervisor?.begin(commandEndLines('basalt snapshot restore', datadir, given.json ? 'json' : 'pretty'))
     using line = createLiveLine(io, true)
     const command = `basalt snapshot restore ${from} --datadir ${datadir}`
-    const restored = await restoreFrom(io, line, given, { from, datadir, config, command }).catch((error: unknown) => endedOr(io, error))
+    const log = openLog(io, 'warn', given.json ? 'json' : 'pretty', line)
+    const options = { from, datadir, config, command }
+    const restored = await restoreFrom(io, log, line, given, options).catch((error: unknown) => endedOr(io, error))
     line.end()
     if (restored === undefined) return 130
     printResult(io, given.json, restored)
@@ -131,8 +136,8 @@ const verify: Command = {
     const given = readFlags(verifying, raw, io.env)
     const { config } = chooseChain(given)
     using line = createLiveLine(io, true)
-    const hash = given['start.block-hash']
-    const trust = { given: hash === undefined ? undefined : parseHash(hash), signer: given['snapshot.signer'] }
+    const log = openLog(io, 'warn', given.json ? 'json' : 'pretty', line)
+    const trust = { ...trustOf(io, log, given, config), signer: given['snapshot.signer'] }
     const found = await verifySnapshot(deps(io, showBytes(io, line, 'verify')), { from, config, ...trust }).catch((error: unknown) =>
       endedOr(io, error),
     )

@@ -55,7 +55,7 @@ describe('cli/commands/snapshotImport', () => {
   })
 
   it.each<[string, Record<string, string>, string | undefined, RegExp]>([
-    ['no hash', {}, undefined, /--start\.block-hash is needed/],
+    ['no hash and no L1', {}, undefined, /neither L1 endpoints nor a hash vouch for it.*--l1\.rpc=URL,URL.*--start\.block-hash HASH/],
     [
       'the hash of another block',
       { 'start.block-hash': `0x${'1'.repeat(64)}` },

@@ -1,5 +1,4 @@
 import { importRethSnapshot } from '#node/importRethSnapshot'
-import { parseHash } from '#types/ids'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command, Io } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
@@ -7,9 +6,10 @@ import { commandEndLines } from '../endLines.ts'
 import type { FlagName } from '../flags.ts'
 import { openLog } from '../logOutput.ts'
 import { createLiveLine, type LiveLine, printResult } from '../output.ts'
-import { needed, readFlags } from '../readFlags.ts'
+import { readFlags } from '../readFlags.ts'
 import { count, size } from '../textLayout.ts'
 import { paceOf } from './datadirCommand.ts'
+import { trustOf } from './snapshotTrustFlags.ts'
 
 const names = [
   'network',
@@ -18,6 +18,8 @@ const names = [
   'datadir',
   'snapshot.format',
   'start.block-hash',
+  'trust.require',
+  'l1.rpc',
   'source.l2.rpc',
   'log.level',
   'log.format',
@@ -49,13 +51,12 @@ export const importSnapshot: Command = {
     const given = readFlags(names, raw, io.env)
     const { config } = chooseChain(given)
     const datadir = datadirOf(given.datadir, config.l2ChainId)
-    const hash = parseHash(needed('start.block-hash', given['start.block-hash']))
     io.supervisor?.begin(commandEndLines('basalt snapshot import', datadir, given['log.format']))
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     const command = `basalt snapshot import ${source} --format ${given['snapshot.format']} --datadir ${datadir}`
     const deps = { fetch, clock: io.clock, random: Math.random, log, signal: io.signal, onProgress: showProgress(io, line) }
-    const options = { source, datadir, config, given: hash, l2Url: given['source.l2.rpc'], command }
+    const options = { source, datadir, config, ...trustOf(io, log, given, config), l2Url: given['source.l2.rpc'], command }
     const imported = await importRethSnapshot(deps, options).catch((error: unknown) => {
       if (!io.signal.aborted) throw error
       return undefined

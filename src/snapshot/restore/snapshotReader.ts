@@ -83,6 +83,6 @@ export async function gradeOf(header: Header, { given, trust }: TrustSource, sig
   if (given === hash) return 'given'
   const untrusted = (reason: string): Error => snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason })
   if (given !== undefined) throw untrusted(`--start.block-hash is ${given}`)
-  if (trust === undefined) throw untrusted('nothing vouches for it')
+  if (trust === undefined) throw untrusted('neither L1 endpoints nor a hash vouch for it')
   return await trust.verifyHeader(header, hash, signal)
 }
