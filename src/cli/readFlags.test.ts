@@ -98,7 +98,8 @@ it('cli/readFlags: takes the variables of other clients for historical proofs', 
     'proofs-history.window': { blocks: 1_296_000 },
     'proofs.path': '/data/proofs',
   })
-  expect(readFlags(['proofs-history'], {}, { CLIENT_HISTORICAL_PROOFS: 'false' })['proofs-history']).toBe(false)
+  const neutral = readFlagsOfMode(['proofs-history'], 'all', {}, { CLIENT_HISTORICAL_PROOFS: 'false' })
+  expect([neutral.values, neutral.notes.length]).toEqual([{ 'proofs-history': false }, 1])
 })
 
 it('cli/readFlags: has one variable with the prefix BASALT_ for each flag, and one flag for each alias in a mode', () => {
