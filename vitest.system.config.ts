@@ -5,7 +5,7 @@ import { slowOnly } from './vitest.slow.config.ts'
 export const system: readonly string[] = [
   'src/batcher/{batcherFaults,batcherProperties}.test.ts',
   'src/blockchain/{importPayloads,kill,segments/segmentMover}.test.ts',
-  'src/cli/commands/{proofs,snapshot}.test.ts',
+  'src/cli/{run,commands/db,commands/devnetViews,commands/doctor/doctor,commands/proofs,commands/snapshot}.test.ts',
   'src/consensus/{chaos,followChaos,restart,sequencerChaos}.test.ts',
   'src/database/{compact,migrate,segments,stats,verify}.test.ts',
   'src/derive/restart.test.ts',
@@ -19,9 +19,10 @@ export const system: readonly string[] = [
   'src/proofs/{recorder,verifyProofs}.test.ts',
   'src/rpc/server/unreadAnswers.test.ts',
   'src/snapshot/{hostile,snapshot,load/stateLoader,reth/damage,reth/importReth}.test.ts',
+  'test/b20/hostile.test.ts',
   'test/bench/generatedState.test.ts',
   'test/contract/evmLeak.test.ts',
-  'test/differential/{evmFuzz,evmPrograms,tracedFrames}.test.ts',
+  'test/differential/{batchEncoder,batcher,evmFuzz,evmPrograms,tracedFrames}.test.ts',
   'test/{faults,model,process}/*.test.ts',
 ]
 
