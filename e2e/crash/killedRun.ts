@@ -35,8 +35,7 @@ type State = {
   oldest?: number
   shown: Block[]
   done?: Block
-  /** transactions in progress */
-  commits: number
+  inCommit: boolean
   url?: string
   missing: Block[]
 }
@@ -45,8 +44,8 @@ function take(state: State, message: string): void {
   const [what = '', a = '', b = ''] = message.split(' ')
   if (what === 'open') [state.openMs, state.openCpuMs] = [Number(a), Number(b)]
   if (what === 'oldest') state.oldest = Number(a)
-  if (what === 'begin') state.commits++
-  if (what === 'end') state.commits--
+  if (what === 'begin') state.inCommit = true
+  if (what === 'end') state.inCommit = false
   if (what === 'head') state.shown.push({ number: Number(a), hash: b })
   if (what === 'done') state.done = { number: Number(a), hash: b }
   if (what === 'serving') state.url = a
@@ -82,7 +81,7 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), ...args], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })
-  const state: State = { shown: [], commits: 0, missing: [] }
+  const state: State = { shown: [], inCommit: false, missing: [] }
   let [stderr, pending, isOver, isArmed] = ['', '', false, false]
   let watching: Promise<void> = Promise.resolve()
   const kill = (): void => {
@@ -121,6 +120,6 @@ export async function killedRun(args: readonly string[], aim: Aim | undefined, b
   await once(child, 'close')
   isOver = true
   await watching
-  const { openMs, openCpuMs, oldest, shown, done, commits, missing } = state
-  return { openMs, openCpuMs, oldest, shown, done, wasInCommit: commits > 0, stderr, missing }
+  const { openMs, openCpuMs, oldest, shown, done, inCommit, missing } = state
+  return { openMs, openCpuMs, oldest, shown, done, wasInCommit: inCommit, stderr, missing }
 }

@@ -381,11 +381,11 @@ export class Execution implements Engine, AsyncDisposable {
     this.#pruneJournal(head.number, roundSequence)
   }
 
-  /** Removes covered segments, after the end of a transaction that unwinds blocks, and after the heads. @param above of `BlockJournal.prune` */
+  /** Removes covered segments, after the end of a transaction that may unwind blocks, and after the heads. @param above of `BlockJournal.prune` */
   #pruneJournal(above: number, committedSequence?: number): void {
-    this.#commits.settleUnwind()
-    using view = this.view()
+    this.#commits.settle()
     if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...this.#published.heads, sequence: this.#sequence })
+    using view = this.view()
     this.#journal.prune(this.#tree, above, (hash) => view.known.committed(hash) !== undefined)
   }
 }

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import type { ExecutedBlock } from '#block/execution/executedBlock'
-import type { CommitOutcome, CommitRequest } from '#blockchain/commit/committer'
+import type { CommitOutcome } from '#blockchain/commit/committer'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { systemClock } from '#lib/clock'
@@ -16,7 +15,7 @@ import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import type { BlockId, L2Ref } from '#types/blockRef'
+import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
 import { CommitThread } from './commitThread.ts'
 
@@ -28,8 +27,7 @@ const { genesis, config } = smallChain(schedule)
 
 function open(kv: Kv, committer?: CommitThread, retention?: Retention): Execution {
   const deps = { kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog }
-  // a transaction for each block: two are in progress
-  return createExecution({ ...deps, ...(committer && { committer }) }, { retention, commitSliceMs: 0, maxUncommittedMs: 10_000 })
+  return createExecution({ ...deps, ...(committer && { committer }) }, { retention })
 }
 
 /** Builds blocks with one transfer each. @param branch distinguishes blocks of one number */
@@ -108,33 +106,6 @@ it('executionThread/commitThread: returns the fault of a request, and writes the
   expect(committer.take(true)).toMatchObject({ error: { code: 'CHAIN_STORE_DAMAGED', severity: 'fatal' } })
   committer.begin({ ...request, committed: unsafe })
   expect(committer.take(true)).toEqual({ ms: expect.any(Number) })
-  await execution.close()
-})
-
-it('executionThread/commitThread: a request fails when the request before it failed, and leaves the store unchanged', async () => {
-  const dir = join(base, 'chained')
-  await using kv = openLmdbKv(dir, specs)
-  await using committer = new CommitThread(dir)
-  const execution = open(kv, committer)
-  const { unsafe } = await execution.heads()
-  const blocks = await grow(execution, unsafe, 2, 1n)
-  await execution.setHeads({ unsafe: blocks[1] as L2Ref, safe: unsafe, finalized: unsafe })
-  const [first, second] = execution.published.overlays as [ExecutedBlock, ExecutedBlock]
-  const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
-  const request = (committed: BlockId, blocks: readonly ExecutedBlock[]): CommitRequest => {
-    const labels = { unsafe: idOf(blocks.at(-1) as ExecutedBlock), safe: unsafe, finalized: unsafe }
-    return { committed, branch: { ancestor: committed, blocks }, heads: labels, sequence: 1 }
-  }
-  const before = rowsOf(kv)
-  committer.begin(request({ ...unsafe, hash: second.hash }, [first]))
-  committer.begin(request(idOf(first), [second]))
-  const damaged = { error: { code: 'CHAIN_STORE_DAMAGED' } }
-  expect([committer.take(true), committer.take(true)]).toMatchObject([damaged, damaged])
-  expect(rowsOf(kv)).toEqual(before)
-  committer.begin(request(unsafe, [first]))
-  committer.begin(request(idOf(first), [second]))
-  const written = { ms: expect.any(Number) }
-  expect([committer.take(true), committer.take(true), committer.take(true)]).toEqual([written, written, undefined])
   await execution.close()
 })
 

@@ -1,22 +1,23 @@
 import { extname } from 'node:path'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { executionFault } from '#block/faults'
 import type { CommitOutcome, CommitRequest, Committer } from '#blockchain/commit/committer'
 import type { PruneEvent } from '#blockchain/pruning/pruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { restoreError } from '#lib/errorTransfer'
+import { errorMessage } from '#lib/fault'
 import type { LogLine } from '#lib/logTransfer'
+import type { HeartbeatSettings } from '#lib/supervisor'
 import type { Retention } from '#types/chainDistance'
 import type { MovingSettings } from './moving.ts'
-import { WaitedThread } from './waitedThread.ts'
-import {
-  type CommitHeartbeats,
-  type CommitThreadSettings,
-  type FromCommitThread,
-  packCommit,
-  type ToCommitThread,
-} from './wire/commitRequests.ts'
+import { CommitProgress, type CommitThreadSettings, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
 import { type PackedBlock, packBlock } from './wire/packedBlocks.ts'
+
+/** Time between two looks at a thread that is waited for. */
+const lookMs = 1_000
+/** Looks without a written row after which the thread counts as stuck. Looks are counted instead of time: a machine that slept stops nothing. */
+const stuckLooks = 60
 
 /** Young generation of the thread's heap. A larger one saves no time: rows live as long as their transaction. */
 const resourceLimits = { maxYoungGenerationSizeMb: 24 }
@@ -25,8 +26,8 @@ const resourceLimits = { maxYoungGenerationSizeMb: 24 }
 const entry = new URL(`./commitThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
 export type CommitThreadOptions = {
-  /** present: the parent process watches the threads, and ends this process when one is stuck */
-  readonly heartbeats?: CommitHeartbeats
+  /** present: the parent process watches the thread, and ends this process when the thread is stuck */
+  readonly heartbeat?: HeartbeatSettings
   /** present: the thread moves finalized rows to segment files between requests */
   readonly moving?: MovingSettings
   /** bound of the anonymous memory of the process; absent: none */
@@ -44,67 +45,57 @@ export type CommitThreadOptions = {
 }
 
 /**
- * Writes transactions in threads of their own: one computes the rows of a request while another one, which the first second request starts, writes those of
- * the request before it. Disposing waits until requests in progress are written and the threads have ended.
+ * Writes transactions in a thread of its own. It is never terminated: inside a transaction of lmdb that would leave a lock that the process waits for at
+ * its end. Disposing waits until the thread has ended.
  */
 export class CommitThread implements Committer, AsyncDisposable {
-  readonly mostInProgress = 2
+  readonly #dir: string
   readonly #options: CommitThreadOptions
-  readonly #thread: WaitedThread<ToCommitThread, FromCommitThread>
-  /** requests without a taken outcome */
-  #inProgress = 0
-  readonly #outcomes: CommitOutcome[] = []
+  readonly #progress = new CommitProgress()
+  readonly #gone = Promise.withResolvers<void>()
+  #port: MessagePort | undefined
+  #outcome: CommitOutcome | undefined
   /** Fault of a thread that ended by itself */
   #failure: Error | undefined
+  #isRunning = false
+  #isClosing = false
   #onOutcome: () => void = () => {}
   #onPruned: (event: PruneEvent) => void = () => {}
   #retention: Retention | undefined
-  /** whether `take` receives messages */
-  #isTaking = false
 
   /** @param dir of tables that this process has open as their writer */
   constructor(dir: string, options: CommitThreadOptions = {}) {
-    const { heartbeats, moving, memoryMaxBytes, onWait = (): void => {} } = options
-    const settings: CommitThreadSettings = {
-      dir,
-      ...(moving && { moving }),
-      ...(memoryMaxBytes !== undefined && { memoryMaxBytes }),
-      ...(heartbeats && { heartbeats }),
-    }
+    this.#dir = dir
     this.#options = options
-    this.#thread = new WaitedThread({
-      ...{ entry, name: 'basalt commits', settings, resourceLimits, isWatched: heartbeats !== undefined, onWait },
-      onMessage: (message): void => this.#arrived(message),
-      onFailure: (reason, cause): void => this.#fail(reason, cause),
-    })
   }
 
   /** Starts the thread, if the first request has not done so. */
   start(): void {
-    if (this.#thread.isStarted) return
-    this.#thread.start()
-    if (this.#retention) this.#thread.send({ kind: 'prune', retention: this.#retention })
+    this.#startedPort()
   }
 
   begin(request: CommitRequest): void {
-    const isSecond = this.#inProgress++ > 0
-    if (this.#failure) {
-      this.#outcomes.push({ error: this.#failure })
-      return
-    }
-    this.start()
-    this.#thread.send({ kind: 'commit', request: packCommit(request, this.#options.pack ?? packBlock), isSecond })
+    this.#isRunning = true
+    if (this.#failure) this.#outcome = { error: this.#failure }
+    else this.#send(this.#startedPort(), { kind: 'commit', request: packCommit(request, this.#options.pack ?? packBlock) })
   }
 
   take(wait: boolean): CommitOutcome | undefined {
-    this.#isTaking = true
-    try {
-      this.#thread.receive(() => this.#outcomes.length > 0 || this.#inProgress === 0, wait)
-    } finally {
-      this.#isTaking = false
+    let looks = 0
+    for (let rows = this.#progress.rows; this.#isRunning && this.#outcome === undefined; looks++) {
+      const seen = this.#progress.answers
+      const received = this.#port && (receiveMessageOnPort(this.#port) as { message: FromCommitThread } | undefined)
+      if (received) this.#take(received.message)
+      else if (!wait) return undefined
+      else if (looks >= stuckLooks && !this.#options.heartbeat) this.#fail('its commit thread gives no sign of life')
+      else this.#progress.wait(seen, lookMs)
+      this.#options.onWait?.()
+      if (this.#progress.rows !== rows) looks = 0
+      rows = this.#progress.rows
     }
-    const taken = this.#outcomes.shift()
-    if (taken) this.#inProgress--
+    const taken = this.#outcome
+    this.#outcome = undefined
+    this.#isRunning = false
     return taken
   }
 
@@ -115,33 +106,63 @@ export class CommitThread implements Committer, AsyncDisposable {
   prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable {
     this.#onPruned = onEvent
     this.#retention = retention
-    if (this.#thread.isStarted) this.#thread.send({ kind: 'prune', retention })
+    if (this.#port) this.#send(this.#port, { kind: 'prune', retention })
     // the thread ends it with its last request
     return { [Symbol.dispose](): void {} }
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread.close({ kind: 'close' })
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#port === undefined) return
+    this.#isClosing = true
+    this.#send(this.#port, { kind: 'close' })
+    await this.#gone.promise
+  }
+
+  #startedPort(): MessagePort {
+    if (this.#port) return this.#port
+    const { port1, port2 } = new MessageChannel()
+    const { heartbeat, moving, memoryMaxBytes } = this.#options
+    const workerData: CommitThreadSettings = {
+      ...{ dir: this.#dir, port: port2, progress: this.#progress.memory },
+      ...(moving && { moving }),
+      ...(memoryMaxBytes !== undefined && { memoryMaxBytes }),
+      ...(heartbeat && { heartbeat }),
+    }
+    const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt commits', resourceLimits })
+    port1.on('message', (message: FromCommitThread) => this.#arrived(message))
+    worker.once('error', (error) => this.#fail(errorMessage(error), error))
+    worker.once('exit', (code) => {
+      if (!this.#isClosing) this.#fail(`its commit thread ended with code ${code}`)
+      port1.close()
+      this.#gone.resolve()
+    })
+    this.#port = port1
+    if (this.#retention) this.#send(port1, { kind: 'prune', retention: this.#retention })
+    return port1
+  }
+
+  #send(port: MessagePort, message: ToCommitThread): void {
+    port.postMessage(message)
   }
 
   #arrived(message: FromCommitThread): void {
-    if ('moved' in message) this.#options.onMoved?.(message.moved)
-    else if ('log' in message) this.#options.onLog?.(message.log)
-    else if ('pruned' in message) this.#onPruned('error' in message.pruned ? { error: restoreError(message.pruned.error) } : message.pruned)
-    // the failure was the outcome of each request
-    else if (!this.#failure) this.#ended('error' in message ? { error: restoreError(message.error) } : message)
+    this.#take(message)
+    if (this.#outcome) this.#onOutcome()
   }
 
-  #ended(...outcomes: readonly CommitOutcome[]): void {
-    this.#outcomes.push(...outcomes)
-    if (outcomes.length > 0 && !this.#isTaking) this.#onOutcome()
+  #take(message: FromCommitThread): void {
+    if ('moved' in message) this.#options.onMoved?.(message.moved)
+    else if ('log' in message) this.#options.onLog?.(message.log)
+    else if (!('pruned' in message)) this.#outcome = 'error' in message ? { error: restoreError(message.error) } : message
+    else this.#onPruned('error' in message.pruned ? { error: restoreError(message.pruned.error) } : message.pruned)
   }
 
   #fail(reason: string, cause?: unknown): void {
     if (this.#failure) return
-    const error = executionFault('EXECUTION_STOPPED', { reason }, cause)
-    this.#failure = error
-    this.#options.onFailure?.(error)
-    this.#ended(...Array.from({ length: this.#inProgress - this.#outcomes.length }, () => ({ error })))
+    this.#failure = executionFault('EXECUTION_STOPPED', { reason }, cause)
+    this.#options.onFailure?.(this.#failure)
+    if (!this.#isRunning || this.#outcome) return
+    this.#outcome = { error: this.#failure }
+    this.#onOutcome()
   }
 }

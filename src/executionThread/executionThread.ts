@@ -15,7 +15,7 @@ import { PublishedSequence } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
-  /** watches the thread, and on several cores threads of their own that write commits; absent: nothing is watched, and execution writes them */
+  /** watches the thread, and on several cores a thread of its own that writes commits; absent: nothing is watched, and execution writes them */
   readonly supervisor?: Supervisor
 }
 
@@ -53,12 +53,11 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const shown = PublishedSequence.create()
   const watch = ExecutionWatch.create()
   const supervised = deps.supervisor?.watch()
-  const commits = availableParallelism() > 1 ? deps.supervisor : undefined
-  const [rows, writes] = [commits?.watch(), commits?.watch()]
+  const commits = availableParallelism() > 1 ? deps.supervisor?.watch() : undefined
   const settings: WorkerSettings = {
     ...{ ...options, port: port2, shown, watch },
     ...(supervised && { heartbeat: supervised.settings }),
-    ...(rows && writes && { commits: { heartbeats: { rows: rows.settings, writes: writes.settings } } }),
+    ...(commits && { commits: { heartbeat: commits.settings } }),
   }
   const client = new ExecutionClient(port1, { ...deps, config, shown: new PublishedSequence(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
@@ -67,8 +66,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   worker.once('exit', (code) => {
     client.fail(executionFault('EXECUTION_STOPPED', { reason: `its thread ended with code ${code}` }))
     supervised?.[Symbol.dispose]()
-    rows?.[Symbol.dispose]()
-    writes?.[Symbol.dispose]()
+    commits?.[Symbol.dispose]()
     gone.resolve()
   })
   await using parts = new AsyncDisposableStack()

@@ -1,6 +1,6 @@
 import { RowPruner, type RowRetention } from '#blockchain/segments/rowPruner'
 import { type MoverStep, SegmentMover } from '#blockchain/segments/segmentMover'
-import { type Clock, systemClock } from '#lib/clock'
+import { systemClock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { segmentsDir } from '#store/chainTables'
 import type { Kv } from '#store/ports'
@@ -18,10 +18,9 @@ export function createMover(
     minFreeBytes,
     log,
     onStep,
-    clock = systemClock,
-  }: MovingSettings & { readonly dir: string; readonly log: Log; readonly onStep: (step: MoverStep) => void; readonly clock?: Clock },
+  }: MovingSettings & { readonly dir: string; readonly log: Log; readonly onStep: (step: MoverStep) => void },
 ): SegmentMover {
   const files = { kv, log, dir: segmentsDir(dir) }
   const pruner = new RowPruner({ ...files, retention: rows })
-  return new SegmentMover({ ...files, clock, builder: new SegmentThread(dir), pruner, minFreeBytes, onStep })
+  return new SegmentMover({ ...files, clock: systemClock, builder: new SegmentThread(dir), pruner, minFreeBytes, onStep })
 }

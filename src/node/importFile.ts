@@ -76,7 +76,7 @@ export async function importFile(
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,
       commitSliceMs: Number.POSITIVE_INFINITY,
-      maxUncommittedMs: 500,
+      maxUncommittedMs: 400,
       retention,
     },
   )

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeFault } from './faults.ts'
-import { type DraftingKv, openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
+import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
 import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
 import type { Kv, SnapshotSource } from './ports.ts'
-import { readWithSegments, withSegments, writerWithSegments } from './segments/segmentedKv.ts'
+import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
 import { SegmentFiles } from './segments/segmentFiles.ts'
 import { segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
 import { tables } from './tables.ts'
@@ -32,13 +32,8 @@ export function openChainKv(dir: string, onRow?: () => void): Kv {
 }
 
 /** Opens the tables of an open `Kv` of this process for writes in another thread, as `openLmdbWriter` does. */
-export function openChainWriter(dir: string, onRow: () => void): DraftingKv {
-  const [kv, files] = [openLmdbWriter(dir, specs, onRow), filesOf(dir)]
-  return {
-    ...withSegments(kv, files),
-    draft: (run, below) => kv.draft((tx) => run(writerWithSegments(tx, files)), below),
-    writeDrafted: (packed) => kv.writeDrafted(packed),
-  }
+export function openChainWriter(dir: string, onRow: () => void): Kv {
+  return withSegments(openLmdbWriter(dir, specs, onRow), filesOf(dir))
 }
 
 /** Opens a source of snapshots of the chain in another thread, as `openLmdbReader` does. */

@@ -9,8 +9,8 @@ import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { freeBytes, requireFreeSpace } from './freeSpace.ts'
 import { storeFailure } from './lmdb/failure.ts'
-import { type DraftedWrite, type DraftingKv, openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
-import type { Kv, KvReader, KvWriter } from './ports.ts'
+import { openLmdbKv } from './lmdbKv.ts'
+import type { Kv } from './ports.ts'
 import { tables } from './tables.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-kv-'))
@@ -23,47 +23,8 @@ const table = tables.accounts.id
 
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** Tables whose last write is stored only when the rows of the next one were computed, or a snapshot is taken. */
-class BehindKv implements Kv {
-  readonly #inner: DraftingKv
-  #last: DraftedWrite | undefined
-
-  constructor() {
-    const dir = newDir()
-    mkdirSync(dir)
-    this.#inner = openLmdbWriter(dir, specs, () => {})
-  }
-
-  write<T>(run: (tx: KvWriter) => T): T {
-    const results: T[] = []
-    const next = this.#inner.draft((tx) => void results.push(run(tx)), this.#last)
-    this.#store()
-    this.#last = next
-    return results[0] as T
-  }
-
-  snapshot(): KvReader & Disposable {
-    this.#store()
-    return this.#inner.snapshot()
-  }
-
-  #store(): void {
-    if (this.#last) this.#inner.writeDrafted(this.#last.pack())
-    this.#last = undefined
-  }
-
-  freeBytes(): number {
-    return this.#inner.freeBytes()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#inner[Symbol.asyncDispose]()
-  }
-}
-
 kvContract('memory', createMemoryKv)
 kvContract('lmdb', () => openLmdb())
-kvContract('lmdb, rows computed before those of the last write are stored', () => new BehindKv())
 
 describe('store/lmdbKv', () => {
   it('store/lmdbKv: committed rows are read after a reopen', async () => {

@@ -4,45 +4,18 @@ import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
-import { Draft, type DraftRows } from './lmdb/draft.ts'
+import { Draft } from './lmdb/draft.ts'
 import { openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
 import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
 import { removeCopy } from './lmdb/leftCopy.ts'
 import { makeDir } from './lmdb/makeDir.ts'
-import { type PackedRow, packRows, unpackRows } from './lmdb/packedRows.ts'
 import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import { requireUsable, type Usage } from './usage.ts'
 
 /** Abortable, committed when the call returns. LMDB flushes the pages at the end of the same call, after they are visible. */
 const commitNow = 1 | 2 | 0x10000
-
-/** Rows of a write that are computed and may be unwritten. */
-export class DraftedWrite {
-  readonly rows: DraftRows
-
-  constructor(rows: DraftRows) {
-    this.rows = rows
-  }
-
-  /** Returns the rows for `writeDrafted` of another thread, in a buffer of their own. */
-  pack(): Uint8Array<ArrayBuffer> {
-    return packRows(this.rows)
-  }
-}
-
-/** Tables whose writes one thread computes and another one stores. */
-export interface DraftingKv extends Kv {
-  /**
-   * Computes the rows of a write on a snapshot, and stores nothing.
-   * @param below the write before it, which may be unwritten. Writes before that one must be written
-   */
-  draft(run: (tx: KvWriter) => void, below?: DraftedWrite): DraftedWrite
-  /** Stores the rows of a write in one transaction, as `write` does. @param packed by `DraftedWrite.pack` */
-  writeDrafted(packed: Uint8Array): void
-}
-
-class LmdbKv implements DraftingKv {
+class LmdbKv implements Kv {
   readonly #dir: string
   readonly #root: Root
   readonly #tables: Tables
@@ -62,45 +35,12 @@ class LmdbKv implements DraftingKv {
   }
 
   write<T>(run: (tx: KvWriter) => T): T {
-    const { result, rows } = this.#drafted(run)
-    this.#store(rowsOf(rows))
-    return result
-  }
-
-  draft(run: (tx: KvWriter) => void, below?: DraftedWrite): DraftedWrite {
-    return new DraftedWrite(this.#drafted(run, below?.rows).rows)
-  }
-
-  writeDrafted(packed: Uint8Array): void {
-    this.#requireWritable()
-    this.#store(unpackRows(packed))
-  }
-
-  #requireWritable(): void {
     requireUsable(this.#usage)
     if (this.#flushFailure) throw this.#flushFailure
-  }
-
-  /** Runs the function on a snapshot: a thread that ends inside a transaction, its heap exhausted, leaves the lock of lmdb behind. */
-  #drafted<T>(run: (tx: KvWriter) => T, below?: DraftRows): { readonly result: T; readonly rows: DraftRows } {
-    this.#requireWritable()
-    using base = snapshotOf(this.#root, this.#tables, { isWriting: false, isClosed: false })
-    const draft = new Draft(base, below)
+    const draft = this.#drafted(run)
     this.#usage.isWriting = true
     try {
-      return { result: run(draft), rows: draft.rows }
-    } catch (error) {
-      throw isLmdbError(error) ? storeFailure(this.#dir, error) : error
-    } finally {
-      this.#usage.isWriting = false
-    }
-  }
-
-  /** Stores rows in one transaction. */
-  #store(rows: Iterable<PackedRow>): void {
-    this.#usage.isWriting = true
-    try {
-      this.#root.transactionSync(() => this.#putRows(rows), commitNow)
+      this.#root.transactionSync(() => this.#writeRows(draft.rows), commitNow)
     } catch (error) {
       throw storeFailure(this.#dir, error)
     } finally {
@@ -108,14 +48,31 @@ class LmdbKv implements DraftingKv {
     }
     this.#isDirty = true
     this.#flushing ??= this.#flush()
+    return draft.result
   }
 
-  #putRows(rows: Iterable<PackedRow>): void {
-    for (const { table, key, value } of rows) {
+  /** Runs the function on a snapshot: a thread that ends inside a transaction, its heap exhausted, leaves the lock of lmdb behind. */
+  #drafted<T>(run: (tx: KvWriter) => T): { readonly result: T; readonly rows: Draft } {
+    using base = snapshotOf(this.#root, this.#tables, { isWriting: false, isClosed: false })
+    const rows = new Draft(base)
+    this.#usage.isWriting = true
+    try {
+      return { result: run(rows), rows }
+    } catch (error) {
+      throw isLmdbError(error) ? storeFailure(this.#dir, error) : error
+    } finally {
+      this.#usage.isWriting = false
+    }
+  }
+
+  #writeRows(draft: Draft): void {
+    for (const { table, rows } of draft.rows()) {
       const target = this.#tables.of(table)
-      this.#onRow()
-      if (value === undefined) target.removeSync(key)
-      else target.putSync(key, value)
+      for (const { key, value } of rows) {
+        this.#onRow()
+        if (value === undefined) target.removeSync(key)
+        else target.putSync(key, value)
+      }
     }
   }
 
@@ -151,11 +108,6 @@ class LmdbKv implements DraftingKv {
       this.#flushing = undefined
     }
   }
-}
-
-/** Iterates over the rows to store. */
-function* rowsOf(drafted: DraftRows): Generator<PackedRow> {
-  for (const { table, rows } of drafted.all()) for (const { key, value } of rows) yield { table, key, value }
 }
 
 function syncToDisk(root: Root): Promise<void> {
@@ -212,7 +164,7 @@ function requireRoom(dir: string): void {
  * @param onRow as of `openLmdbKv`
  * @throws Fault DATADIR_DAMAGED
  */
-export function openLmdbWriter(dir: string, specs: readonly TableSpec[], onRow: () => void): DraftingKv {
+export function openLmdbWriter(dir: string, specs: readonly TableSpec[], onRow: () => void): Kv {
   try {
     const { root, tables } = openTables(dir, specs, 'writer')
     return new LmdbKv(dir, root, tables, { [Symbol.dispose](): void {} }, onRow)

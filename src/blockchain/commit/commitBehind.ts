@@ -7,7 +7,7 @@ import type { MemoryGuard } from '#lib/memoryGuard'
 import { requireFreeSpace } from '#store/freeSpace'
 import type { Kv, KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import { type BlockLoad, treeShareAt } from '../blockTree.ts'
+import { type BlockLoad, noLoad, treeShareAt } from '../blockTree.ts'
 import type { Branch } from '../branch.ts'
 import { readHead, type StoredHeads } from '../chainStore.ts'
 import type { ExecutionOptions } from '../executionDeps.ts'
@@ -55,17 +55,8 @@ export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'm
 /** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
 
-/** The published chain above the transactions in progress. */
-type Unbegun = Pick<HeadRecord, 'committed' | 'base' | 'overlays' | 'heads'>
-
-/** A transaction that the committer writes. `sequence`: that of the heads in the store after it. */
-type Running = {
-  readonly goal: Goal
-  readonly blocks: readonly ExecutedBlock[]
-  readonly head: BlockId
-  readonly unwound: number
-  readonly sequence: number
-}
+/** A transaction that the committer writes. */
+type Running = { readonly goal: Goal; readonly blocks: readonly ExecutedBlock[]; readonly head: BlockId; readonly unwound: number }
 
 /**
  * Commits published blocks in the background: `afterMs` after they were published, at once when a start would take too long to restore them, and, before
@@ -74,8 +65,7 @@ type Running = {
  * transaction of a round the store keeps the sequence of its previous heads, so a start restores the later ones from the journal. A change of branch is
  * one transaction. When the disk is full it writes nothing and retries by itself.
  *
- * The committer may write in another thread. Then a call waits for a transaction only if the blocks that it leaves are at the bound, and a transaction begins
- * before the end of the previous one if they are.
+ * The committer may write in another thread. Then a call waits for a transaction only if the blocks that it leaves are at the bound.
  */
 export class CommitBehind {
   readonly #deps: CommitDeps
@@ -89,8 +79,7 @@ export class CommitBehind {
   #goal: Goal | undefined
   /** time since which published heads wait for a round */
   #sinceMs: number | undefined
-  /** transactions in progress, oldest first: each continues the chain of the one before */
-  readonly #running: Running[] = []
+  #running: Running | undefined
   #timer: Disposable | undefined
   /** error that ended all commits */
   #failure: unknown
@@ -109,48 +98,43 @@ export class CommitBehind {
     this.#pruning = opts.retention && this.#committer.prune(opts.retention, (event) => this.#pruned(event))
   }
 
-  /** Returns a snapshot of the store as in the published record. The blocks of finished transactions leave the record first. */
+  /** Returns a snapshot of the store as in the published record. If the transaction in progress is done, its blocks leave the record first. */
   snapshot(): KvReader & Disposable {
     for (;;) {
       const reader = this.#deps.kv.snapshot()
-      const stored = readHead(reader)?.hash
-      if (!this.#running.some(({ head }) => head.hash === stored)) return reader
+      if (this.#running === undefined || readHead(reader)?.hash !== this.#running.head.hash) return reader
       reader[Symbol.dispose]()
-      this.#attempt(() => this.#take(true))
+      this.settle()
     }
   }
 
   /**
-   * Waits for the transactions in progress unless a branch continues them: each published record must contain the head of the store, before and after
-   * each transaction.
+   * Waits for the transaction in progress unless a branch continues it: each published record must contain the head of the store, before and after the
+   * transaction.
    * @returns whether it waited
    */
   settleUnless({ blocks }: Branch): boolean {
-    const head = this.#running.at(-1)?.head.hash
+    const head = this.#running?.head.hash
     if (head === undefined || blocks.some(({ hash }) => hash === head)) return false
-    this.#settle()
+    this.settle()
     return true
   }
 
-  /** Waits for a transaction in progress that unwinds blocks. */
-  settleUnwind(): void {
-    if (this.#running.some(({ unwound }) => unwound > 0)) this.#settle()
-  }
-
-  #settle(): void {
-    while (this.#running.length > 0) this.#attempt(() => this.#take(true))
+  /** Waits for the transaction in progress, if there is one. */
+  settle(): void {
+    if (this.#running) this.#attempt(() => this.#take(true))
   }
 
   /** Called after heads were published. */
   published(): void {
     this.#sinceMs ??= this.#deps.clock.nowMs()
-    if (this.#goal === undefined && this.#running.length === 0) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
+    if (this.#goal === undefined && !this.#running) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
   }
 
   /** Bounds the blocks in memory; beyond it a new block waits for commits. */
   #limitTree(share: number): void {
     this.#maxTreeBytes = this.#opts.maxTreeBytes * share
-    if (this.#isPending && this.#running.length === 0 && this.#isAtBound()) this.#schedule(0)
+    if (this.#isPending && !this.#running && this.#isAtBound()) this.#schedule(0)
   }
 
   /**
@@ -172,9 +156,8 @@ export class CommitBehind {
     while (this.#isPending) this.#attemptOrThrow()
   }
 
-  /** Waits for the transactions in progress, and ends timers and pruning. */
+  /** Ends timers and pruning. */
   stop(): void {
-    this.#settle()
     this.#clearTimer()
     this.#pruning?.[Symbol.dispose]()
   }
@@ -195,41 +178,20 @@ export class CommitBehind {
   }
 
   get #isPending(): boolean {
-    return this.#running.length > 0 || this.#goal !== undefined || this.#sinceMs !== undefined
+    return this.#running !== undefined || this.#goal !== undefined || this.#sinceMs !== undefined
   }
 
   #isAtBound(): boolean {
-    const running = this.#deps.loadOf(this.#running.flatMap(({ blocks }) => blocks))
+    const running = this.#running ? this.#deps.loadOf(this.#running.blocks) : noLoad
     const { load } = this.#deps.published()
     const ms = load.ms - running.ms
     const journalBytes = load.journalBytes - running.journalBytes
     // blocks in progress are in memory until they are written
     const { sizeBytes } = load
-    // each transaction in progress has up to as many
-    const maxMs = this.#opts.maxUncommittedMs / (1 + this.#committer.mostInProgress)
+    // with another thread, as many blocks may be in progress
+    const { maxUncommittedMs } = this.#opts
+    const maxMs = this.#deps.committer ? maxUncommittedMs / 2 : maxUncommittedMs
     return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#maxTreeBytes / 2
-  }
-
-  /** Returns the published chain above the transactions in progress. */
-  #unbegun(): Unbegun {
-    const { record } = this.#deps.published()
-    const head = this.#running.at(-1)?.head
-    if (head === undefined) return record
-    return { ...record, committed: head, base: head, overlays: record.overlays.slice(head.number - record.base.number) }
-  }
-
-  /**
-   * Returns whether a transaction may begin now. One that continues others has blocks, as they have, none of them unwinds any, and all uncommitted blocks are
-   * within the bound: with large blocks one is in progress.
-   */
-  get #canBegin(): boolean {
-    if (this.#running.length === 0) return true
-    return (
-      this.#running.length < this.#committer.mostInProgress &&
-      this.#running.every(({ blocks, unwound }) => blocks.length > 0 && unwound === 0) &&
-      this.#deps.published().load.ms < this.#opts.maxUncommittedMs &&
-      this.#unbegun().overlays.length > 0
-    )
   }
 
   #schedule(afterMs: number): void {
@@ -237,13 +199,13 @@ export class CommitBehind {
     this.#clearTimer()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
-      if (this.#running.length === 0) this.#attempt(() => this.#begin())
+      if (!this.#running) this.#attempt(() => this.#begin())
     })
   }
 
-  /** Begins a transaction, which may end at once, or ends the oldest one in progress. */
+  /** Ends the transaction in progress, or begins one, which may end at once. */
   #attemptOrThrow(): void {
-    const failure = this.#attempt(() => (this.#canBegin ? this.#begin() : this.#take(true)))
+    const failure = this.#attempt(() => (this.#running ? this.#take(true) : this.#begin()))
     if (failure) throw failure.error
   }
 
@@ -267,58 +229,54 @@ export class CommitBehind {
   #begin(): void {
     const { kv, onCommit, published, onCommitting } = this.#deps
     requireFreeSpace(kv, this.#opts.minFreeBytes)
-    const record = this.#unbegun()
+    const { record, sequence } = published()
     const { committed, base } = record
-    const goal = this.#goalIn(record, published().sequence)
+    const goal = this.#goalIn(record, sequence)
     const blocks = this.#sliceOf(record, goal)
     const last = blocks.at(-1)
     const head = last ? { number: last.header.number, hash: last.hash } : base
     const isWhole = head.hash === goal.heads.unsafe.hash
     onCommitting()
     onCommit?.('begin')
-    const stored = this.#running.at(-1)?.sequence ?? this.#sequence
-    const sequence = isWhole ? goal.sequence : stored
-    const running = { goal, blocks, head, unwound: committed.number - base.number, sequence }
-    // the next transaction has a goal of its own
-    if (isWhole) this.#goal = undefined
+    const running = { goal, blocks, head, unwound: committed.number - base.number }
     // heads that are stored already need only the steps after a transaction
-    if (goal.sequence === stored) {
+    if (goal.sequence === this.#sequence) {
       this.#end(running, { ms: 0 })
       return
     }
     const heads = isWhole ? goal.heads : labelsAt(goal.heads, head)
-    const request: CommitRequest = { committed, branch: { ancestor: base, blocks }, heads, sequence }
-    this.#running.push(running)
+    const request: CommitRequest = {
+      committed,
+      branch: { ancestor: base, blocks },
+      heads,
+      sequence: isWhole ? goal.sequence : this.#sequence,
+    }
+    this.#running = running
     this.#committer.begin(request)
     this.#take(false)
   }
 
-  /** Takes the outcome of the oldest transaction in progress, if there is one. */
+  /** Takes the outcome of the transaction in progress, if there is one. */
   #take(wait: boolean): void {
-    const [running] = this.#running
+    const running = this.#running
     const outcome = running && this.#committer.take(wait)
     if (outcome === undefined) return
-    this.#running.shift()
+    this.#running = undefined
     this.#end(running as Running, outcome)
   }
 
-  /** Ends the transactions that continued one that failed, and begins their blocks again later. */
-  #failed(error: unknown): never {
-    while (this.#running.shift()) this.#committer.take(true)
-    this.#goal = undefined
-    this.#sinceMs ??= this.#deps.clock.nowMs()
-    throw error
-  }
-
-  #end({ goal, blocks, head, unwound, sequence }: Running, outcome: CommitOutcome): void {
+  #end({ goal, blocks, head, unwound }: Running, outcome: CommitOutcome): void {
     const { log, onCommit, onCommitted, sizeOf, stages } = this.#deps
-    if ('error' in outcome) this.#failed(outcome.error)
+    if ('error' in outcome) throw outcome.error
     onCommit?.('end')
     const { ms } = outcome
     stages?.add('commit', ms)
     this.#pace.took(ms, blocks.map(sizeOf))
     const isWhole = head.hash === goal.heads.unsafe.hash
-    this.#sequence = sequence
+    if (isWhole) {
+      this.#sequence = goal.sequence
+      this.#goal = undefined
+    }
     if (this.#isWarned) log.info('commits resumed')
     this.#isWarned = false
     log.debug('committed', { ...head, added: blocks.length, unwound, ms })
@@ -327,7 +285,7 @@ export class CommitBehind {
   }
 
   /** Returns the heads that the current round commits: those at its begin while they are ahead on the published chain, else the published heads. */
-  #goalIn(record: Unbegun, sequence: number): Goal {
+  #goalIn(record: HeadRecord, sequence: number): Goal {
     const { committed, base, overlays, heads } = record
     const unsafe = this.#goal?.heads.unsafe
     const onTheWay = unsafe && (unsafe.hash === base.hash || overlays[unsafe.number - base.number - 1]?.hash === unsafe.hash)
@@ -338,7 +296,7 @@ export class CommitBehind {
   }
 
   /** Returns the blocks of the next transaction: all when the branch changes, else as many towards the goal as fit into its time. */
-  #sliceOf({ committed, base, overlays }: Unbegun, { heads }: Goal): readonly ExecutedBlock[] {
+  #sliceOf({ committed, base, overlays }: HeadRecord, { heads }: Goal): readonly ExecutedBlock[] {
     if (base.hash !== committed.hash) return overlays
     const left = overlays.slice(0, heads.unsafe.number - base.number)
     return left.slice(0, this.#pace.blocksIn(left, this.#deps.sizeOf))

@@ -1,10 +1,9 @@
-import { executionFault } from '#block/faults'
 import type { Clock } from '#lib/clock'
-import type { Kv, KvWriter } from '#store/ports'
+import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
 import type { Branch } from '../branch.ts'
-import { readHead, type StoredHeads } from '../chainStore.ts'
+import type { StoredHeads } from '../chainStore.ts'
 import { type PruneEvent, Pruner } from '../pruning/pruner.ts'
 import { commitBranch, fillOlderLogs } from './commit.ts'
 
@@ -26,13 +25,9 @@ export type CommitOutcome = { readonly ms: number } | { readonly error: unknown 
 
 /** Writer of transactions, one after another. */
 export interface Committer {
-  /** Number of requests that may be in progress. 0: a request ends before `begin` returns. */
-  readonly mostInProgress: number
-  /**
-   * Begins a request, which continues the chain of the request before it. When a request fails, later ones in progress fail too.
-   */
+  /** Begins a request, after the outcome of the previous one was taken. */
   begin(request: CommitRequest): void
-  /** Takes the outcome of the oldest request. @param wait blocks this thread until there is one. @returns undefined while it is in progress */
+  /** Takes the outcome of the request. @param wait blocks this thread until there is one. @returns undefined while the request is in progress */
   take(wait: boolean): CommitOutcome | undefined
   /** Sets the function to call in a later turn of the event loop when an outcome has arrived that was not taken. */
   onOutcome(run: () => void): void
@@ -40,16 +35,13 @@ export interface Committer {
   prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable
 }
 
-/**
- * Writes the rows of a request inside a transaction.
- * @throws Fault CHAIN_STORE_DAMAGED (fatal), also when the request before it failed
- */
-export function writeRequest(tx: KvWriter, clock: Clock, { committed, branch, heads, sequence }: CommitRequest): void {
-  const head = readHead(tx)
-  if (head?.hash !== committed.hash) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${committed.number} as its head` })
-  commitBranch(tx, committed, branch, heads, sequence)
-  const untilMs = clock.elapsedMs() + olderLogsMs
-  fillOlderLogs(tx, () => clock.elapsedMs() < untilMs)
+/** Writes a request in one transaction. @throws Fault DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal) */
+export function commitRows(kv: Kv, clock: Clock, { committed, branch, heads, sequence }: CommitRequest): void {
+  kv.write((tx) => {
+    commitBranch(tx, committed, branch, heads, sequence)
+    const untilMs = clock.elapsedMs() + olderLogsMs
+    fillOlderLogs(tx, () => clock.elapsedMs() < untilMs)
+  })
 }
 
 /** Creates a committer that writes in this thread: a request ends before `begin` returns. */
@@ -57,11 +49,10 @@ export function createCommitter(kv: Kv, clock: Clock): Committer {
   let outcome: CommitOutcome | undefined
   let pruner: Pruner | undefined
   return {
-    mostInProgress: 0,
     begin(request): void {
       const startMs = clock.elapsedMs()
       try {
-        kv.write((tx) => writeRequest(tx, clock, request))
+        commitRows(kv, clock, request)
         outcome = { ms: clock.elapsedMs() - startMs }
         pruner?.committed(outcome.ms)
       } catch (error) {

@@ -17,8 +17,7 @@ export type PackedCommit = Omit<CommitRequest, 'branch'> & {
 }
 
 export type ToCommitThread =
-  /** `isSecond`: the request before it was in progress when it began */
-  | { readonly kind: 'commit'; readonly request: PackedCommit; readonly isSecond: boolean }
+  | { readonly kind: 'commit'; readonly request: PackedCommit }
   | { readonly kind: 'prune'; readonly retention: Retention }
   | { readonly kind: 'close' }
 /** Outcome of a request, a step of pruning or of moving, or a line of the log. */
@@ -29,34 +28,18 @@ export type FromCommitThread =
   | { readonly moved: MoverStep }
   | { readonly log: LogLine }
 
-/** Settings of a thread that is waited for. `progress`: memory of its `ThreadProgress`. */
-export type WaitedThreadSettings = { readonly port: MessagePort; readonly progress: SharedArrayBuffer }
-
-/** Outcome of a write: the time of its transaction, or why nothing was stored. */
-export type FromWriteThread = { readonly ms: number } | { readonly error: TransferredError }
-/** Rows of a write, packed. */
-export type ToWriteThread = Uint8Array<ArrayBuffer> | 'close'
-
-export type WriteThreadSettings = {
-  readonly dir: string
-  /** bound of the anonymous memory of the process */
-  readonly memoryMaxBytes: number
-  /** absent: the parent process does not watch the thread */
-  readonly heartbeat: HeartbeatSettings | undefined
-}
-
+/** `progress`: number of answers, then of rows written, both as of `CommitProgress`. */
 export type CommitThreadSettings = {
   readonly dir: string
+  readonly port: MessagePort
+  readonly progress: SharedArrayBuffer
   /** present: the thread moves finalized rows to segment files between requests */
   readonly moving?: MovingSettings
   /** bound of the anonymous memory of the process; absent: none */
   readonly memoryMaxBytes?: number
-  /** present: the parent process watches the thread and the write thread */
-  readonly heartbeats?: CommitHeartbeats
+  /** present: the parent process watches the thread */
+  readonly heartbeat?: HeartbeatSettings
 }
-
-/** Settings of the watched threads: the one that computes rows, and the one that writes them. */
-export type CommitHeartbeats = { readonly rows: HeartbeatSettings; readonly writes: HeartbeatSettings }
 
 /** @param pack of a block */
 export const packCommit = ({ branch, ...rest }: CommitRequest, pack: (block: ExecutedBlock) => PackedBlock): PackedCommit => ({
@@ -69,3 +52,38 @@ export const unpackCommit = ({ ancestor, blocks, ...rest }: PackedCommit): Commi
   ...rest,
   branch: { ancestor, blocks: blocks.map(unpackBlock) },
 })
+
+/** Counters of the commit thread in shared memory, for a thread that waits for it without an event loop. */
+export class CommitProgress {
+  readonly memory: SharedArrayBuffer
+  readonly #counts: Int32Array
+
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(8)) {
+    this.memory = memory
+    this.#counts = new Int32Array(memory)
+  }
+
+  get answers(): number {
+    return Atomics.load(this.#counts, 0)
+  }
+
+  get rows(): number {
+    return Atomics.load(this.#counts, 1)
+  }
+
+  /** Called before each row. */
+  row(): void {
+    Atomics.add(this.#counts, 1, 1)
+  }
+
+  /** Called after an answer was sent. */
+  answered(): void {
+    Atomics.add(this.#counts, 0, 1)
+    Atomics.notify(this.#counts, 0)
+  }
+
+  /** Waits until there are more answers than `seen`, for a limited time. */
+  wait(seen: number, maxMs: number): void {
+    Atomics.wait(this.#counts, 0, seen, maxMs)
+  }
+}

@@ -23,7 +23,6 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { FlashblockLocation } from '#types/pendingBlock'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
-import type { CommitHeartbeats } from './commitRequests.ts'
 import type { Packed, PackedBlock, PackedBytes } from './packedBlocks.ts'
 import type { PackedPending } from './packedPending.ts'
 
@@ -57,8 +56,8 @@ export type WorkerSettings = {
   readonly shown: SharedArrayBuffer
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
-  /** present: threads of their own write the commits, which the parent process watches; absent: execution writes them */
-  readonly commits?: { readonly heartbeats: CommitHeartbeats }
+  /** present: a thread of its own writes the commits, which the parent process watches; absent: execution writes them */
+  readonly commits?: { readonly heartbeat: HeartbeatSettings }
 }
 
 /** Bytes of the caches of the execution thread. */

@@ -88,55 +88,23 @@ class Copies {
   }
 }
 
-/** Rows of one write, by table. */
-export class DraftRows {
+/** Pending writes of a function over a snapshot; the store is still unchanged. */
+export class Draft implements KvWriter {
+  readonly #base: KvReader
   readonly #tables = new Map<number, DraftTable>()
   readonly #copies = new Copies()
 
-  find(table: number, key: Uint8Array): DraftRow | undefined {
-    return this.#tables.get(table)?.find(key)
-  }
-
-  /** Iterates over the last row with each key. @returns undefined when there are no rows in the table */
-  range(table: number, range: KvRange): Generator<DraftRow> | undefined {
-    return this.#tables.get(table)?.range(range)
-  }
-
-  /** Iterates over the rows to store by table, in write order. */
-  *all(): Generator<{ readonly table: number; readonly rows: Iterable<DraftRow> }> {
-    for (const [table, drafted] of this.#tables) yield { table, rows: drafted.toStore() }
-  }
-
-  /** Adds a row with a copy of the value. */
-  add(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
-    let rows = this.#tables.get(table)
-    if (rows === undefined) {
-      rows = new DraftTable()
-      this.#tables.set(table, rows)
-    }
-    rows.rows.push({ key: requireKey(key), value: value && this.#copies.of(value) })
-  }
-}
-
-/** Pending writes of a function over a snapshot; the store is still unchanged. */
-export class Draft implements KvWriter {
-  readonly rows: DraftRows = new DraftRows()
-  readonly #base: KvReader
-  readonly #below: DraftRows | undefined
-
-  /** @param below rows of an earlier write, which the snapshot may have or not */
-  constructor(base: KvReader, below?: DraftRows) {
+  constructor(base: KvReader) {
     this.#base = base
-    this.#below = below
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    const row = this.#find(table, key)
+    const row = this.#tables.get(table)?.find(key)
     return row ? row.value?.slice() : this.#base.get(table, key)
   }
 
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
-    const row = this.#find(table, key)
+    const row = this.#tables.get(table)?.find(key)
     if (row === undefined) return this.#base.look(table, key, use)
     return row.value && use(row.value)
   }
@@ -159,25 +127,33 @@ export class Draft implements KvWriter {
   }
 
   put(table: number, key: Uint8Array, value: Uint8Array): void {
-    this.rows.add(table, key, value)
+    this.#table(table).rows.push({ key: requireKey(key), value: this.#copies.of(value) })
   }
 
   delete(table: number, key: Uint8Array): void {
-    this.rows.add(table, key, undefined)
+    this.#table(table).rows.push({ key: requireKey(key), value: undefined })
   }
 
-  #find(table: number, key: Uint8Array): DraftRow | undefined {
-    return this.rows.find(table, key) ?? this.#below?.find(table, key)
+  /** Iterates over the rows to store by table, in write order. */
+  *rows(): Generator<{ readonly table: number; readonly rows: Iterable<DraftRow> }> {
+    for (const [table, drafted] of this.#tables) yield { table, rows: drafted.toStore() }
+  }
+
+  #table(id: number): DraftTable {
+    let table = this.#tables.get(id)
+    if (table === undefined) {
+      table = new DraftTable()
+      this.#tables.set(id, table)
+    }
+    return table
   }
 
   #piece(table: number, range: KvRange & { readonly limit: number }): Row[] {
+    const drafted = this.#tables.get(table)
+    if (drafted === undefined) return [...this.#base.range(table, range)]
     const { limit, ...open } = range
-    const drafted = [this.#below?.range(table, open), this.rows.range(table, open)].filter((rows) => rows !== undefined)
-    if (drafted.length === 0) return [...this.#base.range(table, range)]
-    let all: Iterable<DraftRow> = this.#base.range(table, open)
-    for (const over of drafted) all = merged(all, over, range.reverse ? -1 : 1)
     const rows: Row[] = []
-    for (const { key, value } of all) {
+    for (const { key, value } of merged(this.#base.range(table, open), drafted.range(open), range.reverse ? -1 : 1)) {
       if (value !== undefined) rows.push({ key, value })
       if (rows.length === limit) break
     }
@@ -186,7 +162,7 @@ export class Draft implements KvWriter {
 }
 
 /** Merges stored and drafted rows in key order; a drafted row replaces the stored row with its key. @param sign −1: descending */
-function* merged(stored: Iterable<DraftRow>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
+function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
   const over = drafted[Symbol.iterator]()
   let next = over.next()
   for (const row of stored) {

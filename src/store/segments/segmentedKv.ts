@@ -87,13 +87,10 @@ class SegmentedWriter extends SegmentedReader<KvWriter> implements KvWriter {
 export function withSegments(kv: Kv, files: SegmentFiles): Kv {
   return {
     ...readWithSegments(kv, files),
-    write: (run) => kv.write((tx) => run(writerWithSegments(tx, files))),
+    write: (run) => kv.write((tx) => run(new SegmentedWriter(tx, files))),
     freeBytes: () => kv.freeBytes(),
   }
 }
-
-/** Does the same as `withSegments` inside a write. */
-export const writerWithSegments = (tx: KvWriter, files: SegmentFiles): KvWriter => new SegmentedWriter(tx, files)
 
 /** Does the same as `withSegments` for a thread that reads. */
 export function readWithSegments(source: SnapshotSource, files: SegmentFiles): SnapshotSource {

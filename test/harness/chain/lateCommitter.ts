@@ -1,4 +1,4 @@
-import { type CommitOutcome, type CommitRequest, type Committer, writeRequest } from '#blockchain/commit/committer'
+import { type CommitOutcome, type CommitRequest, type Committer, commitRows } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import type { Clock } from '#lib/clock'
 import type { Kv } from '#store/ports'
@@ -6,11 +6,10 @@ import type { Retention } from '#types/chainDistance'
 
 /** Committer as in another thread, whose transactions happen when a test wants, or when a caller waits for them. */
 export class LateCommitter implements Committer {
-  readonly mostInProgress = 2
   readonly #kv: Kv
   readonly #clock: Clock
-  readonly #requests: CommitRequest[] = []
-  readonly #outcomes: CommitOutcome[] = []
+  #request: CommitRequest | undefined
+  #outcome: CommitOutcome | undefined
   #pruner: Pruner | undefined
   #onOutcome: () => void = () => {}
 
@@ -20,33 +19,33 @@ export class LateCommitter implements Committer {
   }
 
   begin(request: CommitRequest): void {
-    if (this.#requests.length + this.#outcomes.length === this.mostInProgress) throw new Error('too many requests')
-    this.#requests.push(request)
+    if (this.#request || this.#outcome) throw new Error('a second request')
+    this.#request = request
   }
 
-  /** Writes the oldest request in progress, if there is one. The caller of `begin` has no message yet. */
+  /** Writes the request in progress, if there is one. The caller of `begin` has no message yet. */
   write(): void {
-    const request = this.#requests.shift()
-    if (request === undefined) return
+    if (this.#request === undefined) return
     try {
-      this.#kv.write((tx) => writeRequest(tx, this.#clock, request))
-      this.#outcomes.push({ ms: 1 })
+      commitRows(this.#kv, this.#clock, this.#request)
+      this.#outcome = { ms: 1 }
       this.#pruner?.committed(1)
     } catch (error) {
-      this.#outcomes.push({ error })
-      // a request continues the one before it
-      this.#outcomes.push(...this.#requests.splice(0).map(() => ({ error })))
+      this.#outcome = { error }
     }
+    this.#request = undefined
   }
 
   /** Delivers the message about a written request. */
   deliver(): void {
-    if (this.#outcomes.length > 0) this.#onOutcome()
+    if (this.#outcome) this.#onOutcome()
   }
 
   take(wait: boolean): CommitOutcome | undefined {
-    if (wait && this.#outcomes.length === 0) this.write()
-    return this.#outcomes.shift()
+    if (wait) this.write()
+    const outcome = this.#outcome
+    this.#outcome = undefined
+    return outcome
   }
 
   onOutcome(run: () => void): void {
