@@ -1,5 +1,7 @@
 // Proofs at random blocks of a long window, read from recorded proofs: the chain itself has pruned their states. Each is checked by the verifier.
-// npm run bench -- proofsWindow [--accounts 1000000] [--slots 3000000] [--blocks 100000] [--seed 1] [--dir DIR]
+// npm run bench -- proofsWindow [--accounts 1000000] [--slots 3000000] [--blocks 100000] [--seed 1] [--dir DIR]: the window is kept in DIR, and used again
+// from there
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesFromBigint, concatBytes, u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
@@ -16,7 +18,7 @@ import { computeStateRoot } from '#state/stateRoot'
 import { createWorldReads } from '#state/worldReads'
 import { openChainKv } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
-import type { Kv, KvWriter } from '#store/ports'
+import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { headerOf } from '#test/harness/chain/headers'
 import { dice } from '#test/harness/dice'
@@ -28,14 +30,14 @@ import { emptyCodeHash, type Hash, hashFromBytes, parseAddress } from '#types/id
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { blockKey } from '../../src/blockchain/chainRows.ts'
-import { putHeads, readHead } from '../../src/blockchain/chainStore.ts'
+import { putHeads, readCanonicalHash, readHead, readHeader } from '../../src/blockchain/chainStore.ts'
 import { proofResult } from '../../src/rpc/results/proof.ts'
 import { distribution, type Row } from '../format.ts'
 import { inFolder } from '../rpc/servers.ts'
 import type { StateOptions } from '../state/make.ts'
-import type { StateModel } from '../state/model.ts'
+import type { StateModel, StateSpec } from '../state/model.ts'
 import { createProgress } from '../state/progress.ts'
-import { makeStateWorld } from '../state/world.ts'
+import { makeStateWorld, readStateWorld, type StateWorld } from '../state/world.ts'
 
 const [blocksAtOnce, keptBlocks, changesPerBlock, samples] = [50, 100, 10, 3_000]
 
@@ -69,8 +71,8 @@ function anyDiff(model: StateModel, roll: Roll, number: number, state: ReturnTyp
   })
 }
 
-/** Adds a block of state changes to the chain: no transaction leads to them. @returns its state root */
-function addBlock(tx: KvWriter, number: number, diffOf: (state: ReturnType<typeof latestState>) => StateDiff, tries: Tries): Hash {
+/** Adds a block of state changes to the chain: no transaction leads to them. */
+function addBlock(tx: KvWriter, number: number, diffOf: (state: ReturnType<typeof latestState>) => StateDiff, tries: Tries): void {
   const state = latestState(tx, () => undefined)
   const diff = diffOf(state)
   const result = computeStateRoot(state.nodes, latestStateRoot(tx), diff, tries)
@@ -81,10 +83,7 @@ function addBlock(tx: KvWriter, number: number, diffOf: (state: ReturnType<typeo
   tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
   const head = { number, hash }
   putHeads(tx, { unsafe: head, safe: head, finalized: head }, 1)
-  return result.root
 }
-
-type Window = { readonly roots: Hash[]; readonly model: StateModel }
 
 /** Prunes the chain in steps as a node does. */
 function prune(kv: Kv, oldest: number): void {
@@ -95,14 +94,13 @@ function prune(kv: Kv, oldest: number): void {
 }
 
 /** Adds blocks, records them, and prunes the chain behind them. */
-function grow(kv: Kv, recorder: Recorder, { roots, model }: Window, blocks: number): void {
+function grow(kv: Kv, recorder: Recorder, model: StateModel, blocks: number): void {
   const progress = createProgress(blocks, 'blocks')
   const [roll, tries] = [dice(model.spec.seed), new Tries(64 * 2 ** 20)]
   for (let first = 1; first <= blocks; first += blocksAtOnce) {
     const last = Math.min(blocks, first + blocksAtOnce - 1)
     kv.write((tx) => {
-      for (let number = first; number <= last; number++)
-        roots[number] = addBlock(tx, number, (state) => anyDiff(model, roll, number, state), tries)
+      for (let number = first; number <= last; number++) addBlock(tx, number, (state) => anyDiff(model, roll, number, state), tries)
     })
     while (recorder.step(1_000).isBehind);
     const oldest = Math.max(0, last - keptBlocks)
@@ -112,8 +110,15 @@ function grow(kv: Kv, recorder: Recorder, { roots, model }: Window, blocks: numb
   progress.end()
 }
 
-/** Makes proofs of random accounts with three slots at random blocks. @returns milliseconds of each */
-function prove(proofs: Kv, chain: Kv, { roots, model }: Window): { readonly times: number[]; readonly refused: number } {
+function rootOf(reader: KvReader, number: number): Hash {
+  const hash = readCanonicalHash(reader, number)
+  const header = hash && readHeader(reader, { number, hash })
+  if (!header) throw new Error(`no header of block ${number}`)
+  return header.stateRoot
+}
+
+/** Makes proofs of random accounts with three slots at random blocks. @returns milliseconds of each, and the number of recorded blocks */
+function prove(proofs: Kv, chain: Kv, model: StateModel): { readonly times: number[]; readonly refused: number; readonly blocks: number } {
   using recorded = proofs.snapshot()
   using reader = chain.snapshot()
   const states = recordedStates(recorded, reader, readHead(reader)?.number ?? 0, new HistoryCache())
@@ -126,7 +131,7 @@ function prove(proofs: Kv, chain: Kv, { roots, model }: Window): { readonly time
     const { rank } = model.locate(roll(model.spec.slots))
     const address = parseAddress(toHex(roll(10) === 0 ? bytesFromBigint(BigInt(roll(2 ** 31)), 20) : model.addressOf(rank)))
     const slots = Array.from({ length: 3 }, (_, at) => hashFromBytes(model.slotNumber(rank, at)))
-    const root = roots[number] as Hash
+    const root = rootOf(reader, number)
     const startMs = performance.now()
     const proof = createWorldReads(
       states.at(number, () => undefined),
@@ -141,7 +146,14 @@ function prove(proofs: Kv, chain: Kv, { roots, model }: Window): { readonly time
     if (verifyProof(wrong.proof, wanted).kind === 'valid') throw new Error(`the verifier accepts a proof with ${wrong.what}`)
     refused++
   }
-  return { times, refused }
+  return { times, refused, blocks: latest - earliest }
+}
+
+async function makeState(dir: string, spec: StateSpec): Promise<StateWorld> {
+  const progress = createProgress(spec.accounts + spec.slots, 'accounts and slots')
+  const world = await makeStateWorld(dir, spec, (own) => progress.add(1 + own))
+  progress.end()
+  return world
 }
 
 type WindowOptions = StateOptions & { readonly blocks?: number }
@@ -150,19 +162,20 @@ async function measure(
   dir: string,
   { accounts = 1_000_000, slots = 3_000_000, blocks = 100_000, seed = 1 }: WindowOptions,
 ): Promise<readonly Row[]> {
-  const progress = createProgress(accounts + slots, 'accounts and slots')
-  const { model, root } = await makeStateWorld(dir, { seed, accounts, slots }, (own) => progress.add(1 + own))
-  progress.end()
+  const isThere = existsSync(join(dir, 'proofs'))
+  const { model } = isThere ? readStateWorld(dir) : await makeState(dir, { seed, accounts, slots })
   await using chain = openChainKv(join(dir, 'chain'))
   await using proofs = openProofs(join(dir, 'proofs'))
-  const recorder = new Recorder({ kv: proofs, chain, clock: systemClock }, 'all')
-  recorder.step(1_000)
-  const window: Window = { roots: [root], model }
-  grow(chain, recorder, window, blocks)
-  prove(proofs, chain, window)
-  const { times, refused } = prove(proofs, chain, window)
+  if (!isThere) {
+    const recorder = new Recorder({ kv: proofs, chain, clock: systemClock }, 'all')
+    recorder.step(1_000)
+    grow(chain, recorder, model, blocks)
+  }
+  prove(proofs, chain, model)
+  const { times, refused, blocks: recorded } = prove(proofs, chain, model)
   const { fileBytes } = environmentStats(join(dir, 'proofs'))
-  const facts = { accounts, slots, blocks, bytesPerBlock: Math.round(fileBytes / blocks), verified: times.length, damagedRefused: refused }
+  const bytesPerBlock = Math.round(fileBytes / recorded)
+  const facts = { ...model.spec, blocks: recorded, bytesPerBlock, verified: times.length, damagedRefused: refused }
   const measured = distribution('proof of an account and three slots at a random block', 'ms, less is better', times)
   return [{ ...measured, facts: { ...measured.facts, ...facts } }]
 }
