@@ -2,9 +2,6 @@ import { defineConfig } from 'vitest/config'
 import { slowOnly } from './vitest.slow.config.ts'
 import { system } from './vitest.system.config.ts'
 
-/** They measure their process, and no other test runs in it. */
-const ofProcess = ['src/lib/processMemory.test.ts']
-
 /** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
 const modules =
   'lib proofVerifier p2p/protocol types chainspec trie evm nativeContracts state derive consensus engine block blockchain txpool proofs pending snapshot simulation executionThread batcher flashblocks l1 l2 rpc'
@@ -20,19 +17,12 @@ export default defineConfig({
     // much is made and thrown away: with more room for what is young less of the time goes to collecting it
     execArgv: ['--max-semi-space-size=64'],
     projects: [
-      { test: { name: 'shared', include: shared, exclude: [...ofProcess, ...system], isolate: false, testTimeout: 30_000 } },
+      { test: { name: 'shared', include: shared, exclude: [...system], isolate: false, testTimeout: 30_000 } },
       {
         test: {
           name: 'alone',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [
-            ...shared.filter((glob) => glob !== 'src/lib/**/*.test.ts'),
-            'src/lib/**/!(processMemory).test.ts',
-            ...slowOnly,
-            ...system,
-            'test/data/**',
-            'node_modules/**',
-          ],
+          exclude: [...shared, ...slowOnly, ...system, 'test/data/**', 'node_modules/**'],
           testTimeout: 30_000,
         },
       },

@@ -11,7 +11,7 @@ export const system: readonly string[] = [
   'src/derive/restart.test.ts',
   'src/executionThread/{commitThread,moving}.test.ts',
   'src/l1/economy.test.ts',
-  'src/lib/kzgThread.test.ts',
+  'src/lib/{kzgThread,processMemory}.test.ts',
   'src/node/{hostileClients,importFile,modes,node,retention,transactions}.test.ts',
   'src/node/parts/{l1Part,proofsFaults,proofsPart,sequencerPart}.test.ts',
   'src/node/health/healthServer.test.ts',

@@ -8,7 +8,7 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 import { describe, type Row, row } from '../bench/format.ts'
 import { root } from '../scripts/process.ts'
 import { compressedBytes, createProject, docker, hostAddress, type Project, processorSeconds } from './compose/docker.ts'
-import { chainFolder, testProofs } from './compose/proofs.ts'
+import { testProofs } from './compose/proofs.ts'
 import { serveWorld, untilSafe, type World } from './compose/world.ts'
 
 const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
@@ -204,14 +204,36 @@ const upOf = ({ name }: Layout): readonly string[] => [
   ...(name === 'single' ? ['single'] : []),
 ]
 
-async function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
-  say(`${layout.name}: ${layout.services.join(', ')}`)
+const down = ['down', '--timeout', '60']
+
+/** Runs a test on a project of its own, which is removed at the end. A failure prints the last lines of its log. */
+async function inProject<T>(
+  layout: Layout,
+  name: string,
+  world: World,
+  folder: string,
+  test: (project: Project) => Promise<T>,
+): Promise<T> {
   const { files, settings } = writeSettings(folder, world)
   // down and logs ignore a service whose profile is off
-  const project = createProject(`basalt-e2e-${layout.name}`, files, { ...settings, COMPOSE_PROFILES: layout.name })
-  const up = upOf(layout)
-  const down = ['down', '--timeout', '60']
+  const project = createProject(`basalt-e2e-${name}`, files, { ...settings, COMPOSE_PROFILES: layout.name })
   try {
+    return await test(project)
+  } catch (error) {
+    say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
+    throw error
+  } finally {
+    await project.compose([...down, '--volumes', '--remove-orphans']).catch(say)
+  }
+}
+
+/** Folder of the chain on the host. */
+const chainFolder = (folder: string, { chain }: World): string => join(folder, 'data/basalt', `chain-${chain.config.l2ChainId}`)
+
+function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
+  say(`${layout.name}: ${layout.services.join(', ')}`)
+  return inProject(layout, layout.name, world, folder, async (project) => {
+    const up = upOf(layout)
     world.l1.reveal(20)
     const first = await timed(() => project.compose(up))
     say(`  up --wait on an empty data directory: ${first.seconds.toFixed(1)} s`)
@@ -219,7 +241,7 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     await untilSafe(world, 20, urls)
     await checkPorts(layout, world.chain.config.l2ChainId)
     await checkIsolation(project, layout)
-    must(existsSync(join(folder, 'data/basalt', `chain-${world.chain.config.l2ChainId}`)), 'the chain does not have its own folder')
+    must(existsSync(chainFolder(folder, world)), 'the chain does not have its own folder')
     await killEach(project, layout, world)
 
     const runs: number[] = []
@@ -243,32 +265,16 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     await untilSafe(world, world.lastL1, urls)
     if (layout.name === 'halves') await checkGivenSecret(project, join(folder, 'test.env'), up)
     return row(`docker compose up --wait on an existing data directory, ${layout.name}`, 's', runs)
-  } catch (error) {
-    say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
-    throw error
-  } finally {
-    await project.compose([...down, '--volumes', '--remove-orphans']).catch(say)
-  }
+  })
 }
 
 /** Runs the trial of recorded proofs on a chain of its own. */
-async function testRecordedProofs(layout: Layout, world: World, folder: string): Promise<void> {
+function testRecordedProofs(layout: Layout, world: World, folder: string): Promise<void> {
   say(`${layout.name}, with recorded proofs`)
-  const { files, settings } = writeSettings(folder, world)
-  const project = createProject(`basalt-e2e-${layout.name}-proofs`, files, { ...settings, COMPOSE_PROFILES: layout.name })
-  const down = ['down', '--timeout', '60']
-  const trial = {
-    ...{ project, world, urls, down, up: upOf(layout), envFile: join(folder, 'test.env') },
-    folder: chainFolder(join(folder, 'data'), world.chain.config.l2ChainId),
-  }
-  try {
-    await testProofs(trial, layout.proofs, say)
-  } catch (error) {
-    say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
-    throw error
-  } finally {
-    await project.compose([...down, '--volumes', '--remove-orphans']).catch(say)
-  }
+  return inProject(layout, `${layout.name}-proofs`, world, folder, (project) => {
+    const trial = { project, world, urls, down, up: upOf(layout), envFile: join(folder, 'test.env'), folder: chainFolder(folder, world) }
+    return testProofs(trial, layout.proofs, say)
+  })
 }
 
 /** Checks that an existing tag is used unchanged, and that --build replaces the image of the tag. */

@@ -1,7 +1,6 @@
 // Recorded proofs as an operator has them: switched on by a variable, without their database, and with an older copy of it.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { verifyProof } from '#proofVerifier/proof'
 import { rpcCall } from '#test/harness/process/cliProcess'
 import type { Project } from './docker.ts'
@@ -76,8 +75,4 @@ export async function testProofs(trial: ProofsTrial, variable: string, say: (tex
   const restored = await next(lastL1)
   if (restored.earliest !== first.earliest) throw new Error(`with the older copy proofs begin at ${restored.earliest}`)
   say(`  with the older copy: ${await checkAll(urls.http, restored)} blocks, from block ${restored.earliest}`)
-  await project.compose([...down, '--volumes'])
 }
-
-/** Folder of the chain on the host. */
-export const chainFolder = (data: string, chainId: number): string => join(data, 'basalt', `chain-${chainId}`)

@@ -1,14 +1,12 @@
 import { join } from 'node:path'
-import { Registry } from 'prom-client'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
-import { l2Metrics } from '#l2/metrics'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { defaultBackoff, type Random, retry } from '#lib/retry'
 import { type Imported, type ImportOptions, type ImportProgress, importReth } from '#snapshot/reth/importReth'
 import type { Hash } from '#types/ids'
 import { nodeFault } from './faults.ts'
+import { openSourceNode } from './sourceNode.ts'
 
 export type ImportRethDeps = {
   readonly fetch: typeof fetch
@@ -41,8 +39,7 @@ export async function importRethSnapshot(deps: ImportRethDeps, options: ImportRe
   const { l2 } = config.genesis
   const fetchTransactions = async ({ number, hash }: { readonly number: number; readonly hash: Hash }): Promise<readonly Uint8Array[]> => {
     if (l2Url === undefined) throw nodeFault('SNAPSHOT_BODY_NEEDED', { number, hash })
-    const l2Options = { ...defaultL2SourceOptions(config, deps.clock.nowMs()), url: l2Url, config }
-    using node = createL2Source({ ...deps, metrics: l2Metrics.register(new Registry()) }, l2Options)
+    using node = openSourceNode(deps, config, l2Url)
     const payload = await retry(deps, { backoff: defaultBackoff, signal: deps.signal, maxTries: bodyTries }, (signal) =>
       node.payload(hash, signal),
     )

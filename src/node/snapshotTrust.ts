@@ -3,8 +3,6 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import { headerOfPayload } from '#engine/payloadHeader'
 import { createL1Source, defaultL1Options } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
-import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
-import { l2Metrics } from '#l2/metrics'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { defaultBackoff, type Random, retry } from '#lib/retry'
@@ -14,6 +12,7 @@ import { trustMetrics } from '#trust/metrics'
 import { createTrust } from '#trust/trust'
 import type { Header } from '#types/header'
 import type { Grade } from '#types/trust'
+import { openSourceNode } from './sourceNode.ts'
 
 export type SnapshotTrustDeps = { readonly fetch: typeof fetch; readonly clock: Clock; readonly random: Random; readonly log: Log }
 
@@ -33,12 +32,11 @@ const maxTries = 8
 /** Grades the block of a snapshot by the proposals on L1, before anything of the snapshot is loaded. Throws Fault SNAPSHOT_UNTRUSTED, those of L1 (retry). */
 export function createSnapshotTrust(deps: SnapshotTrustDeps, { config, required, l1Urls, l2Url }: SnapshotTrustOptions): TrustPort {
   const registry = new Registry()
-  const [l1Meter, l2Meter, metrics] = [l1Metrics.register(registry), l2Metrics.register(registry), trustMetrics.register(registry)]
+  const [l1Meter, metrics] = [l1Metrics.register(registry), trustMetrics.register(registry)]
 
   async function links(from: number, to: number, signal: AbortSignal): Promise<readonly Header[]> {
     if (l2Url === undefined) return []
-    const options = { ...defaultL2SourceOptions(config, deps.clock.nowMs()), url: l2Url, config }
-    using node = createL2Source({ ...deps, metrics: l2Meter }, options)
+    using node = openSourceNode(deps, config, l2Url)
     const payloads = await node.payloads(from, to - from + 1, signal)
     return payloads.map((payload) => headerOfPayload(config.schedule, payload))
   }
