@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { afterAll, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openSocket } from '#test/harness/process/socketClient'
@@ -52,6 +56,7 @@ const registry = createRegistry<CallContext>([
 ])
 const result = [big, 'é']
 const call = (id: unknown, name = 'test_bytes') => ({ jsonrpc: '2.0', id, method: name, params: [] })
+const lazyAnswer = `{"jsonrpc":"2.0","id":1,"result":"${'y'.repeat(lazyChunks * chunk.length)}"}`
 const batch = [call(1), call('ä', 'test_text'), call(3)]
 const whole = [
   { jsonrpc: '2.0', id: 1, result },
@@ -133,10 +138,18 @@ it.each([
     parts.push(String(part))
     if (parts.slice(-2).join('').endsWith('"ö"}')) break
   }
-  const expected = [`{"jsonrpc":"2.0","id":1,"result":"${'y'.repeat(lazyChunks * chunk.length)}"}`, '{"jsonrpc":"2.0","id":2,"result":"ö"}']
+  const expected = [lazyAnswer, '{"jsonrpc":"2.0","id":2,"result":"ö"}']
   const bodies = parts.join('').split(/HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*\r\n/)
   expect(bodies.map((body, at) => body === ['', ...expected][at])).toEqual([true, true, true])
   expect(encoded).toBe(lazyChunks)
+})
+
+it('rpc/results/byteList: a lazy result is the same when it is packed', async () => {
+  await using server = await serve()
+  const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' }
+  const response = await fetch(server.url, { method: 'POST', body: JSON.stringify(call(1, 'test_lazy')), headers })
+  expect(response.headers.get('content-encoding')).toBe('gzip')
+  expect((await response.text()) === lazyAnswer).toBe(true)
 })
 
 it('rpc/results/byteList: a client that has closed its half of the connection gets all of a lazy result', async () => {
@@ -146,4 +159,78 @@ it('rpc/results/byteList: a client that has closed its half of the connection ge
   socket.end(`POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   const answer = await text(socket)
   expect(answer.length - answer.indexOf('\r\n\r\n')).toBe(lazyChunks * chunk.length + '\r\n\r\n{"jsonrpc":"2.0","id":1,"result":""}'.length)
+})
+
+type OpenClient = { readonly send: (body: unknown) => void; readonly pause: () => void; readonly read: () => Promise<readonly string[]> }
+
+/** Opens a client that reads nothing until `read`, which returns its messages up to an answer to `test_text`. */
+async function clientOf(over: 'WebSocket' | 'the Unix socket', stack: AsyncDisposableStack): Promise<() => Promise<OpenClient>> {
+  const isLast = (messages: readonly string[]): boolean => messages.at(-1)?.includes('"id":2') === true
+  if (over === 'WebSocket') {
+    const wsDeps = { ...deps, heads: scriptedFeed(), metrics: rpcMetrics.register(new Registry()) }
+    const server = stack.use(await createWsServer<CallContext>(wsDeps, { host: '127.0.0.1', port: 0, flag: 'ws.port' }))
+    return async () => {
+      const socket = new WebSocket(server.url)
+      stack.defer(() => socket.terminate())
+      await once(socket, 'open')
+      return {
+        send: (body) => socket.send(JSON.stringify(body)),
+        pause: () => socket.pause(),
+        async read(): Promise<readonly string[]> {
+          const messages: string[] = []
+          socket.on('message', (data: Buffer) => messages.push(data.toString()))
+          socket.resume()
+          while (!isLast(messages)) await once(socket, 'message')
+          return messages
+        },
+      }
+    }
+  }
+  const path = join(dir, `ipc-${Math.random()}`)
+  stack.use(await createIpcServer<CallContext>({ ...deps, heads: scriptedFeed() }, { path, flag: 'ipc.path' }))
+  return async () => {
+    const socket = connect({ path })
+    stack.defer(() => void socket.destroy())
+    await once(socket, 'connect')
+    return {
+      send: (body) => socket.write(JSON.stringify(body)),
+      pause: () => socket.pause(),
+      async read(): Promise<readonly string[]> {
+        const messages: string[] = []
+        for await (const line of createInterface({ input: socket })) {
+          messages.push(line)
+          if (isLast(messages)) break
+        }
+        return messages
+      },
+    }
+  }
+}
+
+it.each(['WebSocket', 'the Unix socket'] as const)(
+  'rpc/subscriptions/outbox: a lazy result over %s is encoded while the client reads it, and later answers follow it',
+  async (over) => {
+    await using stack = new AsyncDisposableStack()
+    const open = await clientOf(over, stack)
+    const [slow, other] = [await open(), await open()]
+    encoded = 0
+    slow.pause()
+    slow.send(call(1, 'test_lazy'))
+    slow.send(call(2, 'test_text'))
+    other.send(call(2, 'test_text'))
+    expect(await other.read()).toHaveLength(1)
+    while (encoded === 0) await immediate()
+    expect(encoded).toBeLessThan(lazyChunks / 2)
+    const messages = await slow.read()
+    expect(messages.map((message, at) => message === [lazyAnswer, '{"jsonrpc":"2.0","id":2,"result":"ö"}'][at])).toEqual([true, true])
+    expect(encoded).toBe(lazyChunks)
+  },
+)
+
+it('rpc/subscriptions/outbox: a client of the Unix socket that has closed its half gets all of a lazy result', async () => {
+  const path = join(dir, 'ipc-half')
+  await using _server = await createIpcServer<CallContext>({ ...deps, heads: scriptedFeed() }, { path, flag: 'ipc.path' })
+  const socket = connect({ path, allowHalfOpen: true })
+  socket.end(JSON.stringify(call(1, 'test_lazy')))
+  expect((await text(socket)) === `${lazyAnswer}\n`).toBe(true)
 })

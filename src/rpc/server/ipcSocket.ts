@@ -8,6 +8,10 @@ export class IpcSocket extends EventEmitter implements MessageSocket {
   /** @see the WebSocket API, "readyState" */
   readonly OPEN = 1
   readonly #socket: Socket
+  /** whether the last frame did not end its message */
+  #isMidMessage = false
+  /** whether the client sends nothing more */
+  #hasEnded = false
 
   constructor(socket: Socket, maxMessageBytes: number) {
     super()
@@ -19,7 +23,10 @@ export class IpcSocket extends EventEmitter implements MessageSocket {
       else for (const value of values) this.emit('message', value)
     })
     socket.on('error', (error) => this.emit('error', error))
-    socket.once('end', () => socket.destroySoon())
+    socket.once('end', () => {
+      this.#hasEnded = true
+      if (!this.#isMidMessage) socket.destroySoon()
+    })
     socket.once('close', () => this.emit('close'))
   }
 
@@ -35,11 +42,15 @@ export class IpcSocket extends EventEmitter implements MessageSocket {
     return this.#socket.isPaused()
   }
 
-  send(message: string | Buffer, _kind: { readonly binary: false }, sent: () => void): void {
+  send(frame: string | Buffer, { fin }: { readonly fin: boolean }, sent: (error?: Error | null) => void): void {
     this.#socket.cork()
-    this.#socket.write(message)
-    this.#socket.write('\n', sent)
+    if (fin) {
+      this.#socket.write(frame)
+      this.#socket.write('\n', sent)
+    } else this.#socket.write(frame, sent)
     this.#socket.uncork()
+    this.#isMidMessage = !fin
+    if (fin && this.#hasEnded) this.#socket.destroySoon()
   }
 
   pause(): void {

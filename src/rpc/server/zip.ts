@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { createGzip, gzip } from 'node:zlib'
 import { ByteList } from '../results/byteList.ts'
 import type { Reply } from './reply.ts'
 
@@ -27,14 +29,26 @@ export function acceptsGzip(header: string): boolean {
   })
 }
 
-/** Compresses a large answer in the thread pool when the client accepts gzip; returns any other answer unchanged. */
+/** Compresses a body in the thread pool. A lazy one is encoded chunk by chunk, so only its compressed bytes are in memory as a whole. */
+async function zipped(body: string | ByteList): Promise<ByteList> {
+  const options = { level, chunkSize: chunkBytes(body.length) }
+  if (typeof body === 'string' || !body.isLazy) {
+    return new ByteList([await gzipAsync(typeof body === 'string' ? Buffer.from(body, 'utf8') : body.joined(), options)])
+  }
+  const packed: Buffer[] = []
+  await pipeline(Readable.from(body.pieces()), createGzip(options), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) packed.push(chunk)
+  })
+  return new ByteList(packed)
+}
+
+/** Compresses a large answer when the client accepts gzip; returns any other answer unchanged. */
 export function zippedFor(acceptEncoding: string | undefined, reply: Reply): Reply | Promise<Reply> {
   const { body, headers } = reply
   if (body.length < zipFromBytes || acceptEncoding === undefined || !acceptsGzip(acceptEncoding)) return reply
-  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body.joined()
-  return gzipAsync(bytes, { level, chunkSize: chunkBytes(bytes.length) }).then((packed) => ({
+  return zipped(body).then((packed) => ({
     ...reply,
-    body: new ByteList([packed]),
+    body: packed,
     headers: { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
   }))
 }

@@ -15,6 +15,7 @@ import { type Answer, errorText } from '../server/messages.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { endNotification, type Notification, notificationOfText } from './notification.ts'
+import { type FrameSocket, messageBytes, Outbox } from './outbox.ts'
 import { type RoomLimits, SubscriptionRoom } from './room.ts'
 
 /** Sender of one message. Subscriptions that it requests start after the answer. */
@@ -68,16 +69,13 @@ type Active = {
 }
 
 /** The part of a WebSocket that a connection uses. */
-export type MessageSocket = Pick<
-  WebSocket,
-  'readyState' | 'OPEN' | 'bufferedAmount' | 'isPaused' | 'pause' | 'resume' | 'close' | 'terminate' | 'ping' | 'pong'
-> & {
-  on(event: 'message', listener: (data: RawData) => void): unknown
-  on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown
-  on(event: 'error', listener: (error: Error) => void): unknown
-  once(event: 'close', listener: () => void): unknown
-  send(message: string | Buffer, kind: { readonly binary: false }, sent: () => void): void
-}
+export type MessageSocket = FrameSocket &
+  Pick<WebSocket, 'readyState' | 'OPEN' | 'isPaused' | 'pause' | 'resume' | 'close' | 'terminate' | 'ping' | 'pong'> & {
+    on(event: 'message', listener: (data: RawData) => void): unknown
+    on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown
+    on(event: 'error', listener: (error: Error) => void): unknown
+    once(event: 'close', listener: () => void): unknown
+  }
 
 /** One client: its concurrent calls, its subscriptions, and its unread messages. */
 export class Connection {
@@ -90,6 +88,7 @@ export class Connection {
   readonly #room: SubscriptionRoom
   readonly #active = new Map<string, Active>()
   readonly #unread: Unread
+  readonly #outbox: Outbox
   #running = 0
   #unreadBytes = 0
   #lastActivityMs: number
@@ -110,6 +109,7 @@ export class Connection {
     this.#bucket = bucket
     this.#slot = slot
     this.#socket = socket
+    this.#outbox = new Outbox(socket)
     this.#deps = deps
     this.#limits = limits
     this.#unread = deps.unreadTotal.join('websocket', () => this.#drop())
@@ -315,34 +315,34 @@ export class Connection {
   /** @param large disposed of when the message is sent or the connection ends */
   #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const message = typeof answer === 'string' ? answer : answer.joined()
-    const bytes = Buffer.byteLength(message)
+    const bytes = messageBytes(answer)
     const counted = what === 'notification' ? bytes : 0
     this.#unread.add(bytes)
     if (this.#unread.isGone) return
     this.#unreadBytes += counted
-    this.#socket.send(message, { binary: false }, () => {
+    this.#outbox.send(answer, bytes, () => {
       this.#unreadBytes -= counted
       this.#unread.add(-bytes)
       large?.[Symbol.dispose]()
       this.#throttle()
+      this.#closeWhenIdle()
     })
     const { maxUnreadBytes, maxBufferedBytes } = this.#limits
-    if (this.#unreadBytes > maxUnreadBytes * this.#deps.unreadTotal.share || this.#socket.bufferedAmount > maxBufferedBytes)
+    if (this.#unreadBytes > maxUnreadBytes * this.#deps.unreadTotal.share || this.#outbox.bufferedBytes > maxBufferedBytes)
       this.#cut('slow')
   }
 
   /** Pauses reading while too many messages are processed, or while the client has not read most of its answers. */
   #throttle(): void {
     if (this.#end !== undefined || this.#socket.readyState !== this.#socket.OPEN) return
-    const isBusy = this.#running >= this.#limits.maxRunning || this.#socket.bufferedAmount > this.#limits.maxBufferedBytes / 4
+    const isBusy = this.#running >= this.#limits.maxRunning || this.#outbox.bufferedBytes > this.#limits.maxBufferedBytes / 4
     if (isBusy && !this.#socket.isPaused) this.#socket.pause()
     if (!isBusy && this.#socket.isPaused) this.#socket.resume()
   }
 
   /** Closes the connection after its last answer when the server closes. */
   #closeWhenIdle(): void {
-    if (this.#end !== 'closing' || this.#running > 0) return
+    if (this.#end !== 'closing' || this.#running > 0 || this.#outbox.isStreaming) return
     this.#socket.resume() // otherwise its close frame would not be read
     this.#socket.close(goingAway, 'the server closes')
   }
@@ -352,7 +352,7 @@ export class Connection {
     if (this.#end !== undefined) return
     this.#end = why
     this.#endSubscriptions()
-    this.#deps.log.info('websocket client disconnected', { why, unreadBytes: this.#socket.bufferedAmount })
+    this.#deps.log.info('websocket client disconnected', { why, unreadBytes: this.#outbox.bufferedBytes })
     if (why === 'silent') {
       this.#socket.terminate()
       return
