@@ -33,10 +33,18 @@ const tellOpen = (): number => tell(`open ${Math.round(performance.now() - start
 
 async function runImport(): Promise<void> {
   const lines = readFileSync(rest[0] ?? '', 'utf8').split('\n')
-  const onBlock = ({ blockNumber, blockHash }: { blockNumber: number; blockHash: string }): number =>
-    tell(`head ${blockNumber} ${blockHash}`)
+  // an import acknowledges the blocks of a transaction at its end
+  let [last, committing] = ['', '']
+  const onBlock = ({ blockNumber, blockHash }: { blockNumber: number; blockHash: string }): void => {
+    last = `head ${blockNumber} ${blockHash}`
+  }
+  const onImportCommit = (phase: 'begin' | 'end'): void => {
+    onCommit(phase)
+    if (phase === 'begin') committing = last
+    else if (committing !== '') tell(committing)
+  }
   const { head } = await importFile(
-    { clock: systemClock, log: silentLog, onCommit, onBlock },
+    { clock: systemClock, log: silentLog, onCommit: onImportCommit, onBlock },
     { genesis: readGenesis(), datadir, lines: told(lines), retention },
   )
   tell(`done ${head.number} ${head.hash}`)

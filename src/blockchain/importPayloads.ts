@@ -14,7 +14,7 @@ import type { Execution } from './execution.ts'
 const [maxAheadChars, maxAhead] = [16 * 2 ** 20, 64]
 
 export type ImportOptions = {
-  /** Called with each acknowledged payload, and the executed part of what has been read, from 0 to 1. */
+  /** Called with each executed payload, and the executed part of what has been read, from 0 to 1. */
   readonly onBlock?: (payload: Payload, part: number) => void
   /** Begins to recover senders in other threads. Disposing of the result ends that. */
   readonly recoverAhead?: (transactions: readonly Uint8Array[]) => (SendersAhead & Disposable) | undefined

@@ -3,12 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
-import { encodePayload } from '#engine/payloadJson'
+import { readHead } from '#blockchain/chainStore'
+import { createExecution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { encodePayload, parsePayload } from '#engine/payloadJson'
+import { journalDir } from '#executionThread/wire/protocol'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { openChainKv } from '#store/chainTables'
+import { openFileJournal } from '#store/fileJournal'
+import { agreeOnSchema, chainSchema } from '#store/schema'
 import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
 import { importFile } from './importFile.ts'
 
 const count = 400
@@ -23,15 +33,16 @@ const lines = buildChain(chain.config, builtGenesis(chain), transactions).map(({
 const base = mkdtempSync(join(tmpdir(), 'basalt-import-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** Duration of a transaction on the clock of the import: four times as long as a node lets one take. */
-const transactionMs = 100
+/** Duration of a transaction on the clock of the import. */
+const transactionMs = 1_000
 
-/** Imports lines into a directory. @returns the result, the number of commits, and the most acknowledged blocks that waited for one */
+/** Imports lines into a directory. @returns the result, the number of commits, and the most executed blocks that waited for one */
 async function importInto(name: string, from: Iterable<string>) {
   let [ms, commits, waiting, most] = [0, 0, 0, 0]
   const manual = createManualClock()
-  // each reading takes a millisecond, so that blocks take the same time in every run
-  const clock: Clock = { ...manual, nowMs: () => ms++, elapsedMs: () => ms++ }
+  // each reading takes ten milliseconds, so that blocks take the same time in every run
+  const tick = (): number => (ms += 10)
+  const clock: Clock = { ...manual, nowMs: tick, elapsedMs: tick }
   const result = await importFile(
     {
       clock,
@@ -54,7 +65,7 @@ async function importInto(name: string, from: Iterable<string>) {
 it('node/importFile: one transaction writes all blocks that wait, whose number is bounded', async () => {
   const { imported, head, commits, most } = await importInto('many', lines)
   expect([imported, head.number]).toEqual([count, count])
-  // a block takes 6 ms on this clock; blocks of 200 ms may wait while as many are written
+  // a block takes 60 ms on this clock; blocks of two seconds may wait while as many are written
   expect(commits).toBeLessThan(count / 24)
   expect(most).toBeLessThan(40)
 })
@@ -69,4 +80,30 @@ it('node/importFile: keeps the blocks before the line at which the file fails or
   await expect(importInto('parts', [...lines.slice(0, 160), 'not JSON'])).rejects.toMatchObject({ code: 'BAD_LINE' })
   expect(await importInto('parts', lines.slice(0, 300))).toMatchObject({ skipped: 160, imported: 140, head: { number: 300 } })
   expect(await importInto('parts', lines)).toMatchObject({ skipped: 300, imported: 100, head: { number: count } })
+})
+
+/** Executes payloads and journals them, and ends before they are committed. */
+async function executeInto(name: string, payloads: readonly Payload[]): Promise<void> {
+  const dir = join(base, name, 'chain')
+  await using kv = openChainKv(dir)
+  agreeOnSchema(kv, chainSchema)
+  using journal = openFileJournal(journalDir(dir), silentLog)
+  const { config, genesis } = chain
+  const deps = { kv, journal, config, genesis: () => genesis, evm: sharedEvm, clock: createManualClock(), log: silentLog }
+  const execution = await createExecution(deps)
+  for (const payload of payloads) {
+    expect(execution.insertPayload(payload).kind).not.toBe('invalid')
+    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  using reader = kv.snapshot()
+  expect(readHead(reader)?.number).toBe(0)
+}
+
+it('node/importFile: commits the blocks that a killed node has journalled before it imports others', async () => {
+  const payloads = lines.slice(0, 20).map((line) => {
+    const { p, root } = JSON.parse(line) as { p: unknown; root: Hash }
+    return parsePayload(p, root)
+  })
+  await executeInto('journalled', payloads)
+  expect(await importInto('journalled', lines.slice(20, 40))).toMatchObject({ skipped: 0, imported: 20, head: { number: 40 } })
 })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createSenders } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
+import type { ExecutionDeps } from '#blockchain/executionDeps'
 import { type ImportOptions, type ImportResult, importPayloads } from '#blockchain/importPayloads'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
@@ -17,6 +18,7 @@ import { type ProofsOptions, startProofsThread } from '#proofs/proofsThread'
 import { createHistoryCaches } from '#state/historyCache'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
+import { createMemoryJournal } from '#store/memoryJournal'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { Tries } from '#trie/tries'
 import type { L2Ref } from '#types/blockRef'
@@ -34,7 +36,14 @@ export type ImportDeps = {
 } & Pick<ImportOptions, 'onBlock' | 'signal'>
 
 /**
- * Imports payloads into the chain of a data directory, and writes the genesis block first when the directory is empty.
+ * Blocks of an import are not journalled: after a kill the file has them still. So one transaction may write seconds of them: the more blocks, the fewer
+ * pages for each, and rows that several of them change are written once. Their bytes are bounded as in a node.
+ */
+const importBounds = { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 4_000 }
+
+/**
+ * Imports payloads into the chain of a data directory, and writes the genesis block first when the directory is empty. Commits what it imported also when
+ * it fails or is stopped. A kill loses the blocks since the last transaction.
  * @returns counts of the import, and the head at the end
  * @throws Fault of the store, GENESIS_MISMATCH, and those of `importPayloads`
  */
@@ -58,34 +67,37 @@ export async function importFile(
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
-  using journal = openFileJournal(journalDir(dir), deps.log)
   const bytes = divideImportCache(cacheBytes)
   const caches = new CacheSet(bytes)
   using memory = createThreadGuard(deps.clock, maxBytes, caches)
+  const evm = createWasmEvm({ codeBytes: bytes.code })
+  const common = { ...deps, kv, config, genesis: (): Genesis => genesis, evm, memory }
+  await commitJournal(common, dir)
   await using committer = new CommitThread(dir, { memoryMaxBytes: maxBytes })
-  await using execution = createExecution(
+  await using execution = await createExecution(
     {
-      ...{ ...deps, kv, journal, committer, config, memory },
-      genesis: () => genesis,
-      evm: createWasmEvm({ codeBytes: bytes.code }),
+      ...{ ...common, committer, journal: createMemoryJournal() },
       senders: createSenders({ known: caches.lru('senders') }),
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       tries: caches.add('nodes', (nodeBytes) => new Tries(nodeBytes)),
     },
-    // no other caller waits for a transaction: one writes many blocks, and rows that several of them change are written once
-    {
-      maxPayloadMs: Number.POSITIVE_INFINITY,
-      commitSliceMs: Number.POSITIVE_INFINITY,
-      maxUncommittedMs: 400,
-      retention,
-    },
+    { ...importBounds, retention },
   )
   await using recording = proofs && (await startProofsThread({ log: deps.log, onStep: () => {} }, dir, proofs))
   await using threads = new SenderThreads(deps)
   const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => threads.post(shareBytes(transactions))
   const result = await importPayloads(execution, config, lines, { ...deps, recoverAhead })
   const head = execution.published.heads.unsafe
-  execution.commit()
   await recording?.reached(head.number)
   return { ...result, head }
+}
+
+/** Commits the blocks that an earlier process journalled and did not commit. */
+async function commitJournal(deps: Omit<ExecutionDeps, 'journal'>, dir: string): Promise<void> {
+  using journal = openFileJournal(journalDir(dir), deps.log)
+  for (const _ of journal.records()) {
+    await using execution = await createExecution({ ...deps, journal })
+    execution.commit()
+    return
+  }
 }
