@@ -34,14 +34,14 @@ const base = mkdtempSync(join(tmpdir(), 'basalt-import-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** Duration of a transaction on the clock of the import. */
-const transactionMs = 1_000
+const transactionMs = 250
 
 /** Imports lines into a directory. @returns the result, the number of commits, and the most executed blocks that waited for one */
 async function importInto(name: string, from: Iterable<string>) {
   let [ms, commits, waiting, most] = [0, 0, 0, 0]
   const manual = createManualClock()
-  // each reading takes ten milliseconds, so that blocks take the same time in every run
-  const tick = (): number => (ms += 10)
+  // each reading takes 2.5 ms, so that blocks take the same time in every run
+  const tick = (): number => (ms += 2.5)
   const clock: Clock = { ...manual, nowMs: tick, elapsedMs: tick }
   const result = await importFile(
     {
@@ -57,7 +57,7 @@ async function importInto(name: string, from: Iterable<string>) {
         most = Math.max(most, ++waiting)
       },
     },
-    { genesis: chain.genesis, datadir: join(base, name), lines: from },
+    { genesis: chain.genesis, datadir: join(base, name), lines: from, memory: { memoryMaxBytes: 2 ** 32 } },
   )
   return { ...result, commits, most }
 }
@@ -65,7 +65,7 @@ async function importInto(name: string, from: Iterable<string>) {
 it('node/importFile: one transaction writes all blocks that wait, whose number is bounded', async () => {
   const { imported, head, commits, most } = await importInto('many', lines)
   expect([imported, head.number]).toEqual([count, count])
-  // a block takes 60 ms on this clock; blocks of two seconds may wait while as many are written
+  // a block takes 15 ms on this clock; blocks of half a second may wait while as many are written
   expect(commits).toBeLessThan(count / 24)
   expect(most).toBeLessThan(40)
 })

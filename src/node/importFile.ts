@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { createSenders } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
-import type { ExecutionDeps } from '#blockchain/executionDeps'
 import { type ImportOptions, type ImportResult, importPayloads } from '#blockchain/importPayloads'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
@@ -36,10 +35,11 @@ export type ImportDeps = {
 } & Pick<ImportOptions, 'onBlock' | 'signal'>
 
 /**
- * Blocks of an import are not journalled: after a kill the file has them still. So one transaction may write seconds of them: the more blocks, the fewer
- * pages for each, and rows that several of them change are written once. Their bytes are bounded as in a node.
+ * Returns the most execution time of blocks that are not committed, in ms: a millisecond for each MiB of the memory bound. Blocks of an import are not
+ * journalled, as the file has them still, so a start after a kill does not bound their number. The more blocks a transaction has, the fewer pages it writes
+ * for each; beyond a second, the sorted list of its pages costs more than that saves (ADR 0027).
  */
-const importBounds = { maxPayloadMs: Number.POSITIVE_INFINITY, commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 4_000 }
+const maxUncommittedMs = (maxMemoryBytes: number): number => Math.min(1_000, Math.max(400, maxMemoryBytes / 2 ** 20))
 
 /**
  * Imports payloads into the chain of a data directory, and writes the genesis block first when the directory is empty. Commits what it imported also when
@@ -81,7 +81,12 @@ export async function importFile(
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       tries: caches.add('nodes', (nodeBytes) => new Tries(nodeBytes)),
     },
-    { ...importBounds, retention },
+    {
+      maxPayloadMs: Number.POSITIVE_INFINITY,
+      commitSliceMs: Number.POSITIVE_INFINITY,
+      maxUncommittedMs: maxUncommittedMs(maxBytes),
+      retention,
+    },
   )
   await using recording = proofs && (await startProofsThread({ log: deps.log, onStep: () => {} }, dir, proofs))
   await using threads = new SenderThreads(deps)
@@ -93,7 +98,7 @@ export async function importFile(
 }
 
 /** Commits the blocks that an earlier process journalled and did not commit. */
-async function commitJournal(deps: Omit<ExecutionDeps, 'journal'>, dir: string): Promise<void> {
+async function commitJournal(deps: Omit<Parameters<typeof createExecution>[0], 'journal'>, dir: string): Promise<void> {
   using journal = openFileJournal(journalDir(dir), deps.log)
   for (const _ of journal.records()) {
     await using execution = await createExecution({ ...deps, journal })
