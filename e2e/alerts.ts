@@ -1,0 +1,119 @@
+// npm run test:alerts -- [--only TEXT] [--keep]: a devnet, a node in two processes, Prometheus and Alertmanager with the files of deploy/. Each alert
+// fires in a fault and ends after it. Times of rules are a sixtieth. Needs the Debian packages prometheus and prometheus-alertmanager.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { alertRules } from '#test/deploy/rules'
+import { cases, type FaultCase } from './alerts/cases.ts'
+import { type ActiveAlert, type Monitoring, startMonitoring } from './alerts/monitoring.ts'
+import { createWorld, type World } from './alerts/world.ts'
+import { eventually } from './nodeProcess.ts'
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, keep: { type: 'boolean', default: false } } })
+const fireWithinMs = 150_000
+const endWithinMs = 150_000
+/** Time after a start in which Prometheus has ranges of ten seconds. */
+const settleMs = 20_000
+
+for (const program of ['prometheus', 'prometheus-alertmanager']) {
+  if (spawnSync(program, ['--version']).error === undefined) continue
+  console.error(`${program} is not installed (Debian package ${program})`)
+  process.exit(77)
+}
+
+const nameOf = ({ labels }: ActiveAlert): string =>
+  labels['alertname'] === 'BasaltNotReady' ? `BasaltNotReady:${labels['reason']}` : (labels['alertname'] ?? '')
+
+type Outcome = {
+  readonly fault: string
+  readonly alerts: Readonly<Record<string, { firedMs?: number; endedMs?: number }>>
+  readonly error?: string
+}
+
+async function runCase(world: World, monitoring: Monitoring, fault: FaultCase): Promise<Outcome> {
+  const alerts: Record<string, { firedMs?: number; endedMs?: number }> = Object.fromEntries(fault.alerts.map((name) => [name, {}]))
+  const firing = async (): Promise<readonly string[]> => (await monitoring.active()).filter(({ state }) => state === 'firing').map(nameOf)
+  try {
+    await eventually(
+      `${fault.alerts.join(', ')} before the fault`,
+      endWithinMs,
+      async () => {
+        const now = await firing()
+        return !fault.alerts.some((name) => now.includes(name)) || now.join()
+      },
+      500,
+    )
+    const beganMs = performance.now()
+    await fault.begin(world)
+    try {
+      await eventually(
+        `${fault.alerts.join(', ')} fires`,
+        fireWithinMs,
+        async () => {
+          const now = await firing()
+          for (const name of now) if (alerts[name] !== undefined) alerts[name].firedMs ??= Math.round(performance.now() - beganMs)
+          return Object.values(alerts).every(({ firedMs }) => firedMs !== undefined) || now.join()
+        },
+        500,
+      )
+    } finally {
+      await fault.end(world)
+    }
+    const endMs = performance.now()
+    await eventually(
+      `${fault.alerts.join(', ')} ends`,
+      endWithinMs,
+      async () => {
+        const now = await firing()
+        for (const name of fault.alerts)
+          if (!now.includes(name) && alerts[name]) alerts[name].endedMs = Math.round(performance.now() - endMs)
+        return !fault.alerts.some((name) => now.includes(name)) || now.join()
+      },
+      500,
+    )
+    return { fault: fault.name, alerts }
+  } catch (error) {
+    return { fault: fault.name, alerts, error: String(error) }
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'basalt-alerts-'))
+const outcomes: Outcome[] = []
+const chosen = cases.filter(({ name }) => name.includes(values.only))
+let problems: string[] = []
+{
+  await using world = await createWorld(join(folder, 'world'))
+  const urls = [world.execution.url('metrics'), world.consensus.url('metrics'), world.devnet.started.urls.control]
+  const targets = urls.map((url) => new URL(url).host)
+  await using monitoring = await startMonitoring(join(folder, 'monitoring'), targets)
+  await delay(settleMs)
+  for (const fault of chosen) {
+    console.error(fault.name)
+    const outcome = await runCase(world, monitoring, fault)
+    outcomes.push(outcome)
+    console.error(`  ${outcome.error ?? JSON.stringify(outcome.alerts)}`)
+  }
+  await delay(settleMs)
+  const { queries, refused, empty } = await monitoring.panels()
+  console.error(`${queries} queries of panels, ${refused.length} refused; panels without data: ${empty.join(', ')}`)
+  problems = [...refused, ...(values.only === '' ? empty.map((panel) => `no data: ${panel}`) : [])]
+  const names = [...new Set(chosen.flatMap(({ alerts }) => alerts.map((name) => name.split(':')[0] ?? '')))]
+  await eventually('notifications of all alerts', 60_000, async () => {
+    const missing = names.flatMap((name) =>
+      (['firing', 'resolved'] as const)
+        .filter((status) => !monitoring.notifications.some((one) => one.alert === name && one.status === status))
+        .map((status) => `${name} ${status}`),
+    )
+    return missing.length === 0 || missing.join()
+  }).catch((error: unknown) => problems.push(String(error)))
+  if (values.only === '')
+    problems.push(...alertRules.filter(({ alert }) => !names.includes(alert)).map(({ alert }) => `${alert} has no fault`))
+}
+const failed = outcomes.filter(({ error }) => error !== undefined).length + problems.length
+if (values.keep || failed > 0) console.error(`data kept in ${folder}`)
+else rmSync(folder, { recursive: true, force: true })
+console.log(JSON.stringify({ failed, outcomes, problems }))
+process.exitCode = failed > 0 ? 1 : 0

@@ -1,0 +1,244 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { open } from 'lmdb'
+import { u64Bytes } from '#lib/bytes'
+import { requestWanted } from '#proofs/wanted'
+import { pruneHistory } from '#state/pruneHistory'
+import { openChainKv } from '#store/chainTables'
+import { tables } from '#store/tables'
+import { eventually } from '../nodeProcess.ts'
+import type { World } from './world.ts'
+
+/** A fault of the devnet or of its node, and its end. */
+export type FaultCase = {
+  readonly name: string
+  /** alerts that fire in it, `NAME` or `NAME:reason`, and end after it */
+  readonly alerts: readonly string[]
+  begin(world: World): Promise<void>
+  end(world: World): Promise<void>
+}
+
+/** ABI uint64[] */
+const encoded = (times: readonly number[]): string =>
+  `0x${[32, times.length, ...times].map((one) => one.toString(16).padStart(64, '0')).join('')}`
+/** More forks than this version knows, the last one in five days. */
+const unknownForks = (): string => encoded([...Array.from({ length: 40 }, () => 0), Math.floor(Date.now() / 1000) + 5 * 86_400])
+const otherBlobs = (chainId: number): object => ({
+  current: { activationTime: 0, chainId: `0x${chainId.toString(16)}`, blobSchedule: { target: 1, max: 2, baseFeeUpdateFraction: 12_345 } },
+})
+
+/** Calls above the limit of a client, until the signal. */
+async function flood(url: string, signal: AbortSignal): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['latest', true] })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  while (!signal.aborted) {
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(url, init)
+          .then((response) => response.text())
+          .catch(() => ''),
+      ),
+    )
+    await delay(100)
+  }
+}
+
+let flooding = new AbortController()
+let lock: { release(): Promise<void> } | undefined
+
+/** Holds the lock of the writers of an LMDB environment, as another program could. */
+function holdWriter(path: string): { release(): Promise<void> } {
+  const environment = open({ path, noSync: true })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const held = environment.transaction(() => promise)
+  return {
+    async release() {
+      resolve()
+      await held
+      await environment.close()
+    },
+  }
+}
+
+/** Changes a value before block 3, and removes the trie nodes of older blocks: proofs of them are computed from the values then. */
+async function damage(chainDir: string): Promise<void> {
+  await using kv = openChainKv(chainDir)
+  kv.write((tx) => {
+    pruneHistory(tx, { values: 0, nodes: 8 }, () => true)
+    const [change] = tx.range(tables.changes.id, { from: u64Bytes(3), limit: 1 })
+    if (change === undefined) throw new Error('block 3 has no changes')
+    const other = change.value.slice()
+    other[other.length - 1] = (other.at(-1) ?? 0) ^ 1
+    tx.put(tables.changes.id, change.key, other)
+  })
+}
+
+export const cases: readonly FaultCase[] = [
+  {
+    name: 'the execution half is killed',
+    alerts: ['BasaltDown', 'BasaltEngineFailing', 'BasaltNotReady:WAITING'],
+    begin: ({ execution }) => execution.kill(),
+    async end({ execution }) {
+      execution.spawn()
+      await execution.up()
+    },
+  },
+  {
+    name: 'the execution half is restarted four times',
+    alerts: ['BasaltRestarting'],
+    async begin(world) {
+      for (let i = 0; i < 4; i++) {
+        await world.restart('execution')
+        await delay(3_000)
+      }
+    },
+    end: async () => {},
+  },
+  {
+    name: 'L1 is gone',
+    alerts: ['BasaltL1Down'],
+    async begin({ l1 }) {
+      l1.isGone = true
+    },
+    async end({ l1 }) {
+      l1.isGone = false
+    },
+  },
+  {
+    name: 'L1 returns heads and no receipts',
+    alerts: ['BasaltSyncStuck', 'BasaltFaultsRepeating'],
+    async begin({ l1 }) {
+      l1.refused = ['eth_getBlockReceipts', 'eth_getBlockByHash']
+    },
+    async end({ l1 }) {
+      l1.refused = []
+    },
+  },
+  {
+    name: 'the sequencer pauses',
+    alerts: ['BasaltHeadStalled'],
+    begin: async ({ devnet }) => void (await devnet.control('devnet_pauseSequencer', 40)),
+    end: async () => {},
+  },
+  {
+    name: 'the batcher stops',
+    alerts: ['BasaltSafeHeadOld'],
+    begin: async ({ devnet }) => void (await devnet.control('devnet_stopBatcher', 60)),
+    end: async () => {},
+  },
+  {
+    name: 'L1 is reorganised ten times',
+    alerts: ['BasaltDerivationResets'],
+    async begin({ devnet }) {
+      for (let i = 0; i < 10; i++) {
+        await devnet.control('devnet_reorgL1', 3)
+        await delay(4_000)
+      }
+    },
+    end: async () => {},
+  },
+  {
+    name: 'L1 publishes a fork that this version does not know',
+    alerts: ['BasaltForkUnsupported', 'BasaltForkScheduleDiffers'],
+    async begin(world) {
+      world.l1.lie = ({ method, params }) =>
+        method === 'eth_call' && JSON.stringify(params).includes('0x26fadbe2') ? unknownForks() : undefined
+      await world.restart('consensus')
+    },
+    async end(world) {
+      world.l1.lie = () => undefined
+      await world.restart('consensus')
+    },
+  },
+  {
+    name: 'L1 reports another blob schedule',
+    alerts: ['BasaltL1BlobScheduleDiffers'],
+    async begin(world) {
+      world.l1.lie = ({ method }) => (method === 'eth_config' ? otherBlobs(world.devnet.started.l1ChainId) : undefined)
+      await world.restart('consensus')
+    },
+    async end(world) {
+      world.l1.lie = () => undefined
+      await world.restart('consensus')
+    },
+  },
+  {
+    name: 'the only peer is cut off',
+    alerts: ['BasaltNoPeers'],
+    async begin({ peer }) {
+      peer.setMode({ kind: 'cut' })
+    },
+    async end({ peer }) {
+      peer.setMode({ kind: 'pass' })
+    },
+  },
+  {
+    name: 'the main thread is busy',
+    alerts: ['BasaltMainThreadBusy'],
+    begin: async ({ busyFile }) => writeFileSync(busyFile, ''),
+    end: async ({ busyFile }) => rmSync(busyFile),
+  },
+  {
+    name: 'a client sends more calls than its limit',
+    alerts: ['BasaltCallsRefused'],
+    async begin({ execution }) {
+      flooding = new AbortController()
+      void flood(execution.url('http'), flooding.signal)
+    },
+    end: async () => flooding.abort(),
+  },
+  {
+    name: 'the execution half has little memory',
+    alerts: ['BasaltMemoryShort'],
+    async begin(world) {
+      world.env['BASALT_MEMORY_MAX'] = '150MB'
+      await world.restart('execution')
+    },
+    async end(world) {
+      delete world.env['BASALT_MEMORY_MAX']
+      await world.restart('execution')
+    },
+  },
+  {
+    name: 'the disk is below --db.min-free',
+    alerts: ['BasaltDiskFilling', 'BasaltNotReady:DISK_LOW'],
+    async begin(world) {
+      world.env['BASALT_DB_MIN_FREE'] = '1000000GB'
+      await world.restart('execution')
+    },
+    async end(world) {
+      delete world.env['BASALT_DB_MIN_FREE']
+      await world.restart('execution')
+    },
+  },
+  {
+    name: 'another program holds the lock of the proofs',
+    alerts: ['BasaltProofsBehind'],
+    async begin({ proofsDir }) {
+      lock = holdWriter(proofsDir)
+    },
+    end: async () => lock?.release(),
+  },
+  {
+    name: 'a damaged value in the chain leads to another state root',
+    alerts: ['BasaltProofsStopped'],
+    async begin({ folder, execution, proofsDir }) {
+      await execution.stop()
+      // recorded anew: first from the head on, then the older blocks
+      rmSync(proofsDir, { recursive: true })
+      await damage(join(folder, 'execution/data/chain'))
+      execution.spawn()
+      await execution.up()
+      await eventually(
+        'proofs are recorded again',
+        30_000,
+        async () => (await execution.metric('metrics', 'basalt_proofs_recorded_blocks_total')) > 0,
+      )
+      requestWanted(proofsDir, 0)
+    },
+    async end(world) {
+      await world.restart('execution')
+    },
+  },
+]
