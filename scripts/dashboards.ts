@@ -58,6 +58,10 @@ function dashboardJson(name: string, { title, panels }: Dashboard): string {
     includeAll: true,
     current: { text: 'All', value: '$__all' },
   }
+  const link = {
+    ...{ type: 'dashboards', tags: ['basalt'], title: 'Basalt', tooltip: '', icon: 'external link' },
+    ...{ asDropdown: true, keepTime: true, includeVars: true, targetBlank: false },
+  }
   const json = {
     uid: `basalt-${name}`,
     title,
@@ -67,7 +71,7 @@ function dashboardJson(name: string, { title, panels }: Dashboard): string {
     refresh: '30s',
     time: { from: 'now-3h', to: 'now' },
     templating: { list: [instances] },
-    links: [{ type: 'dashboards', tags: ['basalt'], title: 'Basalt', asDropdown: true, keepTime: true, includeVars: true }],
+    links: [link],
     panels: placed(panels),
   }
   return `${JSON.stringify(json, null, 1)}\n`

@@ -1,13 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { open } from 'lmdb'
-import { u64Bytes } from '#lib/bytes'
-import { requestWanted } from '#proofs/wanted'
-import { pruneHistory } from '#state/pruneHistory'
-import { openChainKv } from '#store/chainTables'
-import { tables } from '#store/tables'
-import { eventually } from '../nodeProcess.ts'
+import { openProofsKv } from '#store/proofsTables'
+import { proofsTables } from '#store/tables'
 import type { World } from './world.ts'
 
 /** A fault of the devnet or of its node, and its end. */
@@ -61,17 +56,10 @@ function holdWriter(path: string): { release(): Promise<void> } {
   }
 }
 
-/** Changes a value before block 3, and removes the trie nodes of older blocks: proofs of them are computed from the values then. */
-async function damage(chainDir: string): Promise<void> {
-  await using kv = openChainKv(chainDir)
-  kv.write((tx) => {
-    pruneHistory(tx, { values: 0, nodes: 8 }, () => true)
-    const [change] = tx.range(tables.changes.id, { from: u64Bytes(3), limit: 1 })
-    if (change === undefined) throw new Error('block 3 has no changes')
-    const other = change.value.slice()
-    other[other.length - 1] = (other.at(-1) ?? 0) ^ 1
-    tx.put(tables.changes.id, change.key, other)
-  })
+/** Cuts off a row of recorded proofs that the recorder reads in each step. */
+async function damage(dir: string): Promise<void> {
+  await using kv = openProofsKv(dir)
+  kv.write((tx) => tx.put(proofsTables.meta.id, new TextEncoder().encode('proofs.wanted'), new Uint8Array(3)))
 }
 
 export const cases: readonly FaultCase[] = [
@@ -221,24 +209,19 @@ export const cases: readonly FaultCase[] = [
     end: async () => lock?.release(),
   },
   {
-    name: 'a damaged value in the chain leads to another state root',
+    name: 'a row of the proofs is damaged',
     alerts: ['BasaltProofsStopped'],
-    async begin({ folder, execution, proofsDir }) {
+    async begin({ execution, proofsDir }) {
       await execution.stop()
-      // recorded anew: first from the head on, then the older blocks
-      rmSync(proofsDir, { recursive: true })
-      await damage(join(folder, 'execution/data/chain'))
+      await damage(proofsDir)
       execution.spawn()
       await execution.up()
-      await eventually(
-        'proofs are recorded again',
-        30_000,
-        async () => (await execution.metric('metrics', 'basalt_proofs_recorded_blocks_total')) > 0,
-      )
-      requestWanted(proofsDir, 0)
     },
-    async end(world) {
-      await world.restart('execution')
+    async end({ execution, proofsDir }) {
+      await execution.stop()
+      rmSync(proofsDir, { recursive: true })
+      execution.spawn()
+      await execution.up()
     },
   },
 ]

@@ -57,7 +57,10 @@ export async function startMonitoring(folder: string, targets: readonly string[]
     const log = openSync(join(folder, `${program}.log`), 'w')
     const child: ChildProcess = spawn(program, args, { stdio: ['ignore', log, log] })
     child.on('error', (error) => console.error(`${program}: ${error.message} (Debian packages prometheus, prometheus-alertmanager)`))
+    const kill = (): boolean => child.kill('SIGKILL')
+    process.on('exit', kill)
     starting.defer(async () => {
+      process.off('exit', kill)
       if (child.exitCode !== null) return
       child.kill()
       await once(child, 'exit')
