@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { alertRules } from '#test/deploy/rules'
 import { cases, type FaultCase } from './alerts/cases.ts'
-import { type ActiveAlert, type Monitoring, startMonitoring } from './alerts/monitoring.ts'
+import { type ActiveAlert, type Monitoring, type Notification, startMonitoring } from './alerts/monitoring.ts'
 import { createWorld, type World } from './alerts/world.ts'
 import { eventually } from './nodeProcess.ts'
 
@@ -103,20 +103,25 @@ let problems: string[] = []
     console.error(fault.name)
     const outcome = await runCase(world, monitoring, fault)
     outcomes.push(outcome)
+    await delay(holdMs)
     console.error(`  ${outcome.error ?? JSON.stringify(outcome.alerts)}`)
   }
   await delay(settleMs)
   const { queries, refused, empty } = await monitoring.panels()
   console.error(`${queries} queries of panels, ${refused.length} refused; panels without data: ${empty.join(', ')}`)
   problems = [...refused, ...(isWhole ? empty.filter((panel) => !quietPanels.includes(panel)).map((panel) => `no data: ${panel}`) : [])]
-  const names = [...new Set(chosen.flatMap(({ alerts }) => alerts.map((name) => name.split(':')[0] ?? '')))]
+  const namesIn = (some: readonly FaultCase[]): readonly string[] =>
+    some.flatMap(({ alerts }) => alerts.map((name) => name.split(':')[0] ?? ''))
+  const names = namesIn(chosen)
+  const expected = [
+    ...names.map((alert): Notification => ({ alert, status: 'firing' })),
+    ...namesIn(chosen.filter(({ restarts }) => !restarts)).map((alert): Notification => ({ alert, status: 'resolved' })),
+  ]
   await eventually('notifications of all alerts', 60_000, async () => {
-    const missing = names.flatMap((name) =>
-      (['firing', 'resolved'] as const)
-        .filter((status) => !monitoring.notifications.some((one) => one.alert === name && one.status === status))
-        .map((status) => `${name} ${status}`),
+    const missing = expected.filter(
+      ({ alert, status }) => !monitoring.notifications.some((one) => one.alert === alert && one.status === status),
     )
-    return missing.length === 0 || missing.join()
+    return missing.length === 0 || JSON.stringify(missing)
   }).catch((error: unknown) => problems.push(String(error)))
   if (isWhole) problems.push(...alertRules.filter(({ alert }) => !names.includes(alert)).map(({ alert }) => `${alert} has no fault`))
 }
