@@ -7,7 +7,7 @@ const modules =
   'lib proofVerifier p2p/protocol types chainspec trie evm nativeContracts state derive consensus engine block blockchain txpool proofs pending snapshot simulation executionThread batcher flashblocks l1 l2 rpc'
 const shared = [
   ...modules.split(' ').map((name) => `src/${name}/**/*.test.ts`),
-  'test/{b20,differential,independent,reference,vectors}/*.test.ts',
+  'test/{b20,deploy,differential,independent,reference,vectors}/*.test.ts',
 ]
 
 export default defineConfig({

@@ -23,7 +23,7 @@ export const system: readonly string[] = [
   'test/bench/generatedState.test.ts',
   'test/contract/evmLeak.test.ts',
   'test/differential/{batchEncoder,batcher,evmFuzz,evmPrograms,tracedFrames}.test.ts',
-  'test/{faults,model,process}/*.test.ts',
+  'test/{faults,model,process,upgrade}/*.test.ts',
 ]
 
 export default defineConfig({

@@ -1,28 +1,15 @@
 // npm run test:package: builds and packs, installs the tarball in a copy of the example project, and runs its tests and the demo from there.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, runNode } from '../scripts/process.ts'
 import { recordedProofs } from '../test/harness/proofs/recorded.ts'
+import { runDemo } from './demo.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-package-'))
 const npm = (args: readonly string[], cwd: string): string =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-
-/** Runs the installed program on this Node until it has printed its result, then interrupts it. */
-function demo(): Promise<{ text: string; code: number | null }> {
-  return new Promise((resolve) => {
-    const args = ['node_modules/basalt/bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0']
-    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
-    let text = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
-      if (text.includes('\n')) child.kill('SIGINT')
-    })
-    child.on('close', (code) => resolve({ text, code }))
-  })
-}
 
 /** Copies the example project, with Basalt from the tarball. */
 function copyExample(tarball: string): void {
@@ -111,9 +98,7 @@ try {
   npm(['install', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
   exampleTypes()
   proofs()
-  const { text, code } = await demo()
-  const { blocks, equal } = JSON.parse(text) as { blocks: number; equal: boolean }
-  if (!equal || code !== 0) throw new Error(`the installed demo prints ${text}, exit code ${code}`)
+  const { blocks } = await runDemo(process.execPath, 'node_modules/basalt/bin/basalt.js', folder)
   const tests = exampleTests()
   if (!tests.success) throw new Error('the tests of the example fail')
   console.log(

@@ -1,6 +1,6 @@
-// Generates docs/reference/ from the tables in the code. `--check` fails when the committed pages differ.
+// Generates docs/reference/ and the Grafana dashboards from the tables in the code. `--check` fails when the committed files differ.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { controlMethods } from '#devnet/control'
 import type { FaultSpec } from '#lib/fault'
 import { faultTemplate } from '#lib/faultText'
@@ -12,11 +12,11 @@ import { socketMethods } from '#rpc/methods/eth/methods'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { type FlagName, flags, wordOf } from '../src/cli/flags.ts'
 import { type Foreign, otherClientEnv } from '../src/cli/otherClientEnv.ts'
+import { dashboardFiles } from './dashboards.ts'
 import { bufferRows, cacheRows } from './memoryReference.ts'
 import { methodsReference } from './methodsReference.ts'
 import { root } from './process.ts'
 
-const folder = join(root, 'docs/reference')
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
@@ -67,10 +67,14 @@ async function moduleExports(file: string): Promise<{ module: string; exports: R
 
 async function faultsPage(): Promise<string> {
   const rows: string[][] = []
+  const anchored = new Set<string>()
+  /** Two modules may have one code. */
+  const anchorOf = (code: string): string => (anchored.has(code) ? '' : `<a id="${anchored.add(code) && code}"></a>`)
   for (const { module, exports } of await moduleExports('faults.ts')) {
     for (const made of Object.values(exports)) {
       const specs = (made as { specs?: Record<string, FaultSpec> }).specs ?? {}
-      for (const [code, spec] of Object.entries(specs)) rows.push([`\`${code}\``, module, spec.severity, faultTemplate(spec), spec.fix])
+      for (const [code, spec] of Object.entries(specs))
+        rows.push([`\`${code}\``, `${anchorOf(code)}${module}`, spec.severity, faultTemplate(spec), spec.fix])
     }
   }
   return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: the module returns to a valid state and continues. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'text', 'remedy'], rows)}\n`
@@ -109,11 +113,11 @@ ${table(['threads', 'holds', 'bound', 'near --memory-max'], bufferRows)}
 `
 
 const pages: Readonly<Record<string, string>> = {
-  'flags.md': flagsPage(),
-  'faults.md': await faultsPage(),
-  'memory.md': memoryPage(),
-  'metrics.md': await metricsPage(),
-  'rpc.md': methodsReference([
+  'docs/reference/flags.md': flagsPage(),
+  'docs/reference/faults.md': await faultsPage(),
+  'docs/reference/memory.md': memoryPage(),
+  'docs/reference/metrics.md': await metricsPage(),
+  'docs/reference/rpc.md': methodsReference([
     { title: 'Execution half (--http.port)', methods: ethRegistry.values() },
     { title: 'WebSocket (--ws.port), in addition to all of the execution half', methods: socketMethods },
     { title: 'Engine API (--engine.port), with a token; in addition to all of the execution half', methods: engineMethods },
@@ -121,14 +125,15 @@ const pages: Readonly<Record<string, string>> = {
     { title: 'For the operator (--rollup.port with --rollup.admin)', methods: adminMethods },
     { title: 'Devnet (--control.port, on loopback)', methods: controlMethods },
   ]),
+  ...dashboardFiles,
 }
 
-mkdirSync(folder, { recursive: true })
 for (const [name, text] of Object.entries(pages)) {
-  const path = join(folder, name)
+  const path = join(root, name)
+  mkdirSync(dirname(path), { recursive: true })
   if (!process.argv.includes('--check')) writeFileSync(path, text)
   else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-    console.error(`docs/reference/${name} is out of date: npm run docs`)
+    console.error(`${name} is out of date: npm run docs`)
     process.exitCode = 1
   }
 }

@@ -56,6 +56,11 @@ export const cliFault = defineFaults({
     says: (d: { path: string }) => `--jwt ${d.path} and --jwt.secret hold different secrets`,
     fix: 'remove one of the two flags',
   },
+  RELEASE_INDEX_BAD: {
+    severity: 'fatal',
+    says: (d: { name: string; reason: string }) => `the release index at ${d.name} cannot be read: ${d.reason}`,
+    fix: 'check the URL of the index.json of a release: --release.index',
+  },
   NODE_SILENT: {
     severity: 'fatal',
     says: (d: { name: string; reason: string }) => `no node answers at ${d.name}: ${d.reason}`,

@@ -2,15 +2,21 @@ import { forks } from '#chainspec/forks'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { forwardStates } from '#rpc/submitPorts'
 import { nodeFaults } from './faultTable.ts'
+import { readinessReasons } from './health/readinessReasons.ts'
 import { countedCaches } from './memory/cacheBudget.ts'
 
 /** Fault codes that a running node can report; `other`: a code of no table. */
 export const faultCodes: readonly string[] = [...new Set(nodeFaults.map(([code]) => code))].sort().concat('other')
 
+/** Codes of the reasons of `/readyz`; `other`: a text without a code. */
+export const reasonCodes: readonly string[] = readinessReasons.map(({ code }) => code).concat('other')
+
 const lagQuantiles = { quantile: ['0.5', '0.99', '1'] } as const
 
 export const nodeMetrics = defineMetrics({
   info: gauge('basalt_node_build_info', 'Always 1', { mode: ['all', 'execution', 'consensus'] }),
+  start: gauge('basalt_node_start_seconds', 'Start of the process, as a Unix time'),
+  unready: gauge('basalt_node_unready_state', '1: a reason why /readyz is 503; 0: not a reason now', { reason: reasonCodes }),
   faults: counter('basalt_faults_total', 'Logged faults by code', { code: faultCodes }),
   loopLag: gauge('basalt_node_loop_lag_seconds', "Delay of the main thread's event loop in seconds since the last scrape", lagQuantiles),
   ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
+import { p2pFault } from '#p2p/faults'
 import { emptyRoot as someHash } from '#types/ids'
 import { nodeFault } from '../faults.ts'
 import { diskProblems, engineProblems, executionProblems, followProblems, memoryProblems } from './health.ts'
@@ -53,6 +54,8 @@ it('node/health/readinessReasons: has exactly one reason for each text of /ready
     'proofs are recorded up to block 5, 100 s behind the head',
     'no fresh pending block: x; not connected: a',
     'the state begins with block 7, which is given, --trust.require demands attested',
+    p2pFault('P2P_SILENT', { peers: 3, forSec: 61, rejected: 'timestamp_future' }).message,
+    p2pFault('P2P_STOPPED', { reason: 'x' }).message,
     'all RPC threads have ended and are being restarted',
     'the main thread of the node has not answered for 6 s',
   ]) {

@@ -119,6 +119,18 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'check --flashblocks.url with basalt doctor',
   },
   {
+    code: 'P2P_SILENT',
+    matches: /^no block from \d+ connected peers for /,
+    meaning: 'peers are connected, and none sends a valid block: a wrong clock, another network, another signer, or a halted sequencer',
+    fix: 'check the clock and the unsafe block signer; the text has the most frequent reason of rejected messages',
+  },
+  {
+    code: 'P2P_STOPPED',
+    matches: /^the p2p thread has ended and is started again: /,
+    meaning: 'no blocks arrive from peers until the thread of peers runs again',
+    fix: 'nothing; when it repeats, report the reason, and run without peers until then: --p2p.disable',
+  },
+  {
     code: 'RPC_RESTARTING',
     matches: /^all RPC threads have ended and are being restarted$/,
     meaning: 'no thread answers JSON-RPC for the moment',

@@ -35,7 +35,7 @@ it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, a
   mkdirSync(join(datadir, 'chain/journal'), { recursive: true })
   writeFileSync(join(datadir, 'chain/data.mdb'), new Uint8Array(10_000).fill(1))
   writeFileSync(join(datadir, 'chain/journal/1'), new Uint8Array(5_000).fill(1))
-  meter.collect({ status, heads: undefined })
+  meter.collect({ status, heads: undefined, problems: [] })
   const lines = (await registry.metrics()).split('\n')
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -61,7 +61,7 @@ it('node/metrics/nodeMetrics: measures ages by the wall clock and store sizes, a
   expect(bytes).toBeLessThan(100_000)
   expect(lines).toContain('basalt_node_store_bytes{store="consensus"} 0')
 
-  meter.collect({ status: { ...status, resets: 4 }, heads: undefined })
+  meter.collect({ status: { ...status, resets: 4 }, heads: undefined, problems: [] })
   expect(await registry.metrics()).toContain('op_node_default_pipeline_resets_total 4')
 })
 
@@ -71,7 +71,7 @@ it('node/metrics/nodeMetrics: measures ages of its own heads in execution mode, 
     { registry, clock: createManualClock(1_000_000) },
     { mode: 'execution', datadir: join(datadir, 'none'), config },
   )
-  meter.collect({ status: undefined, heads: status.heads })
+  meter.collect({ status: undefined, heads: status.heads, problems: [] })
   const text = await registry.metrics()
   expect(text).toContain('basalt_node_head_age_seconds{head="safe"} 21')
   expect(text).not.toMatch(/op_node|base_node/)
@@ -87,4 +87,17 @@ it('node/metrics/nodeMetrics: counts faults in the log by code, unknown codes as
   expect(text).toContain('basalt_faults_total{code="OPTION_MISSING"} 1')
   expect(text).toContain('basalt_faults_total{code="other"} 1')
   expect(text).toContain('basalt_faults_total{code="PORT_IN_USE"} 0')
+})
+
+it('node/metrics/nodeMetrics: shows the start of the process and each reason of /readyz, a text without a code as other', async () => {
+  const registry = new Registry()
+  using meter = createNodeMetrics({ registry, clock: createManualClock(1_000_000) }, { mode: 'all', datadir, config })
+  const problems = ['the unsafe head is not known yet', 'a text of a later version']
+  meter.collect({ status, heads: undefined, problems })
+  const unready = async () =>
+    (await registry.metrics()).match(/^basalt_node_unready_state\{reason="\w+"\} 1$/gm)?.map((line) => line.split('"')[1])
+  expect(await unready()).toEqual(['HEAD_UNKNOWN', 'other'])
+  expect(await registry.metrics()).toContain('\nbasalt_node_start_seconds 1000\n')
+  meter.collect({ status, heads: undefined, problems: [] })
+  expect(await unready()).toBeUndefined()
 })

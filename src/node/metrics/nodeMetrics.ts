@@ -12,7 +12,8 @@ import type { Log } from '#lib/log'
 import { createLoopLagMeter } from '#lib/loopLag'
 import { anonymousBytes } from '#lib/processMemory'
 import { freeIn } from '../health/health.ts'
-import { faultCodes, nodeMetrics } from '../metrics.ts'
+import { reasonOf } from '../health/readinessReasons.ts'
+import { faultCodes, nodeMetrics, reasonCodes } from '../metrics.ts'
 import type { NodeMode } from '../nodeOptions.ts'
 import { createCompatMetrics } from './compatMetrics.ts'
 
@@ -24,7 +25,12 @@ export type NodeMetricsOptions = {
 }
 
 /** State of the node at a scrape; undefined: not in this mode, or not yet known. */
-export type NodeFacts = { readonly status: DriverStatus | undefined; readonly heads: Heads | undefined }
+export type NodeFacts = {
+  readonly status: DriverStatus | undefined
+  readonly heads: Heads | undefined
+  /** why `/readyz` is 503; empty: it is 200 */
+  readonly problems: readonly string[]
+}
 
 /** Metrics of the whole process. Disposing ends the measurement of the event loop. */
 export interface NodeMetricsMeter extends Disposable {
@@ -51,6 +57,7 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
   const lag = createLoopLagMeter()
   const known = new Set(faultCodes)
   metrics.info.set({ mode }, 1)
+  metrics.start.set({}, clock.nowMs() / 1000)
 
   function collectAges({ status, heads = status?.heads }: NodeFacts, nowMs: number): void {
     const refs = { l1: status?.l1.latest, l1_derived: status?.origin, ...heads }
@@ -84,6 +91,8 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
       metrics.memory.set({ kind: 'external' }, external)
       collectAges(facts, nowMs)
       collectFork(facts)
+      const reasons = new Set(facts.problems.map((problem) => reasonOf(problem)?.code ?? 'other'))
+      for (const reason of reasonCodes) metrics.unready.set({ reason }, reasons.has(reason) ? 1 : 0)
       if (facts.status) compat?.(facts.status, nowMs)
     },
     [Symbol.dispose]: () => lag[Symbol.dispose](),

@@ -112,7 +112,7 @@ export async function openServing(
 
   const forecast = opening.use(createForecast({ clock, registry, status: () => consensus?.status() }, options))
   const metricsPage = async (): Promise<Page> => {
-    meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads })
+    meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads, problems: problems() })
     forecast.collect()
     consensus?.waits.publish()
     execution?.collect()

@@ -1,4 +1,4 @@
-import { inGroup, text } from '../../flagSpec.ts'
+import { inGroup, onOff, text, url } from '../../flagSpec.ts'
 
 export const configFlags = inGroup('Output', {
   'config.out': text(
@@ -7,5 +7,13 @@ export const configFlags = inGroup('Output', {
       doc: 'new env file that `basalt config migrate` writes, with its secrets, readable by its owner only; it must not exist',
     },
     'FILE',
+  ),
+  'version.check': onOff({
+    word: 'check',
+    doc: 'compare the version with the newest one of --release.index; exit code 1: there is a newer one',
+  }),
+  'release.index': url(
+    { doc: 'index.json of the releases, JSON with the newest version under latest, for basalt version --check', secret: true },
+    ['http', 'https'],
   ),
 })

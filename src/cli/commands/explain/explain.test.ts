@@ -42,3 +42,16 @@ it('cli/commands/explain: names the most similar code for an unknown one (BAD_US
   ])
   expect((await run('list')).out.split('\n').length).toBeGreaterThan(150)
 })
+
+it('cli/commands/explain: prints the runbook of a reason and of an alert, in any case', async () => {
+  const sections = (text: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('code ') || line.startsWith('## '))
+      .map((line) => line.replaceAll(/ +/g, ' '))
+  const reason = await run('DISK_LOW')
+  expect(sections(reason.out).slice(-4)).toEqual(['code DISK_LOW, reason of /readyz', '## Look at', '## Do', '## Verify'])
+  const alert = await run('basaltl1down')
+  expect([alert.code, sections(alert.out)]).toEqual([0, ['code BasaltL1Down, alert', '## Look at', '## Do', '## Verify']])
+  expect((await run('BasaltL1Dow')).err).toContain('did you mean BasaltL1Down?')
+})
