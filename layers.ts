@@ -47,6 +47,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'zstd',
     ],
   },
+  // the state of a running node by its metrics, for commands, the local page and others
+  monitor: { imports: ['chainspec:networkNames', 'types', 'lib'], public: ['metricText', 'rates', 'readings', 'sample', 'statusFacts'] },
   // the library export `basalt/proof`: a code path of its own, which shares nothing with the node
   proofVerifier: { imports: [], public: ['proof'] },
   types: {
@@ -358,8 +360,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   cli: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'node', 'devnet', 'database', 'snapshot', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee', 'nativeContracts:addresses',
-      'batcher:faults', 'chainspec', 'types', 'lib',
+      'node', 'devnet', 'database', 'snapshot', 'monitor', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee',
+      'nativeContracts:addresses', 'batcher:faults', 'chainspec', 'types', 'lib',
     ],
     public: [],
   },
