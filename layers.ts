@@ -298,10 +298,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     public: ['call/callExecutor', 'call/callRuns', 'metering/meter', 'trace/tracing'],
   },
+  // the page of a node in a browser: its data, its history, its built files
+  page: { imports: ['rpc', 'engine:port', 'monitor', 'types', 'lib'], public: ['page', 'state'] },
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
+      'page', 'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
       'pending', 'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound
@@ -330,7 +332,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
-    imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
+    imports: ['node', 'page', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
     public: [
       'accounts',
       'agreement',

@@ -12,7 +12,11 @@ const lagQuantiles = { quantile: ['0.5', '0.99', '1'] } as const
 export const nodeMetrics = defineMetrics({
   info: gauge('basalt_node_build_info', 'Always 1', { mode: ['all', 'execution', 'consensus'] }),
   faults: counter('basalt_faults_total', 'Logged faults by code', { code: faultCodes }),
-  loopLag: gauge('basalt_node_loop_lag_seconds', "Delay of the main thread's event loop in seconds since the last scrape", lagQuantiles),
+  loopLag: gauge(
+    'basalt_node_loop_lag_seconds',
+    "Delay of the main thread's event loop in seconds, in the last 15 to 30 seconds",
+    lagQuantiles,
+  ),
   ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {
     head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
   }),
@@ -62,7 +66,7 @@ export const rpcThreadsMetrics = defineMetrics({
 export const rpcThreadMetrics = defineMetrics({
   loopLag: gauge(
     'basalt_node_rpc_loop_lag_seconds',
-    "Delay of the slowest RPC thread's event loop in seconds since the last scrape",
+    "Delay of the slowest RPC thread's event loop in seconds, in the last 15 to 30 seconds",
     lagQuantiles,
   ),
 })

@@ -1,7 +1,7 @@
 import type { CallRate } from '#monitor/rates'
 import type { NodeSample } from '#monitor/sample'
 import { fitted, red } from '../../screen.ts'
-import { count, size, spanText } from '../../textLayout.ts'
+import { count, latency, size, spanText } from '../../textLayout.ts'
 import { diskText, flashblocksText, forkText, l1Text, proofsText, syncText } from '../status/statusView.ts'
 import { bar, type Course, callsPerSec, type History, sparkline } from './history.ts'
 
@@ -24,14 +24,6 @@ const row = (name: string, ...values: readonly string[]): readonly string[] =>
 const oneDigit = (value: number): string => (value < 99.95 ? value.toFixed(1) : count(value))
 const rate = (value: number | null | undefined): string => (value == null ? dash : oneDigit(value))
 const percent = (part: number | null): string => (part === null ? dash : `${(part * 100).toFixed(0)} %`)
-
-/** Formats the time of a call with two digits: `0.25 ms`, `41 ms`, `1.2 s`. */
-export function latency(sec: number | null): string {
-  if (sec === null) return dash
-  const ms = sec * 1_000
-  if (ms < 1) return `${ms.toFixed(2)} ms`
-  return ms < 1_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${sec.toFixed(1)} s`
-}
 
 /** Formats values by name: `ok 3.0, rate_limited 0.2`. */
 const named = (values: Readonly<Record<string, number>> | undefined, format: (value: number) => string = oneDigit): string =>
