@@ -63,6 +63,7 @@ const nodeFlagsOf = ['--network', 'base', '--datadir', join(dir, 'data')]
 const lines: readonly (readonly string[])[] = [
   ['status'],
   ['top'],
+  ['da'],
   ['doctor', ...nodeFlagsOf],
   ['doctor', '--mode', 'consensus', ...nodeFlagsOf],
   ['config', 'show'],

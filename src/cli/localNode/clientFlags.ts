@@ -1,4 +1,4 @@
-import { duration, inGroup, url } from '../flagSpec.ts'
+import { defaulted, duration, inGroup, integer, url } from '../flagSpec.ts'
 
 /** Flags of commands that read from a running node. */
 export const clientFlags = inGroup('Running node', {
@@ -16,6 +16,7 @@ export const clientFlags = inGroup('Running node', {
     },
     ['http', 'https'],
   ),
+  'da.blocks': defaulted(integer({ word: 'blocks', doc: 'newest L1 blocks that are searched for batches' }, 'N', 2, 2_000), 50),
   'top.interval': duration(
     {
       word: 'interval',
