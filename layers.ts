@@ -47,6 +47,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'zstd',
     ],
   },
+  // the state of a running node by its metrics, for commands, the local page and others
+  monitor: { imports: ['chainspec:networkNames', 'types', 'lib'], public: ['metricText', 'rates', 'readings', 'sample', 'statusFacts'] },
   // the library export `basalt/proof`: a code path of its own, which shares nothing with the node
   proofVerifier: { imports: [], public: ['proof'] },
   types: {
@@ -296,10 +298,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     public: ['call/callExecutor', 'call/callRuns', 'metering/meter', 'trace/tracing'],
   },
+  // the page of a node in a browser: its data, its history, its built files
+  page: { imports: ['rpc', 'engine:port', 'monitor', 'types', 'lib'], public: ['page', 'state'] },
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
+      'page', 'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
       'pending', 'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound
@@ -328,7 +332,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   batcher: { imports: ['derive', 'chainspec', 'types', 'lib'], public: ['batcher', 'faults', 'metrics', 'ports'] },
   devnet: {
-    imports: ['node', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
+    imports: ['node', 'page', 'batcher', 'rpc', 'block', 'state', 'evm', 'nativeContracts', 'trie', 'derive', 'chainspec', 'types', 'lib'],
     public: [
       'accounts',
       'agreement',
@@ -358,8 +362,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   cli: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'node', 'devnet', 'database', 'snapshot', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee', 'nativeContracts:addresses',
-      'batcher:faults', 'chainspec', 'types', 'lib',
+      'node', 'devnet', 'database', 'snapshot', 'monitor', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee',
+      'nativeContracts:addresses', 'batcher:faults', 'derive:codec/frame', 'chainspec', 'types', 'lib',
     ],
     public: [],
   },

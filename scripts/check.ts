@@ -1,4 +1,4 @@
-// Checks a commit: Node version, lint and format, types (of modules for browsers without those of Node), generated docs, compiled contracts, compiled interpreter, English.
+// Checks a commit: Node version, lint and format, types (of modules for browsers without those of Node), generated docs, compiled contracts, compiled interpreter, built page, English.
 import { runNode, runTool } from './process.ts'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -11,6 +11,8 @@ const steps: readonly (() => number)[] = [
   () => runNode('scripts/docs.ts', ['--check']),
   () => runNode('scripts/contracts.ts', ['--check']),
   () => runNode('scripts/buildEvm.ts', ['--check']),
+  () => runTool('tsc', ['-p', 'web/tsconfig.json']),
+  () => runNode('scripts/page.ts', ['--check']),
   () => runNode('scripts/english.ts', []),
 ]
 process.exitCode = steps.map((step) => step()).find((status) => status !== 0) ?? 0

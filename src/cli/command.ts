@@ -1,11 +1,14 @@
 import type { Clock } from '#lib/clock'
 import type { Supervisor } from '#lib/supervisor'
 import type { FlagName, RawFlags } from './flags.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The part of its process that a command may use. */
 export type Io = {
   readonly out: { write(text: string): void }
   readonly err: { write(text: string): void; readonly isTerminal: boolean }
+  /** absent: input or output is not a terminal */
+  readonly terminal?: Terminal
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock
   /** Aborted by Ctrl-C or SIGTERM. */

@@ -53,6 +53,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status/status.ts')).status,
   },
   {
+    name: 'top',
+    doc: 'show a running node live on the terminal: heads, rates, stages, RPC, L1, peers, memory, disk; --json prints samples',
+    load: async () => (await import('./commands/top/top.ts')).top,
+  },
+  {
+    name: 'da',
+    doc: 'print the batches of the newest L1 blocks: transactions, channels, fees for each L2 byte, delays; needs --l1.rpc',
+    load: async () => (await import('./commands/da/da.ts')).da,
+  },
+  {
     name: 'doctor',
     doc: 'check the settings, L1 endpoints, disk and limits of a node, and print what to do; exit code 1 with an error',
     load: async () => (await import('./commands/doctor/doctor.ts')).doctor,

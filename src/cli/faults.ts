@@ -71,6 +71,11 @@ export const cliFault = defineFaults({
     says: (d: { name: string; method: string; reason: string }) => `${d.name} refused ${d.method}: ${d.reason}`,
     fix: 'check the arguments; a missing method needs its namespace in --http.api of the node',
   },
+  DA_UNREADABLE: {
+    severity: 'fatal',
+    says: (d: { name: string; what: string; reason: string }) => `${d.name} does not give ${d.what}: ${d.reason}`,
+    fix: 'check --l1.rpc, --url and --metrics-url (the rollup port): basalt doctor checks them too',
+  },
   NODE_KILLED: {
     severity: 'fatal',
     says: () => 'the node was killed (SIGKILL), most often by the system for lack of memory',

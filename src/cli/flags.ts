@@ -227,6 +227,10 @@ export const flags = {
       }),
       7300,
     ),
+    'metrics.page': defaulted(
+      choice({ doc: 'web page with the state of the node, its charts, blocks and transactions, at / of --metrics.port' }, ['on', 'off']),
+      'on',
+    ),
   }),
 
   ...rpcFlags,

@@ -2,6 +2,7 @@ import { systemClock } from '#lib/clock'
 import { Supervisor } from '#lib/supervisor'
 import type { Io } from './command.ts'
 import { runCli } from './run.ts'
+import { processTerminal } from './terminal.ts'
 
 /** A process group gets a signal as a whole, and the launcher forwards it: a second signal this soon is the same one. */
 const sameSignalMs = 1_000
@@ -41,6 +42,7 @@ function processIo(): Io {
   process.on('SIGTERM', onSignal)
   process.on('disconnect', onSignal)
   const supervisor = takeSupervisor()
+  const terminal = processTerminal()
   return {
     out: process.stdout,
     err: { write: (text) => process.stderr.write(text), isTerminal: process.stderr.isTTY === true },
@@ -48,6 +50,7 @@ function processIo(): Io {
     clock: systemClock,
     signal: stop.signal,
     ...(supervisor && { supervisor }),
+    ...(terminal && { terminal }),
   }
 }
 

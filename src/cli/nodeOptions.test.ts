@@ -43,6 +43,7 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
       bans: { isOn: true, belowScore: -100, durationMs: 3_600_000 },
     },
     trustRequired: 'attested',
+    hasPage: true,
     isAdminOn: false,
     readyMaxLagSec: 30,
     pendingFallback: 'latest',
@@ -239,6 +240,11 @@ it.each(['all', 'execution'] as const)(
     expect(options(mode, raw).sequencerUrl).toBeUndefined()
   },
 )
+
+it('cli/nodeOptions: no local page with --metrics.page off, and none without its port', () => {
+  expect(options('all', { ...l1, 'metrics.page': 'off' }).hasPage).toBe(false)
+  expect(options('all', { ...l1, 'metrics.port': 'off' }).hasPage).toBe(false)
+})
 
 it.each([
   ['with --p2p.disable', { 'p2p.disable': true }, undefined],

@@ -47,6 +47,7 @@ export const optionFlags = [
   'rollup.admin',
   'metrics.addr',
   'metrics.port',
+  'metrics.page',
   'health.addr',
   'health.port',
   'rpc.hosts',
@@ -220,6 +221,9 @@ export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptio
   return { ...(memoryMaxBytes !== undefined && { memoryMaxBytes }), ...(cacheBytes !== undefined && { cacheBytes }) }
 }
 
+const hasPage = (given: FlagValues<'metrics.page' | 'metrics.port'>): boolean =>
+  given['metrics.page'] === 'on' && given['metrics.port'] !== 'off'
+
 /**
  * Makes the options of the node from its flags. Reads or creates the secret of the Engine API where the mode needs it.
  * @param nowMs wall clock
@@ -272,6 +276,7 @@ export function nodeOptionsOf(
     ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'], retention: retentionOf(given) }),
     ...p2pOf(given, config),
     ...(mode !== 'consensus' && { trustRequired: given['trust.require'] }),
+    hasPage: hasPage(given),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     ...memoryOf(given),

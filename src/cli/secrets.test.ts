@@ -62,6 +62,8 @@ const address = `0x${'12'.repeat(20)}`
 const nodeFlagsOf = ['--network', 'base', '--datadir', join(dir, 'data')]
 const lines: readonly (readonly string[])[] = [
   ['status'],
+  ['top'],
+  ['da'],
   ['doctor', ...nodeFlagsOf],
   ['doctor', '--mode', 'consensus', ...nodeFlagsOf],
   ['config', 'show'],

@@ -50,3 +50,11 @@ export function size(bytes: number): string {
   const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }
+
+/** Formats the time of a call in seconds with two digits; null is a dash: `0.25 ms`, `41 ms`, `1.2 s`. */
+export function latency(sec: number | null): string {
+  if (sec === null) return '–'
+  const ms = sec * 1_000
+  if (ms < 1) return `${ms.toFixed(2)} ms`
+  return ms < 1_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${sec.toFixed(1)} s`
+}

@@ -2,13 +2,20 @@ import { Registry } from 'prom-client'
 import { afterAll, expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { type DevnetFacts, startControl } from './control.ts'
+import type { LocalPage } from '#page/page'
+import { type ControlPage, type DevnetFacts, startControl } from './control.ts'
 import { devnetMetrics } from './metrics.ts'
 import type { DevnetStatus } from './status.ts'
 
 const asked: string[] = []
 const ask = (name: string) => async (value?: number) => void asked.push(value === undefined ? name : `${name} ${value}`)
-const status = { lagBlocks: 3 } as DevnetStatus
+const status = {
+  ...{ lagBlocks: 3, problems: [] },
+  sequencer: { isActive: true },
+  batcher: { isPosting: false },
+  l1: { isReachable: true },
+  agreement: { kind: 'agrees', compared: 5 },
+} as unknown as DevnetStatus
 const facts = { chainId: 901 } as DevnetFacts
 const chain = { rollup: { block_time: 2 }, genesis: { genesisTimestamp: 7 } }
 const metrics = new Registry()
@@ -21,7 +28,15 @@ const faults = {
   dropL1: ask('dropL1'),
 }
 const devnet = { faults, status: () => status, facts: () => facts, chain: () => chain }
-const server = await startControl({ devnet, clock: systemClock, log: silentLog, metrics }, 0)
+const localPage: LocalPage = {
+  pages: (devnet) =>
+    new Map([['/page/state', () => ({ status: 200, content: JSON.stringify(devnet?.state()), type: 'application/json', headers: {} })]]),
+  [Symbol.dispose]() {},
+}
+const way = { hash: `0x${'aa'.repeat(32)}`, sentMs: 1, preconfirmed: null, sealed: 200, safe: null }
+// no test calls a method that reads the chain
+const page: ControlPage = { page: localPage, context: {} as ControlPage['context'], preconfirmed: undefined, ways: () => [way] }
+const server = await startControl({ devnet, clock: systemClock, log: silentLog, metrics, page }, 0)
 afterAll(() => server[Symbol.asyncDispose]())
 
 async function call(method: string, ...params: unknown[]): Promise<{ result?: unknown; error?: { code: number; message: string } }> {
@@ -60,9 +75,16 @@ it.each<[string, unknown, string]>([
 })
 
 it('devnet/control: serves status, facts, files of the chain, metrics, and no other methods', async () => {
-  expect((await call('devnet_status')).result).toEqual({ lagBlocks: 3 })
+  expect((await call('devnet_status')).result).toEqual(status)
   expect((await call('devnet_info')).result).toEqual({ chainId: 901 })
   expect((await call('devnet_chain')).result).toEqual(chain)
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('basalt_devnet_compared_block_number 7')
   expect((await call('eth_chainId')).error?.code).toBe(-32601)
+})
+
+it('devnet/control: the local page has the parts of the devnet and the way of its transactions', async () => {
+  expect(await (await fetch(`${server.url}/page/state`)).json()).toEqual({
+    ...{ isSequencing: true, isPosting: false, isL1Reachable: true, agreement: 'agrees to 5', problems: [] },
+    ways: [way],
+  })
 })

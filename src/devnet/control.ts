@@ -1,15 +1,19 @@
 import type { Registry as PrometheusRegistry } from 'prom-client'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { LocalPage } from '#page/page'
+import type { DevnetState, TransactionWay } from '#page/state'
 import { ParamError } from '#rpc/codecs/paramError'
-import type { CallContext, CancellationToken } from '#rpc/context'
+import type { CallContext, CancellationToken, EthContext } from '#rpc/context'
 import type { Json } from '#rpc/json'
+import { lookupRegistry } from '#rpc/methods'
+import type { PendingFeed } from '#rpc/pendingPorts'
 import { createRegistry, type Method, methodsOf, type ParamCodec, param, type Registry, type ResultCodec } from '#rpc/registry'
-import type { Page } from '#rpc/server/healthPages'
+import type { Page, PageHandler } from '#rpc/server/healthPages'
 import { createRpcServer, type RpcServer } from '#rpc/server/httpServer'
 import type { DevnetChainFiles } from './devnetChain.ts'
 import type { DevnetFaults } from './ports.ts'
-import type { DevnetStatus } from './status.ts'
+import { agreementText, type DevnetStatus } from './status.ts'
 
 /** URLs, ids and addresses of a devnet, for tools that know its control port only. */
 export type DevnetFacts = {
@@ -129,20 +133,50 @@ export const controlRegistry: Registry<ControlContext> = createRegistry<ControlC
 /** Always loopback, because every client of the port may break the devnet. */
 const host = '127.0.0.1'
 
+/** The sequencer's chain and page, for the page of the devnet. */
+export type ControlPage = {
+  readonly page: LocalPage
+  readonly context: Omit<EthContext, 'cancellation'>
+  /** flashblocks, which the verifier follows */
+  readonly preconfirmed: PendingFeed | undefined
+  /** returns the newest transactions, oldest first */
+  readonly ways: () => readonly TransactionWay[]
+}
+
+/** Returns the facts that the page shows besides those of the sequencer. Pure. */
+function stateOf(status: DevnetStatus, ways: readonly TransactionWay[]): DevnetState {
+  return {
+    isSequencing: status.sequencer.isActive,
+    isPosting: status.batcher.isPosting,
+    isL1Reachable: status.l1.isReachable,
+    agreement: agreementText(status),
+    problems: status.problems,
+    ways,
+  }
+}
+
 /**
- * Serves the control methods, and `/metrics` of the devnet itself.
+ * Serves the control methods, the local page with the methods that it calls, and `/metrics` of the devnet itself.
  * @param port 0: any free port
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function startControl(
-  deps: { readonly devnet: Controlled; readonly clock: Clock; readonly log: Log; readonly metrics: PrometheusRegistry },
+  deps: {
+    readonly devnet: Controlled
+    readonly clock: Clock
+    readonly log: Log
+    readonly metrics: PrometheusRegistry
+    readonly page: ControlPage
+  },
   port: number,
 ): Promise<RpcServer> {
-  const { devnet, clock, log, metrics } = deps
+  const { devnet, clock, log, metrics, page } = deps
   const metricsPage = async (): Promise<Page> => ({ status: 200, text: await metrics.metrics() })
-  const contextOf = (cancellation: CancellationToken): ControlContext => ({ cancellation, devnet })
-  return createRpcServer(
-    { registry: controlRegistry, contextOf, pages: new Map([['/metrics', metricsPage]]), clock, log },
-    { host, port, flag: 'control.port', limits: { closeTimeoutMs: 500 } },
-  )
+  const registry = createRegistry<ControlContext & EthContext>([...controlRegistry.values(), ...lookupRegistry.values()])
+  const contextOf = (cancellation: CancellationToken): ControlContext & EthContext => ({ ...page.context, cancellation, devnet })
+  const pages = new Map<string, PageHandler>([
+    ['/metrics', metricsPage],
+    ...page.page.pages({ state: () => stateOf(devnet.status(), page.ways()), preconfirmed: page.preconfirmed }),
+  ])
+  return createRpcServer({ registry, contextOf, pages, clock, log }, { host, port, flag: 'control.port', limits: { closeTimeoutMs: 500 } })
 }

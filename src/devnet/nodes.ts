@@ -82,6 +82,7 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
     ...common(basics, datadir),
     ...peersOf(basics, 'sequencer'),
     sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
+    hasPage: true,
     listen: {
       http: { host, port: ports.rpc ?? 0, cors },
       ws: { host, port: ports.ws ?? 0, cors },

@@ -11,7 +11,7 @@ import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
 import { Agreement, type Difference } from './agreement.ts'
 import { createBatcherPart } from './batcherPart.ts'
-import { type DevnetFacts, startControl } from './control.ts'
+import { type ControlPage, type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
 import { type DevnetChain, makeDevnetChain, toChainFiles } from './devnetChain.ts'
 import { createDevnetFaults } from './devnetFaults.ts'
@@ -230,9 +230,15 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     contracts: { portal: portalAddress, systemConfig: systemConfigAddress },
   })
   const status = (): DevnetStatus => reader.read()
+  const page: ControlPage = {
+    page: needed(sequencer.page, 'a page'),
+    context: feeds.sequencer,
+    preconfirmed: feeds.verifier.preconfirmed,
+    ways: () => transactions.newest(),
+  }
   const control = parts.use(
     await startControl(
-      { devnet: { faults, facts, status, chain: () => toChainFiles(chain) }, clock, log: log.child('control'), metrics: registry },
+      { devnet: { faults, facts, status, chain: () => toChainFiles(chain) }, clock, log: log.child('control'), metrics: registry, page },
       options.ports.control ?? 0,
     ),
   )

@@ -26,7 +26,8 @@ export type DevnetStatus = {
   readonly problems: readonly string[]
 }
 
-const agreementText = ({ agreement }: DevnetStatus): string => {
+/** Returns whether the nodes agree, in a few words. */
+export const agreementText = ({ agreement }: DevnetStatus): string => {
   switch (agreement.kind) {
     case 'agrees':
       return agreement.compared === undefined ? 'compares' : `agrees to ${agreement.compared}`

@@ -18,7 +18,11 @@ export const nodeMetrics = defineMetrics({
   start: gauge('basalt_node_start_seconds', 'Start of the process, as a Unix time'),
   unready: gauge('basalt_node_unready_state', '1: a reason why /readyz is 503; 0: not a reason now', { reason: reasonCodes }),
   faults: counter('basalt_faults_total', 'Logged faults by code', { code: faultCodes }),
-  loopLag: gauge('basalt_node_loop_lag_seconds', "Delay of the main thread's event loop in seconds since the last scrape", lagQuantiles),
+  loopLag: gauge(
+    'basalt_node_loop_lag_seconds',
+    "Delay of the main thread's event loop in seconds, in the last 15 to 30 seconds",
+    lagQuantiles,
+  ),
   ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {
     head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
   }),
@@ -68,7 +72,7 @@ export const rpcThreadsMetrics = defineMetrics({
 export const rpcThreadMetrics = defineMetrics({
   loopLag: gauge(
     'basalt_node_rpc_loop_lag_seconds',
-    "Delay of the slowest RPC thread's event loop in seconds since the last scrape",
+    "Delay of the slowest RPC thread's event loop in seconds, in the last 15 to 30 seconds",
     lagQuantiles,
   ),
 })

@@ -5,6 +5,7 @@ import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { P2pListening } from '#p2p/thread/protocol'
+import type { LocalPage } from '#page/page'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { createHeadLog } from './health/headLog.ts'
@@ -23,8 +24,10 @@ export interface Node extends AsyncDisposable {
   readonly urls: Urls
   /** the chain of this process; absent in consensus mode */
   readonly execution: Pick<ExecutionWorker, 'published' | 'view' | 'pool'> | undefined
-  /** sources of subscriptions in this process; absent in consensus mode */
-  readonly feeds: Pick<EthContext, 'heads' | 'filters' | 'preconfirmed'> | undefined
+  /** sources of subscriptions, and the chain for RPC methods, in this process; absent in consensus mode */
+  readonly feeds: Omit<EthContext, 'cancellation'> | undefined
+  /** absent: there is none (`hasPage`) */
+  readonly page: LocalPage | undefined
   /** undefined: no block is built here */
   readonly sequencer: SequencerControl | undefined
   /** Returns where the node listens for peers; undefined: there are none, or their thread is started again. */
@@ -86,6 +89,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     urls: serving.urls,
     execution: half?.execution,
     feeds: serving.context,
+    page: serving.page,
     sequencer: consensus?.sequencer,
     peers: () => consensus?.p2p?.listening,
     status: () => consensus?.status(),

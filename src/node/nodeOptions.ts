@@ -118,6 +118,8 @@ export type NodeOptions = {
   readonly rpcThreads?: number
   /** weakest grade of the block on which the state begins with which the node is ready; absent: attested */
   readonly trustRequired?: Grade
+  /** samples for the local page, which the metrics port serves */
+  readonly hasPage?: boolean
   /** serve admin_* on the rollup port */
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: maximum age of a head that counts as fresh. */

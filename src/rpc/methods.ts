@@ -50,6 +50,11 @@ export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext
   peerAdminMethods,
 )
 
+const lookups = ['eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getTransactionByHash', 'eth_getTransactionReceipt']
+
+/** Methods with which the local page shows blocks and transactions. */
+export const lookupRegistry: Registry<EthContext> = new Map([...ethRegistry].filter(([name]) => lookups.includes(name)))
+
 /** Methods of the given namespaces. `rpc_modules` and `rpc.discover`, when included, describe this selection. */
 export function withNamespaces<Context>(registry: Registry<Context>, namespaces: readonly string[] | 'all'): Registry<Context> {
   if (namespaces === 'all') return registry

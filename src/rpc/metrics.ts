@@ -1,6 +1,16 @@
-import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
+import { type CostClass, costClasses } from './registry.ts'
+
+const classes = Object.keys(costClasses) as readonly CostClass[]
+const callBuckets = [0.0001, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export const rpcMetrics = defineMetrics({
+  calls: histogram(
+    'basalt_rpc_call_seconds',
+    'Time of calls by cost class of the method, from the parsed request to the encoded answer, waits and refusals included',
+    callBuckets,
+    { class: classes },
+  ),
   sockets: gauge('basalt_rpc_socket_connections', 'Open WebSocket connections'),
   socketEnds: counter('basalt_rpc_socket_ends_total', 'Ended WebSocket connections by reason', {
     why: ['client', 'slow', 'silent', 'rate', 'closing', 'failed', 'greedy', 'evicted'],

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '#devnet/startDevnet'
 import { systemClock } from '#lib/clock'
+import type { StatusFacts } from '#monitor/statusFacts'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { serveNode } from '#test/harness/process/nodeServer'
 import { runCli } from '../run.ts'
-import type { StatusFacts } from './status/statusFacts.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-lookup-'))
 afterAll(() => rmSync(dir, { recursive: true }))

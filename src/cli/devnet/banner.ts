@@ -33,7 +33,7 @@ function urlLines({ urls }: Shown['facts']): string {
     ...(urls.flashblocks === undefined
       ? []
       : [['flashblocks', `${urls.flashblocks}  flashblocks of the block under construction, every 200 ms`]]),
-    ['control', `${urls.control}  devnet_status, devnet_reorgL1, …`],
+    ['control', `${urls.control}  a page for browsers; devnet_status, devnet_reorgL1, …`],
   ]
     .map(([name = '', text]) => `  ${name.padEnd(12)} ${text}\n`)
     .join('')

@@ -1,23 +1,15 @@
 import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import { exchange, failureReason, type Received, readBody, requestJson, type Send } from '#lib/jsonHttp'
-import { answersInOrder, type RpcAnswer, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
+import { type MetricValues, parseMetrics } from '#monitor/metricText'
+import type { CallAnswer, Reached, ReadyPage } from '#monitor/readings'
+import { answersInOrder, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { cliFault } from '../faults.ts'
-import { type MetricValues, parseMetrics } from './metricText.ts'
 
 export type NodeClientDeps = { readonly fetch: Send; readonly clock: Clock; readonly signal: AbortSignal }
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
-
-/** Result or error of a call; `none`: the node gave no valid answer. Texts are the node's: print them with `inOneLine` only. */
-export type CallAnswer = RpcAnswer | { readonly kind: 'none'; readonly reason: string }
-
-/** The health page `/readyz`. */
-export type ReadyPage = { readonly ready: boolean; readonly problems: readonly string[] }
-
-/** A part of a node that answered, or the reason why it did not. */
-export type Reached<T> = { readonly kind: 'reached'; readonly value: T } | { readonly kind: 'silent'; readonly reason: string }
 
 const timeoutMs = 5_000
 /** Largest answer that is read: a block of full transactions, or a few thousand logs. */

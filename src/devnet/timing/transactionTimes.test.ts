@@ -4,7 +4,7 @@ import { createTransactionClock } from './transactionTimes.ts'
 
 function start() {
   let nowMs = 1_000
-  const times = createTransactionClock({ elapsedMs: () => nowMs })
+  const times = createTransactionClock({ elapsedMs: () => nowMs, nowMs: () => nowMs + 1_000_000 })
   return { times, pass: (ms: number) => (nowMs += ms) }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/clock'
+import type { TransactionWay } from '#page/state'
 import type { Hash } from '#types/ids'
 
 export const stages = ['preconfirmed', 'sealed', 'safe'] as const
@@ -13,25 +14,33 @@ export interface TransactionClock {
   /** Records a stage. Ignores transactions whose sending is unknown, and repeated stages. */
   reached(stage: Stage, hashes: Iterable<Hash>): void
   read(): TransactionTimes
+  /** Returns the newest transactions, oldest first. `sentMs` is by the wall clock. */
+  newest(): readonly TransactionWay[]
 }
 
 /** Maximum number of pending transactions; the oldest are dropped, because some are never included. */
 const maxUnderWay = 20_000
 /** Number of samples per median. */
 const window = 200
+/** Number of transactions whose way is kept. */
+const maxWays = 40
 
 const medianOf = (values: readonly number[]): number | undefined => values.toSorted((a, b) => a - b)[values.length >> 1]
 
-export function createTransactionClock(clock: Pick<Clock, 'elapsedMs'>): TransactionClock {
-  const underWay = new Map<Hash, { readonly sentMs: number; readonly reached: Set<Stage> }>()
+type UnderWay = { readonly hash: Hash; readonly sentMs: number; readonly sentAtMs: number; readonly times: { [S in Stage]?: number } }
+
+export function createTransactionClock(clock: Pick<Clock, 'elapsedMs' | 'nowMs'>): TransactionClock {
+  const underWay = new Map<Hash, UnderWay>()
+  const newest: UnderWay[] = []
   const samples: Readonly<Record<Stage, number[]>> = { preconfirmed: [], sealed: [], safe: [] }
 
   function note(stage: Stage, hash: Hash, nowMs: number): void {
     const transaction = underWay.get(hash)
-    if (transaction === undefined || transaction.reached.has(stage)) return
-    transaction.reached.add(stage)
+    if (transaction === undefined || transaction.times[stage] !== undefined) return
+    const ms = nowMs - transaction.sentMs
+    transaction.times[stage] = ms
     const list = samples[stage]
-    list.push(nowMs - transaction.sentMs)
+    list.push(ms)
     if (list.length > window) list.shift()
     if (stage === 'safe') underWay.delete(hash)
   }
@@ -39,7 +48,10 @@ export function createTransactionClock(clock: Pick<Clock, 'elapsedMs'>): Transac
   return {
     sent(hash): void {
       if (underWay.has(hash)) return
-      underWay.set(hash, { sentMs: clock.elapsedMs(), reached: new Set() })
+      const transaction: UnderWay = { hash, sentMs: clock.elapsedMs(), sentAtMs: clock.nowMs(), times: {} }
+      underWay.set(hash, transaction)
+      newest.push(transaction)
+      if (newest.length > maxWays) newest.shift()
       if (underWay.size <= maxUnderWay) return
       for (const oldest of underWay.keys()) {
         underWay.delete(oldest)
@@ -51,5 +63,10 @@ export function createTransactionClock(clock: Pick<Clock, 'elapsedMs'>): Transac
       for (const hash of hashes) note(stage, hash, nowMs)
     },
     read: () => ({ preconfirmed: medianOf(samples.preconfirmed), sealed: medianOf(samples.sealed), safe: medianOf(samples.safe) }),
+    newest: () =>
+      newest.map(({ hash, sentAtMs, times: { preconfirmed = null, sealed = null, safe = null } }) => ({
+        ...{ hash, sentMs: sentAtMs },
+        ...{ preconfirmed, sealed, safe },
+      })),
   }
 }

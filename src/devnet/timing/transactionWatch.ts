@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/clock'
 import type { Node } from '#node/node'
+import type { TransactionWay } from '#page/state'
 import type { HeadBlock } from '#rpc/ports'
 import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
@@ -11,6 +12,7 @@ export type TransactionWatch = Disposable & {
   /** Records transactions in new safe blocks of the verifier. */
   safe(transactions: readonly Uint8Array[]): void
   read(): TransactionTimes
+  newest(): readonly TransactionWay[]
 }
 
 const hashesOf = (transactions: readonly Uint8Array[]): readonly Hash[] => transactions.map(hashTransaction)
@@ -38,6 +40,7 @@ export function watchTransactions(
   return {
     safe: (transactions) => times.reached('safe', hashesOf(transactions)),
     read: () => times.read(),
+    newest: () => times.newest(),
     [Symbol.dispose]: () => feeds[Symbol.dispose](),
   }
 }

@@ -1,6 +1,8 @@
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
+import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
+import { createLocalPage, type LocalPage, type PageSource } from '#page/page'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
@@ -41,6 +43,8 @@ export interface Serving extends AsyncDisposable {
   /** absent in consensus mode */
   readonly context: Omit<EthContext, 'cancellation'> | undefined
   readonly flashblocks: FlashblocksPart
+  /** absent: there is none */
+  readonly page: LocalPage | undefined
   /** Returns why the node is not ready, for the operator; empty: it is ready. */
   problems(): readonly string[]
   setApiKeys(keys: readonly ApiKey[]): void
@@ -111,20 +115,30 @@ export async function openServing(
   const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
 
   const forecast = opening.use(createForecast({ clock, registry, status: () => consensus?.status() }, options))
-  const metricsPage = async (): Promise<Page> => {
+  const scrapeAll = async (): Promise<string> => {
     meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads, problems: problems() })
     forecast.collect()
     consensus?.waits.publish()
     execution?.collect()
     consensus?.p2p?.collect()
     flashblocks.collect()
-    return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
+    return await scrape(registry, (await threads?.metrics()) ?? [])
   }
+  const metricsPage = async (): Promise<Page> => ({ status: 200, text: await scrapeAll() })
+  const pageSource: PageSource = {
+    ...{ clock, scrape: scrapeAll, problems, version: options.version, chainId: options.config.l2ChainId, feeds: context },
+    heads: consensus ? undefined : (): Heads | undefined => execution?.execution.published.heads,
+    isSyncing: () => context && context.chain.sync() !== undefined,
+  }
+  const page = options.hasPage
+    ? opening.use(createLocalPage(pageSource, (error) => log.warn('sample for the local page failed', { error })))
+    : undefined
   const parts = {
     eth: eth?.parts,
     rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
+    localPages: page?.pages(),
   }
   const listen = threads ? withoutThreaded(options.listen) : options.listen
   const servers = opening.use(
@@ -144,6 +158,7 @@ export async function openServing(
     urls: { ...execution?.urls, ...servers.urls, ...threads?.urls, ...(health && { health: health.url }) },
     context,
     flashblocks,
+    page,
     problems,
     setApiKeys(keys): void {
       servers.setApiKeys(keys)

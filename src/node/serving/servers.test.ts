@@ -80,3 +80,30 @@ it('node/serving/servers: limits public servers to their namespaces and one rate
   expect(JSON.parse(answer.toString())).toMatchObject({ result: '0x2105' })
   local.destroy()
 })
+
+it('node/serving/servers: the metrics port has the local page and the methods that it calls, or none of them', async () => {
+  const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
+  const eth = { context, heads: scriptedFeed() }
+  const parts = { rollup: undefined, eth, metrics: rpcMetrics.register(new Registry()), metricsPages: new Map(), health: new Map() }
+  const localPages = new Map([['/', (): Page => ({ status: 200, content: '<p>', type: 'text/html', headers: { 'x-a': 'b' } })]])
+  const listen = { metrics: { host: '127.0.0.1', port: 0 } }
+  const clock = createManualClock()
+  await using withPage = await startServers({ log: silentLog, clock, ...parts, localPages }, listen)
+  await using without = await startServers({ log: silentLog, clock, ...parts }, listen)
+  const codeOf = async ({ urls }: typeof withPage, method: string, params: readonly unknown[]) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const answer = (await (await fetch(urls.metrics ?? '', { method: 'POST', body })).json()) as { error?: { code: number } }
+    return answer.error?.code
+  }
+  const page = await fetch(withPage.urls.metrics ?? '')
+  expect([page.status, page.headers.get('content-type'), page.headers.get('x-a'), await page.text()]).toEqual([
+    200,
+    'text/html',
+    'b',
+    '<p>',
+  ])
+  expect((await fetch(without.urls.metrics ?? '')).status).toBe(405)
+  expect(await codeOf(withPage, 'eth_getBlockByNumber', ['latest', false])).toBeUndefined()
+  expect(await codeOf(withPage, 'eth_sendRawTransaction', ['0x'])).toBe(-32_601)
+  expect(await codeOf(without, 'eth_getBlockByNumber', ['latest', false])).toBe(-32_601)
+})

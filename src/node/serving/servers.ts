@@ -4,7 +4,7 @@ import { type MemoryGuard, unboundedMemory } from '#lib/memoryGuard'
 import type { AdminContext, CallContext, CancellationToken, EthContext, RollupContext, SocketContext, Subscriptions } from '#rpc/context'
 import { createGates, type Gates } from '#rpc/limits/gates'
 import { type ApiKey, createRateLimiter, type RateLimiter, type RateLimitOptions } from '#rpc/limits/rateLimit'
-import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry, withNamespaces } from '#rpc/methods'
+import { adminRegistry, ethRegistry, lookupRegistry, rollupRegistry, socketRegistry, withNamespaces } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
 import type { HeadFeed } from '#rpc/ports'
 import { createRegistry, type Registry } from '#rpc/registry'
@@ -82,6 +82,8 @@ export type ServersDeps = {
   readonly rollup: RollupParts | undefined
   readonly health: Pages
   readonly metricsPages: Pages
+  /** pages of the local page, on the metrics port; absent: it is not served */
+  readonly localPages?: Pages | undefined
 }
 
 type Served = AsyncDisposable & { readonly url: string }
@@ -162,6 +164,20 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
   }
 }
 
+/** Serves metrics and health, and with the local page its files and the methods that it calls. */
+async function openMetrics(open: Open, common: Common, pages: Pages, { eth, localPages }: ServersDeps, listen: Listen): Promise<void> {
+  const options = { ...listen, flag: 'metrics.port' }
+  if (localPages && eth) {
+    const contextOf = (cancellation: CancellationToken): EthContext => ({ ...eth.context, cancellation })
+    const deps = { ...common, pages: new Map([...pages, ...localPages]), registry: lookupRegistry, contextOf }
+    await open('metrics', createRpcServer(deps, options))
+  } else {
+    const contextOf = (cancellation: CancellationToken): CallContext => ({ cancellation })
+    const deps = { ...common, pages: new Map([...pages, ...(localPages ?? [])]), registry: createRegistry<CallContext>(), contextOf }
+    await open('metrics', createRpcServer(deps, options))
+  }
+}
+
 /**
  * Starts the servers one after the other; when one cannot start, closes those already started.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
@@ -188,13 +204,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
   }
   await openEth(open, { ...common, gates: createGates(memory.guard) }, limiterOf, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
-  if (listen.metrics) {
-    const contextOf = (cancellation: CancellationToken): CallContext => ({ cancellation })
-    await open(
-      'metrics',
-      createRpcServer({ ...common, pages, registry: createRegistry(), contextOf }, { ...listen.metrics, flag: 'metrics.port' }),
-    )
-  }
+  if (listen.metrics) await openMetrics(open, common, pages, deps, listen.metrics)
   const started = starting.move()
   return {
     urls,

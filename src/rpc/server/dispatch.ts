@@ -29,7 +29,7 @@ export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly contextOf: (cancellation: CancellationToken, caller: By) => Context
   /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
-  readonly metrics?: Pick<RpcMetrics, 'limitHits'> | undefined
+  readonly metrics?: Pick<RpcMetrics, 'limitHits' | 'calls'> | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -128,7 +128,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   deps: DispatchDeps<Context, By>,
   limits: AnswerLimits,
 ): Dispatcher<By> {
-  const { registry, log, metrics, gates = createGates() } = deps
+  const { registry, log, clock, metrics, gates = createGates() } = deps
   const run = createRunner(deps, gates)
 
   /** Returns caller errors and temporary outages to the client. Any other error is logged and becomes −32603. */
@@ -158,15 +158,23 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   }
 
   function answerTo({ id = null, method, params }: Request, caller: By): Answer | Promise<Answer> {
-    const failed = (error: unknown): string => refusedText(id, errorOf(error, method), caller)
+    const begunMs = clock.elapsedMs()
+    const definition = registry.get(method)
+    const measure = (): void => {
+      if (definition) metrics?.calls.observe({ class: definition.cost }, (clock.elapsedMs() - begunMs) / 1_000)
+    }
+    const failed = (error: unknown): string => {
+      measure()
+      return refusedText(id, errorOf(error, method), caller)
+    }
     const encoded = (result: Result): Answer => {
       const answer = answerWith(id, result)
       if (answer.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
+      measure()
       caller.tally.answered++
       return answer
     }
     try {
-      const definition = registry.get(method)
       pay(caller, definition === undefined ? 1 : costClasses[definition.cost].units)
       if (definition === undefined) throw methodNotFound()
       const result = run(definition, params, caller)

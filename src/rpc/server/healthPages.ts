@@ -1,9 +1,16 @@
 import type { Json } from '../json.ts'
 import type { Readiness } from '../ports.ts'
 
-/** Response to a GET request: JSON or plain text. */
-export type Page = { readonly status: number } & ({ readonly body: Json } | { readonly text: string })
-export type Pages = ReadonlyMap<string, () => Page | Promise<Page>>
+/** Response to a GET request: JSON, plain text, or content of a type of its own. */
+export type Page = { readonly status: number } & (
+  | { readonly body: Json }
+  | { readonly text: string }
+  | { readonly content: string; readonly type: string; readonly headers: Readonly<Record<string, string>> }
+)
+/** Answers a GET request. @param query after the question mark */
+export type PageHandler = (query: URLSearchParams) => Page | Promise<Page>
+/** by path */
+export type Pages = ReadonlyMap<string, PageHandler>
 
 /** Pages `/healthz` (the process is alive) and `/readyz` (200 when ready, else 503 with the reasons). */
 export function healthPages(source: { readiness(): Readiness | Promise<Readiness> }, version: string): Pages {

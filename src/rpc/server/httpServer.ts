@@ -38,7 +38,7 @@ export type RpcServerDeps<Context> = {
   readonly log: Log
   readonly clock: Clock
   /** absent: ended connections appear in the log only */
-  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits' | 'evictions'> | undefined
+  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits' | 'calls' | 'evictions'> | undefined
 }
 
 export type RpcServerOptions = Listen & {

@@ -9,7 +9,8 @@ import { type Answer, errorText } from './messages.ts'
 export type Reply = {
   readonly status: number
   readonly body: string | ByteList
-  readonly type: 'application/json' | 'text/plain'
+  /** media type */
+  readonly type: string
   readonly headers?: Readonly<Record<string, string>>
   /** the connection ends after it */
   readonly isLast?: boolean

@@ -98,14 +98,16 @@ export function createSlowLane(
   }
 
   async function replyToGet(url: string, slot: ConnectionSlot | undefined): Promise<Reply> {
-    const page = pages.get(url.replace(/\?.*/s, ''))
+    const [path = '', query = ''] = url.split('?', 2)
+    const page = pages.get(path)
     if (page === undefined)
       return url === '/' ? plain(405, 'JSON-RPC calls are sent by POST') : plain(404, 'no such page; JSON-RPC calls are sent by POST')
     using _call = callOf(slot)
-    const content = await page()
-    return 'text' in content
-      ? { status: content.status, body: content.text, type: 'text/plain' }
-      : json(content.status, JSON.stringify(content.body))
+    const answer = await page(new URLSearchParams(query))
+    if ('content' in answer) return { status: answer.status, body: answer.content, type: answer.type, headers: answer.headers }
+    return 'text' in answer
+      ? { status: answer.status, body: answer.text, type: 'text/plain' }
+      : json(answer.status, JSON.stringify(answer.body))
   }
 
   async function replyTo(request: IncomingMessage, caller: ShareCaller): Promise<Reply | undefined> {
@@ -115,7 +117,7 @@ export function createSlowLane(
     if (method === 'OPTIONS' && cors !== undefined) return json(204, '')
     if (method === 'POST') return await replyToPost(request, caller)
     return method === 'GET' || method === 'HEAD'
-      ? await replyToGet(url, slotOf(request.socket))
+      ? await zippedFor(String(request.headers['accept-encoding'] ?? ''), await replyToGet(url, slotOf(request.socket)))
       : plain(405, 'JSON-RPC calls are sent by POST')
   }
 

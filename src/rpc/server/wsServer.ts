@@ -40,7 +40,7 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
-  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits' | 'evictions'>
+  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits' | 'calls' | 'evictions'>
 }
 
 export type WsServerOptions = Listen & {

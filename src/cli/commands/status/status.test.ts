@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
+import type { StatusFacts } from '#monitor/statusFacts'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { type ScriptedServer, serveNode } from '#test/harness/process/nodeServer'
 import { runCli } from '../../run.ts'
-import type { StatusFacts } from './statusFacts.ts'
 
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, clock = systemClock) {
   const io = scriptedIo({ clock, env })

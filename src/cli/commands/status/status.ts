@@ -1,12 +1,11 @@
+import { statusFacts } from '#monitor/statusFacts'
 import type { CommandBody } from '../../command.ts'
 import { exitCodes } from '../../exitCodes.ts'
-import { cliFault } from '../../faults.ts'
 import type { FlagName } from '../../flags.ts'
 import { addressFlags, nodeAddressOf } from '../../localNode/nodeAddress.ts'
+import { checkReached, readNode } from '../../localNode/readings.ts'
 import { sendByHttp } from '../../localNode/sendByHttp.ts'
 import { readFlags } from '../../readFlags.ts'
-import { readNode } from './readings.ts'
-import { statusFacts } from './statusFacts.ts'
 import { statusText } from './statusView.ts'
 
 const names = [...addressFlags, 'json'] as const satisfies readonly FlagName[]
@@ -18,11 +17,7 @@ export const status: CommandBody = {
     const given = readFlags(names, raw, io.env)
     const address = nodeAddressOf(given, io.env)
     const readings = await readNode({ fetch: sendByHttp, clock: io.clock, signal: io.signal }, address)
-    const { rpc, metrics, ready } = readings
-    if (rpc.kind === 'silent' && metrics.kind === 'silent' && ready.kind === 'silent') {
-      const hosts = [...new Set([address.rpc.name, ...address.pages.map((page) => page.host)])]
-      throw cliFault('NODE_SILENT', { name: hosts.join(', '), reason: rpc.reason })
-    }
+    checkReached(readings, address)
     const facts = statusFacts(readings)
     io.out.write(given.json ? `${JSON.stringify(facts)}\n` : statusText(facts, readings.nowMs))
     return facts.ready === false ? exitCodes.failed : exitCodes.done

@@ -1,5 +1,5 @@
+import type { HeadFacts, StatusFacts } from '#monitor/statusFacts'
 import { count, type Field, fieldLines, size, spanText } from '../../textLayout.ts'
-import type { HeadFacts, StatusFacts } from './statusFacts.ts'
 
 const dash = '–'
 
@@ -14,23 +14,23 @@ function networkText({ network, chainId }: StatusFacts): string {
   return network === null ? `chain ${chainId}` : `${network} (chain ${chainId})`
 }
 
-function forkText({ fork, nextFork }: StatusFacts, nowMs: number): string {
+export function forkText({ fork, nextFork }: StatusFacts, nowMs: number): string {
   const next = nextFork && `, ${nextFork.fork} in ${spanText(nextFork.timeSec - nowMs / 1_000)}`
   return `${fork ?? dash}${next ?? ''}`
 }
 
-function syncText({ sync: { phase, leftSec, waits } }: StatusFacts): readonly string[] {
+export function syncText({ sync: { phase, leftSec, waits } }: StatusFacts): readonly string[] {
   const left = phase !== 'syncing' ? '' : leftSec === null ? ', time left not known yet' : `, ${spanText(leftSec)} left`
   return [`${phase}${left}`, ...waits.map(({ reason, sec }) => `waiting for ${reason} for ${spanText(sec)}`)]
 }
 
-function l1Text({ l1 }: StatusFacts): string {
+export function l1Text({ l1 }: StatusFacts): string {
   if (l1 === null) return dash
   const derived = l1.derived === null ? 'not derived yet' : `derived ${count(l1.derived)}, ${count(l1.behindBlocks ?? 0)} behind`
   return `head ${count(l1.head)}${l1.headAgeSec === null ? '' : `, ${spanText(l1.headAgeSec)} old`}, ${derived}`
 }
 
-function flashblocksText({ flashblocks }: StatusFacts): string {
+export function flashblocksText({ flashblocks }: StatusFacts): string {
   if (flashblocks === null || (flashblocks.publishers === 0 && !flashblocks.isFresh)) return 'off, or no publisher is connected'
   const { isFresh, block, flashblocks: slices, lastMessageSec, publishers } = flashblocks
   const last = lastMessageSec === null ? '' : `, last message ${spanText(lastMessageSec)} ago`
@@ -38,13 +38,13 @@ function flashblocksText({ flashblocks }: StatusFacts): string {
   return `${state}${last}, ${publishers} publishers connected`
 }
 
-function proofsText({ proofs }: StatusFacts): string {
+export function proofsText({ proofs }: StatusFacts): string {
   if (proofs === null) return 'not recorded'
   const lag = proofs.lagBlocks === null ? '' : `, ${count(proofs.lagBlocks)} behind the head`
   return `blocks ${count(proofs.earliest)} to ${count(proofs.latest)}${lag}${proofs.isRecording ? '' : ', recording has ended'}`
 }
 
-function diskText({ disk }: StatusFacts): string {
+export function diskText({ disk }: StatusFacts): string {
   if (disk === null) return dash
   const { leftSec } = disk
   const left = leftSec === null ? 'use not measured yet' : leftSec === 'never' ? 'not filling' : `full in ${spanText(leftSec)}`

@@ -1,15 +1,8 @@
 import { endpointOf } from '#lib/endpoint'
-import type { MetricValues } from '../../localNode/metricText.ts'
-import { type NodeAddress, pageOf } from '../../localNode/nodeAddress.ts'
-import {
-  type CallAnswer,
-  NodeClient,
-  type NodeClientDeps,
-  type Reached,
-  type ReadyPage,
-  readMetrics,
-  readReady,
-} from '../../localNode/nodeClient.ts'
+import type { Reached, Readings } from '#monitor/readings'
+import { cliFault } from '../faults.ts'
+import { type NodeAddress, pageOf } from './nodeAddress.ts'
+import { NodeClient, type NodeClientDeps, readMetrics, readReady } from './nodeClient.ts'
 
 const labels = ['latest', 'safe', 'finalized'] as const
 const calls = [
@@ -19,17 +12,6 @@ const calls = [
   })),
   ...labels.map((label) => ({ method: 'eth_getBlockByNumber', params: [label, false] })),
 ]
-
-/** Answers of a node about its state. Each part may be missing: JSON-RPC and metrics are different ports, and of two halves one has no JSON-RPC. */
-export type Readings = {
-  readonly nowMs: number
-  /** by method; blocks by label */
-  readonly rpc: Reached<Readonly<Record<string, CallAnswer>>>
-  readonly metrics: Reached<MetricValues>
-  readonly ready: Reached<ReadyPage>
-  /** rollup config of a consensus half, which has no JSON-RPC of the chain; undefined: not read */
-  readonly rollupConfig: unknown
-}
 
 /** Returns the first page that is reached, else the failure of the first endpoint. */
 async function firstReached<E, T>(endpoints: readonly E[], read: (endpoint: E) => Promise<Reached<T>>): Promise<Reached<T>> {
@@ -69,5 +51,12 @@ export async function readNode(deps: NodeClientDeps, address: NodeAddress): Prom
     firstReached([...address.pages, rpcPage], (page) => readReady(deps, pageOf(page, '/readyz'))),
   ])
   const rollupConfig = rpc.kind === 'silent' && metrics.kind === 'reached' ? await readRollupConfig(deps, address) : undefined
-  return { nowMs: deps.clock.nowMs(), rpc, metrics, ready, rollupConfig }
+  return { nowMs: deps.clock.nowMs(), elapsedMs: deps.clock.elapsedMs(), rpc, metrics, ready, rollupConfig }
+}
+
+/** @throws Fault NODE_SILENT (fatal) when no part of the node has answered */
+export function checkReached({ rpc, metrics, ready }: Readings, address: NodeAddress): void {
+  if (rpc.kind !== 'silent' || metrics.kind !== 'silent' || ready.kind !== 'silent') return
+  const hosts = [...new Set([address.rpc.name, ...address.pages.map((page) => page.host)])]
+  throw cliFault('NODE_SILENT', { name: hosts.join(', '), reason: rpc.reason })
 }

@@ -1,8 +1,7 @@
 import { networkNameOf } from '#chainspec/networkNames'
 import { has, type Json, numberField, objectOf, ShapeError } from '#types/jsonShape'
-import type { MetricValues } from '../../localNode/metricText.ts'
-import type { CallAnswer } from '../../localNode/nodeClient.ts'
-import type { Readings } from './readings.ts'
+import type { MetricValues } from './metricText.ts'
+import type { CallAnswer, Readings } from './readings.ts'
 
 export type HeadFacts = { readonly number: number; readonly hash: string | null; readonly ageSec: number | null }
 export type L1Facts = {

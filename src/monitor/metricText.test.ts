@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseMetrics } from './metricText.ts'
 
-it('cli/localNode/metricText: reads values with their labels, infinities, escapes and time stamps', () => {
+it('monitor/metricText: reads values with their labels, infinities, escapes and time stamps', () => {
   const metrics = parseMetrics('# HELP a_total x\na_total 5\nb{c="d",e="f\\"}\\n"} 1.5e3 1700000000000\nb{c="g"} +Inf\nn NaN\n')
   expect(metrics.value('a_total')).toBe(5)
   expect(metrics.value('b', { c: 'd', e: 'f"}\n' })).toBe(1_500)
@@ -12,7 +12,7 @@ it('cli/localNode/metricText: reads values with their labels, infinities, escape
 })
 
 it.each(['', '\u0000\u0001', 'a{b="c} 5', '{} 5', 'a{b="c"} five', 'a '.repeat(10_000)])(
-  'cli/localNode/metricText: skips a line without a sample (%#)',
+  'monitor/metricText: skips a line without a sample (%#)',
   (text) => {
     expect(parseMetrics(text).series('a')).toEqual([])
   },
