@@ -11,6 +11,7 @@ const maxPerAddress = 10
 /** Returns what one person controls: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function addressGroup(ip: string): string {
   if (!isIPv6(ip)) return ip
+  if (ip.includes('.')) return ip.slice(ip.lastIndexOf(':') + 1)
   const [head = '', tail = ''] = ip.split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')
