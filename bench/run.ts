@@ -8,7 +8,7 @@ import type { RpcOptions } from './rpc.ts'
 import type { DayOptions } from './state/day.ts'
 
 /**
- * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`, `dir` also `denimImport`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
+ * `minutes`, `rate`, `l1`: suites `devnet` and `preconfirmations`; `blocks`: suites `denim…`, `gossip` and `state`; `dir`, `accounts`, `slots`, `seed`, `memoryMax`: suites `state…`, `dir` also `denimImport`; `workers`, `seconds`: suites of JSON-RPC; the others: suites of the
  * interpreter.
  */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string; readonly blocks?: number } & EvmOptions &
@@ -36,6 +36,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   flashblocks: () => import('./flashblocks.ts'),
   follow: () => import('./follow.ts'),
   frames: () => import('./frames.ts'),
+  gossip: () => import('./gossip.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
   pipeline: () => import('./importHttp/pipeline.ts'),
   pool: () => import('./pool.ts'),

@@ -28,8 +28,8 @@ contract DevnetSystemConfig {
     uint256 public constant VERSION = 0;
     uint64 public constant minimumGasLimit = 21_000_000;
     uint64 public constant maximumGasLimit = 500_000_000;
-    /// where nodes read the signer of unsafe blocks: keccak256("systemconfig.unsafeblocksigner") - 1
-    bytes32 public constant UNSAFE_BLOCK_SIGNER_SLOT = bytes32(uint256(keccak256("systemconfig.unsafeblocksigner")) - 1);
+    /// where nodes read the signer of unsafe blocks: keccak256("systemconfig.unsafeblocksigner")
+    bytes32 public constant UNSAFE_BLOCK_SIGNER_SLOT = keccak256("systemconfig.unsafeblocksigner");
 
     address public owner;
     bytes32 public batcherHash;

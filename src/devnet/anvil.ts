@@ -36,6 +36,8 @@ export type AnvilL1Options = {
   readonly scratch?: string
   /** Prepares anvil's KZG setup before the first blob, which takes seconds and 100 MB. */
   readonly expectsBlobs?: boolean
+  /** default: prague */
+  readonly hardfork?: 'cancun' | 'prague'
   /** default: npm's anvil */
   readonly binary?: string
 }
@@ -78,7 +80,7 @@ function argumentsOf(options: AnvilL1Options, port: number): readonly string[] {
     timestamp: options.genesisTimeSec,
     accounts: 0,
     'slots-in-an-epoch': 2,
-    hardfork: 'prague',
+    hardfork: options.hardfork ?? 'prague',
     'prune-history': keptStates,
     ...(options.scratch !== undefined && { 'cache-path': options.scratch }),
     ...(options.datadir !== undefined && { state: join(options.datadir, stateFile), 'state-interval': saveEverySec }),

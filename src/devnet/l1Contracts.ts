@@ -26,10 +26,8 @@ export const compiledContracts = lazy(
 
 const word = (value: bigint): Hash => hashFromBytes(bytesFromBigint(value, 32))
 
-/** keccak of the name minus one, the slot from which nodes read the signer. @see specs protocol/system-config.md, "Unsafe Block Signer Slot" */
-export const unsafeBlockSignerSlot: Hash = word(
-  BigInt(hashFromBytes(keccak256(new TextEncoder().encode('systemconfig.unsafeblocksigner')))) - 1n,
-)
+/** Slot from which nodes read the signer. @see specs protocol/system-config.md, "unsafeBlockSigner" */
+export const unsafeBlockSignerSlot: Hash = hashFromBytes(keccak256(new TextEncoder().encode('systemconfig.unsafeblocksigner')))
 
 export type L1ContractsOptions = {
   /** account that may change the system config */

@@ -113,8 +113,20 @@ it('p2p/gossipFeed: a block whose ancestors no peer has does not become the head
 it('p2p/gossipFeed: a block of a peer that is not the ancestor by hash is refused, and its peer blamed', async () => {
   await using given = feedAt(10, (number) => blockOf(config, number, undefined, 7))
   given.feed.offer(at(20))
-  await given.until(() => given.outcomes.length > 0)
-  expect([given.head(), given.outcomes, given.blamed]).toEqual([10, ['wrong'], [19]])
+  while (given.outcomes.length === 0) await given.clock.advanceMs(500)
+  expect([given.head(), given.outcomes, given.blamed]).toEqual([10, ['wrong'], [19, 19, 19]])
+})
+
+it('p2p/gossipFeed: a wrong block, and one that no peer returns at first, cost an attempt; the blocks around them are kept', async () => {
+  const isFirst = new Set([12, 17])
+  await using given = feedAt(10, (number) => {
+    if (!isFirst.delete(number)) return at(number)
+    return number === 17 ? blockOf(config, number, undefined, 7) : undefined
+  })
+  given.feed.offer(at(20))
+  while (given.outcomes.length === 0) await given.clock.advanceMs(500)
+  expect([given.head(), given.outcomes, given.blamed]).toEqual([20, ['filled'], [17]])
+  expect(given.asked.toSorted((a, b) => a - b)).toEqual([11, 12, 12, 13, 14, 15, 16, 17, 17, 18, 19])
 })
 
 it('p2p/gossipFeed: an older block of another branch does not move the head back; a higher one moves it to the branch', async () => {

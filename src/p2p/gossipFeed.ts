@@ -20,7 +20,7 @@ export type GossipFeedDeps = {
 /** Bounds of the blocks in memory, both of those that arrived and of those fetched. */
 const [maxBlocks, maxBytes] = [8_192, 128 * 1_048_576]
 const maxRecent = 512
-const fetchBlocks = 64
+const fetchBlocks = 256
 const insertBlocks = 32
 /** Attempts to fetch a range of which peers return nothing. */
 const maxAttempts = 3
@@ -130,22 +130,22 @@ export class GossipFeed {
     return ancestors.kind === 'linked' ? { kind: 'linked', blocks: [...ancestors.blocks, payload] } : ancestors
   }
 
-  /** Returns the ancestors above a number, oldest first. */
+  /** Returns the ancestors above a number, oldest first. A peer with a wrong block costs one of the attempts, not the blocks found before. */
   async #ancestorsOf(payload: Payload, floor: number, signal: AbortSignal): Promise<Branch> {
     if (payload.blockNumber - floor > maxBlocks) return { kind: 'too_far' }
     const found: Payload[] = []
+    const fetched = new Map<number, Payload>()
     let bytes = 0
     let lowest = payload
     let attempts = 0
     while (lowest.blockNumber > floor + 1) {
       signal.throwIfAborted()
       const known = this.#recent.get(lowest.parentHash)
-      const taken = known ? [known] : await this.#fetchBelow(lowest, floor)
-      if (taken === 'wrong') return { kind: 'wrong' }
-      attempts = taken.length > 0 ? 0 : attempts + 1
-      if (attempts >= maxAttempts) return { kind: 'unavailable' }
-      if (taken.length === 0) await this.#deps.clock.delay(retryMs, signal)
-      for (const block of taken) {
+      const { linked, isWrong } = known ? { linked: [known], isWrong: false } : await this.#fetchBelow(lowest, floor, fetched)
+      attempts = linked.length > 0 ? 0 : attempts + 1
+      if (attempts >= maxAttempts) return { kind: isWrong ? 'wrong' : 'unavailable' }
+      if (linked.length === 0) await this.#deps.clock.delay(retryMs, signal)
+      for (const block of linked) {
         found.push(block)
         bytes += sizeOf(block)
         lowest = block
@@ -155,21 +155,30 @@ export class GossipFeed {
     return { kind: 'linked', blocks: found.reverse() }
   }
 
-  /** Fetches the next ancestors, newest first; empty: peers have none of them. */
-  async #fetchBelow(block: Payload, floor: number): Promise<readonly Payload[] | 'wrong'> {
+  /**
+   * Fetches the next ancestors.
+   * @param fetched blocks of earlier calls by number, below one that no peer returned
+   * @returns those that are linked, newest first; none: peers do not have the next one, or it is wrong
+   */
+  async #fetchBelow(
+    block: Payload,
+    floor: number,
+    fetched: Map<number, Payload>,
+  ): Promise<{ linked: readonly Payload[]; isWrong: boolean }> {
     const first = Math.max(floor + 1, block.blockNumber - fetchBlocks)
-    const numbers = Array.from({ length: block.blockNumber - first }, (_, i) => block.blockNumber - 1 - i)
+    const numbers = Array.from({ length: block.blockNumber - first }, (_, i) => block.blockNumber - 1 - i).filter((n) => !fetched.has(n))
+    for (const ancestor of await this.#deps.fetch(numbers)) if (ancestor) fetched.set(ancestor.blockNumber, ancestor)
     const linked: Payload[] = []
-    let expected = block.parentHash
-    for (const [i, ancestor] of (await this.#deps.fetch(numbers)).entries()) {
-      if (ancestor === undefined) break
-      if (ancestor.blockHash !== expected) {
-        this.#deps.blame(numbers[i] ?? 0)
-        return linked.length > 0 ? linked : 'wrong'
+    for (let lowest = block; ; ) {
+      const ancestor = fetched.get(lowest.blockNumber - 1)
+      if (ancestor === undefined || ancestor.blockNumber <= floor) return { linked, isWrong: false }
+      fetched.delete(ancestor.blockNumber)
+      if (ancestor.blockHash !== lowest.parentHash) {
+        this.#deps.blame(ancestor.blockNumber)
+        return { linked, isWrong: true }
       }
       linked.push(ancestor)
-      expected = ancestor.parentHash
+      lowest = ancestor
     }
-    return linked
   }
 }

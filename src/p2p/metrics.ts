@@ -22,7 +22,7 @@ export const p2pMetrics = defineMetrics({
     [-1, -0.2, 0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 20],
   ),
   published: counter('basalt_p2p_published_blocks_total', 'Blocks built here by outcome of their publication', {
-    outcome: ['sent', 'no_peers', 'failed'],
+    outcome: ['sent', 'no_peers', 'failed', 'too_old'],
   }),
   served: counter('basalt_p2p_served_requests_total', 'Requests of peers for blocks by outcome', { outcome: servedOutcomes }),
   fetched: counter('basalt_p2p_fetched_blocks_total', 'Requests to peers for blocks by outcome', { outcome: fetchedOutcomes }),

@@ -12,6 +12,7 @@ import { GossipFeed } from './gossipFeed.ts'
 import type { P2pMetrics } from './metrics.ts'
 import { agentNames, type MessageOutcome, messageOutcomes, type PeerEvents } from './net/peerEvents.ts'
 import { encodeBody, joinEnvelope } from './protocol/envelope.ts'
+import { isTooOld } from './protocol/judgeBlock.ts'
 import { blockVersionAt } from './protocol/topics.ts'
 import { P2pThread } from './thread/p2pThread.ts'
 import type { P2pListening, P2pSettings } from './thread/protocol.ts'
@@ -110,10 +111,11 @@ export class P2p implements AsyncDisposable {
     this.#thread?.setSigner(signer)
   }
 
-  /** Signs and gossips a block that was built here. Never throws: a block that is not gossiped reaches other nodes from L1. */
+  /** Signs and gossips a block that was built here, unless peers would reject it for its age. Never throws: a block that is not gossiped reaches other nodes from L1. */
   async publish(payload: Payload): Promise<void> {
-    const { signBlock, metrics, log } = this.#deps
+    const { signBlock, metrics, log, clock } = this.#deps
     if (signBlock === undefined) return
+    if (isTooOld(payload.timestamp, clock.nowMs())) return metrics.published.inc({ outcome: 'too_old' })
     try {
       const version = blockVersionAt(this.#config.schedule, payload.timestamp)
       const body = encodeBody(payload, version)

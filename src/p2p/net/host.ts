@@ -8,8 +8,9 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import type { P2pSettings } from '../thread/protocol.ts'
-import type { DenyList } from './denyList.ts'
+import { type DenyList, ipOf } from './denyList.ts'
 import type { BlockGossip } from './gossip.ts'
+import { hasInboundPlace } from './inboundLimits.ts'
 import { tcpAddress } from './peerAddress.ts'
 
 export type Services = { readonly identify: Identify; readonly ping: Ping; readonly pubsub: GossipSub }
@@ -21,11 +22,19 @@ const limits = { pendingInbound: 5, pendingOutbound: 16, newPerHostPerSec: 10, d
 /** Tag that keeps a peer when connections are closed for lack of room. */
 export const protectedTag = 'basalt-protected'
 
-/** Creates the libp2p node, not started: TCP with noise and yamux, identify, ping, gossip. */
-export function createHost(settings: P2pSettings, gossip: BlockGossip, denied: DenyList): Promise<Host> {
+/**
+ * Creates the libp2p node, not started: TCP with noise and yamux, identify, ping, gossip.
+ * @param isTrusted a trusted peer is exempt from the limits of inbound connections
+ */
+export async function createHost(
+  settings: P2pSettings,
+  gossip: BlockGossip,
+  denied: DenyList,
+  isTrusted: (peer: string) => boolean,
+): Promise<Host> {
   const { identity, agent, host, port, advertise, maxPeers } = settings
   const announced = advertise?.host !== undefined ? [tcpAddress(advertise.host, advertise.tcpPort ?? port)] : []
-  return createLibp2p({
+  const node: Host = await createLibp2p({
     start: false,
     privateKey: privateKeyFromRaw(identity),
     nodeInfo: { name: 'basalt', userAgent: agent },
@@ -39,7 +48,11 @@ export function createHost(settings: P2pSettings, gossip: BlockGossip, denied: D
     ],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux()],
-    connectionGater: denied.gater(),
+    connectionGater: {
+      ...denied.gater(),
+      denyInboundUpgradedConnection: (peer, { remoteAddr }) =>
+        !isTrusted(peer.toString()) && !hasInboundPlace(node.getConnections(), maxPeers, ipOf(remoteAddr)),
+    },
     connectionManager: {
       maxConnections: maxPeers,
       maxIncomingPendingConnections: limits.pendingInbound,
@@ -50,6 +63,7 @@ export function createHost(settings: P2pSettings, gossip: BlockGossip, denied: D
     },
     services: { identify: identify({ protocolPrefix: 'ipfs' }), ping: ping(), pubsub: gossip.service() },
   })
+  return node
 }
 
 /** Returns the bound TCP port. */

@@ -119,7 +119,7 @@ export class P2pNode {
       config,
       settings.signer,
     )
-    host = await createHost(settings, gossip, denied)
+    host = await createHost(settings, gossip, denied, (peer) => trusted.some(({ peerId }) => peerId === peer))
     const server = new PayloadServer({ clock, counts, canonical: deps.canonical }, config)
     await host.handle([...payloadProtocols(config.l2ChainId)], (stream, connection): Promise<void> => server.handle(stream, connection), {
       maxInboundStreams: 8,

@@ -15,11 +15,13 @@ export type PayloadClientDeps = {
 }
 
 const requestMs = 5_000
-const maxParallel = 8
+const maxParallel = 16
+/** Bytes of transactions after which a call returns without the rest of its blocks. */
+const maxFetchedBytes = 64 * 1_048_576
 /** Peers asked for one block. */
 const maxAttempts = 3
-/** Consecutive answers without a block after which a peer is asked only when no other is left. */
-const uselessAfter = 4
+/** Consecutive answers without a block after which a peer is asked only when no other is left; also one with a penalty of at least this. */
+const [uselessAfter, uselessBelow] = [4, -1]
 /** Penalty for a wrong answer; it halves every minute. */
 const [wrongAnswer, halfLifeMs] = [-20, 60_000]
 const maxRemembered = 2_000
@@ -42,13 +44,17 @@ export class PayloadClient {
     this.#protocols = [...payloadProtocols(config.l2ChainId)]
   }
 
+  /** Returns blocks by number; undefined where no peer has one, and after the first 64 MiB. */
   async fetch(numbers: readonly number[]): Promise<readonly (Payload | undefined)[]> {
     const found: (Payload | undefined)[] = numbers.map(() => undefined)
     let at = 0
+    let bytes = 0
     const work = async (): Promise<void> => {
-      while (at < numbers.length) {
+      while (at < numbers.length && bytes < maxFetchedBytes) {
         const index = at++
-        found[index] = await this.#fetchOne(numbers[index] ?? 0)
+        const payload = await this.#fetchOne(numbers[index] ?? 0)
+        found[index] = payload
+        bytes += payload?.transactions.reduce((sum, { length }) => sum + length, 0) ?? 0
       }
     }
     await Promise.all(Array.from({ length: Math.min(maxParallel, numbers.length) }, work))
@@ -91,7 +97,10 @@ export class PayloadClient {
     const peers = this.#deps.peers()
     const turn = this.#next++
     const turned = peers.map((_, i) => peers[(i + turn) % peers.length]).filter((peer) => peer !== undefined)
-    const isUseless = (peer: PeerId): boolean => (this.#standings.get(peer.toString())?.misses ?? 0) >= uselessAfter
+    const isUseless = (peer: PeerId): boolean => {
+      const id = peer.toString()
+      return (this.#standings.get(id)?.misses ?? 0) >= uselessAfter || this.reputation(id) <= uselessBelow
+    }
     return [...turned.filter((peer) => !isUseless(peer)), ...turned.filter(isUseless)].slice(0, maxAttempts)
   }
 

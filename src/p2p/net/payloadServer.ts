@@ -1,5 +1,5 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { numberAt } from '#chainspec/blockTime'
+import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Clock } from '#lib/clock'
 import type { Payload } from '#types/payload'
@@ -15,8 +15,12 @@ export type PayloadServerDeps = {
   readonly canonical: (number: number) => Promise<Payload | undefined>
 }
 
-/** @see op-node p2p/sync.go, the server's limits */
+/** Of a chain with blocks of two seconds. @see op-node p2p/sync.go, the server's limits */
 const limits = { perSec: 20, burst: 40, peerPerSec: 4, peerBurst: 15, readMs: 5_000, findMs: 10_000, writeMs: 10_000, maxWaitMs: 20_000 }
+const usualIntervalMs = 2_000
+
+/** Returns the factor of the limits: a peer that is behind must fetch blocks faster than new ones arrive, after the last planned fork too. */
+const paceOf = (config: RollupConfig): number => usualIntervalMs / blockIntervalMs(config, 2 ** 40)
 const maxLimitedPeers = 1_000
 /** Requests that may wait or be answered at once: each holds at most one block. */
 const maxOpen = 32
@@ -29,12 +33,14 @@ export class PayloadServer {
   readonly #config: RollupConfig
   readonly #all: RateLimit
   readonly #byPeer = new Map<string, RateLimit>()
+  readonly #pace: number
   #open = 0
 
   constructor(deps: PayloadServerDeps, config: RollupConfig) {
     this.#deps = deps
     this.#config = config
-    this.#all = new RateLimit(deps.clock, limits.perSec, limits.burst)
+    this.#pace = paceOf(config)
+    this.#all = new RateLimit(deps.clock, limits.perSec * this.#pace, limits.burst * this.#pace)
   }
 
   /** Handles a stream; never rejects. */
@@ -89,7 +95,7 @@ export class PayloadServer {
     const known = this.#byPeer.get(peer)
     if (known) return known
     if (this.#byPeer.size >= maxLimitedPeers) for (const [id, limit] of this.#byPeer) if (limit.isFull) this.#byPeer.delete(id)
-    const limit = new RateLimit(this.#deps.clock, limits.peerPerSec, limits.peerBurst)
+    const limit = new RateLimit(this.#deps.clock, limits.peerPerSec * this.#pace, limits.peerBurst * this.#pace)
     this.#byPeer.set(peer, limit)
     return limit
   }

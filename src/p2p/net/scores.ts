@@ -1,4 +1,5 @@
 import type { GossipsubOpts } from '@libp2p/gossipsub'
+import { ownAddresses } from './inboundLimits.ts'
 
 /** Interval in which scores decay. Kept at 2 s after Denim too, so that scores decay as at other clients. */
 const slotMs = 2_000
@@ -51,7 +52,7 @@ export function scoresOf(
       appSpecificWeight: 1,
       IPColocationFactorWeight: -35,
       IPColocationFactorThreshold: 10,
-      IPColocationFactorWhitelist: new Set(['127.0.0.1', '::1']),
+      IPColocationFactorWhitelist: new Set(ownAddresses),
       behaviourPenaltyWeight: -16,
       behaviourPenaltyThreshold: 6,
       behaviourPenaltyDecay: decayOver(10),

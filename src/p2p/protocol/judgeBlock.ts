@@ -51,6 +51,9 @@ const maxBlocksPerHeight = 5
 const reject = (reason: RejectReason): Verdict => ({ kind: 'reject', reason })
 const ignore = (reason: IgnoreReason): Verdict => ({ kind: 'ignore', reason })
 
+/** Returns whether peers reject a block for its age. A node that publishes such blocks loses its score with all of them. */
+export const isTooOld = (timestamp: number, nowMs: number): boolean => timestamp < Math.floor(nowMs / 1_000) - maxPastSec
+
 /** Returns what is wrong with a signed payload by itself; undefined: nothing. */
 function payloadRefusal({ config }: JudgeRules, version: BlockVersion, payload: Payload): Verdict | undefined {
   const { schedule } = config
@@ -77,7 +80,7 @@ export function judgeBlock(rules: JudgeRules, version: BlockVersion, message: Ui
   if (envelope === undefined || timestamp === undefined) return reject('size')
   const nowSec = Math.floor(rules.nowMs / 1_000)
   if (timestamp > nowSec + maxFutureSec) return reject('timestamp_future')
-  if (timestamp < nowSec - maxPastSec) return reject('timestamp_past')
+  if (isTooOld(timestamp, rules.nowMs)) return reject('timestamp_past')
   if (rules.signer === undefined) return ignore('no_signer')
   const signer = signerOf(envelope, rules.config.l2ChainId)
   if (signer === undefined) return reject('invalid_signature')

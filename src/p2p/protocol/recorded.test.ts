@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
+import { zerosBlock } from '#test/harness/p2p/attacker'
 import { checkMessage, checkRequest } from '#test/harness/p2p/checkRecording'
 import { readPeerSample } from '#test/harness/p2p/recordings'
 import { type Address, addressFromBytes, type Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { encodeBody, joinEnvelope, signingHash } from './envelope.ts'
-import { ignoreReasons, judgeBlock, rejectReasons } from './judgeBlock.ts'
+import { ignoreReasons, isTooOld, judgeBlock, rejectReasons } from './judgeBlock.ts'
 import { decompressMessage, maxMessageBytes, messageId } from './messageId.ts'
 import { SeenBlocks } from './seenBlocks.ts'
 import { type BlockVersion, blocksTopic, versionOfTopic } from './topics.ts'
@@ -71,6 +72,10 @@ it('p2p/protocol/judgeBlock: both ends of the time window are inside', () => {
   for (const offsetMs of [-5_000, 60_999]) expect(judgeBlock({ ...rules, nowMs: nowMs + offsetMs }, version, message).kind).toBe('accept')
 })
 
+it('p2p/protocol/judgeBlock: a block of 61 seconds is too old to publish, as it is for peers', () => {
+  expect([isTooOld(1_000, 1_060_999), isTooOld(1_000, 1_061_000)]).toEqual([false, true])
+})
+
 it('p2p/protocol/judgeBlock: rejects a signed payload with malformed offsets', () => {
   const body = encodeBody(payloadOf(), version)
   body[32 + 436] = 0xff
@@ -98,19 +103,6 @@ it('p2p/protocol/seenBlocks: keeps the highest 1,000 heights', () => {
   for (let number = 1; number <= 1_001; number++) seen.add(number, hash)
   expect([seen.at(1), seen.at(2), seen.at(1_001)]).toEqual([[], [hash], [hash]])
 })
-
-/** A snappy block of a few hundred KB that decompresses to zeros: one literal, then copies of 64 bytes. */
-function zerosBlock(length: number): Uint8Array {
-  const copies = Math.ceil((length - 1) / 64)
-  const header = [(length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, ((length >> 14) & 0x7f) | 0x80, length >> 21, 0, 0]
-  const block = new Uint8Array(header.length + 3 * copies)
-  block.set(header)
-  for (let i = 0; i < copies; i++) {
-    const size = Math.min(64, length - 1 - 64 * i)
-    block.set([((size - 1) << 2) | 2, 1, 0], header.length + 3 * i)
-  }
-  return block
-}
 
 it('p2p/protocol/messageId: uses the other domain and the raw bytes for data that does not decompress, or declares more than 10 MiB', () => {
   const topic = blocksTopic(chainId, 3)

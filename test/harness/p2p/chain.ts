@@ -26,8 +26,14 @@ export function configNow(number: number, nowMs: number): RollupConfig {
   }
 }
 
-/** Returns a block with a right hash and no transactions; `salt` makes different ones of a height. */
-export function blockOf(config: RollupConfig, number: number, parentHash: Hash = zeroHash, salt = 0): Payload {
+/** Returns a block with a right hash; `salt` makes different ones of a height. */
+export function blockOf(
+  config: RollupConfig,
+  number: number,
+  parentHash: Hash = zeroHash,
+  salt = 0,
+  transactions: readonly Uint8Array[] = [],
+): Payload {
   const unhashed: Payload = {
     parentHash,
     feeRecipient: zeroAddress,
@@ -42,7 +48,7 @@ export function blockOf(config: RollupConfig, number: number, parentHash: Hash =
     extraData: new Uint8Array(9),
     baseFeePerGas: 7n,
     blockHash: zeroHash,
-    transactions: [],
+    transactions,
     withdrawals: [],
     blobGasUsed: 0n,
     excessBlobGas: 0n,

@@ -1,0 +1,57 @@
+// npm run test:p2p -- --peers FOLDER [--minutes N] [--only TEXT] [--keep]: nodes of ours and op-node in one network on loopback. FOLDER has binaries whose
+// names begin with op-node; without them only cases of our own nodes run, and the output says so.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Client, gaps, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { opNodesIn } from './p2p/theirs.ts'
+
+const { values } = parseArgs({
+  options: {
+    peers: { type: 'string', default: '' },
+    minutes: { type: 'string', default: '0.5' },
+    only: { type: 'string', default: '' },
+    keep: { type: 'boolean', default: false },
+  },
+})
+const maxPartitionMs = 240_000
+const ms = Number(values.minutes) * 60_000
+const found = values.peers !== '' && existsSync(values.peers) ? opNodesIn(values.peers) : []
+if (found.length === 0)
+  console.log(`no op-node in ${values.peers === '' ? 'a folder: --peers FOLDER names it' : values.peers}; tested without it`)
+
+type Case = readonly [string, (folder: string) => Promise<string>]
+const meshOf = (first: Client, verifiers: readonly Client[]) => (folder: string) => mesh(folder, first, verifiers, ms)
+const partitionMs = Math.min(maxPartitionMs, ms)
+const interop = found.flatMap((theirs): Case[] => {
+  const others = found.filter((other) => other !== theirs)
+  return [
+    [`${theirs.name} sequences`, meshOf(theirs, [theirs, 'ours', 'ours'])],
+    [`ours sequences for ${theirs.name}`, meshOf('ours', [theirs, 'ours'])],
+    ...others.map((other): Case => [`${theirs.name} sequences for ${other.name}`, meshOf(theirs, [other, 'ours'])]),
+    [`${theirs.name} with a narrow mesh`, (folder: string) => outsideOfMesh(folder, theirs)],
+  ]
+})
+const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop]
+
+let [passed, failed] = [0, 0]
+for (const [name, run] of cases) {
+  if (!name.includes(values.only)) continue
+  const folder = mkdtempSync(join(tmpdir(), 'basalt-p2p-'))
+  const beganMs = performance.now()
+  const outcome = await run(folder).then(
+    (text) => {
+      passed++
+      return text
+    },
+    (error: unknown) => {
+      failed++
+      return `FAILED: ${error instanceof Error ? error.stack : error} (${folder})`
+    },
+  )
+  if (!values.keep && !outcome.startsWith('FAILED')) rmSync(folder, { recursive: true, force: true })
+  console.log(`${name}  ${((performance.now() - beganMs) / 1_000).toFixed(0)} s  ${outcome}`)
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { startNode } from '../../src/node/node.ts'
+import { freePort } from '../devnet/process.ts'
+import { createNodeProcess, type NodeProcess } from '../nodeProcess.ts'
+import type { PeerChain } from './chain.ts'
+import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
+
+const filesOf = ({ files }: PeerChain): readonly string[] => ['--rollup.config', files.rollup, '--genesis', files.genesis]
+
+/** Starts an execution half for a consensus client of another kind. */
+export async function startEngine(chain: PeerChain, name: string): Promise<NodeProcess> {
+  const node = await createNodeProcess({
+    name,
+    folder: join(chain.folder, name),
+    args: ['--mode', 'execution', ...filesOf(chain), '--jwt', chain.files.jwt],
+    serves: ['http', 'engine'],
+  })
+  node.spawn()
+  await node.up()
+  return node
+}
+
+/** Starts a verifying node with peers, as a process. */
+export async function startOurs(
+  chain: PeerChain,
+  name: string,
+  { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+): Promise<Participant & { readonly node: NodeProcess }> {
+  const port = await freePort()
+  const node = await createNodeProcess({
+    name,
+    folder: join(chain.folder, name),
+    args: [
+      ...filesOf(chain),
+      ...['--l1.rpc', chain.l1Url, '--l1.beacon', chain.l1Url, '--l1.poll-interval', '500'],
+      ...['--p2p.enable', '--p2p.addr', '127.0.0.1', '--p2p.port', String(port)],
+      ...(bootnodes.length > 0 ? ['--p2p.bootnodes', bootnodes.join(',')] : []),
+      ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
+      ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
+    ],
+    serves: ['http', 'rollup', 'metrics'],
+  })
+  node.spawn()
+  await node.up()
+  const rollup = node.url('rollup')
+  const { peerId, enr } = await selfAt(rollup)
+  return {
+    ...{ name, kind: 'ours', peerId, enr, port, node },
+    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
+    unsafeHead: () => unsafeHeadAt(rollup),
+    hashAt: (number) => hashFrom(node.url('http'), number),
+    peers: () => peersAt(rollup),
+    metric: (metric, labels) => metricAt(`${node.url('metrics')}/metrics`, metric, labels),
+    tail: () => node.tail(),
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
+  }
+}
+
+const anyPort = { host: '127.0.0.1', port: 0 }
+
+/** Starts a sequencer in this process, which signs with the key that L1 names. */
+export async function startOurSequencer(chain: PeerChain, name: string): Promise<Participant> {
+  const node = await startNode(
+    { clock: systemClock, random: Math.random, fetch, log: silentLog },
+    {
+      ...{ mode: 'all', config: chain.config, genesis: chain.genesis, version: 'e2e', datadir: join(chain.folder, name) },
+      l1: { rpcUrls: [chain.l1Url], beaconUrls: [chain.l1Url], pollMs: 500, slotSec: chain.slotSec },
+      ...{ isAdminOn: false, readyMaxLagSec: 30, minFreeBytes: 100_000_000 },
+      sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
+      listen: { http: anyPort, rollup: anyPort, metrics: anyPort },
+      p2p: {
+        ...{ host: '127.0.0.1', port: 0, hasDiscovery: true, bootnodes: [], trustedPeers: [], staticPeers: [], maxPeers: 30 },
+        bans: { isOn: true, belowScore: -100, durationMs: 60_000 },
+        blockSigner: { kind: 'keyFile', file: chain.sequencerKeyFile },
+      },
+    },
+  )
+  const { http = '', rollup = '', metrics = '' } = node.urls
+  const { peerId, enr, tcpPort } = node.peers() ?? { peerId: '', enr: '', tcpPort: 0 }
+  return {
+    ...{ name, kind: 'ours', peerId, enr, port: tcpPort },
+    address: `/ip4/127.0.0.1/tcp/${tcpPort}/p2p/${peerId}`,
+    unsafeHead: () => unsafeHeadAt(rollup),
+    hashAt: (number) => hashFrom(http, number),
+    peers: () => peersAt(rollup),
+    metric: (metric, labels) => metricAt(metrics.endsWith('/metrics') ? metrics : `${metrics}/metrics`, metric, labels),
+    tail: () => '',
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,132 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { freePort } from '../devnet/process.ts'
+import { eventually } from '../nodeProcess.ts'
+import type { PeerChain } from './chain.ts'
+import { startEngine } from './ours.ts'
+import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
+
+/** A binary of op-node. `isOld`: it knows no fork after Holocene and no chain config of L1. */
+export type OpNode = { readonly name: string; readonly path: string; readonly isOld: boolean }
+
+/** Returns the programs in a folder whose name begins with `op-node`, newest first by name. */
+export function opNodesIn(folder: string): readonly OpNode[] {
+  const files = readdirSync(folder).filter((name) => name.startsWith('op-node') && statSync(join(folder, name)).isFile())
+  return files
+    .map((name) => {
+      const path = join(folder, name)
+      const help = execFileSync(path, ['--help'], { encoding: 'utf8' })
+      return { name: basename(name), path, isOld: !help.includes('rollup.l1-chain-config') }
+    })
+    .sort((a, b) => Number(a.isOld) - Number(b.isOld))
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A bootnode that never answers: without one, op-node looks up public host names. */
+const noBootnode = `enode://${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'}@127.0.0.1:9`
+
+type Json = Readonly<Record<string, unknown>>
+type RollupJson = Json & { readonly genesis: Json & { readonly system_config: Json } }
+
+/** Writes the rollup config as a binary reads it: it refuses keys that it does not know. */
+function writeRollup({ folder, files }: PeerChain, name: string, isOld: boolean): string {
+  const {
+    genesis,
+    chain_op_config: eip1559,
+    granite_channel_timeout: _,
+    ...rollup
+  } = JSON.parse(readFileSync(files.theirRollup, 'utf8')) as RollupJson
+  const known = ['batcherAddr', 'overhead', 'scalar', 'gasLimit', ...(isOld ? [] : ['minBaseFee'])]
+  const systemConfig = Object.fromEntries(Object.entries(genesis.system_config).filter(([key]) => known.includes(key)))
+  const file = join(folder, `${name}-rollup.json`)
+  const own = { ...rollup, genesis: { ...genesis, system_config: systemConfig }, ...(!isOld && { chain_op_config: eip1559 }) }
+  writeFileSync(file, JSON.stringify(own))
+  return file
+}
+
+/** Starts op-node with an execution half of ours, whose Engine API it uses. @param more further arguments */
+export async function startTheirs(
+  { name: client, path, isOld }: OpNode,
+  chain: PeerChain,
+  name: string,
+  role: 'sequencer' | 'verifier',
+  { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+  more: readonly string[] = [],
+): Promise<Participant> {
+  await using parts = new AsyncDisposableStack()
+  const engine = parts.use(await startEngine(chain, `${name}-engine`))
+  const [port, rpcPort, metricsPort] = [await freePort(), await freePort(), await freePort()]
+  const [keyFile, logFile] = [join(chain.folder, `${name}.key`), join(chain.folder, `${name}.log`)]
+  writeFileSync(keyFile, randomBytes(32).toString('hex'), { mode: 0o600 })
+  const p2pPorts = ['listen', 'advertise'].flatMap((kind) => [
+    ...[`--p2p.${kind}.ip`, '127.0.0.1', `--p2p.${kind}.tcp`, String(port), `--p2p.${kind}.udp`, String(port)],
+  ])
+  const args = [
+    ...['--l1', chain.l1Url, '--l1.beacon.ignore=true', '--l1.rpckind', 'standard'],
+    ...[
+      '--l1.http-poll-interval',
+      '1s',
+      '--l1.epoch-poll-interval',
+      '2s',
+      '--l2',
+      engine.url('engine'),
+      '--l2.jwt-secret',
+      chain.files.jwt,
+    ],
+    ...[
+      '--rollup.config',
+      writeRollup(chain, name, isOld),
+      '--verifier.l1-confs',
+      '0',
+      '--rpc.addr',
+      '127.0.0.1',
+      '--rpc.port',
+      String(rpcPort),
+    ],
+    // without the second flag, newer versions leave missing blocks to the network of execution clients
+    ...(isOld ? [] : ['--rollup.l1-chain-config', chain.files.l1Config, '--syncmode.req-resp']),
+    ...['--metrics.enabled', '--metrics.addr', '127.0.0.1', '--metrics.port', String(metricsPort)],
+    ...[...p2pPorts, '--p2p.priv.path', keyFile, '--p2p.peerstore.path', 'memory', '--p2p.discovery.path', 'memory'],
+    ...['--p2p.scoring', 'light', '--p2p.bootnodes', bootnodes.length > 0 ? bootnodes.join(',') : noBootnode],
+    ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
+    ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
+    ...(role === 'sequencer' ? ['--sequencer.enabled', '--sequencer.l1-confs', '0', '--p2p.sequencer.key', chain.sequencerKey] : []),
+    ...more,
+  ]
+  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: chain.folder })
+  running.add(child)
+  const log = createWriteStream(logFile)
+  child.stdout.pipe(log)
+  child.stderr.pipe(log, { end: false })
+  const closed = once(child, 'close')
+  parts.defer(async () => {
+    child.kill('SIGKILL')
+    await closed
+    running.delete(child)
+  })
+  const rollup = `http://127.0.0.1:${rpcPort}`
+  const tail = (): string => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-12).join('\n')
+  await Promise.race([
+    eventually(`${client} answers`, 60_000, async () => (await selfAt(rollup)).peerId !== ''),
+    closed.then(() => Promise.reject(new Error(`${client} ended with ${child.exitCode}: ${tail()}`))),
+  ])
+  const { peerId, enr } = await selfAt(rollup)
+  const kept = parts.move()
+  return {
+    ...{ name, kind: 'theirs', peerId, enr, port },
+    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
+    unsafeHead: () => unsafeHeadAt(rollup),
+    hashAt: (number) => hashFrom(engine.url('http'), number),
+    peers: () => peersAt(rollup),
+    metric: (metric, labels) => metricAt(`http://127.0.0.1:${metricsPort}/metrics`, metric, labels),
+    tail,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
