@@ -1,0 +1,89 @@
+import type { SendersAhead } from '#block/execution/senders'
+import { engineFault } from '#engine/faults'
+import type { BuildResult, Engine, InsertResult } from '#engine/port'
+import { MissingState } from '#evm/ports'
+import type { StateRequest, StateSource } from '#state/stateSource'
+import type { BlockId } from '#types/blockRef'
+import type { Address, Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import type { Execution } from './execution.ts'
+import type { ExecutionView } from './view/chainView.ts'
+
+/** Most parts that are fetched one by one for one call. */
+const maxRounds = 10_000
+
+/**
+ * Returns a block whose state has all that a block's state has and the stored one lacks: the last stored ancestor of the block, or the block itself. A part
+ * that is not stored has not changed in the blocks above it, neither in those that are stored nor in those in memory.
+ * @throws Fault UNKNOWN_PARENT
+ */
+function storedBelow(view: ExecutionView, block: BlockId): StateRequest['at'] {
+  const ancestor = view.branch(block.hash)?.ancestor
+  const header = ancestor && view.header(ancestor.hash)
+  if (ancestor === undefined || header === undefined) throw engineFault('UNKNOWN_PARENT', block)
+  return { ...ancestor, stateRoot: header.stateRoot }
+}
+
+/**
+ * Engine over a partial state (ADR 0043): a call that lacks a part of it is abandoned, and run again once the part is fetched and stored.
+ */
+export class CompletedEngine implements Engine {
+  readonly #execution: Execution
+  readonly #source: StateSource
+
+  constructor(execution: Execution, source: StateSource) {
+    this.#execution = execution
+    this.#source = source
+  }
+
+  insert(payload: Payload, ahead?: SendersAhead): Promise<InsertResult> {
+    const { blockHash: hash, blockNumber: number, parentHash } = payload
+    return this.#completing(() => this.#execution.insert(payload, ahead), { hash: parentHash, number: number - 1 }, { hash, number })
+  }
+
+  build(
+    parent: BlockId,
+    attributes: PayloadAttributes,
+    seal?: AbortSignal,
+    onForcedExecuted?: () => void,
+    ahead?: SendersAhead,
+  ): Promise<BuildResult> {
+    return this.#completing(() => this.#execution.build(parent, attributes, seal, onForcedExecuted, ahead), parent)
+  }
+
+  setHeads(heads: Parameters<Engine['setHeads']>[0]): Promise<void> {
+    return this.#execution.setHeads(heads)
+  }
+
+  heads(): ReturnType<Engine['heads']> {
+    return this.#execution.heads()
+  }
+
+  payload(at: number | Hash): ReturnType<Engine['payload']> {
+    return this.#execution.payload(at)
+  }
+
+  storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    return this.#completing(() => this.#execution.storageRoot(account, block), block)
+  }
+
+  /** @param on the block whose state is read @param executed block that the call executes on it; the first request names it */
+  async #completing<T>(run: () => Promise<T>, on: BlockId, executed?: BlockId): Promise<T> {
+    for (let round = 0; ; round++) {
+      try {
+        return await run()
+      } catch (error) {
+        if (!(error instanceof MissingState) || round === maxRounds) throw error
+        const request = this.#requestOf(error, on, round === 0 ? executed : undefined)
+        await this.#execution.enter(await this.#source.fetch(request))
+      }
+    }
+  }
+
+  #requestOf({ wanted }: MissingState, on: BlockId, executed: BlockId | undefined): StateRequest {
+    using view = this.#execution.view()
+    const at = storedBelow(view, on)
+    const parentStateRoot = executed && view.header(on.hash)?.stateRoot
+    return { at, wanted, ...(parentStateRoot && { block: { ...executed, parentStateRoot } }) }
+  }
+}
