@@ -4,32 +4,28 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { RecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
 import { type Hex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
-import { latestState, stateAt } from '#state/chainState'
+import { latestState } from '#state/chainState'
 import { enterFetched, type FetchedState, placeNodes } from '#state/fetchedState'
 import { blockRowKey } from '#state/nodeHistory'
 import { changeKey } from '#state/rows'
-import type { StateRequest, StateSource } from '#state/stateSource'
-import { openChainKv, segmentsDir } from '#store/chainTables'
-import type { Kv, KvReader } from '#store/ports'
-import { agreeOnSchema, chainSchema } from '#store/schema'
+import type { StateSource } from '#state/stateSource'
+import { openChainKv } from '#store/chainTables'
+import type { KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { attributesOf, payloadsOf } from '#test/harness/chain/l2Blocks'
 import { dump, readNow } from '#test/harness/chain/olderSchemas'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
-import { executeRecorded, givenBlocks } from '#test/harness/snapshot/loadRecorded'
-import { provedPart } from '#test/harness/state/provedParts'
+import { installAnchor, rootAt } from '#test/harness/snapshot/anchoredChain'
+import { executeRecorded } from '#test/harness/snapshot/loadRecorded'
+import { WholeNode } from '#test/harness/state/wholeNode'
 import { createProof } from '#trie/proof'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import { verifyBaseBlocks } from './base/baseBlocks.ts'
-import { installBase } from './base/installBase.ts'
-import { readCanonicalHash, readHeader } from './chainStore.ts'
-import { CompletedEngine } from './completedEngine.ts'
+import { CompletedEngine, StateCompletion } from './completedEngine.ts'
 import { createExecution, type Execution } from './execution.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-partial-'))
@@ -40,43 +36,9 @@ const noHash = (): undefined => undefined
 const anchor = 3
 const stateTables = [tables.accounts, tables.storage, tables.code, tables.accountNodes, tables.storageNodes]
 
-function rootAt(reader: KvReader, number: number): Hash {
-  const hash = readCanonicalHash(reader, number) as Hash
-  return readHeader(reader, { number, hash })?.stateRoot ?? emptyRoot
-}
-
-/** Source that has the states of the canonical chain only. Blocks of other branches share most of it. */
-class WholeNode implements StateSource {
-  readonly #kv: Kv
-  readonly requests: StateRequest[] = []
-
-  constructor(kv: Kv) {
-    this.#kv = kv
-  }
-
-  async fetch(request: StateRequest): Promise<FetchedState> {
-    this.requests.push(request)
-    const { at, wanted } = request
-    return readNow(this.#kv, (reader) => provedPart(stateAt(reader, at.number, noHash), rootAt(reader, at.number), wanted))
-  }
-}
-
-/** Begins a chain with a block of which nothing but the root node of its state is known. */
-async function installAnchor(chain: RecordedChain, whole: Kv, dir: string): Promise<void> {
-  const rootNode = readNow(whole, (reader) => {
-    const { nodes } = stateAt(reader, anchor, noHash)
-    return createProof(nodes, undefined, rootAt(reader, anchor), new Uint8Array(32))[0]
-  })
-  await using kv = openChainKv(dir)
-  agreeOnSchema(kv, chainSchema)
-  const genesis = chain.config.genesis.l2
-  const blocks = verifyBaseBlocks(givenBlocks(chain, 0, anchor), chain.blocks[anchor]?.hash as Hash, genesis)
-  installBase({ kv, segmentsDir: segmentsDir(dir), genesis, ...(rootNode && { rootNode }) }, blocks, 'given')
-}
-
 /** Inserts blocks as a node does that follows a chain: each one becomes the head, some after a side block that was committed. */
 async function follow(config: RollupConfig, execution: Execution, source: StateSource, payloads: readonly Payload[]): Promise<void> {
-  const engine = new CompletedEngine(execution, source)
+  const engine = new CompletedEngine(execution, new StateCompletion(execution, source))
   const lead = async (unsafe: Payload): Promise<void> => engine.setHeads({ ...(await engine.heads()), unsafe: l2RefOf(config, unsafe) })
   for (const payload of payloads) {
     const { blockNumber: number, parentHash } = payload
@@ -120,16 +82,16 @@ function changesAbove(reader: KvReader): ReadonlyMap<string, Hex> {
 }
 
 it('blockchain/completedEngine: a chain on a state that knows nothing at first has the blocks, rows and changes of a whole one', async () => {
-  const last = 171
+  const last = 110
   const { chain, kv: whole } = await executeRecorded('op-ecotone-to-jovian', last)
   const { config, genesis, blocks } = chain
   const payloads = payloadsOf(blocks)
   const source = new WholeNode(whole)
   const dir = join(folder, 'chain')
-  await installAnchor(chain, whole, dir)
+  await installAnchor(chain, whole, anchor, dir)
   for (const [from, to] of [
-    [anchor + 1, 80],
-    [81, last],
+    [anchor + 1, 55],
+    [56, last],
   ] as const) {
     await using kv = openChainKv(dir)
     await using execution = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
@@ -144,4 +106,4 @@ it('blockchain/completedEngine: a chain on a state that knows nothing at first h
   const all = readNow(whole, (reader) => everything(reader, last))
   kv.write((tx) => enterFetched(tx, all))
   expect(readNow(kv, (reader) => dump(reader, stateTables))).toEqual(expected)
-})
+}, 120_000)

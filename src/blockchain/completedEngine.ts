@@ -1,6 +1,6 @@
 import type { SendersAhead } from '#block/execution/senders'
 import { engineFault } from '#engine/faults'
-import type { BuildResult, Engine, InsertResult } from '#engine/port'
+import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { MissingState } from '#evm/ports'
 import type { StateRequest, StateSource } from '#state/stateSource'
 import type { BlockId } from '#types/blockRef'
@@ -24,10 +24,8 @@ function storedBelow(view: ExecutionView, block: BlockId): StateRequest['at'] {
   return { ...ancestor, stateRoot: header.stateRoot }
 }
 
-/**
- * Engine over a partial state (ADR 0043): a call that lacks a part of it is abandoned, and run again once the part is fetched and stored.
- */
-export class CompletedEngine implements Engine {
+/** Completes a partial state (ADR 0043): work that lacks a part of it is abandoned, and run again once the part is fetched and stored. */
+export class StateCompletion {
   readonly #execution: Execution
   readonly #source: StateSource
 
@@ -36,45 +34,18 @@ export class CompletedEngine implements Engine {
     this.#source = source
   }
 
-  insert(payload: Payload, ahead?: SendersAhead): Promise<InsertResult> {
-    const { blockHash: hash, blockNumber: number, parentHash } = payload
-    return this.#completing(() => this.#execution.insert(payload, ahead), { hash: parentHash, number: number - 1 }, { hash, number })
-  }
-
-  build(
-    parent: BlockId,
-    attributes: PayloadAttributes,
-    seal?: AbortSignal,
-    onForcedExecuted?: () => void,
-    ahead?: SendersAhead,
-  ): Promise<BuildResult> {
-    return this.#completing(() => this.#execution.build(parent, attributes, seal, onForcedExecuted, ahead), parent)
-  }
-
-  setHeads(heads: Parameters<Engine['setHeads']>[0]): Promise<void> {
-    return this.#execution.setHeads(heads)
-  }
-
-  heads(): ReturnType<Engine['heads']> {
-    return this.#execution.heads()
-  }
-
-  payload(at: number | Hash): ReturnType<Engine['payload']> {
-    return this.#execution.payload(at)
-  }
-
-  storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
-    return this.#completing(() => this.#execution.storageRoot(account, block), block)
-  }
-
-  /** @param on the block whose state is read @param executed block that the call executes on it; the first request names it */
-  async #completing<T>(run: () => Promise<T>, on: BlockId, executed?: BlockId): Promise<T> {
+  /**
+   * Runs work until it lacks nothing. It must change nothing before it throws MissingState.
+   * @param on the block whose state is read @param executed block that is executed on it; the first request names it
+   * @throws the faults of the source and of commits; UNKNOWN_PARENT
+   */
+  async run<T>(work: () => Promise<T>, on: () => BlockId, executed?: BlockId): Promise<T> {
     for (let round = 0; ; round++) {
       try {
-        return await run()
+        return await work()
       } catch (error) {
         if (!(error instanceof MissingState) || round === maxRounds) throw error
-        const request = this.#requestOf(error, on, round === 0 ? executed : undefined)
+        const request = this.#requestOf(error, on(), round === 0 ? executed : undefined)
         await this.#execution.enter(await this.#source.fetch(request))
       }
     }
@@ -85,5 +56,58 @@ export class CompletedEngine implements Engine {
     const at = storedBelow(view, on)
     const parentStateRoot = executed && view.header(on.hash)?.stateRoot
     return { at, wanted, ...(parentStateRoot && { block: { ...executed, parentStateRoot } }) }
+  }
+}
+
+/** Engine over a partial state. */
+export class CompletedEngine implements Engine {
+  readonly #execution: Execution
+  readonly #completion: StateCompletion
+
+  constructor(execution: Execution, completion: StateCompletion) {
+    this.#execution = execution
+    this.#completion = completion
+  }
+
+  insert(payload: Payload, ahead?: SendersAhead): Promise<InsertResult> {
+    const { blockHash: hash, blockNumber: number, parentHash } = payload
+    const parent = { hash: parentHash, number: number - 1 }
+    return this.#completion.run(
+      () => this.#execution.insert(payload, ahead),
+      () => parent,
+      { hash, number },
+    )
+  }
+
+  build(
+    parent: BlockId,
+    attributes: PayloadAttributes,
+    seal?: AbortSignal,
+    onForcedExecuted?: () => void,
+    ahead?: SendersAhead,
+  ): Promise<BuildResult> {
+    return this.#completion.run(
+      () => this.#execution.build(parent, attributes, seal, onForcedExecuted, ahead),
+      () => parent,
+    )
+  }
+
+  setHeads(heads: Heads): Promise<void> {
+    return this.#execution.setHeads(heads)
+  }
+
+  heads(): Promise<Heads> {
+    return this.#execution.heads()
+  }
+
+  payload(at: number | Hash): Promise<Payload | undefined> {
+    return this.#execution.payload(at)
+  }
+
+  storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    return this.#completion.run(
+      () => this.#execution.storageRoot(account, block),
+      () => block,
+    )
   }
 }

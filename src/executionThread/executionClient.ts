@@ -11,11 +11,13 @@ import type { OlderStates } from '#blockchain/view/olderStates'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Clock } from '#lib/clock'
-import { restoreError } from '#lib/errorTransfer'
+import { restoreError, transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import type { PendingPort } from '#pending/pendingPort'
+import { stateFault } from '#state/faults'
 import type { HistoryCaches } from '#state/historyCache'
+import type { StateRequest, StateSource } from '#state/stateSource'
 import type { SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { BuiltFlashblock } from '#types/flashblock'
@@ -42,6 +44,8 @@ export type ExecutionClientDeps = {
   readonly history?: HistoryCaches
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
+  /** Source of parts that a partial state lacks. Absent: a call that lacks one fails. */
+  readonly state?: StateSource
   readonly log: Log
   /** Called for each transaction that moves the chain; the execution thread does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
@@ -262,12 +266,25 @@ export class ExecutionClient implements Engine {
       case 'genesis-wanted':
         this.#giveGenesis()
         break
+      case 'state-wanted':
+        void this.#giveState(message.id, message.request)
+        break
       case 'opened':
         this.#opened.resolve()
         break
       case 'failed':
         this.fail(restoreError(message.error))
         break
+    }
+  }
+
+  async #giveState(id: number, request: StateRequest): Promise<void> {
+    try {
+      const { state } = this.#deps
+      if (state === undefined) throw stateFault('STATE_INCOMPLETE', { anchor: request.at.number })
+      this.#post({ kind: 'state', id, fetched: await state.fetch(request) })
+    } catch (error) {
+      this.#post({ kind: 'state-refused', id, error: transferError(error) })
     }
   }
 

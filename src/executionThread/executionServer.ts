@@ -12,6 +12,7 @@ import { answerPending, type PendingWithSenders } from './wire/pendingCalls.ts'
 import type {
   EngineAnswers,
   EngineCall,
+  FetchedAnswer,
   FromReader,
   PendingCall,
   PoolCall,
@@ -40,6 +41,8 @@ export type Served = ServedPool & {
   readonly pending: PendingWithSenders
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
+  /** Called with each part of the state that was requested. */
+  readonly onFetched?: (answer: FetchedAnswer) => void
   /** Called with each new reader: its port and its progress. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
@@ -99,7 +102,7 @@ export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerO
  */
 export async function serveEngine(
   port: MessagePort,
-  { engine, pending, onEngineCall, onReader, ...pool }: Served,
+  { engine, pending, onEngineCall, onFetched, onReader, ...pool }: Served,
   outbox: WorkerOutbox,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
@@ -128,6 +131,10 @@ export async function serveEngine(
           return
         case 'reader':
           onReader?.(message)
+          return
+        case 'state':
+        case 'state-refused':
+          onFetched?.(message)
           return
         case 'genesis':
           return

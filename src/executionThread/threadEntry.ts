@@ -6,6 +6,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
+import { CompletedEngine, StateCompletion } from '#blockchain/completedEngine'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { retainAllRows } from '#blockchain/segments/rowPruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
@@ -23,6 +24,7 @@ import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { createHistoryCaches } from '#state/historyCache'
+import { isPartialState } from '#state/partialState'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import type { Kv } from '#store/ports'
@@ -35,6 +37,7 @@ import { serveEngine, serveReader } from './executionServer.ts'
 import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
+import { RemoteState } from './remoteState.ts'
 import type { PackedBlock } from './wire/packedBlocks.ts'
 import {
   type ExecutionCacheBytes,
@@ -58,6 +61,11 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   outbox.send({ kind: 'genesis-wanted' })
   const [message] = (await once(port, 'message')) as [ToWorker]
   return message.kind === 'genesis' ? message.genesis : undefined
+}
+
+function isPartial(kv: Kv): boolean {
+  using reader = kv.snapshot()
+  return isPartialState(reader)
 }
 
 /** Readers of the chain in other threads, until their ports close. Disposing closes the ports. */
@@ -221,9 +229,20 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   mover?.committed()
   const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
   using readers = createReaders(publisher, served)
-  const { pending } = execution
-  const onEngineCall = (): void => watch.took()
-  await serveEngine(port, { ...served, engine: execution, pending, onEngineCall, onReader: (reader) => readers.add(reader) }, outbox)
+  const remote = new RemoteState((message) => outbox.send(message))
+  const engine = isPartial(kv) ? new CompletedEngine(execution, new StateCompletion(execution, remote)) : execution
+  await serveEngine(
+    port,
+    {
+      ...served,
+      engine,
+      pending: execution.pending,
+      onEngineCall: () => watch.took(),
+      onFetched: (answer) => remote.take(answer),
+      onReader: (reader) => readers.add(reader),
+    },
+    outbox,
+  )
 }
 
 const settings = workerData as WorkerSettings

@@ -14,7 +14,7 @@ import { stateFault } from './faults.ts'
 import { beginRuns, changesOf, HistoricalRows, popHistory, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
 import { dropNodeChanges, NodeChanges } from './nodeHistory.ts'
-import { partialState } from './partialState.ts'
+import { isPartialState, partialState } from './partialState.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
   accountNodesTable,
@@ -41,7 +41,7 @@ type WrittenTries = Pick<StateRoot, 'storageRoots'> & { readonly nodes: Iterable
 /** Returns the state after the last written block. */
 export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
   const state = rowState(latestRows(reader), reader, blockHash)
-  return readMark(reader, 'partial') === undefined ? state : partialState(state, reader)
+  return isPartialState(reader) ? partialState(state, reader) : state
 }
 
 /**

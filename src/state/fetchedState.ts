@@ -43,7 +43,10 @@ export function placeNodes(untrusted: ReadonlyMap<string, Uint8Array>, stateRoot
     if (node.kind !== 'leaf') eachChild(node, path, (below, child) => visit(owner, below, child))
     else if (owner === undefined) storage(lowestWith(concatBytes(path, node.path)), decodeAccount(node.value).storageRoot)
   }
-  const storage = (owner: Uint8Array, root: Hash): void => visit(owner, emptyBytes, fromHex(root))
+  const storage = (owner: Uint8Array, root: Hash): void => {
+    // a witness has the node of the empty trie too
+    if (root !== emptyRoot) visit(owner, emptyBytes, fromHex(root))
+  }
   visit(undefined, emptyBytes, fromHex(stateRoot))
   return placed
 }

@@ -9,9 +9,21 @@ import { stepTo } from '#trie/readTrie'
 import type { Account } from '#types/account'
 import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
+import { stateFault } from './faults.ts'
 import { lowestWith, pathAfter } from './rowState.ts'
-import { accountsTable, nodeRow, storageTable } from './rows.ts'
+import { accountsTable, nodeRow, readMark, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
+
+/** Returns whether a store has only a part of its state. */
+export function isPartialState(reader: KvReader): boolean {
+  return readMark(reader, 'partial') !== undefined
+}
+
+/** @throws Fault STATE_INCOMPLETE when a store has only a part of its state */
+export function requireWholeState(reader: KvReader): void {
+  const anchor = readMark(reader, 'partial')
+  if (anchor !== undefined) throw stateFault('STATE_INCOMPLETE', { anchor })
+}
 
 /** Returns the stored node at a path. Leaves have no rows of their own. */
 export function storedNode(reader: KvReader, owner: Uint8Array | undefined, path: Uint8Array): TrieNode | undefined {

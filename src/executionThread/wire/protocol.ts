@@ -14,6 +14,8 @@ import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
 import type { PendingOutcome } from '#pending/pendingPort'
+import type { FetchedState } from '#state/fetchedState'
+import type { StateRequest } from '#state/stateSource'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
@@ -155,9 +157,15 @@ export type ToWorker =
   /** ends the build of this call now */
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
+  | FetchedAnswer
   /** adds a reader: its port receives published records and may send calls of the pool */
   | ({ readonly kind: 'reader' } & Pick<ReaderSettings, 'port' | 'taken'>)
   | { readonly kind: 'close' }
+
+/** Answer to `state-wanted` with the same id. */
+export type FetchedAnswer =
+  | { readonly kind: 'state'; readonly id: number; readonly fetched: FetchedState }
+  | { readonly kind: 'state-refused'; readonly id: number; readonly error: TransferredError }
 
 /** Messages of a reader. */
 export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall }
@@ -204,6 +212,8 @@ export type FromWorker =
   | ToReader
   /** the store is empty: the execution thread needs the genesis */
   | { readonly kind: 'genesis-wanted' }
+  /** the state is partial and lacks a part */
+  | { readonly kind: 'state-wanted'; readonly id: number; readonly request: StateRequest }
   /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
   /** the last message: the start failed, or an error ended execution */
