@@ -1,7 +1,7 @@
 import type { SendersAhead } from '#block/execution/senders'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
-import { MissingState } from '#evm/ports'
+import { MissingState, type WantedState } from '#evm/ports'
 import type { StateRequest, StateSource } from '#state/stateSource'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
@@ -45,13 +45,17 @@ export class StateCompletion {
         return await work()
       } catch (error) {
         if (!(error instanceof MissingState) || round === maxRounds) throw error
-        const request = this.#requestOf(error, on(), round === 0 ? executed : undefined)
-        await this.#execution.enter(await this.#source.fetch(request))
+        await this.complete(error.wanted, on(), round === 0 ? executed : undefined)
       }
     }
   }
 
-  #requestOf({ wanted }: MissingState, on: BlockId, executed: BlockId | undefined): StateRequest {
+  /** Fetches and stores a part that the state of a block lacks. @throws as `run` */
+  async complete(wanted: WantedState, on: BlockId, executed?: BlockId): Promise<void> {
+    await this.#execution.enter(await this.#source.fetch(this.#requestOf(wanted, on, executed)))
+  }
+
+  #requestOf(wanted: WantedState, on: BlockId, executed: BlockId | undefined): StateRequest {
     using view = this.#execution.view()
     const at = storedBelow(view, on)
     const parentStateRoot = executed && view.header(on.hash)?.stateRoot

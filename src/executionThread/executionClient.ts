@@ -10,6 +10,7 @@ import type { ExecutionView } from '#blockchain/view/chainView'
 import type { OlderStates } from '#blockchain/view/olderStates'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import { restoreError, transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
@@ -180,6 +181,11 @@ export class ExecutionClient implements Engine {
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
     return this.#ask({ method: 'storageRoot', account, block })
+  }
+
+  /** Fetches and stores a part that a partial state lacks; later views have it. @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
+  async complete(wanted: WantedState): Promise<void> {
+    await this.#calls.call({ method: 'complete', wanted })
   }
 
   /** Bytes of inserted payloads that are not answered. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { SendersAhead } from '#block/execution/senders'
 import type { BuildResult, Engine, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import { transferError } from '#lib/errorTransfer'
 import type { BlockId } from '#types/blockRef'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -17,6 +18,7 @@ import type {
   PendingCall,
   PoolCall,
   ReaderSettings,
+  StateCall,
   ToWorker,
   WorkerAnswers,
   WorkerCall,
@@ -41,6 +43,8 @@ export type Served = ServedPool & {
   readonly pending: PendingWithSenders
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
+  /** Fetches and stores a part that a partial state lacks. */
+  readonly complete: (wanted: WantedState) => Promise<void>
   /** Called with each part of the state that was requested. */
   readonly onFetched?: (answer: FetchedAnswer) => void
   /** Called with each new reader: its port and its progress. */
@@ -90,9 +94,16 @@ async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>):
 /** Yields before each call of the pool: many messages in a row would take all time from a block that is being built. */
 const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
 
-/** Answers a reader's calls of the pool. Its port closes with the reader's thread. */
-export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerOutbox): void {
-  port.on('message', ({ id, call }: FromReader) => void reply(outbox, id, inTurn(pool, call)))
+async function completed(complete: Served['complete'], { wanted }: StateCall): Promise<undefined> {
+  await complete(wanted)
+  return undefined
+}
+
+/** Answers a reader's calls. Its port closes with the reader's thread. */
+export function serveReader(port: MessagePort, { complete, ...pool }: ServedPool & Pick<Served, 'complete'>, outbox: WorkerOutbox): void {
+  port.on('message', ({ id, call }: FromReader) => {
+    void reply(outbox, id, call.method === 'complete' ? completed(complete, call) : inTurn(pool, call))
+  })
 }
 
 /**
@@ -102,7 +113,7 @@ export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerO
  */
 export async function serveEngine(
   port: MessagePort,
-  { engine, pending, onEngineCall, onFetched, onReader, ...pool }: Served,
+  { engine, pending, complete, onEngineCall, onFetched, onReader, ...pool }: Served,
   outbox: WorkerOutbox,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
@@ -110,6 +121,7 @@ export async function serveEngine(
   async function answerTo(id: number, call: WorkerCall): Promise<Answer> {
     if (isOfPool(call)) return inTurn(pool, call)
     if (isOfPending(call)) return answerPending(pending, call)
+    if (call.method === 'complete') return completed(complete, call)
     onEngineCall?.()
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))

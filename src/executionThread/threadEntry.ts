@@ -13,7 +13,7 @@ import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { StageTimes } from '#blockchain/stageTimes'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
-import type { Evm, EvmSession } from '#evm/ports'
+import type { Evm, EvmSession, WantedState } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { CacheSet } from '#lib/caches'
@@ -32,6 +32,7 @@ import { agreeOnSchema, chainSchema } from '#store/schema'
 import { Tries } from '#trie/tries'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
+import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
 import { serveEngine, serveReader } from './executionServer.ts'
 import { createMover, type MovingSettings } from './moving.ts'
@@ -47,7 +48,6 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from './wire/protocol.ts'
-import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** Caches of a thread without a budget. */
 const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, nodes: 64 * 2 ** 20, branches: 4 * 2 ** 20, code: 32 * 2 ** 20 }
@@ -71,7 +71,7 @@ function isPartial(kv: Kv): boolean {
 /** Readers of the chain in other threads, until their ports close. Disposing closes the ports. */
 function createReaders(
   publisher: RecordPublisher,
-  pool: ServedPool,
+  served: Parameters<typeof serveReader>[1],
 ): Disposable & { add(reader: Pick<ReaderSettings, 'port' | 'taken'>): void } {
   const ports = new Set<MessagePort>()
   return {
@@ -82,7 +82,7 @@ function createReaders(
         ports.delete(port)
         publisher.leave(outbox)
       })
-      serveReader(port, pool, outbox)
+      serveReader(port, served, outbox)
       publisher.join(outbox)
     },
     [Symbol.dispose](): void {
@@ -227,15 +227,16 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   pool.restore()
   outbox.send({ kind: 'opened' })
   mover?.committed()
-  const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
-  using readers = createReaders(publisher, served)
   const remote = new RemoteState((message) => outbox.send(message))
-  const engine = isPartial(kv) ? new CompletedEngine(execution, new StateCompletion(execution, remote)) : execution
+  const completion = new StateCompletion(execution, remote)
+  const complete = (wanted: WantedState): Promise<void> => completion.complete(wanted, execution.published.heads.unsafe)
+  const served = { pool, limitBlocks: (change: BlockLimits): void => execution.limitBlocks(change), complete }
+  using readers = createReaders(publisher, served)
   await serveEngine(
     port,
     {
       ...served,
-      engine,
+      engine: isPartial(kv) ? new CompletedEngine(execution, completion) : execution,
       pending: execution.pending,
       onEngineCall: () => watch.took(),
       onFetched: (answer) => remote.take(answer),

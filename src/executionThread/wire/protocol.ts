@@ -9,6 +9,7 @@ import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { StageTimes } from '#blockchain/stageTimes'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import type { FactsByName } from '#lib/caches'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
@@ -148,8 +149,12 @@ export type PendingCall =
 /** Answer of each call. */
 export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pendingDrop: undefined }
 
-export type WorkerCall = EngineCall | PoolCall | PendingCall
-export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers
+/** Fetches and stores a part of a partial state that a reader lacks. */
+export type StateCall = { readonly method: 'complete'; readonly wanted: WantedState }
+type StateAnswers = { readonly complete: undefined }
+
+export type WorkerCall = EngineCall | PoolCall | PendingCall | StateCall
+export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers & StateAnswers
 export type WorkerMethod = keyof WorkerAnswers
 
 export type ToWorker =
@@ -158,7 +163,7 @@ export type ToWorker =
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
   | FetchedAnswer
-  /** adds a reader: its port receives published records and may send calls of the pool */
+  /** adds a reader: its port receives published records and may send the calls of `FromReader` */
   | ({ readonly kind: 'reader' } & Pick<ReaderSettings, 'port' | 'taken'>)
   | { readonly kind: 'close' }
 
@@ -168,7 +173,7 @@ export type FetchedAnswer =
   | { readonly kind: 'state-refused'; readonly id: number; readonly error: TransferredError }
 
 /** Messages of a reader. */
-export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall }
+export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall | StateCall }
 
 /** Facts of an executed block, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }

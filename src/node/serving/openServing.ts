@@ -6,6 +6,7 @@ import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { HeadFeed } from '#rpc/ports'
+import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
@@ -21,6 +22,7 @@ import { createEngineSilence } from '../parts/engineSilence.ts'
 import { type FlashblocksPart, openFlashblocks } from '../parts/flashblocksPart.ts'
 import type { Halves } from '../parts/halves.ts'
 import { isThreaded, type RpcThreads, startRpcThreads, withoutThreaded } from '../threads/rpcThreads.ts'
+import { withCompletion } from './completedMethods.ts'
 import { startServers, type Urls } from './servers.ts'
 import { type EthServing, ethServing, rollupServing } from './serving.ts'
 
@@ -121,7 +123,11 @@ export async function openServing(
     return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
   }
   const parts = {
-    eth: eth?.parts,
+    eth: eth && {
+      ...eth.parts,
+      route: <Context>(registry: Registry<Context>): Registry<Context> =>
+        withCompletion(registry, async (wanted) => execution?.execution.complete(wanted)),
+    },
     rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
