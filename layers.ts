@@ -307,7 +307,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
+      'anchoredStart', 'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
       'snapshotTrust', 'threads/rpcThreadCount',
     ],
   },

@@ -45,17 +45,21 @@ export class StateCompletion {
         return await work()
       } catch (error) {
         if (!(error instanceof MissingState) || round === maxRounds) throw error
-        await this.complete(error.wanted, on(), round === 0 ? executed : undefined)
+        await this.#complete(this.#requestOf(error.wanted, on(), round === 0 ? executed : undefined))
       }
     }
   }
 
-  /** Fetches and stores a part that the state of a block lacks. @throws as `run` */
-  async complete(wanted: WantedState, on: BlockId, executed?: BlockId): Promise<void> {
-    await this.#execution.enter(await this.#source.fetch(this.#requestOf(wanted, on, executed)))
+  /** Fetches and stores a part that the state of a block lacks. @param withinMs longest wait @throws as `run` */
+  complete(wanted: WantedState, on: BlockId, withinMs: number): Promise<void> {
+    return this.#complete({ ...this.#requestOf(wanted, on), withinMs })
   }
 
-  #requestOf(wanted: WantedState, on: BlockId, executed: BlockId | undefined): StateRequest {
+  async #complete(request: StateRequest): Promise<void> {
+    await this.#execution.enter(await this.#source.fetch(request))
+  }
+
+  #requestOf(wanted: WantedState, on: BlockId, executed?: BlockId): StateRequest {
     using view = this.#execution.view()
     const at = storedBelow(view, on)
     const parentStateRoot = executed && view.header(on.hash)?.stateRoot

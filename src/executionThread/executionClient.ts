@@ -183,9 +183,9 @@ export class ExecutionClient implements Engine {
     return this.#ask({ method: 'storageRoot', account, block })
   }
 
-  /** Fetches and stores a part that a partial state lacks; later views have it. @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
-  async complete(wanted: WantedState): Promise<void> {
-    await this.#calls.call({ method: 'complete', wanted })
+  /** Fetches and stores a part that a partial state lacks; later views have it. @param withinMs longest wait @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
+  async complete(wanted: WantedState, withinMs: number): Promise<void> {
+    await this.#calls.call({ method: 'complete', wanted, withinMs })
   }
 
   /** Bytes of inserted payloads that are not answered. */

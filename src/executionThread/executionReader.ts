@@ -25,8 +25,8 @@ export type ExecutionReaderDeps = {
 export type ExecutionReader = Pick<Execution, 'published' | 'view'> &
   AsyncDisposable & {
     readonly pool: TransactionPool
-    /** Fetches and stores a part that a partial state lacks; later views have it. @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
-    complete(wanted: WantedState): Promise<void>
+    /** Fetches and stores a part that a partial state lacks; later views have it. @param withinMs longest wait @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
+    complete(wanted: WantedState, withinMs: number): Promise<void>
     /** Rejects when the execution thread has ended (EXECUTION_STOPPED); never resolves. */
     readonly ended: Promise<never>
   }
@@ -61,8 +61,8 @@ class ReaderClient {
     port.once('messageerror', () => this.fail('a message cannot be decoded'))
   }
 
-  async complete(wanted: WantedState): Promise<void> {
-    await this.#calls.call({ method: 'complete', wanted })
+  async complete(wanted: WantedState, withinMs: number): Promise<void> {
+    await this.#calls.call({ method: 'complete', wanted, withinMs })
   }
 
   fail(reason: string): void {
@@ -109,7 +109,7 @@ export async function openExecutionReader(settings: ReaderSettings, deps: Execut
     },
     view: () => client.chain.view(),
     pool: client.pool,
-    complete: (wanted) => client.complete(wanted),
+    complete: (wanted, withinMs) => client.complete(wanted, withinMs),
     ended: client.ended.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

@@ -44,9 +44,11 @@ export type Served = ServedPool & {
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
   /** Fetches and stores a part that a partial state lacks. */
-  readonly complete: (wanted: WantedState) => Promise<void>
+  readonly complete: (wanted: WantedState, withinMs: number) => Promise<void>
   /** Called with each part of the state that was requested. */
   readonly onFetched?: (answer: FetchedAnswer) => void
+  /** Called when no answer to such a request is taken any more. */
+  readonly onClose?: () => void
   /** Called with each new reader: its port and its progress. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
@@ -94,8 +96,8 @@ async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>):
 /** Yields before each call of the pool: many messages in a row would take all time from a block that is being built. */
 const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
 
-async function completed(complete: Served['complete'], { wanted }: StateCall): Promise<undefined> {
-  await complete(wanted)
+async function completed(complete: Served['complete'], { wanted, withinMs }: StateCall): Promise<undefined> {
+  await complete(wanted, withinMs)
   return undefined
 }
 
@@ -113,7 +115,7 @@ export function serveReader(port: MessagePort, { complete, ...pool }: ServedPool
  */
 export async function serveEngine(
   port: MessagePort,
-  { engine, pending, complete, onEngineCall, onFetched, onReader, ...pool }: Served,
+  { engine, pending, complete, onEngineCall, onFetched, onClose, onReader, ...pool }: Served,
   outbox: WorkerOutbox,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
@@ -152,6 +154,7 @@ export async function serveEngine(
           return
         case 'close':
           port.off('message', onMessage)
+          onClose?.()
           resolve()
       }
     }

@@ -13,7 +13,7 @@ import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { StageTimes } from '#blockchain/stageTimes'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
-import type { Evm, EvmSession, WantedState } from '#evm/ports'
+import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { CacheSet } from '#lib/caches'
@@ -34,7 +34,7 @@ import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
 import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
-import { serveEngine, serveReader } from './executionServer.ts'
+import { type Served, serveEngine, serveReader } from './executionServer.ts'
 import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
@@ -229,7 +229,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   mover?.committed()
   const remote = new RemoteState((message) => outbox.send(message))
   const completion = new StateCompletion(execution, remote)
-  const complete = (wanted: WantedState): Promise<void> => completion.complete(wanted, execution.published.heads.unsafe)
+  const complete: Served['complete'] = (wanted, withinMs) => completion.complete(wanted, execution.published.heads.unsafe, withinMs)
   const served = { pool, limitBlocks: (change: BlockLimits): void => execution.limitBlocks(change), complete }
   using readers = createReaders(publisher, served)
   await serveEngine(
@@ -240,6 +240,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       pending: execution.pending,
       onEngineCall: () => watch.took(),
       onFetched: (answer) => remote.take(answer),
+      onClose: () => remote.close(),
       onReader: (reader) => readers.add(reader),
     },
     outbox,

@@ -8,6 +8,8 @@ export type StateRequest = {
   /** block whose state has the part, with the root from its header */
   readonly at: BlockId & { readonly stateRoot: Hash }
   readonly wanted: WantedState
+  /** longest wait in ms; absent: the source's own */
+  readonly withinMs?: number | undefined
   /** block that is executed, on the state with a root: a source may have all that it reads */
   readonly block?: BlockId & { readonly parentStateRoot: Hash }
 }

@@ -80,6 +80,24 @@ it('faults/partialState: a block waits for sources, which fail at first (STATE_U
   expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
 }, 120_000)
 
+it('faults/partialState: a thread that closes ends the calls that wait for a source (EXECUTION_CLOSING)', async () => {
+  const dir = await newAnchor('closing')
+  const payload = (await payloads)[anchor + 1]
+  if (payload === undefined) expect.fail()
+  const asked = Promise.withResolvers<void>()
+  const source: StateSource = {
+    fetch() {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  }
+  const worker = await start(dir, source)
+  const ended = expect(worker.insert(payload)).rejects.toMatchObject({ code: 'EXECUTION_CLOSING' })
+  await asked.promise
+  await worker[Symbol.asyncDispose]()
+  await ended
+}, 120_000)
+
 it('faults/partialState: without a source a block that lacks a part names the flag (STATE_INCOMPLETE)', async () => {
   const dir = await newAnchor('alone')
   await using worker = await start(dir)

@@ -150,7 +150,7 @@ export type PendingCall =
 export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pendingDrop: undefined }
 
 /** Fetches and stores a part of a partial state that a reader lacks. */
-export type StateCall = { readonly method: 'complete'; readonly wanted: WantedState }
+export type StateCall = { readonly method: 'complete'; readonly wanted: WantedState; readonly withinMs: number }
 type StateAnswers = { readonly complete: undefined }
 
 export type WorkerCall = EngineCall | PoolCall | PendingCall | StateCall

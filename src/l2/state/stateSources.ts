@@ -97,9 +97,8 @@ class StateSources implements StateSource {
   async fetch(request: StateRequest): Promise<FetchedState> {
     const { clock, metrics } = this.#deps
     const stop = new AbortController()
-    using _deadline = clock.after(this.#deadlineMs, () =>
-      stop.abort(this.#unavailable(request, `no answer within ${this.#deadlineMs / 1_000} s`)),
-    )
+    const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs)
+    using _deadline = clock.after(withinMs, () => stop.abort(this.#unavailable(request, `no answer within ${withinMs / 1_000} s`)))
     try {
       const witness = await this.#race([witnessQuestion(request)], 'witness', stop.signal)
       const found = witness ?? (await this.#prove(request, stop.signal))

@@ -126,7 +126,7 @@ export async function openServing(
     eth: eth && {
       ...eth.parts,
       route: <Context>(registry: Registry<Context>): Registry<Context> =>
-        withCompletion(registry, async (wanted) => execution?.execution.complete(wanted)),
+        withCompletion(registry, clock, async (wanted, withinMs) => execution?.execution.complete(wanted, withinMs)),
     },
     rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),

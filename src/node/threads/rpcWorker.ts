@@ -136,7 +136,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
           ...{ context: opened.context, heads },
           route: (registry) =>
             withFilterRoutes(
-              withCompletion(registry, (wanted) => execution.complete(wanted)),
+              withCompletion(registry, clock, (wanted, withinMs) => execution.complete(wanted, withinMs)),
               routes,
             ),
         },
