@@ -148,10 +148,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'genesisState', 'history',
-      'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory',
+      'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'genesisState', 'history',
+      'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
       'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
-      'stateLayer', 'stateRoot', 'stateStack', 'witnessState', 'worldReads', 'worldState',
+      'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },
   engine: {
@@ -210,7 +210,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'base/baseBlocks', 'base/installBase', 'baseTrust', 'chainStore', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
+      'base/baseBlocks', 'base/installBase', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
       'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',
@@ -227,7 +227,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   txpool: { imports: ['blockchain', 'block', 'state', 'store', 'chainspec', 'types', 'lib'], public: ['txPool'] },
   executionThread: {
     // biome-ignore format: one name on a line would take this file above its bound
-    imports: ['txpool', 'proofs', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state:historyCache', 'store', 'trie', 'chainspec', 'types', 'lib'],
+    imports: ['txpool', 'proofs', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
     public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
   },
   derive: {
@@ -248,9 +248,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   l1: {
     imports: ['derive:ports', 'consensus:ports', 'trust:ports', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
-    public: ['cache', 'faults', 'l1Source', 'metrics', 'protocolVersionsWatch'],
+    public: ['cache', 'faults', 'l1Source', 'metrics', 'protocolVersionsWatch', 'race'],
   },
-  l2: { imports: ['consensus:ports', 'engine', 'chainspec', 'types', 'lib'], public: ['faults', 'l2Source', 'metrics', 'proofsStatus'] },
+  l2: {
+    imports: ['consensus:ports', 'engine', 'l1:race', 'state', 'trie', 'chainspec', 'types', 'lib'],
+    public: ['faults', 'l2Source', 'metrics', 'proofsStatus', 'state/stateSources'],
+  },
   p2p: {
     imports: ['consensus:ports', 'engine:payloadHeader', 'chainspec', 'types', 'lib'],
     public: ['blockSigner', 'faults', 'identity', 'metrics', 'networks', 'p2p', 'thread/protocol'],
@@ -308,7 +311,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
+      'anchoredStart', 'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
       'snapshotTrust', 'threads/rpcThreadCount',
     ],
   },

@@ -12,6 +12,7 @@ import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { PendingChain } from '#pending/pendingChain'
 import type { PendingPort } from '#pending/pendingPort'
+import type { FetchedState } from '#state/fetchedState'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { Tries } from '#trie/tries'
 import type { BlockId } from '#types/blockRef'
@@ -25,7 +26,8 @@ import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
 import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
-import type { BlockLink, JournalledHeads } from './journal/journalRecords.ts'
+import type { JournalledHeads } from './journal/journalRecords.ts'
+import { wakeBlocks } from './journal/wakeBlocks.ts'
 import { OfferedPayloads } from './offeredPayloads.ts'
 import { unwoundBlocks } from './unwoundBlocks.ts'
 import { createChainView, type ExecutionView } from './view/chainView.ts'
@@ -91,7 +93,7 @@ export class Execution implements Engine, AsyncDisposable {
       loadOf: (blocks): BlockLoad => this.#tree.loadOfChain(blocks, [], noLoad),
       onCommitting: (): void => this.#journalUnwound(),
       onCommitted: (done): void => this.#afterCommit(done),
-      onLastPruned: (): void => this.#publish(this.#published),
+      onRowsChanged: (): void => this.#publish(this.#published),
     }
   }
 
@@ -205,6 +207,11 @@ export class Execution implements Engine, AsyncDisposable {
     this.#commits.run()
   }
 
+  /** Adds parts to a partial state. Resolves when readers see them. @throws as `commit` */
+  enter(parts: FetchedState): Promise<void> {
+    return this.#commits.enter(parts)
+  }
+
   /** Sets limits of later blocks that are built with transactions of the pool. */
   limitBlocks(change: BlockLimits): void {
     this.#limits = { ...this.#limits, ...change }
@@ -304,27 +311,10 @@ export class Execution implements Engine, AsyncDisposable {
     return result
   }
 
-  /** Executes a journalled block of an earlier run and its ancestors, if they are not in the tree. */
   #wake(tip: Hash): void {
-    const branch = this.#journal.sleepingTo(tip, (hash) => this.#tree.get(hash)?.header.parentHash)
-    for (const block of branch) if (!this.#wakeOne(block)) return
-  }
-
-  #wakeOne({ number, hash, parentHash }: BlockLink): boolean {
-    const { log } = this.#deps
-    try {
-      const block = this.#journal.read(hash)
-      const parent = { hash: parentHash, number: number - 1 }
-      const payload = payloadOfBlock(block, hash)
-      const result = this.#executed(parent, (on) => this.#guard.run(number, undefined, () => verifyPayload(this.#block, on, payload)))
-      if (result.kind === 'executed') return true
-      log.error('journalled block failed re-execution', { number, hash, reason: result.reason })
-    } catch (error) {
-      log.warn('journalled block not executed', { number, hash, error })
-    } finally {
-      this.#journal.rouse(hash)
-    }
-    return false
+    const execute = (parent: BlockId, payload: Payload): BlockResult =>
+      this.#executed(parent, (on) => this.#guard.run(payload.blockNumber, undefined, () => verifyPayload(this.#block, on, payload)))
+    wakeBlocks({ journal: this.#journal, tree: this.#tree, log: this.#deps.log, execute }, tip)
   }
 
   /** Restores the youngest heads of the journal whose blocks can be restored. Meanwhile the tree drops no block. */

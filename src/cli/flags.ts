@@ -351,7 +351,6 @@ export const flags = {
 
   ...inGroup('Not supported yet', {
     'p2p.nat': notYet({ aliases: older('OP_NODE_P2P_NAT'), doc: 'port mapping by UPnP' }, 'METHOD'),
-    start: notYet({ doc: 'anchored: begin with a recent block, and fetch its state from other nodes when it is needed' }, 'WAY'),
   }),
 } as const
 

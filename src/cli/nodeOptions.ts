@@ -37,6 +37,7 @@ export const optionFlags = [
   'source.l2.rpc',
   'source.proofs',
   'source.max-ahead',
+  'source.state',
   'ready.max-lag',
   'http.addr',
   'http.port',
@@ -215,6 +216,19 @@ function proofsOf(given: OptionValues, datadir: string, config: RollupConfig, no
   return { proofs: window !== 'all' && 'blocks' in window ? { ...proofs, windowBlocks: window.blocks } : proofs }
 }
 
+/** Returns the options of the execution half, if it runs here. */
+function executionOf(given: OptionValues, datadir: string, config: RollupConfig, nowMs: number): Partial<NodeOptions> {
+  if (given.mode === 'consensus') return {}
+  const stateUrls = given['source.state']
+  return {
+    ...(stateUrls && { stateUrls }),
+    ...{ callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] },
+    ...{ maxPayloadMs: given['payload.max-time'], retention: retentionOf(given), trustRequired: given['trust.require'] },
+    ...proofsOf(given, datadir, config, nowMs),
+    rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
+  }
+}
+
 /** Returns the memory that the flags give to the process. */
 export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptions {
   const { 'memory-max': memoryMaxBytes, cache: cacheBytes } = given
@@ -272,18 +286,12 @@ export function nodeOptionsOf(
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
     ...followedOf(given),
-    ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
-    ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'], retention: retentionOf(given) }),
+    ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),
-    ...(mode !== 'consensus' && { trustRequired: given['trust.require'] }),
     hasPage: hasPage(given),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     ...memoryOf(given),
     minFreeBytes: given['db.min-free'],
-    ...(mode !== 'consensus' && proofsOf(given, datadir, config, nowMs)),
-    ...(mode !== 'consensus' && {
-      rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
-    }),
   }
 }

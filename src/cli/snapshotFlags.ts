@@ -1,4 +1,4 @@
-import { choice, defaulted, hashText, inGroup, pattern, port, text } from './flagSpec.ts'
+import { choice, defaulted, hashText, inGroup, pattern, port, text, urls } from './flagSpec.ts'
 
 const withExecution = ['all', 'execution'] as const
 
@@ -13,7 +13,19 @@ export const snapshotFlags = inGroup('Snapshots', {
   ),
   'start.block-hash': hashText({
     modes: withExecution,
-    doc: 'hash of the block of a snapshot, for which the operator vouches: compare it with sources of your own',
+    doc: 'hash of the block of a snapshot or of an anchored start, for which the operator vouches: compare it with sources of your own',
+  }),
+  start: choice(
+    {
+      modes: withExecution,
+      doc: 'anchored: without a snapshot, begin at the first start with a recent block, and fetch its state from --source.state when it is needed; ignored once --datadir has a chain',
+    },
+    ['anchored'],
+  ),
+  'source.state': urls({
+    modes: withExecution,
+    secret: true,
+    doc: 'nodes of the chain that have what an anchored state lacks, at most eight; each answer is verified',
   }),
   'snapshot.out': text(
     { word: 'out', doc: 'directory of the snapshot; an earlier one in it is extended, and its equal chunks are re-used' },

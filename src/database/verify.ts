@@ -7,6 +7,7 @@ import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { latestStateRoot } from '#state/chainState'
 import { checkHistoryIndex } from '#state/historyCheck'
+import { requireWholeState } from '#state/partialState'
 import { checkCodes, checkState, checkStateMarks } from '#state/stateCheck'
 import { segmentsDir } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
@@ -54,13 +55,17 @@ export type VerifyResult = {
  * Verifies the chain of a data directory, beside a running node too: state, codes, segment files, blocks, positions by hash. Works in runs of a second, each on a
  * snapshot of its own and sound by itself (`checkState`, `checkBlocks`). Continues an interrupted verification, which is as sound as a long time
  * between two runs: each row is proved at the time of the run that visits it.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER
+ * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, STATE_INCOMPLETE
  */
 export async function verifyDatabase(
   { clock, signal, onProgress }: VerifyDeps,
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
   await using source = await openChain(datadir)
+  {
+    using reader = source.snapshot()
+    requireWholeState(reader)
+  }
   const verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
   const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
   if (earlier) verification.state = earlier

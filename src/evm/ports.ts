@@ -4,11 +4,19 @@ import type { Address, Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { StateDiff } from '#types/stateDiff'
 
-/** State that a view was asked for; keys are hashed. */
+/** State that a view was asked for; keys are hashed. An interpreter adds the address and the number of the slot, which some sources need. */
 export type WantedState =
-  | { readonly kind: 'account'; readonly addressKey: Uint8Array }
-  | { readonly kind: 'slot'; readonly addressKey: Uint8Array; readonly slotKey: Uint8Array }
+  | { readonly kind: 'account'; readonly addressKey: Uint8Array; readonly address?: Address }
+  | {
+      readonly kind: 'slot'
+      readonly addressKey: Uint8Array
+      readonly slotKey: Uint8Array
+      readonly address?: Address
+      readonly slot?: Hash
+    }
   | { readonly kind: 'code'; readonly codeHash: Hash }
+  /** a trie node; `owner` as in `NodeSource` */
+  | { readonly kind: 'node'; readonly owner: Uint8Array | undefined; readonly path: Uint8Array }
   | { readonly kind: 'blockHash'; readonly number: number }
 
 /** Thrown by a view that does not have the requested state yet. The caller fetches it and calls `resume` on the session. */

@@ -68,7 +68,11 @@ function connect(
   const watch = new ExecutionWatch()
   const client = new ExecutionClient(port1, { config, shown, watch, senders, clock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
-  const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
+  const served = serveEngine(
+    port2,
+    { engine: change(execution), pending: execution.pending, pool, limitBlocks, complete: async () => {} },
+    outbox,
+  )
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: without publishing the records. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'

@@ -10,12 +10,15 @@ import type { ExecutionView } from '#blockchain/view/chainView'
 import type { OlderStates } from '#blockchain/view/olderStates'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import type { Clock } from '#lib/clock'
-import { restoreError } from '#lib/errorTransfer'
+import { restoreError, transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import type { PendingPort } from '#pending/pendingPort'
+import { stateFault } from '#state/faults'
 import type { HistoryCaches } from '#state/historyCache'
+import type { StateRequest, StateSource } from '#state/stateSource'
 import type { SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { BuiltFlashblock } from '#types/flashblock'
@@ -42,6 +45,8 @@ export type ExecutionClientDeps = {
   readonly history?: HistoryCaches
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
+  /** Source of parts that a partial state lacks. Absent: a call that lacks one fails. */
+  readonly state?: StateSource
   readonly log: Log
   /** Called for each transaction that moves the chain; the execution thread does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
@@ -178,6 +183,11 @@ export class ExecutionClient implements Engine {
     return this.#ask({ method: 'storageRoot', account, block })
   }
 
+  /** Fetches and stores a part that a partial state lacks; later views have it. @param withinMs longest wait @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
+  async complete(wanted: WantedState, withinMs: number): Promise<void> {
+    await this.#calls.call({ method: 'complete', wanted, withinMs })
+  }
+
   /** Bytes of inserted payloads that are not answered. */
   get callBytes(): number {
     return this.#callBytes
@@ -262,12 +272,25 @@ export class ExecutionClient implements Engine {
       case 'genesis-wanted':
         this.#giveGenesis()
         break
+      case 'state-wanted':
+        void this.#giveState(message.id, message.request)
+        break
       case 'opened':
         this.#opened.resolve()
         break
       case 'failed':
         this.fail(restoreError(message.error))
         break
+    }
+  }
+
+  async #giveState(id: number, request: StateRequest): Promise<void> {
+    try {
+      const { state } = this.#deps
+      if (state === undefined) throw stateFault('STATE_INCOMPLETE', { anchor: request.at.number })
+      this.#post({ kind: 'state', id, fetched: await state.fetch(request) })
+    } catch (error) {
+      this.#post({ kind: 'state-refused', id, error: transferError(error) })
     }
   }
 

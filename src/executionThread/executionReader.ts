@@ -1,6 +1,7 @@
 import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { WantedState } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import { openOlderStates } from '#proofs/olderStates'
 import type { HistoryCaches } from '#state/historyCache'
@@ -24,6 +25,8 @@ export type ExecutionReaderDeps = {
 export type ExecutionReader = Pick<Execution, 'published' | 'view'> &
   AsyncDisposable & {
     readonly pool: TransactionPool
+    /** Fetches and stores a part that a partial state lacks; later views have it. @param withinMs longest wait @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
+    complete(wanted: WantedState, withinMs: number): Promise<void>
     /** Rejects when the execution thread has ended (EXECUTION_STOPPED); never resolves. */
     readonly ended: Promise<never>
   }
@@ -56,6 +59,10 @@ class ReaderClient {
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
     port.once('close', () => this.fail('its port is closed'))
     port.once('messageerror', () => this.fail('a message cannot be decoded'))
+  }
+
+  async complete(wanted: WantedState, withinMs: number): Promise<void> {
+    await this.#calls.call({ method: 'complete', wanted, withinMs })
   }
 
   fail(reason: string): void {
@@ -102,6 +109,7 @@ export async function openExecutionReader(settings: ReaderSettings, deps: Execut
     },
     view: () => client.chain.view(),
     pool: client.pool,
+    complete: (wanted, withinMs) => client.complete(wanted, withinMs),
     ended: client.ended.promise,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { SendersAhead } from '#block/execution/senders'
 import type { BuildResult, Engine, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import { transferError } from '#lib/errorTransfer'
 import type { BlockId } from '#types/blockRef'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -12,10 +13,12 @@ import { answerPending, type PendingWithSenders } from './wire/pendingCalls.ts'
 import type {
   EngineAnswers,
   EngineCall,
+  FetchedAnswer,
   FromReader,
   PendingCall,
   PoolCall,
   ReaderSettings,
+  StateCall,
   ToWorker,
   WorkerAnswers,
   WorkerCall,
@@ -40,6 +43,12 @@ export type Served = ServedPool & {
   readonly pending: PendingWithSenders
   /** Called before each call of the engine is answered. */
   readonly onEngineCall?: () => void
+  /** Fetches and stores a part that a partial state lacks. */
+  readonly complete: (wanted: WantedState, withinMs: number) => Promise<void>
+  /** Called with each part of the state that was requested. */
+  readonly onFetched?: (answer: FetchedAnswer) => void
+  /** Called when no answer to such a request is taken any more. */
+  readonly onClose?: () => void
   /** Called with each new reader: its port and its progress. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
@@ -87,9 +96,16 @@ async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>):
 /** Yields before each call of the pool: many messages in a row would take all time from a block that is being built. */
 const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
 
-/** Answers a reader's calls of the pool. Its port closes with the reader's thread. */
-export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerOutbox): void {
-  port.on('message', ({ id, call }: FromReader) => void reply(outbox, id, inTurn(pool, call)))
+async function completed(complete: Served['complete'], { wanted, withinMs }: StateCall): Promise<undefined> {
+  await complete(wanted, withinMs)
+  return undefined
+}
+
+/** Answers a reader's calls. Its port closes with the reader's thread. */
+export function serveReader(port: MessagePort, { complete, ...pool }: ServedPool & Pick<Served, 'complete'>, outbox: WorkerOutbox): void {
+  port.on('message', ({ id, call }: FromReader) => {
+    void reply(outbox, id, call.method === 'complete' ? completed(complete, call) : inTurn(pool, call))
+  })
 }
 
 /**
@@ -99,7 +115,7 @@ export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerO
  */
 export async function serveEngine(
   port: MessagePort,
-  { engine, pending, onEngineCall, onReader, ...pool }: Served,
+  { engine, pending, complete, onEngineCall, onFetched, onClose, onReader, ...pool }: Served,
   outbox: WorkerOutbox,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
@@ -107,6 +123,7 @@ export async function serveEngine(
   async function answerTo(id: number, call: WorkerCall): Promise<Answer> {
     if (isOfPool(call)) return inTurn(pool, call)
     if (isOfPending(call)) return answerPending(pending, call)
+    if (call.method === 'complete') return completed(complete, call)
     onEngineCall?.()
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
@@ -129,10 +146,15 @@ export async function serveEngine(
         case 'reader':
           onReader?.(message)
           return
+        case 'state':
+        case 'state-refused':
+          onFetched?.(message)
+          return
         case 'genesis':
           return
         case 'close':
           port.off('message', onMessage)
+          onClose?.()
           resolve()
       }
     }

@@ -6,6 +6,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
+import { CompletedEngine, StateCompletion } from '#blockchain/completedEngine'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { retainAllRows } from '#blockchain/segments/rowPruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
@@ -23,6 +24,7 @@ import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { createThreadGuard } from '#lib/memoryGuard'
 import { createPulse, Heartbeat } from '#lib/supervisor'
 import { createHistoryCaches } from '#state/historyCache'
+import { isPartialState } from '#state/partialState'
 import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
 import type { Kv } from '#store/ports'
@@ -30,11 +32,13 @@ import { agreeOnSchema, chainSchema } from '#store/schema'
 import { Tries } from '#trie/tries'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
+import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
-import { serveEngine, serveReader } from './executionServer.ts'
+import { type Served, serveEngine, serveReader } from './executionServer.ts'
 import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
+import { RemoteState } from './remoteState.ts'
 import type { PackedBlock } from './wire/packedBlocks.ts'
 import {
   type ExecutionCacheBytes,
@@ -44,7 +48,6 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from './wire/protocol.ts'
-import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** Caches of a thread without a budget. */
 const usualCacheBytes: ExecutionCacheBytes = { senders: senderCacheBytes, nodes: 64 * 2 ** 20, branches: 4 * 2 ** 20, code: 32 * 2 ** 20 }
@@ -60,10 +63,15 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   return message.kind === 'genesis' ? message.genesis : undefined
 }
 
+function isPartial(kv: Kv): boolean {
+  using reader = kv.snapshot()
+  return isPartialState(reader)
+}
+
 /** Readers of the chain in other threads, until their ports close. Disposing closes the ports. */
 function createReaders(
   publisher: RecordPublisher,
-  pool: ServedPool,
+  served: Parameters<typeof serveReader>[1],
 ): Disposable & { add(reader: Pick<ReaderSettings, 'port' | 'taken'>): void } {
   const ports = new Set<MessagePort>()
   return {
@@ -74,7 +82,7 @@ function createReaders(
         ports.delete(port)
         publisher.leave(outbox)
       })
-      serveReader(port, pool, outbox)
+      serveReader(port, served, outbox)
       publisher.join(outbox)
     },
     [Symbol.dispose](): void {
@@ -219,11 +227,24 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   pool.restore()
   outbox.send({ kind: 'opened' })
   mover?.committed()
-  const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
+  const remote = new RemoteState((message) => outbox.send(message))
+  const completion = new StateCompletion(execution, remote)
+  const complete: Served['complete'] = (wanted, withinMs) => completion.complete(wanted, execution.published.heads.unsafe, withinMs)
+  const served = { pool, limitBlocks: (change: BlockLimits): void => execution.limitBlocks(change), complete }
   using readers = createReaders(publisher, served)
-  const { pending } = execution
-  const onEngineCall = (): void => watch.took()
-  await serveEngine(port, { ...served, engine: execution, pending, onEngineCall, onReader: (reader) => readers.add(reader) }, outbox)
+  await serveEngine(
+    port,
+    {
+      ...served,
+      engine: isPartial(kv) ? new CompletedEngine(execution, completion) : execution,
+      pending: execution.pending,
+      onEngineCall: () => watch.took(),
+      onFetched: (answer) => remote.take(answer),
+      onClose: () => remote.close(),
+      onReader: (reader) => readers.add(reader),
+    },
+    outbox,
+  )
 }
 
 const settings = workerData as WorkerSettings

@@ -59,3 +59,16 @@ export const l2Fault = defineFaults({
     fix: 'check that the execution half runs; blocks beyond its proofs are not followed: --source.max-ahead',
   },
 })
+
+export const stateSourceFault = defineFaults({
+  STATE_URL_INVALID: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `--source.state: ${d.reason}`,
+    fix: 'configure HTTP URLs of nodes of the same chain: --source.state=URL,URL',
+  },
+  STATE_UNAVAILABLE: {
+    severity: 'retry',
+    says: (d: { part: string; number: number; reason: string }) => `no source has ${d.part} of the state of block ${d.number}: ${d.reason}`,
+    fix: 'add a node that keeps the states of the last minutes and serves proofs of them by block hash: --source.state=URL,URL',
+  },
+})

@@ -5,7 +5,7 @@ import { engineFault } from '#engine/faults'
 import { evmFault } from '#evm/faults'
 import { flashblocksFault } from '#flashblocks/faults'
 import { l1Fault } from '#l1/faults'
-import { l2Fault } from '#l2/faults'
+import { l2Fault, stateSourceFault } from '#l2/faults'
 import type { FaultSpec } from '#lib/fault'
 import { listenFault } from '#lib/faults'
 import { p2pFault } from '#p2p/faults'
@@ -35,6 +35,7 @@ const makers = [
   rpcFault,
   snapshotFault,
   stateFault,
+  stateSourceFault,
   storeFault,
   trieFault,
   trustFault,

@@ -22,4 +22,14 @@ export const nodeFault = defineFaults({
     says: (d: { endpoint: string; number: number; hash: string }) => `${d.endpoint} does not have block ${d.number} ${d.hash}`,
     fix: 'name a node that keeps this block: --source.l2.rpc URL; if none has it, the snapshot is of another chain',
   },
+  ANCHOR_UNKNOWN: {
+    severity: 'fatal',
+    says: (d: { endpoint: string; what: string }) => `${d.endpoint} does not have ${d.what}, with which the chain should begin`,
+    fix: 'name a node of the chain that has its newest blocks: --source.l2.rpc URL, or the first URL of --source.state',
+  },
+  ANCHOR_TOO_OLD: {
+    severity: 'fatal',
+    says: (d: { number: number }) => `block ${d.number} is older than Ecotone, whose rules fetched state needs`,
+    fix: 'begin with a later block, or restore a snapshot: --snapshot',
+  },
 })

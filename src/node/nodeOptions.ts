@@ -95,6 +95,8 @@ export type NodeOptions = {
   readonly version: string
   readonly l1?: L1Options
   readonly source?: SourceOptions
+  /** not in consensus mode: nodes that have what a partial state lacks */
+  readonly stateUrls?: readonly string[]
   /** a difference between the fork times on L1 and the built-in ones stops the node; absent: it is a warning */
   readonly forksFromL1?: boolean
   /** with L1, and not in execution mode */

@@ -14,6 +14,7 @@ import { stateFault } from './faults.ts'
 import { beginRuns, changesOf, HistoricalRows, popHistory, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
 import { dropNodeChanges, NodeChanges } from './nodeHistory.ts'
+import { isPartialState, partialState } from './partialState.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
   accountNodesTable,
@@ -39,7 +40,8 @@ type WrittenTries = Pick<StateRoot, 'storageRoots'> & { readonly nodes: Iterable
 
 /** Returns the state after the last written block. */
 export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
-  return rowState(latestRows(reader), reader, blockHash)
+  const state = rowState(latestRows(reader), reader, blockHash)
+  return isPartialState(reader) ? partialState(state, reader) : state
 }
 
 /**
@@ -48,11 +50,12 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
 export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
-  const { head = 0, oldest = 0, oldestNodes: nodesFrom = 0 } = cache.marks(reader)
+  const { head = 0, oldest = 0, oldestNodes: nodesFrom = 0, partial } = cache.marks(reader)
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   if (number < oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number, oldest })
   if (number === head) return latestState(reader, blockHash)
-  const state = rowState(new HistoricalRows(reader, number, head, cache), reader, blockHash)
+  const rows = rowState(new HistoricalRows(reader, number, head, cache), reader, blockHash)
+  const state = partial === undefined ? rows : partialState(rows, reader)
   const oldestNodes = Math.max(oldest, nodesFrom)
   return number < oldestNodes ? { ...state, nodes: prunedNodes(number, oldestNodes) } : state
 }

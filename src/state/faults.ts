@@ -18,6 +18,11 @@ export const stateFault = defineFaults({
       `${d.what} of block ${d.number} pruned, oldest available: block ${d.oldest}`,
     fix: 'request a later block',
   },
+  STATE_INCOMPLETE: {
+    severity: 'fatal',
+    says: (d: { anchor: number }) => `only a part of the state is stored: it began with block ${d.anchor}, and other nodes have the rest`,
+    fix: 'name nodes that have the state: --source.state=URL,URL',
+  },
   CODE_MISSING: {
     severity: 'fatal',
     says: (d: { hash: Hash }) => `the code with hash ${d.hash} is missing`,

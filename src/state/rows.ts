@@ -60,6 +60,8 @@ const markKeys = {
   oldestNodes: encoder.encode('state.oldestNodes'),
   /** The last block whose node changes are in the table of changes, written by schema 3; later ones are in `nodeHistory.ts`. */
   nodes: encoder.encode('state.nodes'),
+  /** The block with which a partial state began (`partialState.ts`); absent: the state is whole. */
+  partial: encoder.encode('state.partial'),
 }
 export type StateMark = keyof typeof markKeys
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { isActive } from '#chainspec/forks'
 import type { Pipeline } from '#derive/ports'
-import { recordedChains } from '#test/harness/chain/l2Blocks'
+import { attributesOf, recordedChains } from '#test/harness/chain/l2Blocks'
 import { createRecordedNodes, type NodeSession, type RecordedNodes } from '#test/harness/consensus/nodes'
-import type { Payload, PayloadAttributes } from '#types/payload'
+import type { Payload } from '#types/payload'
 import { depositType } from '#types/transaction'
 
 const { signal } = new AbortController()
@@ -28,18 +28,6 @@ function withUser({ payloads }: RecordedNodes, from: number): Payload {
   const found = payloads.find(({ blockNumber, transactions }) => blockNumber >= from && transactions.some(isUser))
   if (!found) throw new RangeError(`no user transaction in block ${from} or later`)
   return found
-}
-
-/** Attributes with which a sequencer builds a block with other transactions. */
-function attributesOf(payload: Payload, transactions: readonly Uint8Array[]): PayloadAttributes {
-  const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, gasLimit, extraData } = payload
-  return {
-    ...{ timestamp, prevRandao, suggestedFeeRecipient: feeRecipient, gasLimit, transactions, noTxPool: true },
-    ...(withdrawals && { withdrawals }),
-    ...(parentBeaconBlockRoot && { parentBeaconBlockRoot }),
-    ...(extraData.length >= 9 && { eip1559Params: extraData.slice(1, 9) }),
-    ...(extraData.length >= 17 && { minBaseFee: new DataView(extraData.slice(9, 17).buffer).getBigUint64(0) }),
-  }
 }
 
 describe.each(recordedChains)('%s', (name) => {

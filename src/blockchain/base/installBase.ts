@@ -4,6 +4,7 @@ import { executionFault } from '#block/faults'
 import { u64Bytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { latestStateRoot, markLoadedState } from '#state/chainState'
+import { beginPartialState } from '#state/fetchedState'
 import { dropLoadMark } from '#state/loadMark'
 import type { Kv, KvWriter } from '#store/ports'
 import { putSegment, type SegmentRecord, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
@@ -26,6 +27,8 @@ export type BaseDeps = {
   readonly segmentsDir: string
   /** first block of the chain */
   readonly genesis: BlockId
+  /** root node of the block's state, of which nothing else is known yet (ADR 0043); absent: the store holds the state */
+  readonly rootNode?: Uint8Array
 }
 
 /**
@@ -36,7 +39,7 @@ export type BaseDeps = {
  * @param trust grade of the last block, stored with it
  * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: readonly BaseBlock[], trust: Grade): BlockId {
+export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Grade): BlockId {
   const base = blocks.at(-1)
   const first = blocks[0]
   if (base === undefined || first === undefined) throw new RangeError('no base block')
@@ -47,6 +50,7 @@ export function installBase({ kv, segmentsDir, genesis }: BaseDeps, blocks: read
   ]
   try {
     kv.write((tx) => {
+      if (rootNode) beginPartialState(tx, base.number, rootNode)
       requireRoot(tx, base)
       for (const record of records) putSegment(tx, record)
       for (const block of blocks) putBlock(tx, block)

@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { MemoryGuard } from '#lib/memoryGuard'
+import type { FetchedState } from '#state/fetchedState'
 import { requireFreeSpace } from '#store/freeSpace'
 import type { Kv, KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
@@ -45,8 +46,8 @@ export type CommitDeps = {
   readonly onCommitted: (done: Committed) => void
   /** called after each step that removed older states */
   readonly onPruned?: (step: PruneStep) => void
-  /** called after the last of several steps: the published record's snapshots hold pages that the steps freed, until there is another record */
-  readonly onLastPruned: () => void
+  /** called after rows changed without a new record: snapshots of the published record do not show it, and hold pages that were freed */
+  readonly onRowsChanged: () => void
 }
 
 export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'maxTreeBytes' | 'maxUncommittedMs' | 'commitSliceMs'> &
@@ -54,6 +55,9 @@ export type CommitOptions = Pick<Required<ExecutionOptions>, 'minFreeBytes' | 'm
 
 /** The heads that a round of transactions commits. */
 type Goal = { readonly heads: Heads; readonly sequence: number }
+
+/** Parts of the state that wait for a transaction, and their caller. */
+type Entry = { readonly parts: FetchedState; readonly done: PromiseWithResolvers<void> }
 
 /** A transaction that the committer writes. */
 type Running = { readonly goal: Goal; readonly blocks: readonly ExecutedBlock[]; readonly head: BlockId; readonly unwound: number }
@@ -80,6 +84,10 @@ export class CommitBehind {
   /** time since which published heads wait for a round */
   #sinceMs: number | undefined
   #running: Running | undefined
+  /** parts of the state that wait for a transaction */
+  #entries: readonly Entry[] = []
+  /** parts that the committer writes */
+  #entering: readonly Entry[] | undefined
   #timer: Disposable | undefined
   /** error that ended all commits */
   #failure: unknown
@@ -122,19 +130,31 @@ export class CommitBehind {
 
   /** Waits for the transaction in progress, if there is one. */
   settle(): void {
-    if (this.#running) this.#attempt(() => this.#take(true))
+    if (this.#isBusy) this.#attempt(() => this.#take(true))
+  }
+
+  /**
+   * Adds parts to a partial state, in a transaction without blocks.
+   * @returns when readers see them. Rejects as `run` throws; the parts are dropped then
+   */
+  async enter(parts: FetchedState): Promise<void> {
+    this.#requireSound()
+    const done = Promise.withResolvers<void>()
+    this.#entries = [...this.#entries, { parts, done }]
+    if (!this.#isBusy) this.#schedule(0)
+    return done.promise
   }
 
   /** Called after heads were published. */
   published(): void {
     this.#sinceMs ??= this.#deps.clock.nowMs()
-    if (this.#goal === undefined && !this.#running) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
+    if (this.#goal === undefined && !this.#isBusy) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
   }
 
   /** Bounds the blocks in memory; beyond it a new block waits for commits. */
   #limitTree(share: number): void {
     this.#maxTreeBytes = this.#opts.maxTreeBytes * share
-    if (this.#isPending && !this.#running && this.#isAtBound()) this.#schedule(0)
+    if (this.#isPending && !this.#isBusy && this.#isAtBound()) this.#schedule(0)
   }
 
   /**
@@ -168,17 +188,21 @@ export class CommitBehind {
   }
 
   #pruned(event: PruneEvent): void {
-    const { log, onPruned, onLastPruned } = this.#deps
+    const { log, onPruned, onRowsChanged } = this.#deps
     if ('error' in event) {
       log.error('older states not removed', { error: event.error })
       return
     }
     onPruned?.(event)
-    if (event.isLast) onLastPruned()
+    if (event.isLast) onRowsChanged()
   }
 
   get #isPending(): boolean {
-    return this.#running !== undefined || this.#goal !== undefined || this.#sinceMs !== undefined
+    return this.#isBusy || this.#entries.length > 0 || this.#goal !== undefined || this.#sinceMs !== undefined
+  }
+
+  get #isBusy(): boolean {
+    return this.#running !== undefined || this.#entering !== undefined
   }
 
   #isAtBound(): boolean {
@@ -199,13 +223,13 @@ export class CommitBehind {
     this.#clearTimer()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
-      if (!this.#running) this.#attempt(() => this.#begin())
+      if (!this.#isBusy) this.#attempt(() => this.#begin())
     })
   }
 
   /** Ends the transaction in progress, or begins one, which may end at once. */
   #attemptOrThrow(): void {
-    const failure = this.#attempt(() => (this.#running ? this.#take(true) : this.#begin()))
+    const failure = this.#attempt(() => (this.#isBusy ? this.#take(true) : this.#begin()))
     if (failure) throw failure.error
   }
 
@@ -220,15 +244,42 @@ export class CommitBehind {
       if (!this.#isWarned || !canRetry) log.error('commit failed', { error, willRetry: canRetry })
       this.#isWarned = true
       this.#clearTimer()
+      this.#refuseEntries(error)
       if (canRetry) this.#schedule(commitBounds.afterMs)
       else this.#failure = error
       return { error }
     }
   }
 
+  #beginEntries(): void {
+    this.#entering = this.#entries
+    this.#entries = []
+    this.#committer.begin({ fetched: this.#entering.map(({ parts }) => parts) })
+    this.#take(false)
+  }
+
+  #endEntries(entering: readonly Entry[], outcome: CommitOutcome): void {
+    if ('error' in outcome) throw outcome.error
+    this.#entering = undefined
+    this.#deps.onRowsChanged()
+    for (const { done } of entering) done.resolve()
+    this.#scheduleNext()
+  }
+
+  #refuseEntries(error: unknown): void {
+    const refused = [...(this.#entering ?? []), ...this.#entries]
+    this.#entering = undefined
+    this.#entries = []
+    for (const { done } of refused) done.reject(error)
+  }
+
   #begin(): void {
     const { kv, onCommit, published, onCommitting } = this.#deps
     requireFreeSpace(kv, this.#opts.minFreeBytes)
+    if (this.#entries.length > 0) {
+      this.#beginEntries()
+      return
+    }
     const { record, sequence } = published()
     const { committed, base } = record
     const goal = this.#goalIn(record, sequence)
@@ -258,11 +309,12 @@ export class CommitBehind {
 
   /** Takes the outcome of the transaction in progress, if there is one. */
   #take(wait: boolean): void {
-    const running = this.#running
-    const outcome = running && this.#committer.take(wait)
+    const [running, entering] = [this.#running, this.#entering]
+    const outcome = running || entering ? this.#committer.take(wait) : undefined
     if (outcome === undefined) return
     this.#running = undefined
-    this.#end(running as Running, outcome)
+    if (entering) this.#endEntries(entering, outcome)
+    else if (running) this.#end(running, outcome)
   }
 
   #end({ goal, blocks, head, unwound }: Running, outcome: CommitOutcome): void {
@@ -304,7 +356,7 @@ export class CommitBehind {
 
   #scheduleNext(): void {
     this.#clearTimer()
-    if (this.#goal) this.#schedule(0)
+    if (this.#goal || this.#entries.length > 0) this.#schedule(0)
     else if (this.#sinceMs !== undefined) {
       const waitedMs = this.#deps.clock.nowMs() - this.#sinceMs
       this.#schedule(this.#isAtBound() ? 0 : Math.min(commitBounds.afterMs, Math.max(0, commitBounds.afterMs - waitedMs)))

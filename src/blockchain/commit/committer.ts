@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/clock'
+import { enterFetched, type FetchedState } from '#state/fetchedState'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
@@ -10,8 +11,8 @@ import { commitBranch, fillOlderLogs } from './commit.ts'
 /** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */
 const olderLogsMs = 10
 
-/** Contents of one transaction. */
-export type CommitRequest = {
+/** Contents of one transaction that moves the chain. */
+export type BranchRequest = {
   /** head of the store before the transaction */
   readonly committed: BlockId
   readonly branch: Branch
@@ -19,6 +20,9 @@ export type CommitRequest = {
   /** of the call that set the heads */
   readonly sequence: number
 }
+
+/** Contents of one transaction; or parts of the state that it adds to a partial one, without a change of the chain. */
+export type CommitRequest = BranchRequest | { readonly fetched: readonly FetchedState[] }
 
 /** End of a request: the duration of its transaction, or why nothing was written. */
 export type CommitOutcome = { readonly ms: number } | { readonly error: unknown }
@@ -36,8 +40,13 @@ export interface Committer {
 }
 
 /** Writes a request in one transaction. @throws Fault DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal) */
-export function commitRows(kv: Kv, clock: Clock, { committed, branch, heads, sequence }: CommitRequest): void {
+export function commitRows(kv: Kv, clock: Clock, request: CommitRequest): void {
   kv.write((tx) => {
+    if ('fetched' in request) {
+      for (const parts of request.fetched) enterFetched(tx, parts)
+      return
+    }
+    const { committed, branch, heads, sequence } = request
     commitBranch(tx, committed, branch, heads, sequence)
     const untilMs = clock.elapsedMs() + olderLogsMs
     fillOlderLogs(tx, () => clock.elapsedMs() < untilMs)

@@ -16,6 +16,7 @@ import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
+import { beginAnchored } from './anchored.ts'
 import { restoreFrom } from './snapshot.ts'
 import { packageVersion } from './version.ts'
 
@@ -81,6 +82,9 @@ export const node: CommandBody = {
         command,
       })
       log.info('snapshot restored', restored)
+    }
+    if (given.start === 'anchored' && needsRestore(options.datadir)) {
+      log.info('chain begun', await beginAnchored({ clock, signal: io.signal }, log, given, options))
     }
     await using running = await startNode({ clock, random: Math.random, fetch, log, ...(supervisor && { supervisor }) }, options).catch(
       blameAddress,

@@ -19,10 +19,11 @@ import {
   slotAccount,
   slotKey,
   slotLoaded,
+  slotNumber,
   slotValue,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { StateView } from '../ports.ts'
+import { MissingState, type StateView } from '../ports.ts'
 import { type EvmInstance, isTrap } from './instance.ts'
 import type { Known } from './known.ts'
 
@@ -116,9 +117,23 @@ export class World {
   #askedAccount(number: number, entry: number): Account | undefined {
     const known = this.#known.before[number]
     if (known !== undefined) return known ?? undefined
-    const account = this.#view.account(this.keyOf(entry))
-    this.#known.before[number] = account ?? null
-    return account
+    try {
+      const account = this.#view.account(this.keyOf(entry))
+      this.#known.before[number] = account ?? null
+      return account
+    } catch (error) {
+      throw this.#named(error, entry)
+    }
+  }
+
+  /** Adds the address, and the number of the slot, to what a view lacks. */
+  #named(error: unknown, account: number, slot?: number): unknown {
+    if (!(error instanceof MissingState)) return error
+    const { wanted } = error
+    const address = this.addressOf(account)
+    if (wanted.kind === 'account') return new MissingState({ ...wanted, address })
+    if (wanted.kind !== 'slot' || slot === undefined) return error
+    return new MissingState({ ...wanted, address, slot: hashFromBytes(this.instance.memory.wordBytes(slot + slotNumber)) })
   }
 
   /** Returns the account in the view. */
@@ -166,7 +181,7 @@ export class World {
       return
     }
     exports.hashSlot(slot)
-    const value = this.#view.slot(this.keyOf(account), memory.bytes(slot + slotKey, 32))
+    const value = this.#askedSlot(account, slot)
     if (value === undefined) {
       exports.loadSlot(slot, 0)
       return
@@ -174,6 +189,14 @@ export class World {
     if (value.length !== 32) memory.u8.fill(0, ioBase, ioBase + 32)
     memory.u8.set(value, ioBase + 32 - value.length)
     exports.loadSlot(slot, ioBase)
+  }
+
+  #askedSlot(account: number, slot: number): Uint8Array | undefined {
+    try {
+      return this.#view.slot(this.keyOf(account), this.instance.memory.bytes(slot + slotKey, 32))
+    } catch (error) {
+      throw this.#named(error, account, slot)
+    }
   }
 
   slot(address: Address, number: Hash): bigint {

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
-import type { CommitRequest } from '#blockchain/commit/committer'
+import type { BranchRequest, CommitRequest } from '#blockchain/commit/committer'
 import type { PruneStep } from '#blockchain/pruning/pruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { TransferredError } from '#lib/errorTransfer'
@@ -11,10 +11,9 @@ import type { MovingSettings } from '../moving.ts'
 import { type PackedBlock, unpackBlock } from './packedBlocks.ts'
 
 /** A request as it crosses to the commit thread. */
-export type PackedCommit = Omit<CommitRequest, 'branch'> & {
-  readonly ancestor: CommitRequest['branch']['ancestor']
-  readonly blocks: readonly PackedBlock[]
-}
+export type PackedCommit =
+  | (Omit<BranchRequest, 'branch'> & { readonly ancestor: BranchRequest['branch']['ancestor']; readonly blocks: readonly PackedBlock[] })
+  | Exclude<CommitRequest, BranchRequest>
 
 export type ToCommitThread =
   | { readonly kind: 'commit'; readonly request: PackedCommit }
@@ -42,16 +41,17 @@ export type CommitThreadSettings = {
 }
 
 /** @param pack of a block */
-export const packCommit = ({ branch, ...rest }: CommitRequest, pack: (block: ExecutedBlock) => PackedBlock): PackedCommit => ({
-  ...rest,
-  ancestor: branch.ancestor,
-  blocks: branch.blocks.map(pack),
-})
+export function packCommit(request: CommitRequest, pack: (block: ExecutedBlock) => PackedBlock): PackedCommit {
+  if ('fetched' in request) return request
+  const { branch, ...rest } = request
+  return { ...rest, ancestor: branch.ancestor, blocks: branch.blocks.map(pack) }
+}
 
-export const unpackCommit = ({ ancestor, blocks, ...rest }: PackedCommit): CommitRequest => ({
-  ...rest,
-  branch: { ancestor, blocks: blocks.map(unpackBlock) },
-})
+export function unpackCommit(request: PackedCommit): CommitRequest {
+  if ('fetched' in request) return request
+  const { ancestor, blocks, ...rest } = request
+  return { ...rest, branch: { ancestor, blocks: blocks.map(unpackBlock) } }
+}
 
 /** Counters of the commit thread in shared memory, for a thread that waits for it without an event loop. */
 export class CommitProgress {

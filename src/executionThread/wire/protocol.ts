@@ -9,11 +9,14 @@ import type { MoverStep } from '#blockchain/segments/segmentMover'
 import type { StageTimes } from '#blockchain/stageTimes'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
+import type { WantedState } from '#evm/ports'
 import type { FactsByName } from '#lib/caches'
 import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
 import type { PendingOutcome } from '#pending/pendingPort'
+import type { FetchedState } from '#state/fetchedState'
+import type { StateRequest } from '#state/stateSource'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
@@ -146,8 +149,12 @@ export type PendingCall =
 /** Answer of each call. */
 export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pendingDrop: undefined }
 
-export type WorkerCall = EngineCall | PoolCall | PendingCall
-export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers
+/** Fetches and stores a part of a partial state that a reader lacks. */
+export type StateCall = { readonly method: 'complete'; readonly wanted: WantedState; readonly withinMs: number }
+type StateAnswers = { readonly complete: undefined }
+
+export type WorkerCall = EngineCall | PoolCall | PendingCall | StateCall
+export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers & StateAnswers
 export type WorkerMethod = keyof WorkerAnswers
 
 export type ToWorker =
@@ -155,12 +162,18 @@ export type ToWorker =
   /** ends the build of this call now */
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
-  /** adds a reader: its port receives published records and may send calls of the pool */
+  | FetchedAnswer
+  /** adds a reader: its port receives published records and may send the calls of `FromReader` */
   | ({ readonly kind: 'reader' } & Pick<ReaderSettings, 'port' | 'taken'>)
   | { readonly kind: 'close' }
 
+/** Answer to `state-wanted` with the same id. */
+export type FetchedAnswer =
+  | { readonly kind: 'state'; readonly id: number; readonly fetched: FetchedState }
+  | { readonly kind: 'state-refused'; readonly id: number; readonly error: TransferredError }
+
 /** Messages of a reader. */
-export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall }
+export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall | StateCall }
 
 /** Facts of an executed block, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
@@ -204,6 +217,8 @@ export type FromWorker =
   | ToReader
   /** the store is empty: the execution thread needs the genesis */
   | { readonly kind: 'genesis-wanted' }
+  /** the state is partial and lacks a part */
+  | { readonly kind: 'state-wanted'; readonly id: number; readonly request: StateRequest }
   /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
   /** the last message: the start failed, or an error ended execution */

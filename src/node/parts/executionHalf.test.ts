@@ -21,7 +21,7 @@ const { genesis, config } = smallChain(schedule)
 it('node/parts/executionHalf: counts the senders of a block by the thread that recovered them, and the time of its stages', async () => {
   const registry = new Registry()
   using memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
-  const deps = { clock: systemClock, log: silentLog, registry, memory }
+  const deps = { clock: systemClock, log: silentLog, registry, memory, fetch }
   const rollup = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
   const options = { config: rollup, genesis: () => genesis, datadir: base, minFreeBytes: 0, listen: {} }
   await using half = await openExecutionHalf(deps, options)

@@ -6,6 +6,8 @@ import { abandonedKinds, executionMetrics, measurePool, senderSources } from '#e
 import { SenderThreads } from '#executionThread/senderThreads'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
+import { stateSourceMetrics } from '#l2/metrics'
+import { createStateSources } from '#l2/state/stateSources'
 import { createHistoryCaches } from '#state/historyCache'
 import type { TxPoolFacts } from '#txpool/txPool'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
@@ -15,7 +17,7 @@ import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.
 import { openProofs, retentionBeside } from './proofsPart.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
-export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
+export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry' | 'fetch'> &
   Pick<NodeDeps, 'supervisor' | 'onCommit'> & {
     readonly memory: Pick<NodeMemory, 'bytes' | 'caches' | 'guard' | 'collect'>
     readonly onPublish?: (record: HeadRecord) => void
@@ -23,7 +25,7 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry'> &
 
 export type ExecutionHalfOptions = Pick<
   NodeOptions,
-  'config' | 'genesis' | 'datadir' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows' | 'proofs'
+  'config' | 'genesis' | 'datadir' | 'stateUrls' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows' | 'proofs'
 > & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
@@ -44,17 +46,21 @@ export interface ExecutionHalf extends AsyncDisposable {
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, of the proofs, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry, memory } = deps
-  const { config, genesis, datadir, minFreeBytes, maxPayloadMs, rows, flashblocks, listen } = options
+  const { config, genesis, datadir, stateUrls, minFreeBytes, maxPayloadMs, rows, flashblocks, listen } = options
   const retention = options.proofs ? retentionBeside(options.retention, deps.log) : options.retention
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
   const senders = starting.use(new SenderThreads(deps))
+  const state =
+    stateUrls &&
+    createStateSources({ ...deps, log: deps.log.child('state'), metrics: stateSourceMetrics.register(registry) }, { urls: stateUrls })
   let executedGas = 0n
   const worker = await startExecutionWorker(
     {
       ...deps,
       genesis,
+      ...(state && { state }),
       senders,
       history: createHistoryCaches((share) => memory.caches.lru('history', share)),
       onFlashblock: (flashblock) => publisher?.publish(flashblock),

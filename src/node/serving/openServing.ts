@@ -8,6 +8,7 @@ import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { HeadFeed } from '#rpc/ports'
+import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
@@ -23,6 +24,7 @@ import { createEngineSilence } from '../parts/engineSilence.ts'
 import { type FlashblocksPart, openFlashblocks } from '../parts/flashblocksPart.ts'
 import type { Halves } from '../parts/halves.ts'
 import { isThreaded, type RpcThreads, startRpcThreads, withoutThreaded } from '../threads/rpcThreads.ts'
+import { withCompletion } from './completedMethods.ts'
 import { startServers, type Urls } from './servers.ts'
 import { type EthServing, ethServing, rollupServing } from './serving.ts'
 
@@ -134,7 +136,11 @@ export async function openServing(
     ? opening.use(createLocalPage(pageSource, (error) => log.warn('sample for the local page failed', { error })))
     : undefined
   const parts = {
-    eth: eth?.parts,
+    eth: eth && {
+      ...eth.parts,
+      route: <Context>(registry: Registry<Context>): Registry<Context> =>
+        withCompletion(registry, clock, async (wanted, withinMs) => execution?.execution.complete(wanted, withinMs)),
+    },
     rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),

@@ -19,6 +19,7 @@ import { createHistoryCaches } from '#state/historyCache'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
 import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
+import { withCompletion } from '../serving/completedMethods.ts'
 import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
 import { createHeadFeed } from '../serving/headFeed.ts'
 import { createPendingFeed } from '../serving/pendingFeed.ts'
@@ -131,7 +132,14 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       {
         ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
         memory: { guard: memory, answerBytes },
-        eth: { context: opened.context, heads, route: (registry) => withFilterRoutes(registry, routes) },
+        eth: {
+          ...{ context: opened.context, heads },
+          route: (registry) =>
+            withFilterRoutes(
+              withCompletion(registry, clock, (wanted, withinMs) => execution.complete(wanted, withinMs)),
+              routes,
+            ),
+        },
         health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
       },
       listen,

@@ -10,6 +10,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { compareBytes } from '#lib/bytes'
 import { readLoadMark } from '#state/loadMark'
+import { requireWholeState } from '#state/partialState'
 import { accountsTable, codeTable, storageTable } from '#state/rows'
 import { openForeignChainReader } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
@@ -117,6 +118,7 @@ function finalizedBlock(source: SnapshotSource, config: RollupConfig): { readonl
   requireReadable(reader, chainSchema)
   const unfinished = readLoadMark(reader)
   if (unfinished) throw executionFault('STATE_UNFINISHED', { command: unfinished.command })
+  requireWholeState(reader)
   const [heads, genesis] = [readHeads(reader), readGenesisId(reader)]
   if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'its heads' })
   if (genesis?.hash !== config.genesis.l2.hash) {

@@ -71,6 +71,7 @@ async function run({
       pool,
       limitBlocks: (change) => execution.limitBlocks(change),
       engine: execution,
+      complete: async () => {},
       pending: execution.pending,
       onEngineCall: () => watch.took(),
     },

@@ -33,7 +33,7 @@ export async function openProvingHalf(datadir: string, settings: ProvingSettings
   const proofs = { dir: join(datadir, 'proofs'), windowSec: 9 * hourSec, isRequired: true, ...given }
   const memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
   const half = await openExecutionHalf(
-    { clock: systemClock, log: silentLog, registry, memory },
+    { clock: systemClock, log: silentLog, registry, memory, fetch },
     {
       config: { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } },
       genesis: () => genesis,

@@ -1,0 +1,295 @@
+import { Registry } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import type { GenesisAccount } from '#chainspec/genesis'
+import type { WantedState } from '#evm/ports'
+import { bytesFromBigint } from '#lib/bytes'
+import { fromHex, type Hex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { silentLog } from '#lib/log'
+import { ethRegistry } from '#rpc/methods'
+import type { FetchedState } from '#state/fetchedState'
+import { genesisState } from '#state/genesisState'
+import type { StateRequest } from '#state/stateSource'
+import { createWorldReads } from '#state/worldReads'
+import { createManualClock, type ManualClock } from '#test/harness/clock'
+import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
+import { provedPart } from '#test/harness/state/provedParts'
+import { type Hash, hashFromBytes } from '#types/ids'
+import { stateSourceMetrics } from '../metrics.ts'
+import { createStateSources } from './stateSources.ts'
+
+const word = (value: number): Hash => hashFromBytes(bytesFromBigint(BigInt(value), 32))
+const code = Uint8Array.of(0x60, 0x01, 0x50)
+const contract = account(9)
+
+function stateOf(balance: number) {
+  const accounts = Array.from({ length: 200 }, (_, i): GenesisAccount => {
+    const storage = i === 9 ? Array.from({ length: 40 }, (_slot, n) => [word(n), BigInt(n + balance)] as const) : []
+    return { address: account(i), nonce: 0n, balance: BigInt(balance), code: i === 9 ? code : new Uint8Array(), storage: new Map(storage) }
+  })
+  const { result, state } = genesisState(accounts)
+  return { root: result.root, state, reads: createWorldReads(state, result.root) }
+}
+const [now, earlier] = [stateOf(5), stateOf(4)]
+const codeHash = now.reads.account(contract)?.codeHash as Hash
+
+const chain = fakeChain([[], []])
+const at = { ...chain.view().heads.latest, stateRoot: now.root }
+
+type Call = { readonly id: number; readonly method: string; readonly params: readonly unknown[] }
+/** Changes one answer. Returns undefined for an error −32601. */
+type Twist = (call: Call, answer: unknown) => unknown
+/** Changes a response; undefined: none comes. */
+type Http = (body: string) => Response | undefined
+
+const unknownMethod = Symbol('unknown method')
+const errorWith = (code: number) => ({ errorCode: code })
+
+/** Answers of a node, by its own methods over one of the states. */
+async function answerOf({ method, params }: Call, { reads }: ReturnType<typeof stateOf>): Promise<unknown> {
+  const view = () => ({ ...chain.view(), state: () => reads })
+  const context = fakeContext({ ...chain, view } as never)
+  const tracing = { ...context.tracing, code: () => code }
+  return ethRegistry.get(method)?.call({ ...context, tracing } as never, [...params])
+}
+
+type Scripted = { readonly twist?: Twist; readonly http?: Http; readonly state?: ReturnType<typeof stateOf>; readonly asked: string[] }
+const honest = (): Scripted => ({ asked: [] })
+
+async function scriptedAnswer(script: Scripted, call: Call): Promise<unknown> {
+  script.asked.push(call.method)
+  const answer = structuredClone(await answerOf(call, script.state ?? now))
+  const result = script.twist ? script.twist(call, answer) : answer
+  const code = result === unknownMethod ? -32_601 : (result as { errorCode?: number } | null)?.errorCode
+  return { jsonrpc: '2.0', id: call.id, ...(code ? { error: { code, message: 'header not found' } } : { result }) }
+}
+
+function sourcesOf(scripts: readonly Scripted[], options: { deadlineMs?: number } = {}) {
+  const clock = createManualClock()
+  const registry = new Registry()
+  const metrics = stateSourceMetrics.register(registry)
+  const fetch = async (url: string, { body, signal }: { body?: string; signal: AbortSignal }): Promise<Response> => {
+    const script = scripts[Number(new URL(url).port) - 1] as Scripted
+    const given = JSON.parse(body ?? '') as Call | readonly Call[]
+    const answers = await Promise.all([given].flat().map((call) => scriptedAnswer(script, call as Call)))
+    const text = JSON.stringify(Array.isArray(given) ? answers : answers[0])
+    const response = script.http ? script.http(text) : new Response(text)
+    return response ?? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  }
+  const urls = scripts.map((_, i) => `http://127.0.0.1:${i + 1}`)
+  const sources = createStateSources({ fetch: fetch as never, clock, log: silentLog, metrics }, { urls, ...options })
+  const metric = async (name: string): Promise<number> => {
+    const { values } = (await registry.getSingleMetric(`basalt_state_source_${name}`)?.get()) ?? { values: [] }
+    return values.reduce((sum, { value }) => sum + value, 0)
+  }
+  return { sources, clock, metric }
+}
+
+/** Moves time until a promise is settled. */
+async function inTime<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+  let isDone = false
+  promise.then(
+    () => (isDone = true),
+    () => (isDone = true),
+  )
+  while (!isDone) await clock.advanceMs(50)
+  return promise
+}
+
+const addressKey = keccak256(fromHex(contract))
+const slotKey = keccak256(fromHex(word(3)))
+const wanted: Readonly<Record<string, WantedState>> = {
+  account: { kind: 'account', addressKey, address: contract },
+  'absent account': { kind: 'account', addressKey: keccak256(fromHex(account(999))), address: account(999) },
+  slot: { kind: 'slot', addressKey, slotKey, address: contract, slot: word(3) },
+  'absent slot': { kind: 'slot', addressKey, slotKey: keccak256(fromHex(word(77))), address: contract, slot: word(77) },
+  code: { kind: 'code', codeHash },
+  'node of accounts': { kind: 'node', owner: undefined, path: Uint8Array.of(3) },
+  'node of storage': { kind: 'node', owner: addressKey, path: Uint8Array.of(5) },
+}
+const request = (of: WantedState): StateRequest => ({ at, wanted: of })
+
+const textOf = ({ nodes, codes }: FetchedState) => ({
+  nodes: nodes.map(({ owner, path, rlp }) => `${owner ? toHex(owner) : ''} ${toHex(path)} ${toHex(rlp)}`).toSorted(),
+  codes: codes.map(toHex),
+})
+const withoutRanges: Twist = ({ method }, answer) =>
+  method.startsWith('basalt_') || method === 'debug_codeByHash' ? unknownMethod : answer
+
+describe('l2/stateSources: an honest source', () => {
+  it.each(Object.entries(wanted))('returns the part with its proof: %s', async (name, of) => {
+    const { sources, metric } = sourcesOf([honest()])
+    const expected = provedPart(now.state, now.root, of)
+    const codes = name === 'account' || name === 'code' ? [code] : []
+    expect(textOf(await sources.fetch(request(of)))).toEqual(textOf({ ...expected, codes }))
+    expect(await metric('usable_peers')).toBe(1)
+  })
+
+  it('is asked for eth_getProof and eth_getCode when it has no ranges, and then at once', async () => {
+    const script = { ...honest(), twist: withoutRanges }
+    const { sources, clock } = sourcesOf([script])
+    for (const name of ['slot', 'account', 'absent account', 'absent slot'] as const) {
+      const of = wanted[name] as WantedState
+      const found = await inTime(clock, sources.fetch(request(of)))
+      expect(textOf(found)).toEqual(textOf({ ...provedPart(now.state, now.root, of), codes: name === 'account' ? [code] : [] }))
+    }
+    const coded = await inTime(clock, sources.fetch(request(wanted['code'] as WantedState)))
+    expect(coded.codes).toEqual([code])
+    expect(script.asked.filter((method) => method === 'basalt_stateRange')).toHaveLength(2)
+    expect(script.asked.filter((method) => method === 'debug_codeByHash')).toHaveLength(1)
+  })
+
+  it('without ranges has no node by its path and no key without an address (STATE_UNAVAILABLE)', async () => {
+    const { sources, clock } = sourcesOf([{ ...honest(), twist: withoutRanges }])
+    const key = { kind: 'account', addressKey } as const
+    for (const of of [wanted['node of accounts'] as WantedState, key]) {
+      await expect(inTime(clock, sources.fetch(request(of)))).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE', severity: 'retry' })
+    }
+    expect(clock.elapsedMs()).toBeLessThan(1_000)
+  })
+})
+
+type Range = { leaves: { key: Hex; value: Hex }[]; proof: Hex[] }
+type Proof = { balance: Hex; accountProof: Hex[]; storageProof: { value: Hex; proof: Hex[] }[] }
+const rangeTwist =
+  (change: (range: Range) => void): Twist =>
+  (call, answer) => {
+    if (call.method === 'basalt_stateRange') change(answer as Range)
+    return answer
+  }
+const proofTwist =
+  (change: (proof: Proof) => void): Twist =>
+  (call, answer) => {
+    if (call.method === 'eth_getProof') change(answer as Proof)
+    return withoutRanges(call, answer)
+  }
+const flipped = (hex: Hex): Hex => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}` as Hex
+const flipLast = (list: Hex[]): void => void list.push(flipped(list.pop() as Hex))
+const flipValue = ({ leaves: [leaf] }: Range): void => void Object.assign(leaf as object, { value: flipped(leaf?.value as Hex) })
+
+const lies: readonly [string, Partial<Scripted>, keyof typeof wanted][] = [
+  ['a wrong value', { twist: rangeTwist(flipValue) }, 'account'],
+  ['a wrong value of a slot', { twist: rangeTwist(flipValue) }, 'slot'],
+  ['a value that is left out', { twist: rangeTwist((range) => void range.leaves.pop()) }, 'account'],
+  ['a wrong node', { twist: rangeTwist(({ proof }) => flipLast(proof)) }, 'account'],
+  ['a truncated proof', { twist: rangeTwist(({ proof }) => void proof.pop()) }, 'absent account'],
+  ['no proof', { twist: rangeTwist((range) => void Object.assign(range, { leaves: [], proof: [] })) }, 'slot'],
+  ['the state of another block', { state: earlier }, 'account'],
+  ['the state of another block for a node', { state: earlier }, 'node of storage'],
+  ['another code', { twist: (call, answer) => (call.method === 'eth_getCode' ? '0x6002' : answer) }, 'account'],
+  ['another code by hash', { twist: (call, answer) => (call.method === 'debug_codeByHash' ? '0x6002' : answer) }, 'code'],
+  ['eth_getProof: a wrong balance', { twist: proofTwist((proof) => void Object.assign(proof, { balance: '0x77' })) }, 'account'],
+  [
+    'eth_getProof: a balance of an absent account',
+    { twist: proofTwist((proof) => void Object.assign(proof, { balance: '0x77' })) },
+    'absent account',
+  ],
+  [
+    'eth_getProof: a wrong slot',
+    { twist: proofTwist(({ storageProof: [slot] }) => void Object.assign(slot as object, { value: '0x77' })) },
+    'slot',
+  ],
+  ['eth_getProof: a wrong node', { twist: proofTwist(({ accountProof }) => flipLast(accountProof)) }, 'account'],
+  [
+    'eth_getProof: a wrong node of storage',
+    { twist: proofTwist(({ storageProof: [slot] }) => slot && flipLast(slot.proof)) },
+    'absent slot',
+  ],
+  ['eth_getProof: the state of another block', { twist: withoutRanges, state: earlier }, 'slot'],
+]
+
+describe('l2/stateSources: a source that lies', () => {
+  it.each(lies)('is excluded and counted, and the next source answers: %s', async (_what, script, name) => {
+    const liar = { ...honest(), ...script }
+    const of = wanted[name] as WantedState
+    const { sources, metric, clock } = sourcesOf([liar, honest()])
+    const parts = provedPart(now.state, now.root, of)
+    expect(textOf(await inTime(clock, sources.fetch(request(of)))).nodes).toEqual(textOf(parts).nodes)
+    if ((await metric('lies_total')) === 0) await inTime(clock, sources.fetch(request(of)))
+    expect([await metric('lies_total'), await metric('usable_peers')]).toEqual([1, 1])
+    const asked = liar.asked.length
+    await clock.advanceMs(60_000)
+    await inTime(clock, sources.fetch(request(of)))
+    expect(liar.asked.length).toBe(asked)
+  })
+
+  it.each(lies)('alone is an error at once (STATE_UNAVAILABLE): %s', async (_what, script, name) => {
+    const { sources, clock } = sourcesOf([{ ...honest(), ...script }])
+    await expect(inTime(clock, sources.fetch(request(wanted[name] as WantedState)))).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' })
+    expect(clock.elapsedMs()).toBeLessThan(1_000)
+  })
+})
+
+const failures: readonly [string, Partial<Scripted>][] = [
+  ['HTTP 429', { http: () => new Response('', { status: 429, headers: { 'retry-after': '3' } }) }],
+  ['HTTP 500', { http: () => new Response('', { status: 500 }) }],
+  ['HTTP 401', { http: () => new Response('', { status: 401 }) }],
+  ['a truncated response', { http: (text) => new Response(text.slice(0, -20)) }],
+  ['a huge response', { http: (text) => new Response(text.padEnd(4 * 2 ** 20 + 1)) }],
+  ['JSON of another form', { twist: () => ({ leaves: 5 }) }],
+  ['an answer without hex', { twist: rangeTwist((range) => void Object.assign(range, { proof: ['zz'] })) }],
+  ['a proof of too many nodes', { twist: rangeTwist((range) => void Object.assign(range, { proof: Array(131).fill('0x00') })) }],
+  ['a node that is too long', { twist: rangeTwist((range) => void Object.assign(range, { proof: [`0x${'00'.repeat(601)}`] })) }],
+  ['many leaves', { twist: rangeTwist((range) => void range.leaves.push(...range.leaves)) }],
+  ['a block that it lacks', { twist: () => errorWith(-32_001) }],
+  ['no response', { http: () => undefined }],
+]
+
+describe('l2/stateSources: a source that fails', () => {
+  it.each(failures)('is paused, not excluded, and the next source answers: %s', async (_what, script) => {
+    const { sources, metric, clock } = sourcesOf([{ ...honest(), ...script }, honest()])
+    const of = wanted['account'] as WantedState
+    expect((await inTime(clock, sources.fetch(request(of)))).codes).toEqual([code])
+    expect(await metric('lies_total')).toBe(0)
+  })
+
+  it.each(failures)('alone is an error at the deadline (STATE_UNAVAILABLE): %s', async (_what, script) => {
+    const { sources, clock } = sourcesOf([{ ...honest(), ...script }], { deadlineMs: 2_000 })
+    const failed = sources.fetch(request(wanted['account'] as WantedState))
+    await expect(inTime(clock, failed)).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE', severity: 'retry' })
+    expect(clock.elapsedMs()).toBe(2_000)
+  })
+
+  it('is asked again after its pause: HTTP 429 with a wait of three seconds', async () => {
+    let isLimited = true
+    const script = {
+      ...honest(),
+      http: (text: string) => (isLimited ? new Response('', { status: 429, headers: { 'retry-after': '3' } }) : new Response(text)),
+    }
+    const { sources, clock } = sourcesOf([script])
+    const found = sources.fetch(request(wanted['account'] as WantedState))
+    await clock.advanceMs(1_000)
+    isLimited = false
+    expect((await inTime(clock, found)).codes).toEqual([code])
+    expect(clock.elapsedMs()).toBeGreaterThanOrEqual(3_000)
+    expect(clock.elapsedMs()).toBeLessThan(3_200)
+  })
+})
+
+it('l2/stateSources: a second source is asked when the first one is slower than its 95th percentile', async () => {
+  let isSlow = false
+  const slow: Scripted = { ...honest(), http: (text) => (isSlow ? undefined : new Response(text)) }
+  const second = honest()
+  const { sources, clock, metric } = sourcesOf([slow, second])
+  const fetch = () => sources.fetch(request(wanted['account'] as WantedState))
+  for (let i = 0; i < 20; i++) await fetch()
+  expect(second.asked).toEqual([])
+  isSlow = true
+  const found = fetch()
+  await clock.advanceMs(19)
+  expect(second.asked).toEqual([])
+  await clock.advanceMs(1)
+  expect((await found).codes).toEqual([code])
+  expect(await metric('hedges_total')).toBe(1)
+})
+
+it.each([
+  ['no URL', []],
+  ['nine URLs', Array(9).fill('http://a')],
+  ['another protocol', ['ws://host:1']],
+  ['no URL syntax', ['host']],
+])('l2/stateSources: %s is refused (STATE_URL_INVALID)', (_what, urls: string[]) => {
+  const metrics = stateSourceMetrics.register(new Registry())
+  const deps = { fetch: fetch as never, clock: createManualClock(), log: silentLog, metrics }
+  expect(() => createStateSources(deps, { urls })).toThrow(/--source.state/)
+})

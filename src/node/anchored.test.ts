@@ -1,0 +1,202 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { afterAll, expect, it, vi } from 'vitest'
+import { CompletedEngine, StateCompletion } from '#blockchain/completedEngine'
+import { createExecution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { stateSourceMetrics } from '#l2/metrics'
+import { createStateSources } from '#l2/state/stateSources'
+import { systemClock } from '#lib/clock'
+import { toQuantity } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { openChainKv } from '#store/chainTables'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
+import { payloadsOf } from '#test/harness/chain/l2Blocks'
+import { dump, readNow } from '#test/harness/chain/olderSchemas'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
+import { anyPort, nodeOptions } from '#test/harness/process/nodeOptions'
+import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
+import { installAnchor } from '#test/harness/snapshot/anchoredChain'
+import { executeRecorded } from '#test/harness/snapshot/loadRecorded'
+import type { Hash } from '#types/ids'
+import { startAnchored } from './anchoredStart.ts'
+import { startNode } from './node.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'basalt-anchored-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const name = 'op-ecotone-to-jovian'
+const [anchor, last] = [3, 171]
+/** Block with which nodes begin. */
+const begin = 120
+const stateTables = [tables.accounts, tables.storage, tables.code, tables.accountNodes, tables.storageNodes]
+
+/** Refuses methods, as nodes of other clients do. */
+function without(isRefused: (method: string) => boolean): typeof fetch {
+  return async (url, init) => {
+    const calls = [JSON.parse(String(init?.body))].flat() as { id: number; method: string }[]
+    const refused = calls.find(({ method }) => isRefused(method))
+    if (refused === undefined) return fetch(url, init)
+    const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'no such method' } }))
+    return Response.json(answers.length === 1 ? answers[0] : answers)
+  }
+}
+const isWitness = (method: string): boolean => method.startsWith('debug_executionWitness')
+const isOwn = (method: string): boolean => isWitness(method) || method.startsWith('basalt_') || method === 'debug_codeByHash'
+
+/** Damages one in twenty proofs of the first source. */
+function lying(send: typeof fetch): typeof fetch {
+  let responses = 0
+  return async (url, init) => {
+    const response = await send(url, init)
+    const text = await response.text()
+    const isLie = String(url).endsWith('?liar') && ++responses % 20 === 0
+    return new Response(isLie ? text.replace(/("proof":\["0x.{80})./, (_, kept) => `${kept}0`) : text, response)
+  }
+}
+
+/** Follows the recorded chain on a state that knows nothing at first. @returns the metrics of the sources */
+async function follow(dir: string, whole: Kv, urls: readonly string[], send: typeof fetch): Promise<Registry> {
+  const { chain } = await recorded
+  await installAnchor(chain, whole, anchor, dir)
+  const registry = new Registry()
+  const metrics = stateSourceMetrics.register(registry)
+  const source = createStateSources(
+    { fetch: send as never, clock: systemClock, log: silentLog, metrics },
+    { urls, timeoutMs: 60_000, deadlineMs: 120_000 },
+  )
+  const { config, genesis } = chain
+  await using kv = openChainKv(dir)
+  await using execution = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const engine = new CompletedEngine(execution, new StateCompletion(execution, source))
+  for (const payload of payloadsOf(chain.blocks).slice(anchor + 1)) {
+    expect(await engine.insert(payload)).toEqual({ kind: 'valid' })
+    await engine.setHeads({ ...(await engine.heads()), unsafe: l2RefOf(config, payload) })
+    if (payload.blockNumber % 5 === 0) execution.commit()
+  }
+  return registry
+}
+
+/** Expects each stored row to be that of a node that has executed everything. */
+async function expectPart(dir: string, whole: Kv): Promise<void> {
+  await using kv = openChainKv(dir)
+  const [found, expected] = [kv, whole].map((each) => readNow(each, (reader) => dump(reader, stateTables)))
+  expect(found?.size).toBeGreaterThan(1_000)
+  for (const [row, value] of found as Map<string, string>) expect([row, value]).toEqual([row, expected?.get(row)])
+}
+
+const recorded = executeRecorded(name, last)
+const served = recorded.then(({ kv }) => serveRecordedChain(name, kv))
+afterAll(async () => (await served)[Symbol.asyncDispose]())
+
+async function metric(registry: Registry, of: string, label: string): Promise<number> {
+  const { values } = (await registry.getSingleMetric(`basalt_state_source_${of}_total`)?.get()) ?? { values: [] }
+  return values.find(({ labels }) => Object.values(labels).includes(label))?.value ?? 0
+}
+
+const ways: readonly [string, typeof fetch, string][] = [
+  ['witnesses', fetch, 'witness'],
+  ['ranges', without(isWitness), 'proof'],
+  ['eth_getProof and eth_getCode', without(isOwn), 'proof'],
+]
+
+it.each(ways)(
+  'l2/stateSources: a chain on a state that knows nothing at first is followed by %s of another node',
+  async (way, send, counted) => {
+    const { kv: whole } = await recorded
+    const { url } = await served
+    const dir = join(folder, way)
+    const registry = await follow(dir, whole, [url], send)
+    expect(await metric(registry, 'fetches', counted)).toBeGreaterThan(counted === 'witness' ? 30 : 100)
+    expect(await metric(registry, 'fetches', counted === 'witness' ? 'proof' : 'witness')).toBe(0)
+    await expectPart(dir, whole)
+  },
+  120_000,
+)
+
+it('l2/stateSources: a source that lies once in twenty answers is named in a metric, and nothing of its lie is stored', async () => {
+  const { kv: whole } = await recorded
+  const { url } = await served
+  const dir = join(folder, 'lies')
+  const registry = await follow(dir, whole, [`${url}?liar`, url], lying(without(isWitness)))
+  expect([await metric(registry, 'lies', '1'), await metric(registry, 'lies', '2')]).toEqual([1, 0])
+  await expectPart(dir, whole)
+}, 120_000)
+
+type Answer = { readonly result?: unknown; readonly error?: { readonly code: number; readonly message: string } }
+
+async function ask(url: string, method: string, ...params: readonly unknown[]): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const { result, error } = (await response.json()) as Answer
+  return error ? { error } : { result }
+}
+
+it.each([0, 1])(
+  'node: an anchored node follows another one, and its clients wait for what it lacks (%i RPC threads)',
+  async (rpcThreads) => {
+    const { chain } = await recorded
+    const { url } = await served
+    const datadir = join(folder, `node${rpcThreads}`)
+    const io = { fetch, clock: systemClock, random: Math.random, log: silentLog }
+    const { config, blocks, genesis } = chain
+    const given = blocks[begin]?.hash as Hash
+    const { signal } = new AbortController()
+    const anchored = await startAnchored({ ...io, signal }, { config, datadir, stateUrls: [url], l2Url: url, given })
+    expect(anchored).toEqual({ number: begin, hash: given, trust: 'given' })
+    const source = { url, hasProofs: false, maxAheadSec: 3_600 }
+    const options = nodeOptions({ datadir, mode: 'all', source, stateUrls: [url], rpcThreads, listen: { http: anyPort } }, chain)
+    await using node = await startNode(io, options)
+    const own = node.urls.http ?? expect.fail('no HTTP')
+    await vi.waitFor(async () => expect(await ask(own, 'eth_blockNumber')).toEqual({ result: toQuantity(last) }), 60_000)
+    const addresses = genesis.accounts.filter(({ storage }) => storage.size > 0).map(({ address }) => address)
+    const at = toQuantity(last - 20)
+    for (const address of addresses.slice(0, 12)) {
+      const calls = [
+        ...[
+          ['eth_getBalance', address, 'latest'],
+          ['eth_getCode', address, at],
+          ['eth_getStorageAt', address, '0x0', at],
+        ],
+        ...[
+          ['eth_call', { to: address, data: '0x54fd4d50' }, 'latest'],
+          ['eth_getProof', address, ['0x0', '0x1'], 'latest'],
+        ],
+        ['eth_estimateGas', { to: address, data: '0x54fd4d50' }],
+      ] as [string, ...unknown[]][]
+      for (const [method, ...params] of calls)
+        expect([method, await ask(own, method, ...params)]).toEqual([method, await ask(url, method, ...params)])
+    }
+    expect(await ask(own, 'eth_getBalance', addresses[0], toQuantity(begin - 1))).toMatchObject({ error: { code: 4444 } })
+  },
+  180_000,
+)
+
+it('node: a request for a part that no source has fails with its name (STATE_UNAVAILABLE)', async () => {
+  const { chain } = await recorded
+  const { url } = await served
+  const datadir = join(folder, 'unavailable')
+  const io = { fetch, clock: systemClock, random: Math.random, log: silentLog }
+  const { signal } = new AbortController()
+  const { config, blocks } = chain
+  await startAnchored({ ...io, signal }, { config, datadir, stateUrls: [url], l2Url: url, given: blocks[begin]?.hash as Hash })
+  const options = nodeOptions({ datadir, mode: 'execution', stateUrls: ['http://127.0.0.1:1'], listen: { http: anyPort } }, chain)
+  await using node = await startNode(io, options)
+  const [first] = chain.genesis.accounts
+  const answer = await ask(node.urls.http ?? '', 'eth_getBalance', first?.address, 'latest')
+  expect(answer).toMatchObject({ error: { code: -32_002, message: expect.stringContaining('no source has the account') } })
+}, 180_000)
+
+it('node: an anchored start needs a block that L1 or the operator vouches for (SNAPSHOT_UNTRUSTED), and one that the node has (ANCHOR_UNKNOWN)', async () => {
+  const { config } = (await recorded).chain
+  const { url } = await served
+  const io = { fetch, clock: systemClock, random: Math.random, log: silentLog, signal: new AbortController().signal }
+  const place = { config, datadir: join(folder, 'untrusted'), stateUrls: [url], l2Url: url }
+  await expect(startAnchored(io, place)).rejects.toMatchObject({ code: 'SNAPSHOT_UNTRUSTED' })
+  const given = `0x${'12'.repeat(32)}` as Hash
+  await expect(startAnchored(io, { ...place, given })).rejects.toMatchObject({ code: 'ANCHOR_UNKNOWN' })
+  expect(existsSync(place.datadir)).toBe(false)
+}, 180_000)
