@@ -31,7 +31,7 @@ it('cli/commands/completion: bash offers commands, subcommands, flags and the va
   expect(offersOfBash(text, ['basalt', 'config', 'check', '--http.p'])).toEqual(['--http.port'])
   expect(offersOfBash(text, ['basalt', 'node', '--network', 'base-'])).toEqual(['base-sepolia'])
   expect(offersOfBash(text, ['basalt', 'devnet', 'tx', '--mnem'])).toEqual(['--mnemonic'])
-  expect(offersOfBash(text, ['basalt', 'version', '--'])).toEqual(['--json', '--help'])
+  expect(offersOfBash(text, ['basalt', 'version', '--'])).toEqual(['--json', '--check', '--release.index', '--help'])
 })
 
 it.each(['zsh', 'fish'])('cli/commands/completion: the script of %s has no syntax error, where that shell is installed', (shell) => {
