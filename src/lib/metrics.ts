@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
+import { HistogramSeries } from './metrics/histogramSeries.ts'
 
 /** Closed set of values of each label. */
 export type Labels = Readonly<Record<string, readonly string[]>>
@@ -120,14 +121,10 @@ function createHandle(spec: MetricSpec, registry: Registry): CounterHandle<Label
       }
     }
     case 'histogram': {
-      const metric = new Histogram({ ...common, buckets: [...spec.buckets] })
-      for (const labels of combinations(spec.labels)) metric.zero(labels)
-      return {
-        observe(labels, value): void {
-          checkLabels(spec, labels)
-          metric.observe(labels, value)
-        },
-      }
+      const series = new HistogramSeries(spec)
+      // the typings require a class of prom-client; the registry uses `name` and `get` only
+      registry.registerMetric(series as unknown as Histogram)
+      return series
     }
   }
 }
