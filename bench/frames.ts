@@ -26,7 +26,7 @@ import { sleep } from './devnet/process.ts'
 import type { Row } from './format.ts'
 
 /** Flashblocks of a block after flashblock 0. */
-const slices = 10
+const flashblocksOfBlock = 10
 
 /** Stream of a run. */
 export type Stream = {
@@ -60,12 +60,12 @@ export async function makeChain(stream: Stream): Promise<Chain> {
   let parent = first
   let nonce = 0n
   for (let made = 0; made < blocks; made++) {
-    const signed = Array.from({ length: slices * transfers }, () => transferOf(config, nonce++))
+    const signed = Array.from({ length: flashblocksOfBlock * transfers }, () => transferOf(config, nonce++))
     const transactions = [...first.transactions.slice(0, 1), ...signed]
     const on = { number: parent.blockNumber, hash: parent.blockHash }
     const built = await execution.build(on, attributesOn(parent, transactions))
     if (built.kind === 'invalid') throw new Error(built.reason)
-    const cuts = Array.from({ length: slices }, (_, slice) => 1 + slice * transfers)
+    const cuts = Array.from({ length: flashblocksOfBlock }, (_, at) => 1 + at * transfers)
     told.push({ payload: built.payload, flashblocks: flashblocksOf(execution, built.payload, cuts) })
     parent = built.payload
   }
@@ -143,7 +143,7 @@ function poll(url: string, sender: string, transfers: number): Watch {
   }
   void ask().catch(() => undefined)
   return {
-    of: (blockNumber, count) => seen[(blockNumber - 2) * slices * transfers + count - 1],
+    of: (blockNumber, count) => seen[(blockNumber - 2) * flashblocksOfBlock * transfers + count - 1],
     close(): void {
       stop.abort()
       agent.destroy()

@@ -64,6 +64,19 @@ async function damage(dir: string): Promise<void> {
   kv.write((tx) => tx.put(proofsTables.meta.id, new TextEncoder().encode('proofs.wanted'), new Uint8Array(3)))
 }
 
+/** Restarts the execution half with a variable of the environment, and without it at the end. */
+const executionWith = (variable: string, value: string): Pick<FaultCase, 'restarts' | 'begin' | 'end'> => ({
+  restarts: true,
+  async begin(world) {
+    world.env[variable] = value
+    await world.restart('execution')
+  },
+  async end(world) {
+    delete world.env[variable]
+    await world.restart('execution')
+  },
+})
+
 export const cases: readonly FaultCase[] = [
   {
     name: 'the execution half is killed',
@@ -183,28 +196,12 @@ export const cases: readonly FaultCase[] = [
   {
     name: 'the execution half has little memory',
     alerts: ['BasaltMemoryShort'],
-    restarts: true,
-    async begin(world) {
-      world.env['BASALT_MEMORY_MAX'] = '150MB'
-      await world.restart('execution')
-    },
-    async end(world) {
-      delete world.env['BASALT_MEMORY_MAX']
-      await world.restart('execution')
-    },
+    ...executionWith('BASALT_MEMORY_MAX', '150MB'),
   },
   {
     name: 'the disk is below --db.min-free',
     alerts: ['BasaltDiskFilling', 'BasaltNotReady:DISK_LOW'],
-    restarts: true,
-    async begin(world) {
-      world.env['BASALT_DB_MIN_FREE'] = '1000000GB'
-      await world.restart('execution')
-    },
-    async end(world) {
-      delete world.env['BASALT_DB_MIN_FREE']
-      await world.restart('execution')
-    },
+    ...executionWith('BASALT_DB_MIN_FREE', '1000000GB'),
   },
   {
     name: 'another program holds the lock of the proofs',

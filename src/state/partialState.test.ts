@@ -103,7 +103,7 @@ function play(model: Model, block: readonly Touch[]): Played {
 const stateTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes, tables.code]
 const allTables = [...stateTables, tables.changes, tables.nodeHistory, tables.historyIndex]
 
-/** A whole state, and beside it one that begins with the root node of some block and then executes the same blocks. */
+/** A whole state, and a partial state that begins with the root node of a block and then executes the same blocks. */
 class Pair {
   readonly whole = createMemoryKv()
   readonly part = createMemoryKv()
