@@ -27,7 +27,7 @@ function dataField(answer: Probe, key: string): number | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined
 }
 
-const reasonOf = (answer: Probe): string => (answer.kind === 'silent' ? answer.reason : `HTTP ${answer.status}`)
+const failureOf = (answer: Probe): string => (answer.kind === 'silent' ? answer.reason : `HTTP ${answer.status}`)
 
 /** Returns the first block with blobs from a number on, downwards. */
 async function blockWithBlobs(deps: ProbeDeps, { endpoint }: UsableL1, from: number): Promise<ProbedBlock | undefined> {
@@ -88,13 +88,18 @@ async function lookAt(deps: ProbeDeps, endpoint: Endpoint, slotSec: number | und
     const fix = isOther
       ? 'this is no beacon API: check the URL, which has no path of its own usually'
       : 'check the URL and the network, or name another endpoint'
-    return finding('error', endpoint, `the beacon API does not answer: ${reasonOf(genesis)}`, fix)
+    return finding('error', endpoint, `the beacon API does not answer: ${failureOf(genesis)}`, fix)
   }
   if (slotSec !== undefined) return { genesisSec, slotSec }
   const spec = await probe(deps, under(endpoint, '/eth/v1/config/spec'))
   const seconds = dataField(spec, 'SECONDS_PER_SLOT')
   if (seconds !== undefined && seconds > 0) return { genesisSec, slotSec: seconds }
-  return finding('error', endpoint, `the beacon API has no slot time: ${reasonOf(spec)}`, 'set --l1.slot-seconds, or name another endpoint')
+  return finding(
+    'error',
+    endpoint,
+    `the beacon API has no slot time: ${failureOf(spec)}`,
+    'set --l1.slot-seconds, or name another endpoint',
+  )
 }
 
 const genesisOfMainnet: Readonly<Record<number, number>> = { 1: 1_606_824_023, 11155111: 1_655_733_600 }

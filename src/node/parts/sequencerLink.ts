@@ -125,7 +125,7 @@ class Link implements SequencerLink, Disposable {
     const response = outcome.kind === 'answer' ? responseOf(outcome.json) : undefined
     if (response?.kind === 'error') return { kind: 'failed', reason: response.message }
     const status = isObject(response?.result) ? response.result['status'] : undefined
-    return typeof status === 'string' ? { kind: 'status', status } : { kind: 'failed', reason: reasonOf(outcome) }
+    return typeof status === 'string' ? { kind: 'status', status } : { kind: 'failed', reason: badAnswerReason(outcome) }
   }
 
   [Symbol.dispose](): void {
@@ -145,7 +145,7 @@ class Link implements SequencerLink, Disposable {
       const response = outcome.kind === 'answer' ? hashOrError(outcome.json) : undefined
       // the lost response may have accepted the transaction
       if (response) return failures > 0 && isKnown(response) ? { kind: 'result', result: hash } : response
-      this.#warn('sequencer does not answer', { why: reasonOf(outcome) })
+      this.#warn('sequencer does not answer', { why: badAnswerReason(outcome) })
       if (outcome.kind !== 'unreachable') return { kind: 'unanswered' }
       const waitMs = backoffMs(backoff, ++failures, random())
       if (clock.elapsedMs() + waitMs + leastTryMs > untilMs) return { kind: 'unanswered' }
@@ -204,7 +204,7 @@ class Link implements SequencerLink, Disposable {
 const isKnown = (response: Response): boolean => response.kind === 'error' && /already known/i.test(response.message)
 
 /** Returns why there is no JSON-RPC response, without the URL. */
-const reasonOf = (outcome: JsonHttpOutcome): string =>
+const badAnswerReason = (outcome: JsonHttpOutcome): string =>
   outcome.kind === 'answer' ? `HTTP ${outcome.status} with no JSON-RPC response` : failureReason(outcome)
 
 /** Creates the link to a sequencer. Disposing ends its subscription to heads. */

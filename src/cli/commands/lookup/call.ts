@@ -21,7 +21,7 @@ function wordLines(result: string): readonly string[] {
 }
 
 /** Returns the reason of a revert as text. */
-function reasonOf(data: unknown): string | undefined {
+function revertReason(data: unknown): string | undefined {
   if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})+$/i.test(data)) return undefined
   const error = decodeSolidityError(fromHex(data))
   if (error === undefined) return undefined
@@ -46,7 +46,7 @@ export const call: CommandBody = {
     if (answers.kind === 'silent') throw cliFault('NODE_SILENT', { name: client.name, reason: answers.reason })
     const [answer] = answers.value
     if (answer?.kind === 'error') {
-      const reason = reasonOf(answer.data) ?? answer.message
+      const reason = revertReason(answer.data) ?? answer.message
       if (given.json)
         io.out.write(`${JSON.stringify({ error: { code: answer.code, message: answer.message, data: answer.data ?? null, reason } })}\n`)
       else io.out.write(fieldLines([['failed', reason], ...(typeof answer.data === 'string' ? [['data', answer.data] as Field] : [])]))
