@@ -35,7 +35,8 @@ it('lib/metrics: a histogram has the text of the histogram of prom-client', asyn
 
 it('lib/metrics: a histogram is summed over threads as the histogram of prom-client', async () => {
   const joined = async (one: Registry, other: Registry): Promise<string> => {
-    const all = [await one.getMetricsAsJSON(), await other.getMetricsAsJSON()]
+    // values of other threads come by messages
+    const all = [await one.getMetricsAsJSON(), structuredClone(await other.getMetricsAsJSON())]
     return await AggregatorRegistry.aggregate(all).metrics()
   }
   expect(await joined(ours(), ours())).toBe(await joined(reference(), reference()))

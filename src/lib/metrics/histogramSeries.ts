@@ -49,8 +49,8 @@ export class HistogramSeries {
   async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
     const { name, help } = this.#spec
     const values = [...this.#sums.keys()].flatMap((series) => this.#valuesOf(series))
-    // prom-client has the kind as a string here, and its typings have a number
-    return { name, help, type: 'histogram' as never, aggregator: 'sum', collect: (): void => {}, values }
+    // As in prom-client, whose typings have a number as the kind, and a function that could not be sent to another thread.
+    return { name, help, type: 'histogram', aggregator: 'sum', values } as unknown as MetricObjectWithValues<MetricValueWithName<string>>
   }
 
   #valuesOf(series: number): readonly MetricValueWithName<string>[] {
