@@ -132,7 +132,7 @@ export class BlockText {
         if (begun && index < begun.count) return begun.text(index)
         return singles.get(index) ?? this.#transactionText(index) ?? ''
       }
-      this.#transactions = keptList(Array.from({ length: this.#of.count }, (_, index) => textAt(index)))
+      this.#transactions = this.#list(textAt)
       this.#begun = undefined
       this.#grow(this.#transactions.sizeBytes)
     }
@@ -142,10 +142,15 @@ export class BlockText {
   #allReceipts(): JsonArrayBuffer {
     if (this.#receipts === undefined) {
       const singles = this.#takeSingles(this.#singleReceipts)
-      this.#receipts = keptList(Array.from({ length: this.#of.count }, (_, index) => singles.get(index) ?? this.#receiptText(index) ?? ''))
+      this.#receipts = this.#list((index) => singles.get(index) ?? this.#receiptText(index) ?? '')
       this.#grow(this.#receipts.sizeBytes)
     }
     return this.#receipts
+  }
+
+  #list(textAt: (index: number) => string): JsonArrayBuffer {
+    const { count } = this.#of
+    return keptList(count, Array(count).keys().map(textAt))
   }
 
   #kept(bytes: Buffer): Buffer {

@@ -37,21 +37,42 @@ export class JsonArrayBuffer {
   }
 }
 
-/** @param items JSON, ASCII */
-export function keptList(items: readonly string[]): JsonArrayBuffer {
-  const starts = new Uint32Array(items.length + 1)
-  let length = 1
-  for (const [index, item] of items.entries()) {
-    starts[index] = length
-    length += item.length + 1
+const [comma, opening, closing] = [0x2c, 0x5b, 0x5d]
+const leastScratchBytes = 2 ** 20
+/** A longer list takes memory of its own. */
+const mostScratchBytes = 2 ** 23
+
+/** Memory in which lists are written, because their lengths are not known before. */
+let scratch = Buffer.alloc(0)
+
+/** Returns memory of at least `length` bytes that begins with the first `used` bytes of `bytes`. */
+function grown(bytes: Buffer, used: number, length: number): Buffer {
+  if (length <= bytes.length) return bytes
+  const longer = Buffer.allocUnsafeSlow(Math.max(leastScratchBytes, 2 * length))
+  bytes.copy(longer, 0, 0, used)
+  return longer
+}
+
+/**
+ * Writes a list. Items are written as they come, so that at most one of their texts exists.
+ * @param items JSON, ASCII
+ */
+export function keptList(count: number, items: Iterable<string>): JsonArrayBuffer {
+  const starts = new Uint32Array(count + 1)
+  let [bytes, length, index] = [grown(scratch, 0, 2), 1, 0]
+  bytes[0] = opening
+  for (const item of items) {
+    starts[index++] = length
+    const end = length + item.length
+    bytes = grown(bytes, length, end + 1)
+    bytes.write(item, length, 'latin1')
+    bytes[end] = comma
+    length = end + 1
   }
-  starts[items.length] = length
-  const bytes = Buffer.allocUnsafeSlow(Math.max(length, 2)).fill('[', 0, 1)
-  for (const [index, item] of items.entries()) {
-    const start = starts[index] ?? 0
-    bytes.write(item, start, 'latin1')
-    bytes[start + item.length] = 0x2c
-  }
-  bytes[bytes.length - 1] = 0x5d
-  return new JsonArrayBuffer(bytes, starts)
+  starts[count] = length
+  const kept = Buffer.allocUnsafeSlow(Math.max(length, 2))
+  bytes.copy(kept, 0, 0, length)
+  kept[kept.length - 1] = closing
+  if (bytes.length <= mostScratchBytes) scratch = bytes
+  return new JsonArrayBuffer(kept, starts)
 }

@@ -41,7 +41,10 @@ export class KeptLogs {
       this.#runs.set(address, { from, to: from + length })
       from += length
     }
-    this.#text = keptList([...this.#indexAt].flatMap((index) => logs[index] ?? []).map(logText))
+    this.#text = keptList(
+      logs.length,
+      this.#indexAt.values().map((index) => logText(logs[index] as LocatedLog)),
+    )
   }
 
   get sizeBytes(): number {
