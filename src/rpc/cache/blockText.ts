@@ -132,7 +132,7 @@ export class BlockText {
         if (begun && index < begun.count) return begun.text(index)
         return singles.get(index) ?? this.#transactionText(index) ?? ''
       }
-      this.#transactions = this.#list(textAt)
+      this.#transactions = keptList(this.#of.count, textAt)
       this.#begun = undefined
       this.#grow(this.#transactions.sizeBytes)
     }
@@ -142,15 +142,10 @@ export class BlockText {
   #allReceipts(): JsonArrayBuffer {
     if (this.#receipts === undefined) {
       const singles = this.#takeSingles(this.#singleReceipts)
-      this.#receipts = this.#list((index) => singles.get(index) ?? this.#receiptText(index) ?? '')
+      this.#receipts = keptList(this.#of.count, (index) => singles.get(index) ?? this.#receiptText(index) ?? '')
       this.#grow(this.#receipts.sizeBytes)
     }
     return this.#receipts
-  }
-
-  #list(textAt: (index: number) => string): JsonArrayBuffer {
-    const { count } = this.#of
-    return keptList(count, Array(count).keys().map(textAt))
   }
 
   #kept(bytes: Buffer): Buffer {

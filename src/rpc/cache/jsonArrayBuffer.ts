@@ -43,7 +43,7 @@ const leastScratchBytes = 2 ** 20
 const mostScratchBytes = 2 ** 23
 
 /** Memory in which lists are written, because their lengths are not known before. */
-let scratch = Buffer.alloc(0)
+let scratch: Buffer = Buffer.alloc(0)
 
 /** Returns memory of at least `length` bytes that begins with the first `used` bytes of `bytes`. */
 function grown(bytes: Buffer, used: number, length: number): Buffer {
@@ -54,15 +54,16 @@ function grown(bytes: Buffer, used: number, length: number): Buffer {
 }
 
 /**
- * Writes a list. Items are written as they come, so that at most one of their texts exists.
- * @param items JSON, ASCII
+ * Makes a list. Each item is written before the next one is made, so that few of their texts exist at once.
+ * @param itemAt returns the JSON of an item, ASCII
  */
-export function keptList(count: number, items: Iterable<string>): JsonArrayBuffer {
+export function keptList(count: number, itemAt: (index: number) => string): JsonArrayBuffer {
   const starts = new Uint32Array(count + 1)
-  let [bytes, length, index] = [grown(scratch, 0, 2), 1, 0]
+  let [bytes, length] = [grown(scratch, 0, 2), 1]
   bytes[0] = opening
-  for (const item of items) {
-    starts[index++] = length
+  for (let index = 0; index < count; index++) {
+    const item = itemAt(index)
+    starts[index] = length
     const end = length + item.length
     bytes = grown(bytes, length, end + 1)
     bytes.write(item, length, 'latin1')

@@ -41,10 +41,7 @@ export class KeptLogs {
       this.#runs.set(address, { from, to: from + length })
       from += length
     }
-    this.#text = keptList(
-      logs.length,
-      this.#indexAt.values().map((index) => logText(logs[index] as LocatedLog)),
-    )
+    this.#text = keptList(logs.length, (place) => logText(logs[this.#indexAt[place] ?? 0] as LocatedLog))
   }
 
   get sizeBytes(): number {
