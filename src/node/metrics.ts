@@ -66,6 +66,10 @@ export const cacheMetrics = defineMetrics({
 export const rpcThreadsMetrics = defineMetrics({
   threads: gauge('basalt_node_rpc_threads', 'Threads that answer JSON-RPC'),
   ends: counter('basalt_node_rpc_thread_ends_total', 'RPC threads that ended by themselves; each is replaced'),
+  unmeasured: gauge('basalt_node_rpc_unmeasured_threads', 'RPC threads whose metrics in this scrape are of an earlier one'),
+  readFailures: counter('basalt_node_rpc_metric_failures_total', 'Failed reads of the metrics of an RPC thread by reason', {
+    why: ['late', 'failed'],
+  }),
 })
 
 /** Metrics of one RPC thread; a scrape shows the largest value of all threads. */

@@ -180,7 +180,12 @@ it('faults/rpcThreads: replaces an unresponsive thread', async () => {
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
   const limits = { timeout: 20_000, interval: 100 }
   holdNewestThread()
+  const held = await scraped()
+  expect(held).toMatch(/^basalt_node_rpc_unmeasured_threads 1$/m)
+  expect(held).toMatch(/^basalt_node_rpc_metric_failures_total\{why="late"\} 1$/m)
+  expect(held).toMatch(/^basalt_faults_total\{code="THREAD_UNMEASURED"\} 1$/m)
   await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_thread_ends_total [1-9]/m), limits)
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_unmeasured_threads 0$/m), limits)
   await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_threads 2$/m), limits)
   await vi.waitFor(async () => expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0')), limits)
   expect(warned.join('')).toContain('stuck: no answer for ten seconds')

@@ -18,6 +18,7 @@ import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import { ThreadReadings } from './threadReadings.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export type RpcThreadsDeps = {
@@ -61,8 +62,6 @@ export interface RpcThreads extends AsyncDisposable {
 const syncEveryMs = 250
 /** Delay before a thread that ended is replaced; doubled after each failed start. */
 const restartMs = { first: 100, most: 10_000 }
-/** Longest wait for the metrics of a busy thread. */
-const metricsTimeoutMs = 1_000
 
 /**
  * Refuses a port that another program has. The system does not: with many threads on one port, other processes of this user may listen there too.
@@ -109,8 +108,7 @@ class Threads implements RpcThreads {
   #feed: Disposable | undefined
   #sentSync = ''
   #learningFrom: number | undefined
-  /** last metrics of each thread */
-  readonly #measured: MetricValues[] = []
+  readonly #readings: ThreadReadings
   /** counts of ended threads */
   #past: MetricValues = []
   /** undefined: the keys of the options */
@@ -121,6 +119,7 @@ class Threads implements RpcThreads {
     this.#deps = deps
     this.#options = options
     this.#seats = new Array<RpcThread | undefined>(options.count).fill(undefined)
+    this.#readings = new ThreadReadings(deps)
     const { http, ws } = options.listen
     const shared = { reusePort: true } as const
     this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
@@ -146,14 +145,8 @@ class Threads implements RpcThreads {
   }
 
   async metrics(): Promise<readonly MetricValues[]> {
-    const late = Promise.withResolvers<undefined>()
-    using _timer = this.#deps.clock.after(metricsTimeoutMs, () => late.resolve(undefined))
-    const asked = this.#seats.map(async (seat, number) => {
-      const values = await Promise.race([seat?.link.ask('metrics'), late.promise]).catch(() => undefined)
-      this.#measured[number] = values ?? this.#measured[number] ?? []
-    })
-    await Promise.all(asked)
-    return [...this.#measured, this.#past]
+    await this.#readings.read(this.#seats)
+    return [...this.#readings.values, this.#past]
   }
 
   setApiKeys(keys: readonly ApiKey[]): void {
@@ -263,8 +256,7 @@ class Threads implements RpcThreads {
     this.#deps.metrics.threads.set({}, this.#running().length)
     if (this.#closing.signal.aborted) return
     this.#deps.metrics.ends.inc({})
-    this.#past = await counted([this.#past, this.#measured[number] ?? []])
-    this.#measured[number] = []
+    this.#past = await counted([this.#past, this.#readings.take(number)])
     this.#deps.log.error('RPC thread ended, replacing it', { thread: number, error })
     void this.#replace(number, restartMs.first)
   }
