@@ -287,6 +287,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'server/healthPages',
       'server/httpServer',
       'server/ipcServer',
+      'server/slowCalls',
       'server/wsServer',
       'submitPorts',
       'subscriptions/pendingRounds',

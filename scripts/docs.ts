@@ -86,8 +86,10 @@ async function metricsPage(): Promise<string> {
     for (const table of Object.values(exports)) {
       const specs = (table as { specs?: Record<string, MetricSpec> }).specs ?? {}
       for (const { name, kind, labels, help } of Object.values(specs)) {
-        const closed = Object.entries(labels).map(([label, values]) => `${label}: ${values.join(', ')}`)
-        rows.push([`\`${name}\``, module, kind, closed.join('; '), help])
+        const closed = Object.entries(labels).map(
+          ([label, values]) => `${label}: ${label === 'method' ? 'as in rpc.md' : values.join(', ')}`,
+        )
+        rows.push([`\`${name}\``, module, kind === 'cells' ? 'counter' : kind, closed.join('; '), help])
       }
     }
   }

@@ -66,6 +66,7 @@ export const optionFlags = [
   'flashblocks.port',
   'flashblocks.interval',
   'rpc.evm-timeout',
+  'rpc.slow-log',
   'rpc.workers',
   'sequencer.http',
   'cache',
@@ -260,6 +261,7 @@ export function nodeOptionsOf(
   const maxRequestsPerSec = given['l1.max-rps']
   const slotSec = given['l1.slot-seconds']
   const sequencerUrl = mode === 'consensus' ? undefined : given['sequencer.http']
+  const slowCallMs = given['rpc.slow-log']
   const secret = mode === 'all' ? undefined : secretOf(given, datadir, readSecret)
   return {
     ...chain,
@@ -285,6 +287,7 @@ export function nodeOptionsOf(
     ...(secret && { jwtSecret: () => secret }),
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
+    ...(slowCallMs !== undefined && { slowCallMs }),
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),

@@ -116,6 +116,8 @@ export type NodeOptions = {
   readonly flashblocks?: FlashblocksOptions
   /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized'
+  /** calls that take at least this time are logged; absent: none */
+  readonly slowCallMs?: number
   /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread answers */
   readonly rpcThreads?: number
   /** weakest grade of the block on which the state begins with which the node is ready; absent: attested */

@@ -10,6 +10,7 @@ import type { PendingFeed } from '#rpc/pendingPorts'
 import type { HeadFeed } from '#rpc/ports'
 import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
+import { createSlowLog } from '#rpc/server/slowCalls'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
@@ -146,10 +147,19 @@ export async function openServing(
     metricsPages: new Map([['/metrics', metricsPage]]),
     localPages: page?.pages(),
   }
+  const { slowCallMs } = options
+  const slow = slowCallMs === undefined ? undefined : createSlowLog({ clock, log: log.child('rpc') }, slowCallMs)
   const listen = threads ? withoutThreaded(options.listen) : options.listen
   const servers = opening.use(
     await startServers(
-      { ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry), memory: { guard: memory.guard, answerBytes } },
+      {
+        ...parts,
+        log: log.child('rpc'),
+        clock,
+        metrics: rpcMetrics.register(registry),
+        memory: { guard: memory.guard, answerBytes },
+        slow,
+      },
       listen,
     ),
   )

@@ -12,6 +12,7 @@ import { createEngineServer, type EngineServerDeps } from '#rpc/server/engineSer
 import type { Pages } from '#rpc/server/healthPages'
 import { createRpcServer } from '#rpc/server/httpServer'
 import { createIpcServer } from '#rpc/server/ipcServer'
+import type { SlowCalls } from '#rpc/server/slowCalls'
 import { createWsServer } from '#rpc/server/wsServer'
 import { httpLimits, wsLimits } from '../memory/serverLimits.ts'
 
@@ -78,6 +79,8 @@ export type ServersDeps = {
   readonly metrics: RpcMetrics
   /** absent: not bounded */
   readonly memory?: ServersMemory
+  /** absent: slow calls are not reported */
+  readonly slow?: SlowCalls | undefined
   readonly eth: EthParts | undefined
   readonly rollup: RollupParts | undefined
   readonly health: Pages
@@ -101,6 +104,7 @@ type Common = {
   readonly clock: Clock
   readonly metrics: RpcMetrics
   readonly memory: MemoryGuard
+  readonly slow: SlowCalls | undefined
   readonly gates?: Gates
 }
 type LimiterOf = (options: RateLimitOptions | undefined) => RateLimiter | undefined
@@ -183,7 +187,7 @@ async function openMetrics(open: Open, common: Common, pages: Pages, { eth, loca
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<Servers> {
-  const { log, clock, metrics, memory = unbounded, rollup, health, metricsPages } = deps
+  const { log, clock, metrics, memory = unbounded, rollup, health, metricsPages, slow } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const servers: Served[] = []
@@ -195,7 +199,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     servers.push(server)
     urls[name] = server.url
   }
-  const common = { log, clock, metrics, memory: memory.guard }
+  const common = { log, clock, metrics, memory: memory.guard, slow }
   const limiters: RateLimiter[] = []
   const limiterOf: LimiterOf = (options) => {
     const limiter = options && createRateLimiter(clock, options)

@@ -36,7 +36,7 @@ export type RpcThreadsDeps = {
   readonly metrics: RpcThreadsMetrics
 }
 
-export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback'> & {
+export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback' | 'slowCallMs'> & {
   readonly count: number
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly memoryMaxBytes: number
@@ -177,6 +177,7 @@ class Threads implements RpcThreads {
       cacheBytes,
       callTimeoutMs,
       pendingFallback,
+      slowCallMs,
       hasPending = false,
     } = this.#options
     const common = {
@@ -188,6 +189,7 @@ class Threads implements RpcThreads {
       cacheBytes,
       callTimeoutMs,
       pendingFallback,
+      slowCallMs,
       hasPending,
       listen: this.#listen,
     }

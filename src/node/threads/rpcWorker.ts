@@ -14,6 +14,7 @@ import { ethRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
 import type { SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
+import { createSlowLog } from '#rpc/server/slowCalls'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createHistoryCaches } from '#state/historyCache'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
@@ -82,6 +83,7 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
   const { number, threads, config, version, listen, memoryMaxBytes, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } =
     settings
+  const { slowCallMs } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
@@ -132,6 +134,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       {
         ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
         memory: { guard: memory, answerBytes },
+        ...(slowCallMs !== undefined && { slow: createSlowLog({ clock, log }, slowCallMs) }),
         eth: {
           ...{ context: opened.context, heads },
           route: (registry) =>

@@ -25,6 +25,8 @@ export type RpcWorkerSettings = {
   readonly cacheBytes: CacheBytes
   readonly callTimeoutMs: number | undefined
   readonly pendingFallback: 'latest' | 'finalized' | undefined
+  /** as in the options of the node */
+  readonly slowCallMs: number | undefined
   /** the node has pending blocks */
   readonly hasPending: boolean
   /** transactions are forwarded through main's link */
