@@ -67,6 +67,10 @@ export const optionFlags = [
   'flashblocks.interval',
   'rpc.evm-timeout',
   'rpc.slow-log',
+  'trace.otlp',
+  'trace.headers',
+  'trace.sample',
+  'trace.service',
   'rpc.workers',
   'sequencer.http',
   'cache',
@@ -236,6 +240,11 @@ export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptio
   return { ...(memoryMaxBytes !== undefined && { memoryMaxBytes }), ...(cacheBytes !== undefined && { cacheBytes }) }
 }
 
+function traceOf(given: OptionValues): Pick<NodeOptions, 'trace'> {
+  const { 'trace.otlp': url, 'trace.headers': headers, 'trace.service': service, 'trace.sample': sample } = given
+  return url === undefined ? {} : { trace: { url, service, sample, ...(headers && { headers }) } }
+}
+
 const hasPage = (given: FlagValues<'metrics.page' | 'metrics.port'>): boolean =>
   given['metrics.page'] === 'on' && given['metrics.port'] !== 'off'
 
@@ -288,6 +297,7 @@ export function nodeOptionsOf(
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
     ...(slowCallMs !== undefined && { slowCallMs }),
+    ...traceOf(given),
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),

@@ -81,6 +81,14 @@ export const rpcThreadMetrics = defineMetrics({
   ),
 })
 
+/** Spans of `--trace.otlp`. */
+export const traceMetrics = defineMetrics({
+  spans: counter('basalt_trace_spans_total', 'Spans by outcome; dropped: the queue was full, rejected: the collector refused them', {
+    outcome: ['exported', 'dropped', 'rejected'],
+  }),
+  queue: gauge('basalt_trace_queue_entries', 'Spans that wait for the collector'),
+})
+
 export const forwardMetrics = defineMetrics({
   transactions: gauge(
     'basalt_node_forwarded_transactions',
@@ -90,4 +98,5 @@ export const forwardMetrics = defineMetrics({
 })
 export type CacheMetrics = Handles<(typeof cacheMetrics)['specs']>
 export type RpcThreadsMetrics = Handles<(typeof rpcThreadsMetrics)['specs']>
+export type TraceMetrics = Handles<(typeof traceMetrics)['specs']>
 export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

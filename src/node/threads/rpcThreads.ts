@@ -16,6 +16,7 @@ import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { ThreadReadings } from './threadReadings.ts'
@@ -34,6 +35,7 @@ export type RpcThreadsDeps = {
   /** filters of the main thread, which receive the same transactions as those of the other threads */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
   readonly metrics: RpcThreadsMetrics
+  readonly tracing?: Pick<Tracing, 'slow' | 'announced'> | undefined
 }
 
 export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback' | 'slowCallMs'> & {
@@ -193,7 +195,13 @@ class Threads implements RpcThreads {
       hasPending,
       listen: this.#listen,
     }
-    const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
+    const settings: RpcWorkerSettings = {
+      ...common,
+      chain: execution.reader(),
+      hasSequencer: sequencer !== undefined,
+      sync: sync(),
+      isTraced: this.#deps.tracing !== undefined,
+    }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {
       const urls = await thread.opened
@@ -209,7 +217,7 @@ class Threads implements RpcThreads {
   }
 
   #threadDeps(number: number): RpcThreadDeps {
-    const { clock, log, problems, sequencer } = this.#deps
+    const { clock, log, problems, sequencer, tracing } = this.#deps
     const link = (): SequencerLink => {
       if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
@@ -222,6 +230,8 @@ class Threads implements RpcThreads {
       send: (raw, condition) => link().send(raw, condition),
       forwarded: (hash) => link().forwarded(hash),
       status: (hash) => link().status(hash),
+      slow: (call) => tracing?.slow(call),
+      announced: (block, endMs) => tracing?.announced(block, `rpc-${number}`, endMs),
     }
     const onFailure = (error: unknown): void => log.error('message of an RPC thread failed', { thread: number, error })
     return { clock, answers, onFailure }

@@ -13,6 +13,8 @@ export type EngineServerDeps = {
   readonly jwtSecret: () => Uint8Array
   /** Called with the reason when a client sends an invalid token. */
   readonly onRefused?: ((reason: string) => void) | undefined
+  /** Called when a call begins, before its parameters are parsed. */
+  readonly onCall?: (() => void) | undefined
   readonly log: Log
   readonly clock: Clock
   readonly metrics?: RpcServerDeps<EngineContext>['metrics']
@@ -31,10 +33,13 @@ const maxSockets = 16
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function createEngineServer(
-  { api, eth, jwtSecret, onRefused, log, clock, metrics, slow }: EngineServerDeps,
+  { api, eth, jwtSecret, onRefused, onCall, log, clock, metrics, slow }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
-  const contextOf = (cancellation: CancellationToken): EngineContext => ({ ...eth, engine: api, cancellation })
+  const contextOf = (cancellation: CancellationToken): EngineContext => {
+    onCall?.()
+    return { ...eth, engine: api, cancellation }
+  }
   const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics, slow }
   const refusalOf = bearerRule(clock, jwtSecret)
   const authorize = (authorization: string | undefined): string | undefined => {
