@@ -287,6 +287,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'server/healthPages',
       'server/httpServer',
       'server/ipcServer',
+      'server/slowCalls',
       'server/wsServer',
       'submitPorts',
       'subscriptions/pendingRounds',
@@ -366,7 +367,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
       'node', 'devnet', 'database', 'snapshot', 'monitor', 'proofVerifier', 'store:freeSpace', 'block:fees/operatorFee',
-      'nativeContracts:addresses', 'batcher:faults', 'derive:codec/frame', 'chainspec', 'types', 'lib',
+      'nativeContracts:addresses', 'batcher:faults', 'derive:codec/blob', 'derive:codec/frame', 'chainspec', 'types', 'lib',
     ],
     public: [],
   },

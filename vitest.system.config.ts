@@ -15,6 +15,7 @@ export const system: readonly string[] = [
   'src/node/{anchored,hostileClients,importFile,modes,node,retention,transactions}.test.ts',
   'src/node/parts/{l1Part,proofsFaults,proofsPart,sequencerPart}.test.ts',
   'src/node/health/healthServer.test.ts',
+  'src/node/profiling/profiles.test.ts',
   'src/p2p/{hostilePeers,net/p2pNode}.test.ts',
   'src/proofs/{recorder,verifyProofs}.test.ts',
   'src/rpc/server/unreadAnswers.test.ts',

@@ -86,8 +86,10 @@ async function metricsPage(): Promise<string> {
     for (const table of Object.values(exports)) {
       const specs = (table as { specs?: Record<string, MetricSpec> }).specs ?? {}
       for (const { name, kind, labels, help } of Object.values(specs)) {
-        const closed = Object.entries(labels).map(([label, values]) => `${label}: ${values.join(', ')}`)
-        rows.push([`\`${name}\``, module, kind, closed.join('; '), help])
+        const closed = Object.entries(labels).map(
+          ([label, values]) => `${label}: ${kind === 'cells' && label === 'method' ? 'as in rpc.md' : values.join(', ')}`,
+        )
+        rows.push([`\`${name}\``, module, kind === 'cells' ? 'counter' : kind, closed.join('; '), help])
       }
     }
   }
@@ -122,7 +124,10 @@ const pages: Readonly<Record<string, string>> = {
     { title: 'WebSocket (--ws.port), in addition to all of the execution half', methods: socketMethods },
     { title: 'Engine API (--engine.port), with a token; in addition to all of the execution half', methods: engineMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
-    { title: 'For the operator (--rollup.port with --rollup.admin)', methods: adminMethods },
+    {
+      title: 'For the operator (--rollup.port with --rollup.admin; levels of the log and profiles also over --ipc.path)',
+      methods: adminMethods,
+    },
     { title: 'Devnet (--control.port, on loopback)', methods: controlMethods },
   ]),
   ...dashboardFiles,

@@ -5,6 +5,7 @@ import { usualUnread } from '../src/executionThread/outbox.ts'
 import { maxQueuedBytes } from '../src/executionThread/senderThreads.ts'
 import { defaultHeldBytes } from '../src/flashblocks/consumer.ts'
 import { cacheNames, cacheTable, divideCache, usualCacheBytes } from '../src/node/memory/cacheBudget.ts'
+import { exporterLimits } from '../src/node/tracing/otlpExporter.ts'
 import { filterMemoryBytes } from '../src/rpc/filters/filters.ts'
 import { defaultServerLimits } from '../src/rpc/server/httpServer.ts'
 import { ipcLimits } from '../src/rpc/server/ipcServer.ts'
@@ -49,5 +50,6 @@ export const bufferRows: readonly (readonly string[])[] = [
     'a half, then a quarter',
   ],
   ['each JSON-RPC', 'filters and subscriptions', megabytes(filterMemoryBytes), ''],
+  ['main', 'spans for the collector of --trace.otlp', `${exporterLimits.queue} spans`, ''],
   ['main', 'Unix socket: unread answers', megabytes(ipcLimits.maxUnreadTotalBytes), 'a half, then a quarter'],
 ]

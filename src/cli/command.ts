@@ -17,9 +17,14 @@ export type Io = {
   readonly supervisor?: Supervisor
 }
 
+/** A word after the name of a command. */
+type Argument = { readonly name: string; readonly doc: string }
+
 /** Arguments, flags and work of a command. */
 export type CommandBody = {
-  readonly argument?: { readonly name: string; readonly doc: string }
+  readonly argument?: Argument
+  /** after the first one */
+  readonly secondArgument?: Argument
   readonly flags: readonly FlagName[]
   /** flags of `basalt node` that the command takes too; the help does not list them */
   readonly nodeFlags?: readonly FlagName[]
@@ -28,7 +33,7 @@ export type CommandBody = {
   /** subcommands, as in `basalt devnet tx` */
   readonly commands?: readonly Command[]
   /** @returns the exit code; faults that it throws become one line and the exit code of `exitCodes.ts` */
-  run(io: Io, raw: RawFlags, argument: string): Promise<number>
+  run(io: Io, raw: RawFlags, argument: string, secondArgument?: string): Promise<number>
 }
 
 /** A subcommand. */

@@ -63,6 +63,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/da/da.ts')).da,
   },
   {
+    name: 'log',
+    doc: 'show or set the levels of the log of a running node, by module',
+    load: async () => (await import('./commands/operate/log.ts')).log,
+  },
+  {
+    name: 'profile',
+    doc: 'take a CPU or heap profile of a thread of a running node, which Chrome opens',
+    load: async () => (await import('./commands/operate/profile.ts')).profile,
+  },
+  {
     name: 'doctor',
     doc: 'check the settings, L1 endpoints, disk and limits of a node, and print what to do; exit code 1 with an error',
     load: async () => (await import('./commands/doctor/doctor.ts')).doctor,

@@ -66,6 +66,11 @@ export const cliFault = defineFaults({
     says: (d: { name: string; reason: string }) => `no node answers at ${d.name}: ${d.reason}`,
     fix: 'start it with basalt node, or name its ports with --url and --metrics-url',
   },
+  NO_OPERATOR: {
+    severity: 'fatal',
+    says: (d: { name: string }) => `${d.name} does not serve the methods of the operator`,
+    fix: 'start the node with --ipc.path FILE (any mode but consensus), or with --rollup.admin (any mode but execution), and name the same here',
+  },
   NODE_REFUSED: {
     severity: 'fatal',
     says: (d: { name: string; method: string; reason: string }) => `${d.name} refused ${d.method}: ${d.reason}`,

@@ -30,6 +30,7 @@ export const flagGroups = [
   'Devnet',
   'Proofs',
   'Running node',
+  'Traces',
   'Output',
   'Not supported yet',
 ] as const
@@ -258,6 +259,27 @@ export const duration = (options: FlagOptions, expected: string, isGood: (ms: nu
     const [, digits = '', unit = ''] = /^(\d{1,5})(s|ms)?$/.exec(value) ?? []
     const ms = Number(digits) * (timeUnits[unit] ?? 0)
     return digits !== '' && isGood(ms) ? ms : undefined
+  })
+
+/** A share from 0 to 1. */
+export const ratio = (options: FlagOptions): FlagSpec<number> =>
+  flag(options, 'RATIO', 'a number from 0 to 1, such as 0.05', (value) => {
+    const number = /^(?:\d(?:\.\d{1,9})?|\.\d{1,9})$/.test(value) ? Number(value) : Number.NaN
+    return number >= 0 && number <= 1 ? number : undefined
+  })
+
+/** Headers of HTTP: names, and values that may be escaped as in a URL. */
+export const headerList = (options: FlagOptions): FlagSpec<Readonly<Record<string, string>>> =>
+  flag(options, 'NAME=VALUE[,NAME=VALUE]', 'a list of headers written name=value', (value) => {
+    const pairs = parseList(value, (one) => /^[\w!#$%&'*+.^`|~-]+ *= *[\x20-\x7e]*$/.test(one))?.map((one) => {
+      const at = one.indexOf('=')
+      return [one.slice(0, at).trim().toLowerCase(), one.slice(at + 1).trim()] as const
+    })
+    try {
+      return pairs && Object.fromEntries(pairs.map(([name, text]) => [name, decodeURIComponent(text)]))
+    } catch {
+      return undefined
+    }
   })
 
 const weiUnits: Readonly<Record<string, number>> = { '': 0, wei: 0, gwei: 9, ether: 18, eth: 18 }

@@ -3,6 +3,7 @@ import { logFormats, logLevels } from '#lib/logNames'
 import { b20Flags } from './b20Flags.ts'
 import { configFlags } from './commands/config/configFlags.ts'
 import { lookupFlags } from './commands/lookup/lookupFlags.ts'
+import { traceFlags } from './commands/operate/traceFlags.ts'
 import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
@@ -348,6 +349,8 @@ export const flags = {
   ...p2pFlags,
 
   ...proofsHistoryFlags,
+
+  ...traceFlags,
 
   ...inGroup('Not supported yet', {
     'p2p.nat': notYet({ aliases: older('OP_NODE_P2P_NAT'), doc: 'port mapping by UPnP' }, 'METHOD'),

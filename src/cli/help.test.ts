@@ -7,7 +7,21 @@ import { runCli } from './run.ts'
 const folder = join(import.meta.dirname, '../../test/fixtures/cli-help')
 
 /** Commands for operators, whose help is a page of its own in the fixtures. The flags of other commands are compared with their tables in run.test. */
-const compared = ['status', 'doctor', 'config', 'block', 'tx', 'receipt', 'account', 'call', 'logs', 'explain', 'completion']
+const compared = [
+  'status',
+  'log',
+  'profile',
+  'doctor',
+  'config',
+  'block',
+  'tx',
+  'receipt',
+  'account',
+  'call',
+  'logs',
+  'explain',
+  'completion',
+]
 
 async function helpOf(words: readonly string[]): Promise<string> {
   const io = scriptedIo()

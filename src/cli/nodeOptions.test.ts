@@ -259,3 +259,13 @@ it('cli/nodeOptions: a remote signer requires its account, and excludes a key fi
   expect(() => options('all', remote)).toThrow(expect.objectContaining({ code: 'MISSING_FLAG' }))
   expect(() => options('all', { ...remote, 'p2p.sequencer.key': 'file' })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
 })
+
+it('cli/nodeOptions: logs slow calls and traces blocks on request, in every mode', () => {
+  const raw = { 'rpc.slow-log': '1500ms', 'trace.otlp': 'http://c:4318', 'trace.sample': '0.5', 'trace.headers': 'x-key=1' }
+  const trace = { url: 'http://c:4318', service: 'basalt', sample: 0.5, headers: { 'x-key': '1' } }
+  expect(options('all', { ...l1, ...raw })).toMatchObject({ slowCallMs: 1_500, trace })
+  const { headers: _headers, ...plain } = trace
+  const { 'trace.headers': _given, ...without } = raw
+  expect(options('all', { ...l1, ...without }).trace).toEqual(plain)
+  expect(options('all', { ...l1, 'trace.sample': '0.5' })).not.toHaveProperty('trace')
+})

@@ -66,6 +66,11 @@ export const optionFlags = [
   'flashblocks.port',
   'flashblocks.interval',
   'rpc.evm-timeout',
+  'rpc.slow-log',
+  'trace.otlp',
+  'trace.headers',
+  'trace.sample',
+  'trace.service',
   'rpc.workers',
   'sequencer.http',
   'cache',
@@ -235,6 +240,11 @@ export function memoryOf(given: FlagValues<'memory-max' | 'cache'>): MemoryOptio
   return { ...(memoryMaxBytes !== undefined && { memoryMaxBytes }), ...(cacheBytes !== undefined && { cacheBytes }) }
 }
 
+function traceOf(given: OptionValues): Pick<NodeOptions, 'trace'> {
+  const { 'trace.otlp': url, 'trace.headers': headers, 'trace.service': service, 'trace.sample': sample } = given
+  return url === undefined ? {} : { trace: { url, service, sample, ...(headers && { headers }) } }
+}
+
 const hasPage = (given: FlagValues<'metrics.page' | 'metrics.port'>): boolean =>
   given['metrics.page'] === 'on' && given['metrics.port'] !== 'off'
 
@@ -260,6 +270,7 @@ export function nodeOptionsOf(
   const maxRequestsPerSec = given['l1.max-rps']
   const slotSec = given['l1.slot-seconds']
   const sequencerUrl = mode === 'consensus' ? undefined : given['sequencer.http']
+  const slowCallMs = given['rpc.slow-log']
   const secret = mode === 'all' ? undefined : secretOf(given, datadir, readSecret)
   return {
     ...chain,
@@ -285,6 +296,8 @@ export function nodeOptionsOf(
     ...(secret && { jwtSecret: () => secret }),
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
+    ...(slowCallMs !== undefined && { slowCallMs }),
+    ...traceOf(given),
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),

@@ -91,6 +91,13 @@ export const rpcFlags = inGroup(
       5_000,
       '5s',
     ),
+    'rpc.slow-log': duration(
+      {
+        modes,
+        doc: 'log each JSON-RPC call that takes at least this time, at most ten lines in ten seconds from each thread; default: none',
+      },
+      'a time such as 2s or 500ms',
+    ),
     'rpc.eth-proof-window': retention(
       {
         doc: 'blocks before the head with proofs (eth_getProof, execution witnesses), within --retain.history: a number of blocks, or a time; at least an hour and all blocks that are not finalized; default: an hour, and all with --retain.history all',

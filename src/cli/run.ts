@@ -31,23 +31,23 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
   for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)
   // a flag after the name of a subcommand belongs to the subcommand, even if both commands have a flag of that name
   if (command.commands) sub.enablePositionalOptions()
-  if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
+  const words = [command.argument, command.secondArgument].filter((one) => one !== undefined)
+  for (const { name, doc } of words) sub.argument(`<${name}>`, doc)
   for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
   for (const name of command.nodeFlags ?? []) sub.addOption(optionOf(name).hideHelp())
   if (command.nodeFlags) sub.addHelpText('after', '\nThe flags of basalt node are accepted too: basalt help node lists them.')
   sub.action(async (...given: unknown[]) => {
-    const argument = command.argument ? String(given[0]) : ''
-    const raw = optionsByName(sub, command)
-    done(await run(command, io, raw, argument))
+    const [first = '', second = ''] = words.map((_word, at) => String(given[at]))
+    done(await run(command, io, optionsByName(sub, command), first, second))
   })
 }
 
 /** Runs a command; a fault is written here when its text must not contain secrets. */
-async function run(command: Command, io: Io, raw: RawFlags, argument: string): Promise<number> {
-  if (!command.masksSecrets) return await command.run(io, raw, argument)
+async function run(command: Command, io: Io, raw: RawFlags, first: string, second: string): Promise<number> {
+  if (!command.masksSecrets) return await command.run(io, raw, first, second)
   const masked = withoutSecrets(io, knownSecrets(raw, io.env))
   try {
-    return await command.run(masked, raw, argument)
+    return await command.run(masked, raw, first, second)
   } catch (error) {
     if (!isFault(error) || (io.signal.aborted && error === io.signal.reason)) throw error
     masked.err.write(faultLine(error))

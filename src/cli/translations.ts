@@ -72,6 +72,12 @@ export const trueOrFalse: Translation = byTable({ true: 'true', false: 'false', 
 export const offUnlessTrue: Translation = byTable({ true: null, false: 'off', '1': null, '0': 'off' })
 export const offIfTrue: Translation = byTable({ true: 'off', false: null, '1': 'off', '0': null })
 
+/** URL of a collector, of all signals or of traces: both become the base URL. */
+export const collectorUrl: Translation = {
+  expected: 'a URL that begins with http:// or https://',
+  to: (value) => (URL.canParse(value) ? value.replace(/\/(?:v1\/traces\/?)?$/, '') : undefined),
+}
+
 /** A distance in blocks, the form of older configurations. */
 export const inBlocks: Translation = {
   expected: 'a number of blocks',

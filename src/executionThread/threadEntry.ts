@@ -32,6 +32,7 @@ import { agreeOnSchema, chainSchema } from '#store/schema'
 import { Tries } from '#trie/tries'
 import { createTxPool } from '#txpool/txPool'
 import type { BuiltFlashblock } from '#types/flashblock'
+import type { Hash } from '#types/ids'
 import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
 import { type Served, serveEngine, serveReader } from './executionServer.ts'
@@ -41,6 +42,7 @@ import { PublishedSequence } from './publishedSequence.ts'
 import { RemoteState } from './remoteState.ts'
 import type { PackedBlock } from './wire/packedBlocks.ts'
 import {
+  type ExecutedTrace,
   type ExecutionCacheBytes,
   journalDir,
   poolJournalDir,
@@ -126,6 +128,17 @@ function openCommitThread(
   return new CommitThread(dir, { ...settings, moving, memoryMaxBytes, pack, onWait: beat, onFailure, onMoved, onLog })
 }
 
+/** Returns a function that gives the times of the block that was executed last. */
+function createTracer(stages: StageTimes): (hash: Hash, ms: number) => ExecutedTrace {
+  let before = stages.ms
+  return (hash, ms) => {
+    const now = stages.ms
+    const since = { transactions: now.transactions - before.transactions, seal: now.seal - before.seal }
+    before = now
+    return { hash, endMs: systemClock.nowMs(), ms, stages: since }
+  }
+}
+
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
   const {
     port,
@@ -173,6 +186,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
   warmUp(evm)
   const stages = new StageTimes(systemClock)
+  const tracer = settings.isTraced ? createTracer(stages) : undefined
   const onStep = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
   await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep })
   await using execution = createExecution(
@@ -209,8 +223,9 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
         stages.ended('publish')
         if (opened) pool.onPublished(record)
       },
-      onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
-        outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
+      onExecuted({ hash, header: { number, gasUsed }, transactions }, ms): void {
+        const facts = { number, gasUsed, transactions: transactions.length, ms }
+        outbox.add({ kind: 'executed', facts: tracer ? { ...facts, trace: tracer(hash, ms) } : facts })
       },
       onPruned: (step) => outbox.add({ kind: 'pruned', step }),
     },

@@ -20,3 +20,19 @@ export function clientNameOf(address: string): string {
   const network = groupsOf(plain).slice(0, 4)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
+
+/** Returns the network of a client for the log, which shows no single client: 24 bits of an IPv4 address, 48 of an IPv6 address. */
+export function networkOfClient(address: string): string {
+  const plain = plainAddress(address)
+  switch (isIP(plain)) {
+    case 4:
+      return plain.replace(/\.\d+$/, '.0/24')
+    case 6:
+      return `${groupsOf(plain)
+        .slice(0, 3)
+        .map((group) => group.toString(16))
+        .join(':')}::/48`
+    default:
+      return 'unknown'
+  }
+}

@@ -41,6 +41,24 @@ it('lib/log: setLevel takes effect at once, also for children', () => {
   expect(written).toEqual(['heard'])
 })
 
+it('lib/log: the level of a module overrides that of the log, for all its children, until it follows the log again', () => {
+  const written: string[] = []
+  const log = createLog('warn', { write: (line) => void written.push((JSON.parse(line) as { msg: string }).msg) })
+  const [early, other] = [log.child('p2p'), log.child('rpc')]
+  expect(log.setModuleLevel('p2p', 'debug')).toBe(true)
+  expect(log.setModuleLevel('nothing', 'debug')).toBe(false)
+  early.debug('early')
+  log.child('p2p').debug('later')
+  other.info('unheard')
+  log.setLevel('error')
+  early.debug('still')
+  other.warn('unheard')
+  expect(log.levels()).toEqual({ level: 'error', modules: { p2p: 'debug', rpc: null } })
+  expect(log.setModuleLevel('p2p', undefined)).toBe(true)
+  early.warn('unheard')
+  expect(written).toEqual(['early', 'later', 'still'])
+})
+
 it("lib/log: a child writes its module's name on each line, the parent does not", () => {
   const { log, lines } = logTo('info')
   log.child('l1').warn('endpoint rests', { ms: 500 })

@@ -17,10 +17,16 @@ export interface Log {
 
 export type LogSink = { write(line: string): void }
 
-/** A log whose level can be changed at runtime; its children follow. */
+/** Level of a log, and of each module that has written or may write; null: the module follows the level of the log. */
+export type LogLevels = { readonly level: LogLevel; readonly modules: Readonly<Record<string, LogLevel | null>> }
+
+/** A log whose levels can be changed at runtime; its children follow. */
 export type RootLog = Log & {
   level(): LogLevel
+  levels(): LogLevels
   setLevel(level: LogLevel): void
+  /** @param level undefined: the module follows the level of the log @returns false: no module has this name */
+  setModuleLevel(module: string, level: LogLevel | undefined): boolean
 }
 
 /** Returns a log that passes each line to `write`. @param child returns the log of a module */
@@ -33,14 +39,30 @@ export function logTo(write: (level: LogLevel, message: string, fields?: LogFiel
 }
 
 type Threshold = { level: LogLevel }
+/** Threshold of a module; without a level that of the log applies. */
+type ModuleThreshold = { level: LogLevel | undefined }
+
+/** Modules come from the code: more names than this are an error there, and their level cannot be set. */
+const maxModules = 200
 
 const severity: Readonly<Record<LogLevel, number>> = { trace: 0, debug: 1, info: 2, warn: 3, error: 4 }
 
-function adapt(logger: pino.Logger, threshold: Threshold): Log {
+type Thresholds = { readonly root: Threshold; readonly modules: Map<string, ModuleThreshold> }
+
+function moduleThreshold({ modules }: Thresholds, module: string): ModuleThreshold {
+  const found = modules.get(module)
+  if (found) return found
+  const threshold: ModuleThreshold = { level: undefined }
+  if (modules.size < maxModules) modules.set(module, threshold)
+  return threshold
+}
+
+function adapt(logger: pino.Logger, thresholds: Thresholds, own: ModuleThreshold | undefined): Log {
+  const { root } = thresholds
   const write = (level: LogLevel, message: string, fields: LogFields = {}): void => {
-    if (severity[level] >= severity[threshold.level]) logger[level](fields, message)
+    if (severity[level] >= severity[own?.level ?? root.level]) logger[level](fields, message)
   }
-  return logTo(write, (module) => adapt(logger.child({ module }), threshold))
+  return logTo(write, (module) => adapt(logger.child({ module }), thresholds, moduleThreshold(thresholds, module)))
 }
 
 /** Serializes an error. A fault is expected, so its stack is omitted; its cause is one line, unless the message already contains it. */
@@ -53,7 +75,7 @@ function shownError(error: Error): unknown {
 
 /** Creates a log that writes JSON lines to the sink. A Fault field has message, code and fix; any other Error has type, message, stack and cause. */
 export function createLog(level: LogLevel, sink: LogSink): RootLog {
-  const threshold: Threshold = { level }
+  const thresholds: Thresholds = { root: { level }, modules: new Map() }
   const logger = pino(
     {
       level: 'trace',
@@ -65,10 +87,19 @@ export function createLog(level: LogLevel, sink: LogSink): RootLog {
     sink,
   )
   return {
-    ...adapt(logger, threshold),
-    level: () => threshold.level,
+    ...adapt(logger, thresholds, undefined),
+    level: () => thresholds.root.level,
+    levels(): LogLevels {
+      const modules = [...thresholds.modules].map(([module, { level: own }]) => [module, own ?? null] as const)
+      return { level: thresholds.root.level, modules: Object.fromEntries(modules.toSorted(([a], [b]) => (a < b ? -1 : 1))) }
+    },
     setLevel(next): void {
-      threshold.level = next
+      thresholds.root.level = next
+    },
+    setModuleLevel(module, next): boolean {
+      const threshold = thresholds.modules.get(module)
+      if (threshold) threshold.level = next
+      return threshold !== undefined
     },
   }
 }

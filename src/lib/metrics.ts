@@ -1,5 +1,8 @@
 import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
+import { type CounterCell, CounterCells } from './metrics/counterCells.ts'
 import { HistogramSeries } from './metrics/histogramSeries.ts'
+
+export type { CounterCell }
 
 /** Closed set of values of each label. */
 export type Labels = Readonly<Record<string, readonly string[]>>
@@ -9,12 +12,17 @@ type Spec<L extends Labels> = { readonly name: string; readonly help: string; re
 export type CounterSpec<L extends Labels> = Spec<L> & { readonly kind: 'counter' }
 export type GaugeSpec<L extends Labels> = Spec<L> & { readonly kind: 'gauge' }
 export type HistogramSpec<L extends Labels> = Spec<L> & { readonly kind: 'histogram'; readonly buckets: readonly number[] }
-export type MetricSpec = CounterSpec<Labels> | GaugeSpec<Labels> | HistogramSpec<Labels>
+/** A counter of cells, for hot paths and large label sets. */
+export type CellsSpec<L extends Labels> = Spec<L> & { readonly kind: 'cells' }
+export type MetricSpec = CounterSpec<Labels> | CellsSpec<Labels> | GaugeSpec<Labels> | HistogramSpec<Labels>
 
 /** Handle of a counter; `by` defaults to 1. */
 export type CounterHandle<L extends Labels> = { inc(labels: Values<L>, by?: number): void }
 export type GaugeHandle<L extends Labels> = { set(labels: Values<L>, value: number): void }
 export type HistogramHandle<L extends Labels> = { observe(labels: Values<L>, value: number): void }
+
+/** Handle of a counter whose series the caller keeps. */
+export type CellsHandle<L extends Labels> = { cell(labels: Values<L>): CounterCell }
 
 type HandleOf<S> =
   S extends CounterSpec<infer L>
@@ -23,7 +31,9 @@ type HandleOf<S> =
       ? GaugeHandle<L>
       : S extends HistogramSpec<infer L>
         ? HistogramHandle<L>
-        : never
+        : S extends CellsSpec<infer L>
+          ? CellsHandle<L>
+          : never
 export type Handles<T extends Readonly<Record<string, MetricSpec>>> = { readonly [K in keyof T]: HandleOf<T[K]> }
 
 /** The metrics of one module: the table for the reference docs, and `register`, which creates live handles (once per registry). */
@@ -35,6 +45,11 @@ export type MetricTable<T extends Readonly<Record<string, MetricSpec>>> = {
 /** Declares a counter: events since start. The name ends in `_total`. */
 export function counter<const L extends Labels = Record<never, never>>(name: string, help: string, labels?: L): CounterSpec<L> {
   return { kind: 'counter', name, help, labels: labels ?? ({} as L) }
+}
+
+/** Declares a counter whose series the caller finds once; series without a count are left out of a scrape. */
+export function counterCells<const L extends Labels>(name: string, help: string, labels: L): CellsSpec<L> {
+  return { kind: 'cells', name, help, labels }
 }
 
 /** Declares a gauge: a current value. */
@@ -57,7 +72,7 @@ const units = /_(seconds|bytes|ratio|blocks|block_number|transactions|gas|wei|in
 
 function checkName({ name, kind }: MetricSpec): void {
   const wellFormed = /^basalt(_[a-z0-9]+){2,}$/.test(name)
-  const ending = kind === 'counter' ? name.endsWith('_total') : units.test(name)
+  const ending = kind === 'counter' || kind === 'cells' ? name.endsWith('_total') : units.test(name)
   if (!wellFormed || !ending) throw new RangeError(`metric ${name}: expected basalt_<module>_<subject>_<unit>; a counter ends in _total`)
 }
 
@@ -98,7 +113,10 @@ function checkLabels(spec: MetricSpec, given: Readonly<Record<string, string>>):
   }
 }
 
-function createHandle(spec: MetricSpec, registry: Registry): CounterHandle<Labels> | GaugeHandle<Labels> | HistogramHandle<Labels> {
+function createHandle(
+  spec: MetricSpec,
+  registry: Registry,
+): CounterHandle<Labels> | GaugeHandle<Labels> | HistogramHandle<Labels> | CellsHandle<Labels> {
   const common = { name: spec.name, help: spec.help, labelNames: Object.keys(spec.labels), registers: [registry] }
   switch (spec.kind) {
     case 'counter': {
@@ -125,6 +143,11 @@ function createHandle(spec: MetricSpec, registry: Registry): CounterHandle<Label
       // the typings require a class of prom-client; the registry uses `name` and `get` only
       registry.registerMetric(series as unknown as Histogram)
       return series
+    }
+    case 'cells': {
+      const cells = new CounterCells(spec)
+      registry.registerMetric(cells as unknown as Counter) // as above
+      return cells
     }
   }
 }

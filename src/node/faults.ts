@@ -32,4 +32,9 @@ export const nodeFault = defineFaults({
     says: (d: { number: number }) => `block ${d.number} is older than Ecotone, whose rules fetched state needs`,
     fix: 'begin with a later block, or restore a snapshot: --snapshot',
   },
+  THREAD_UNMEASURED: {
+    severity: 'retry',
+    says: (d: { thread: number; reason: string }) => `/metrics has old values of RPC thread ${d.thread}: ${d.reason}`,
+    fix: 'a busy thread answers a later scrape; if it lasts, look at basalt_node_rpc_loop_lag_seconds',
+  },
 })

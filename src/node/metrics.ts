@@ -66,6 +66,10 @@ export const cacheMetrics = defineMetrics({
 export const rpcThreadsMetrics = defineMetrics({
   threads: gauge('basalt_node_rpc_threads', 'Threads that answer JSON-RPC'),
   ends: counter('basalt_node_rpc_thread_ends_total', 'RPC threads that ended by themselves; each is replaced'),
+  unmeasured: gauge('basalt_node_rpc_unmeasured_threads', 'RPC threads whose metrics in this scrape are of an earlier one'),
+  readFailures: counter('basalt_node_rpc_metric_failures_total', 'Failed reads of the metrics of an RPC thread by reason', {
+    why: ['late', 'failed'],
+  }),
 })
 
 /** Metrics of one RPC thread; a scrape shows the largest value of all threads. */
@@ -77,6 +81,14 @@ export const rpcThreadMetrics = defineMetrics({
   ),
 })
 
+/** Spans of `--trace.otlp`. */
+export const traceMetrics = defineMetrics({
+  spans: counter('basalt_trace_spans_total', 'Spans by outcome; dropped: the queue was full, rejected: the collector refused them', {
+    outcome: ['exported', 'dropped', 'rejected'],
+  }),
+  queue: gauge('basalt_trace_queue_entries', 'Spans that wait for the collector'),
+})
+
 export const forwardMetrics = defineMetrics({
   transactions: gauge(
     'basalt_node_forwarded_transactions',
@@ -86,4 +98,5 @@ export const forwardMetrics = defineMetrics({
 })
 export type CacheMetrics = Handles<(typeof cacheMetrics)['specs']>
 export type RpcThreadsMetrics = Handles<(typeof rpcThreadsMetrics)['specs']>
+export type TraceMetrics = Handles<(typeof traceMetrics)['specs']>
 export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

@@ -4,20 +4,24 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { ExecutionWorker } from '#executionThread/executionThread'
+import { toHex } from '#lib/hex'
 import type { P2pListening } from '#p2p/thread/protocol'
 import type { LocalPage } from '#page/page'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
+import type { Operator } from '#rpc/ports'
 import { createHeadLog } from './health/headLog.ts'
 import { createNodeMemory } from './memory/nodeMemory.ts'
 import { createNodeMetrics } from './metrics/nodeMetrics.ts'
 import type { NodeDeps } from './nodeDeps.ts'
 import { checkOptions, type NodeOptions } from './nodeOptions.ts'
 import { openHalves } from './parts/halves.ts'
+import { createProfiles } from './profiling/profiles.ts'
 import { createHeadFeed } from './serving/headFeed.ts'
 import { openServing } from './serving/openServing.ts'
 import { createPendingFeed } from './serving/pendingFeed.ts'
 import type { Urls } from './serving/servers.ts'
+import { createTracing } from './tracing/tracing.ts'
 
 /** A running node. Disposing stops consensus, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {
@@ -58,19 +62,25 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const meter = starting.use(createNodeMetrics({ registry, clock }, options))
   const log = meter.counting(deps.log)
   const memory = starting.use(createNodeMemory({ registry, clock }, options))
-  const parts = { ...deps, registry, log, memory }
+  const tracing = createTracing({ ...deps, registry, log }, options)
+  if (tracing) starting.use(tracing)
+  const parts = { ...deps, registry, log, memory, tracing }
+  const operator: Operator = {
+    log: 'setModuleLevel' in deps.log ? deps.log : undefined,
+    profiles: starting.use(createProfiles({ clock, log: log.child('profiles'), secrets: secretsOf(deps, options) }, options)),
+  }
   const stop = new AbortController()
 
   const heads = createHeadFeed()
   const preconfirmed = createPendingFeed(config)
   const headLog = starting.use(createHeadLog({ clock, log: log.child('execution') }, { hasDerivation: options.l1 !== undefined }))
-  const published: { publish(record: HeadRecord): void }[] = [heads, preconfirmed, headLog]
+  const published: { publish(record: HeadRecord): void }[] = [heads, preconfirmed, headLog, ...(tracing ? [tracing] : [])]
   const onPublish = (record: HeadRecord): void => {
     for (const part of published) part.publish(record)
   }
   const halves = starting.use(await openHalves({ ...parts, onPublish }, options, stop.signal))
   const serving = starting.use(
-    await openServing({ ...parts, adminLog: deps.log, meter, heads, preconfirmed, stop: stop.signal }, halves, options, (flashblocks) => {
+    await openServing({ ...parts, operator, meter, heads, preconfirmed, stop: stop.signal }, halves, options, (flashblocks) => {
       published.push(flashblocks)
     }),
   )
@@ -100,6 +110,11 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     stopped,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+/** Returns the texts that no profile contains: those of the caller, and the secret of the Engine API. */
+function secretsOf({ secrets = [] }: NodeDeps, { jwtSecret }: NodeOptions): readonly string[] {
+  return jwtSecret ? [...secrets, toHex(jwtSecret()).slice(2)] : secrets
 }
 
 /** Returns the progress of an execution half alone, which does not know the L1 head. */

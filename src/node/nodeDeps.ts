@@ -9,8 +9,10 @@ export type NodeDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly fetch: typeof fetch
-  /** admin_setLogLevel can change the level of a RootLog */
+  /** admin_setLogLevel can change the levels of a RootLog */
   readonly log: Log | RootLog
+  /** texts that no written profile contains; absent: none are known */
+  readonly secrets?: readonly string[]
   /** watches the execution thread; absent: it is not watched */
   readonly supervisor?: Supervisor
   /** Called right before and right after each transaction that moves the chain. */

@@ -86,6 +86,18 @@ export type ProofsOptions = {
   readonly stepPauseMs?: number
 }
 
+/** Where spans are sent. */
+export type TraceOptions = {
+  /** base URL of a collector of OpenTelemetry */
+  readonly url: string
+  /** of each request */
+  readonly headers?: Readonly<Record<string, string>>
+  /** name of the node in the collector */
+  readonly service: string
+  /** share of the blocks that are traced, from 0 to 1 */
+  readonly sample: number
+}
+
 export type NodeOptions = {
   readonly mode: NodeMode
   readonly config: RollupConfig
@@ -116,6 +128,10 @@ export type NodeOptions = {
   readonly flashblocks?: FlashblocksOptions
   /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized'
+  /** calls that take at least this time are logged; absent: none */
+  readonly slowCallMs?: number
+  /** absent: no spans are made */
+  readonly trace?: TraceOptions
   /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread answers */
   readonly rpcThreads?: number
   /** weakest grade of the block on which the state begins with which the node is ready; absent: attested */

@@ -23,6 +23,8 @@ export type P2pDeps = {
   readonly metrics: P2pMetrics
   /** absent: blocks built here are not gossiped */
   readonly signBlock?: BlockSigner
+  /** Called with each block before it is offered. @param latencyMs from its due time to its arrival */
+  readonly onBlock?: (payload: Payload, latencyMs: number) => void
 }
 
 /** Time without a block from connected peers after which gossip counts as silent. */
@@ -155,6 +157,7 @@ export class P2p implements AsyncDisposable {
     this.#lastBlockMs = this.#deps.clock.elapsedMs()
     this.#outcomes = { ...counts }
     this.#deps.metrics.latency.observe({}, latencyMs / 1_000)
+    this.#deps.onBlock?.(payload, latencyMs)
     this.#feed?.offer(payload)
   }
 

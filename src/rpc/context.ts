@@ -11,7 +11,7 @@ import type { Filters } from './filters/filters.ts'
 import type { TermsUse } from './filters/sharedMatchers.ts'
 import type { Metering } from './meterPorts.ts'
 import type { PendingFeed } from './pendingPorts.ts'
-import type { AdminNode, ChainReader, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
+import type { AdminNode, ChainReader, FeeMarket, HeadFeed, Operator, RollupNode } from './ports.ts'
 import type { SequencerLink } from './submitPorts.ts'
 import type { Notification } from './subscriptions/notification.ts'
 import type { Tracing } from './tracePorts.ts'
@@ -88,8 +88,11 @@ export type RollupContext = CallContext & {
   readonly peers?: PeerNetwork | undefined
 }
 
+/** Dependencies of the methods that both halves have for their operator. */
+export type OperatorContext = CallContext & { readonly operator: Operator }
+
 /** Dependencies of the operator's methods, in addition to those of the consensus half. */
-export type AdminContext = RollupContext & { readonly admin: AdminNode }
+export type AdminContext = RollupContext & OperatorContext & { readonly admin: AdminNode }
 
 /** Source of notifications, from `open` until the result is disposed of. */
 export type Feed = {

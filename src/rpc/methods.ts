@@ -1,5 +1,5 @@
-import type { AdminContext, EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
-import { adminMethods, poolAdminMethods } from './methods/admin/methods.ts'
+import type { AdminContext, EngineContext, EthContext, OperatorContext, RollupContext, SocketContext } from './context.ts'
+import { adminMethods, operatorMethods, poolAdminMethods } from './methods/admin/methods.ts'
 import { basaltMethods } from './methods/basalt/stateRange.ts'
 import { baseMethods } from './methods/base/methods.ts'
 import { debugMethods } from './methods/debug/methods.ts'
@@ -33,6 +33,12 @@ export const ethRegistry: Registry<EthContext> = withDiscovery<EthContext>([
 
 /** Methods of the execution half over WebSocket (port 8546) and the Unix socket: those of HTTP and subscriptions. */
 export const socketRegistry: Registry<SocketContext> = withDiscovery<SocketContext>([...ethRegistry.values(), ...socketMethods])
+
+/** Methods over the Unix socket: those of a WebSocket, and those of the operator. */
+export const ipcRegistry: Registry<SocketContext & OperatorContext> = withDiscovery<SocketContext & OperatorContext>([
+  ...socketRegistry.values(),
+  ...operatorMethods,
+])
 
 /** Methods of the engine port (8551): the Engine API, and the methods of the execution half for consensus clients that read through it. */
 export const engineRegistry: Registry<EngineContext> = withDiscovery<EngineContext>([

@@ -1,6 +1,6 @@
 import type { Eip1559Params } from '#chainspec/eip1559Config'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { LogLevel } from '#lib/logNames'
+import type { RootLog } from '#lib/log'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { ChainBlock, ChainView } from '#types/chainView'
 import type { Header } from '#types/header'
@@ -74,6 +74,33 @@ export interface AdminNode {
         stop(): Promise<AdminOutcome<Hash>>
       }
     | undefined
-  /** undefined: the log level is fixed */
-  readonly setLogLevel: ((level: LogLevel) => void) | undefined
+}
+
+/** Kinds of profiles: times of functions, allocations by function, every object of the heap. */
+export const profileKinds = ['cpu', 'heap', 'snapshot'] as const
+export type ProfileKind = (typeof profileKinds)[number]
+
+/** A profile that is taken, or the last one. */
+export type ProfileState = {
+  readonly state: 'running' | 'done' | 'failed'
+  readonly kind: ProfileKind
+  readonly thread: string
+  readonly file: string
+  /** of the written file */
+  readonly bytes?: number
+  readonly reason?: string
+}
+
+/** Control of the log and of profiles, which both halves have. */
+export interface Operator {
+  /** undefined: the levels are fixed */
+  readonly log: Pick<RootLog, 'levels' | 'setLevel' | 'setModuleLevel'> | undefined
+  readonly profiles: {
+    /** names of the threads that can be profiled */
+    threads(): readonly string[]
+    /** Begins a profile, which is written to a file of the node. */
+    start(kind: ProfileKind, thread: string, seconds: number): Promise<AdminOutcome<ProfileState>>
+    /** undefined: there was none */
+    state(): ProfileState | undefined
+  }
 }

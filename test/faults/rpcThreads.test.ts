@@ -100,6 +100,22 @@ it("faults/rpcThreads: sums metrics over all threads, and reports the node's hea
   for (const socket of sockets) socket.close()
 })
 
+it('faults/rpcThreads: counts calls by method over all threads, and logs slow ones on each', async () => {
+  await using node = await start({ slowCallMs: 0 })
+  const before = warned.length
+  await times(20, () => ask(node, 'eth_getBlockByNumber', 'latest', false))
+  await expect(ask(node, 'eth_getBalance', 'k3y-of-a-client', 'latest')).rejects.toMatchObject({ code: -32602 })
+  const scraped = await (await fetch(`${node.urls.metrics}/metrics`)).text()
+  expect(scraped).toMatch(/^basalt_rpc_method_calls_total\{method="eth_getBlockByNumber",outcome="result"\} 20$/m)
+  expect(scraped).toMatch(/^basalt_rpc_method_calls_total\{method="eth_getBalance",outcome="error"\} 1$/m)
+  expect(scraped).toMatch(/^basalt_rpc_method_milliseconds_total\{method="eth_getBlockByNumber"\} [\d.]+$/m)
+  expect(scraped).not.toMatch(/method="eth_chainId"/)
+  const lines = warned.slice(before).join('')
+  expect(lines).toMatch(/"msg":"slow request"|slow request/)
+  expect(lines).toMatch(/"client":"127\.0\.0\.0\/24","params":"\[latest,false\]"/)
+  expect(lines).not.toContain('k3y')
+})
+
 it('faults/rpcThreads: finds a filter and notifies of a transaction on any thread, including main', async () => {
   const node = await served
   const filters = await times(24, () => ask<string>(node, 'eth_newPendingTransactionFilter'))
@@ -180,7 +196,12 @@ it('faults/rpcThreads: replaces an unresponsive thread', async () => {
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
   const limits = { timeout: 20_000, interval: 100 }
   holdNewestThread()
+  const held = await scraped()
+  expect(held).toMatch(/^basalt_node_rpc_unmeasured_threads 1$/m)
+  expect(held).toMatch(/^basalt_node_rpc_metric_failures_total\{why="late"\} 1$/m)
+  expect(held).toMatch(/^basalt_faults_total\{code="THREAD_UNMEASURED"\} 1$/m)
   await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_thread_ends_total [1-9]/m), limits)
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_unmeasured_threads 0$/m), limits)
   await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_threads 2$/m), limits)
   await vi.waitFor(async () => expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0')), limits)
   expect(warned.join('')).toContain('stuck: no answer for ten seconds')

@@ -15,6 +15,7 @@ import { nodeFlags, nodeOptionsOf, publishedSecret, unusedSecretFile } from '../
 import { createLiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
+import { knownSecrets } from '../secrets.ts'
 import { aborted } from '../signal.ts'
 import { beginAnchored } from './anchored.ts'
 import { restoreFrom } from './snapshot.ts'
@@ -72,6 +73,7 @@ export const node: CommandBody = {
     }
 
     const { clock, supervisor } = io
+    const secrets = knownSecrets(raw, io.env)
     supervisor?.begin(endLines(options, output['log.format']))
     if (given.snapshot !== undefined && needsRestore(options.datadir)) {
       const command = `the same basalt node with --snapshot ${given.snapshot}`
@@ -86,9 +88,10 @@ export const node: CommandBody = {
     if (given.start === 'anchored' && needsRestore(options.datadir)) {
       log.info('chain begun', await beginAnchored({ clock, signal: io.signal }, log, given, options))
     }
-    await using running = await startNode({ clock, random: Math.random, fetch, log, ...(supervisor && { supervisor }) }, options).catch(
-      blameAddress,
-    )
+    await using running = await startNode(
+      { clock, random: Math.random, fetch, log, secrets, ...(supervisor && { supervisor }) },
+      options,
+    ).catch(blameAddress)
     const { http: rpc, rollup, ...urls } = running.urls
     const fork = latestFork(chain.config.schedule, Math.floor(clock.nowMs() / 1_000))
     log.info('node started', { chain: chain.name, fork, mode, rpc, rollup, ...urls, datadir: options.datadir })

@@ -57,6 +57,8 @@ export type WorkerSettings = {
   readonly watch: SharedArrayBuffer
   /** buffer of `PublishedSequence`, the same for all readers of the chain */
   readonly shown: SharedArrayBuffer
+  /** true: facts of executed blocks have their times */
+  readonly isTraced?: boolean
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
   /** present: a thread of its own writes the commits, which the parent process watches; absent: execution writes them */
@@ -175,8 +177,23 @@ export type FetchedAnswer =
 /** Messages of a reader. */
 export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall | StateCall }
 
-/** Facts of an executed block, for metrics. */
-export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
+/** Facts of an executed block, for metrics. `trace`: with `isTraced` only */
+export type ExecutedFacts = {
+  readonly number: number
+  readonly gasUsed: bigint
+  readonly transactions: number
+  readonly ms: number
+  readonly trace?: ExecutedTrace
+}
+
+/** Times of an executed block. The stages are zero for a block that was built. */
+export type ExecutedTrace = {
+  readonly hash: Hash
+  /** wall clock */
+  readonly endMs: number
+  readonly ms: number
+  readonly stages: Pick<StageTimes['ms'], 'transactions' | 'seal'>
+}
 
 /** Sizes that execution and its pool hold. */
 export type ExecutionSizes = ReturnType<Execution['sizes']> & {

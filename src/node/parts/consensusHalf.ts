@@ -23,12 +23,14 @@ import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions } from '../nodeOptions.ts'
 import { safeHeadTable } from '../storage/safeHeadTable.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
 import { openP2p } from './p2pPart.ts'
 import { openSequencer } from './sequencerPart.ts'
 
-export type ConsensusHalfDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly engine: Engine; readonly memory: Pick<NodeMemory, 'caches'> }
+export type ConsensusHalfDeps = PartDeps &
+  Pick<NodeDeps, 'kzg'> & { readonly engine: Engine; readonly memory: Pick<NodeMemory, 'caches'>; readonly tracing?: Tracing | undefined }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
 export type ConsensusHalfOptions = Pick<

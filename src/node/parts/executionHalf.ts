@@ -14,6 +14,7 @@ import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
+import type { SendersBy, Tracing } from '../tracing/tracing.ts'
 import { openProofs, retentionBeside } from './proofsPart.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
@@ -21,6 +22,7 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry' | 'f
   Pick<NodeDeps, 'supervisor' | 'onCommit'> & {
     readonly memory: Pick<NodeMemory, 'bytes' | 'caches' | 'guard' | 'collect'>
     readonly onPublish?: (record: HeadRecord) => void
+    readonly tracing?: Tracing | undefined
   }
 
 export type ExecutionHalfOptions = Pick<
@@ -39,13 +41,15 @@ export interface ExecutionHalf extends AsyncDisposable {
   proofsProblems(): readonly string[]
   /** gas of all blocks executed since the start */
   executedGas(): bigint
+  /** Returns how many senders were recovered by other threads in time, and by execution. */
+  senders(): SendersBy
   /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, of the proofs, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
-  const { registry, memory } = deps
+  const { registry, memory, tracing } = deps
   const { config, genesis, datadir, stateUrls, minFreeBytes, maxPayloadMs, rows, flashblocks, listen } = options
   const retention = options.proofs ? retentionBeside(options.retention, deps.log) : options.retention
   await using starting = new AsyncDisposableStack()
@@ -56,15 +60,21 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     stateUrls &&
     createStateSources({ ...deps, log: deps.log.child('state'), metrics: stateSourceMetrics.register(registry) }, { urls: stateUrls })
   let executedGas = 0n
+  const onCommit = (phase: 'begin' | 'end'): void => {
+    tracing?.commit(phase)
+    deps.onCommit?.(phase)
+  }
   const worker = await startExecutionWorker(
     {
       ...deps,
+      ...(tracing && { onCommit: (phase): void => onCommit(phase) }),
       genesis,
       ...(state && { state }),
       senders,
       history: createHistoryCaches((share) => memory.caches.lru('history', share)),
       onFlashblock: (flashblock) => publisher?.publish(flashblock),
-      onExecuted({ number, gasUsed, transactions, ms }): void {
+      onExecuted({ number, gasUsed, transactions, ms, trace }): void {
+        if (trace) tracing?.executed(trace)
         executedGas += gasUsed
         executed.blocks.inc({})
         executed.gas.inc({}, Number(gasUsed))
@@ -84,6 +94,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
     {
       ...{ dir: join(datadir, 'chain'), config, minFreeBytes, cacheBytes: memory.bytes, memoryMaxBytes: memory.guard.maxBytes },
+      ...(tracing && { isTraced: true }),
       ...(rows && { rows }),
       ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
       ...(retention && { retention }),
@@ -133,6 +144,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     ...{ execution, urls, collect },
     proofsProblems: () => proofs?.problems() ?? [],
     executedGas: () => executedGas,
+    senders: () => senders.facts,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

@@ -1,5 +1,6 @@
 import type { Engine } from '#engine/port'
 import { endpointOf, type NodeOptions } from '../nodeOptions.ts'
+import type { SendersBy } from '../tracing/tracing.ts'
 import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
 import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
@@ -41,8 +42,10 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
   const execution = mode === 'consensus' ? undefined : opening.use(await openExecutionHalf(deps, options))
   const endpoint = endpointOf(options)
   const remote = endpoint && openRemoteEngine(deps, endpoint, config, stop)
-  const engine = execution?.execution ?? remote
-  if (engine === undefined) throw new RangeError('a node without an execution half')
+  const plain = execution?.execution ?? remote
+  if (plain === undefined) throw new RangeError('a node without an execution half')
+  const senders = execution && ((): SendersBy => execution.senders())
+  const engine = deps.tracing?.engine(plain, 'followed-node', senders) ?? plain
   const proofs = options.proofs && execution
   const recorded = proofs && ((): number | undefined => lastRecorded(proofs.execution))
   const consensus =

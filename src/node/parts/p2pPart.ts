@@ -7,6 +7,7 @@ import { publishedPeersOf } from '#p2p/networks'
 import { P2p, type P2pDeps } from '#p2p/p2p'
 import type { PartDeps } from '../nodeDeps.ts'
 import type { NodeOptions, P2pOptions } from '../nodeOptions.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 
 export type P2pPartOptions = Pick<NodeOptions, 'config' | 'datadir' | 'version'> & { readonly p2p: P2pOptions }
 
@@ -24,8 +25,8 @@ function signerOf({ fetch }: Pick<PartDeps, 'fetch'>, { config, p2p: { blockSign
 }
 
 /** Joins the consensus network. @throws Fault P2P_PORT, P2P_PEER, P2P_KEY (fatal) */
-export async function openP2p(deps: PartDeps, options: P2pPartOptions): Promise<P2p> {
-  const { clock, registry } = deps
+export async function openP2p(deps: PartDeps & { readonly tracing?: Tracing | undefined }, options: P2pPartOptions): Promise<P2p> {
+  const { clock, registry, tracing } = deps
   const { config, datadir, version, p2p } = options
   const { identity, identityFile, unsafeSigner, blockSigner: _, ...settings } = p2p
   const folder = join(datadir, 'p2p')
@@ -34,7 +35,13 @@ export async function openP2p(deps: PartDeps, options: P2pPartOptions): Promise<
   const published = publishedPeersOf(config.l2ChainId)
   const signBlock = signerOf(deps, options)
   return await P2p.open(
-    { clock, log: deps.log, metrics: p2pMetrics.register(registry), ...(signBlock && { signBlock }) },
+    {
+      clock,
+      log: deps.log,
+      metrics: p2pMetrics.register(registry),
+      ...(signBlock && { signBlock }),
+      ...(tracing && { onBlock: tracing.gossiped.bind(tracing) }),
+    },
     {
       ...settings,
       bootnodes: settings.bootnodes.length > 0 ? settings.bootnodes : (published?.bootnodes ?? []),

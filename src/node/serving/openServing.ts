@@ -1,15 +1,18 @@
+import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
 import type { Heads } from '#engine/port'
+import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Clock } from '#lib/clock'
 import { createLocalPage, type LocalPage, type PageSource } from '#page/page'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
-import type { HeadFeed } from '#rpc/ports'
+import type { HeadFeed, Operator } from '#rpc/ports'
 import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
+import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
@@ -18,20 +21,22 @@ import { createForecast } from '../metrics/forecast.ts'
 import type { NodeMetricsMeter } from '../metrics/nodeMetrics.ts'
 import { scrape } from '../metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from '../metrics.ts'
-import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
+import type { PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
 import { createEngineSilence } from '../parts/engineSilence.ts'
+import type { ExecutionHalf } from '../parts/executionHalf.ts'
 import { type FlashblocksPart, openFlashblocks } from '../parts/flashblocksPart.ts'
 import type { Halves } from '../parts/halves.ts'
 import { isThreaded, type RpcThreads, startRpcThreads, withoutThreaded } from '../threads/rpcThreads.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { withCompletion } from './completedMethods.ts'
 import { startServers, type Urls } from './servers.ts'
 import { type EthServing, ethServing, rollupServing } from './serving.ts'
 
 export type ServingDeps = PartDeps & {
   readonly memory: NodeMemory
-  /** admin_setLogLevel can change the level of a RootLog */
-  readonly adminLog: NodeDeps['log']
+  readonly operator: Operator
+  readonly tracing?: Tracing | undefined
   readonly meter: NodeMetricsMeter
   readonly heads: HeadFeed
   readonly preconfirmed: PendingFeed
@@ -66,9 +71,21 @@ function healthSourcesOf(clock: Clock, { execution, consensus, trust }: Halves, 
   }
 }
 
+/** Returns the execution that flashblocks are executed by. */
+function followedOf({ execution }: ExecutionHalf, tracing: Tracing | undefined): Pick<ExecutionWorker, 'published' | 'pending'> {
+  if (tracing === undefined) return execution
+  const pending = tracing.pending(execution.pending)
+  return {
+    pending,
+    get published(): HeadRecord {
+      return execution.published
+    },
+  }
+}
+
 /** Starts the RPC threads; undefined when the main thread serves RPC itself. */
 async function openThreads(
-  { clock, log, registry, memory }: ServingDeps,
+  { clock, log, registry, memory, tracing }: ServingDeps,
   { execution }: Halves,
   context: Serving['context'],
   problems: () => readonly string[],
@@ -78,7 +95,7 @@ async function openThreads(
   const { sequencer, filters } = context
   const metrics = rpcThreadsMetrics.register(registry)
   return await startRpcThreads(
-    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics },
+    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics, tracing },
     {
       ...options,
       hasPending: hasPendingBlocks(options),
@@ -106,9 +123,12 @@ export async function openServing(
   await using opening = new AsyncDisposableStack()
   const silence = options.mode === 'execution' ? opening.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
   const shared = { ...deps, log: log.child('rpc'), consensus, silence, forwarding: forwardMetrics.register(registry) }
-  const eth = execution && opening.use(ethServing({ ...shared, execution: execution.execution }, options))
+  const eth =
+    execution && opening.use(ethServing({ ...shared, execution: execution.execution, senders: () => execution.senders() }, options))
   const { context } = eth?.parts ?? {}
-  const flashblocks = opening.use(openFlashblocks({ ...deps, execution: execution?.execution, sync: () => context?.chain.sync() }, options))
+  const flashblocks = opening.use(
+    openFlashblocks({ ...deps, execution: execution && followedOf(execution, deps.tracing), sync: () => context?.chain.sync() }, options),
+  )
   onFlashblocks(flashblocks)
 
   const sources = healthSourcesOf(clock, halves, eth?.watch)
@@ -141,15 +161,27 @@ export async function openServing(
       route: <Context>(registry: Registry<Context>): Registry<Context> =>
         withCompletion(registry, clock, async (wanted, withinMs) => execution?.execution.complete(wanted, withinMs)),
     },
-    rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
+    rollup:
+      consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, operator: deps.operator, signal: stop }, options),
+    operator: deps.operator,
     health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
     localPages: page?.pages(),
   }
+  const { slowCallMs } = options
+  const onSlow = deps.tracing && ((call: SlowCall): void => deps.tracing?.slow({ ...call, endMs: clock.nowMs() }))
+  const slow = slowCallMs === undefined ? undefined : createSlowLog({ clock, log: log.child('rpc'), onSlow }, slowCallMs)
   const listen = threads ? withoutThreaded(options.listen) : options.listen
   const servers = opening.use(
     await startServers(
-      { ...parts, log: log.child('rpc'), clock, metrics: rpcMetrics.register(registry), memory: { guard: memory.guard, answerBytes } },
+      {
+        ...parts,
+        log: log.child('rpc'),
+        clock,
+        metrics: rpcMetrics.register(registry),
+        memory: { guard: memory.guard, answerBytes },
+        slow,
+      },
       listen,
     ),
   )

@@ -1,17 +1,27 @@
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { type MemoryGuard, unboundedMemory } from '#lib/memoryGuard'
-import type { AdminContext, CallContext, CancellationToken, EthContext, RollupContext, SocketContext, Subscriptions } from '#rpc/context'
+import type {
+  AdminContext,
+  CallContext,
+  CancellationToken,
+  EthContext,
+  OperatorContext,
+  RollupContext,
+  SocketContext,
+  Subscriptions,
+} from '#rpc/context'
 import { createGates, type Gates } from '#rpc/limits/gates'
 import { type ApiKey, createRateLimiter, type RateLimiter, type RateLimitOptions } from '#rpc/limits/rateLimit'
-import { adminRegistry, ethRegistry, lookupRegistry, rollupRegistry, socketRegistry, withNamespaces } from '#rpc/methods'
+import { adminRegistry, ethRegistry, ipcRegistry, lookupRegistry, rollupRegistry, socketRegistry, withNamespaces } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
-import type { HeadFeed } from '#rpc/ports'
+import type { HeadFeed, Operator } from '#rpc/ports'
 import { createRegistry, type Registry } from '#rpc/registry'
 import { createEngineServer, type EngineServerDeps } from '#rpc/server/engineServer'
 import type { Pages } from '#rpc/server/healthPages'
 import { createRpcServer } from '#rpc/server/httpServer'
-import { createIpcServer } from '#rpc/server/ipcServer'
+import { createIpcServer, type IpcServerOptions } from '#rpc/server/ipcServer'
+import type { SlowCalls } from '#rpc/server/slowCalls'
 import { createWsServer } from '#rpc/server/wsServer'
 import { httpLimits, wsLimits } from '../memory/serverLimits.ts'
 
@@ -63,11 +73,13 @@ export type EthParts = {
   /** Routes calls to other threads by their parameters; absent: all methods run in this thread. */
   readonly route?: <Context>(registry: Registry<Context>) => Registry<Context>
   /** absent: no other half drives this one */
-  readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'cancellation'> }
+  readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused' | 'onCall'> & {
+    readonly context: Omit<EthContext, 'cancellation'>
+  }
 }
 
 /** Served parts of the consensus half; `admin` absent: no admin_* methods. */
-export type RollupParts = Omit<RollupContext, 'cancellation'> & { readonly admin?: AdminContext['admin'] }
+export type RollupParts = Omit<RollupContext, 'cancellation'> & { readonly admin?: Pick<AdminContext, 'admin' | 'operator'> }
 
 /** Memory of the process, and the bytes of it for answers and requests of this thread. */
 export type ServersMemory = { readonly guard: MemoryGuard; readonly answerBytes: number }
@@ -78,8 +90,12 @@ export type ServersDeps = {
   readonly metrics: RpcMetrics
   /** absent: not bounded */
   readonly memory?: ServersMemory
+  /** absent: slow calls are not reported */
+  readonly slow?: SlowCalls | undefined
   readonly eth: EthParts | undefined
   readonly rollup: RollupParts | undefined
+  /** absent: the methods of the operator are not served */
+  readonly operator?: Operator | undefined
   readonly health: Pages
   readonly metricsPages: Pages
   /** pages of the local page, on the metrics port; absent: it is not served */
@@ -101,6 +117,7 @@ type Common = {
   readonly clock: Clock
   readonly metrics: RpcMetrics
   readonly memory: MemoryGuard
+  readonly slow: SlowCalls | undefined
   readonly gates?: Gates
 }
 type LimiterOf = (options: RateLimitOptions | undefined) => RateLimiter | undefined
@@ -113,7 +130,7 @@ async function openEth(
   open: Open,
   common: Common,
   limiterOf: LimiterOf,
-  { eth, health, memory: { answerBytes } = unbounded }: ServersDeps,
+  { eth, health, operator, memory: { answerBytes } = unbounded }: ServersDeps,
   listen: ListenOptions,
 ): Promise<void> {
   if (eth === undefined) return
@@ -124,6 +141,14 @@ async function openEth(
     subscriptions,
   })
   const sockets = { ...common, contextOf: socketContextOf, heads, pending: context.filters, subscriptionBudget: context.filters.budget }
+  function openIpc(control: Operator | undefined, options: IpcServerOptions): Promise<Served> {
+    if (control === undefined) return createIpcServer({ ...sockets, registry: route(socketRegistry) }, options)
+    const contextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext & OperatorContext => ({
+      ...socketContextOf(cancellation, subscriptions),
+      operator: control,
+    })
+    return createIpcServer({ ...sockets, contextOf, registry: route(ipcRegistry) }, options)
+  }
   if (listen.http) {
     const contextOf = (cancellation: CancellationToken): EthContext => ({ ...context, cancellation })
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
@@ -144,7 +169,7 @@ async function openEth(
     await open('ws', createWsServer({ ...sockets, registry, limiter: limiterOf(rateLimit) }, options))
   }
   if (listen.ipc) {
-    await open('ipc', createIpcServer({ ...sockets, registry: route(socketRegistry) }, { ...listen.ipc, flag: 'ipc.path' }))
+    await open('ipc', openIpc(operator, { ...listen.ipc, flag: 'ipc.path' }))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine
@@ -156,7 +181,7 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
   const { admin, ...rollup } = parts
   const options = { ...listen, flag: 'rollup.port' }
   if (admin) {
-    const contextOf = (cancellation: CancellationToken): AdminContext => ({ ...rollup, admin, cancellation })
+    const contextOf = (cancellation: CancellationToken): AdminContext => ({ ...rollup, ...admin, cancellation })
     await open('rollup', createRpcServer({ ...common, pages, registry: adminRegistry, contextOf }, options))
   } else {
     const contextOf = (cancellation: CancellationToken): RollupContext => ({ ...rollup, cancellation })
@@ -183,7 +208,7 @@ async function openMetrics(open: Open, common: Common, pages: Pages, { eth, loca
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<Servers> {
-  const { log, clock, metrics, memory = unbounded, rollup, health, metricsPages } = deps
+  const { log, clock, metrics, memory = unbounded, rollup, health, metricsPages, slow } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const servers: Served[] = []
@@ -195,7 +220,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     servers.push(server)
     urls[name] = server.url
   }
-  const common = { log, clock, metrics, memory: memory.guard }
+  const common = { log, clock, metrics, memory: memory.guard, slow }
   const limiters: RateLimiter[] = []
   const limiterOf: LimiterOf = (options) => {
     const limiter = options && createRateLimiter(clock, options)

@@ -34,7 +34,7 @@ function adminOf(config: object = chain.config) {
     { config: config as RollupConfig },
   )
   const deps = { consensus: { inbox, forks }, log: silentLog, signal: new AbortController().signal }
-  const { admin = expect.fail() } = rollupServing(deps as never, { config, version: '1', isAdminOn: true } as NodeOptions)
+  const { admin: { admin } = expect.fail() } = rollupServing(deps as never, { config, version: '1', isAdminOn: true } as NodeOptions)
   return { admin, taken, forks }
 }
 const without = (payload: Payload, field: keyof Payload): Payload => {

@@ -10,7 +10,7 @@ import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
 import { createWasmEvm } from '#evm/wasmEvm'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { PendingFeed } from '#rpc/pendingPorts'
-import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
+import type { AdminNode, HeadFeed, Operator, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
@@ -18,7 +18,7 @@ import { codeBytesOf } from '../memory/cacheBudget.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import type { ForwardMetrics } from '../metrics.ts'
-import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
+import type { PartDeps } from '../nodeDeps.ts'
 import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
 import type { ConsensusHalf } from '../parts/consensusHalf.ts'
 import type { EngineSilence } from '../parts/engineSilence.ts'
@@ -26,6 +26,7 @@ import { createEngineWatch, type EngineWatch } from '../parts/engineWatch.ts'
 import { createSequencerLink } from '../parts/sequencerLink.ts'
 import { adminSequencer } from '../parts/sequencerPart.ts'
 import type { TrustPart } from '../parts/trustPart.ts'
+import type { SendersBy, Tracing } from '../tracing/tracing.ts'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
 import type { EthParts, RollupParts } from './servers.ts'
@@ -64,13 +65,18 @@ export function ethServing(
     readonly preconfirmed: PendingFeed
     /** absent: no other half drives this one */
     readonly silence: EngineSilence | undefined
+    readonly tracing?: Tracing | undefined
+    readonly senders: () => SendersBy
   },
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
-  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory } = deps
+  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
   const codeBytes = codeBytesOf(memory.mainBytes)
-  const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
+  const api =
+    consensus === undefined
+      ? createEngineApi({ engine: tracing?.engine(execution, 'engine-api', deps.senders) ?? execution, config, clock })
+      : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
@@ -99,6 +105,7 @@ export function ethServing(
       api: watch.api,
       jwtSecret,
       onRefused: (reason: string): void => silence?.refused(reason),
+      ...(tracing && { onCall: (): void => tracing.engineCall() }),
       context: { ...context, chain: watch.heard(context.chain) },
     }
   return { parts: { context, heads, ...(engine && { engine }) }, watch, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
@@ -111,7 +118,7 @@ export function rollupServing(
     readonly consensus: ConsensusHalf
     readonly trust: TrustPart | undefined
     readonly problems: () => readonly string[]
-    readonly log: NodeDeps['log']
+    readonly operator: Operator
     readonly signal: AbortSignal
   },
   { config, version, isAdminOn }: NodeOptions,
@@ -119,7 +126,12 @@ export function rollupServing(
   const { engine, consensus, trust, problems } = deps
   const { store } = consensus
   const rollup = createRollupNode({ config, status: () => consensus.status(), trust: () => trust?.record(), engine, store, problems })
-  return { rollup, version: `v${version}`, peers: consensus.p2p?.network, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
+  return {
+    rollup,
+    version: `v${version}`,
+    peers: consensus.p2p?.network,
+    ...(isAdminOn && { admin: { admin: adminNode({ ...deps, config }), operator: deps.operator } }),
+  }
 }
 
 /**
@@ -138,12 +150,10 @@ function mismatchOf(schedule: ForkSchedule, forks: Pick<ForkGate, 'faultAt'>, pa
 function adminNode({
   config,
   consensus: { inbox, sequencer, forks },
-  log,
   signal,
 }: {
   readonly config: RollupConfig
   readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer' | 'forks'>
-  readonly log: NodeDeps['log']
   readonly signal: AbortSignal
 }): AdminNode {
   return {
@@ -162,6 +172,5 @@ function adminNode({
       }
     },
     sequencer: sequencer && adminSequencer(sequencer),
-    setLogLevel: 'setLevel' in log ? (level): void => log.setLevel(level) : undefined,
   }
 }

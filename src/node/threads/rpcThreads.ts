@@ -16,8 +16,10 @@ import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import { ThreadReadings } from './threadReadings.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export type RpcThreadsDeps = {
@@ -33,9 +35,10 @@ export type RpcThreadsDeps = {
   /** filters of the main thread, which receive the same transactions as those of the other threads */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
   readonly metrics: RpcThreadsMetrics
+  readonly tracing?: Pick<Tracing, 'slow' | 'announced'> | undefined
 }
 
-export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback'> & {
+export type RpcThreadsOptions = Pick<NodeOptions, 'config' | 'version' | 'callTimeoutMs' | 'pendingFallback' | 'slowCallMs'> & {
   readonly count: number
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly memoryMaxBytes: number
@@ -61,8 +64,6 @@ export interface RpcThreads extends AsyncDisposable {
 const syncEveryMs = 250
 /** Delay before a thread that ended is replaced; doubled after each failed start. */
 const restartMs = { first: 100, most: 10_000 }
-/** Longest wait for the metrics of a busy thread. */
-const metricsTimeoutMs = 1_000
 
 /**
  * Refuses a port that another program has. The system does not: with many threads on one port, other processes of this user may listen there too.
@@ -109,8 +110,7 @@ class Threads implements RpcThreads {
   #feed: Disposable | undefined
   #sentSync = ''
   #learningFrom: number | undefined
-  /** last metrics of each thread */
-  readonly #measured: MetricValues[] = []
+  readonly #readings: ThreadReadings
   /** counts of ended threads */
   #past: MetricValues = []
   /** undefined: the keys of the options */
@@ -121,6 +121,7 @@ class Threads implements RpcThreads {
     this.#deps = deps
     this.#options = options
     this.#seats = new Array<RpcThread | undefined>(options.count).fill(undefined)
+    this.#readings = new ThreadReadings(deps)
     const { http, ws } = options.listen
     const shared = { reusePort: true } as const
     this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
@@ -146,14 +147,8 @@ class Threads implements RpcThreads {
   }
 
   async metrics(): Promise<readonly MetricValues[]> {
-    const late = Promise.withResolvers<undefined>()
-    using _timer = this.#deps.clock.after(metricsTimeoutMs, () => late.resolve(undefined))
-    const asked = this.#seats.map(async (seat, number) => {
-      const values = await Promise.race([seat?.link.ask('metrics'), late.promise]).catch(() => undefined)
-      this.#measured[number] = values ?? this.#measured[number] ?? []
-    })
-    await Promise.all(asked)
-    return [...this.#measured, this.#past]
+    await this.#readings.read(this.#seats)
+    return [...this.#readings.values, this.#past]
   }
 
   setApiKeys(keys: readonly ApiKey[]): void {
@@ -184,6 +179,7 @@ class Threads implements RpcThreads {
       cacheBytes,
       callTimeoutMs,
       pendingFallback,
+      slowCallMs,
       hasPending = false,
     } = this.#options
     const common = {
@@ -195,10 +191,17 @@ class Threads implements RpcThreads {
       cacheBytes,
       callTimeoutMs,
       pendingFallback,
+      slowCallMs,
       hasPending,
       listen: this.#listen,
     }
-    const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
+    const settings: RpcWorkerSettings = {
+      ...common,
+      chain: execution.reader(),
+      hasSequencer: sequencer !== undefined,
+      sync: sync(),
+      isTraced: this.#deps.tracing !== undefined,
+    }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {
       const urls = await thread.opened
@@ -214,7 +217,7 @@ class Threads implements RpcThreads {
   }
 
   #threadDeps(number: number): RpcThreadDeps {
-    const { clock, log, problems, sequencer } = this.#deps
+    const { clock, log, problems, sequencer, tracing } = this.#deps
     const link = (): SequencerLink => {
       if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
@@ -227,6 +230,8 @@ class Threads implements RpcThreads {
       send: (raw, condition) => link().send(raw, condition),
       forwarded: (hash) => link().forwarded(hash),
       status: (hash) => link().status(hash),
+      slow: (call) => tracing?.slow(call),
+      announced: (block, endMs) => tracing?.announced(block, `rpc-${number}`, endMs),
     }
     const onFailure = (error: unknown): void => log.error('message of an RPC thread failed', { thread: number, error })
     return { clock, answers, onFailure }
@@ -263,8 +268,7 @@ class Threads implements RpcThreads {
     this.#deps.metrics.threads.set({}, this.#running().length)
     if (this.#closing.signal.aborted) return
     this.#deps.metrics.ends.inc({})
-    this.#past = await counted([this.#past, this.#measured[number] ?? []])
-    this.#measured[number] = []
+    this.#past = await counted([this.#past, this.#readings.take(number)])
     this.#deps.log.error('RPC thread ended, replacing it', { thread: number, error })
     void this.#replace(number, restartMs.first)
   }

@@ -14,6 +14,7 @@ import { ethRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
 import type { SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
+import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createHistoryCaches } from '#state/historyCache'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
@@ -61,6 +62,20 @@ async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> 
   return await Promise.race([main.ask('problems'), late.promise])
 }
 
+/** Returns a function that reports the notified heads, each once. */
+function announcer(main: Main, clock: Clock): (record: HeadRecord) => void {
+  let last = ''
+  return ({ heads: { unsafe } }) => {
+    if (unsafe.hash !== last) main.tell('announced', { number: unsafe.number, hash: unsafe.hash }, clock.nowMs())
+    last = unsafe.hash
+  }
+}
+
+const reporter =
+  (main: Main, clock: Clock) =>
+  ({ params: _params, address: _address, ...call }: SlowCall): void =>
+    main.tell('slow', { ...call, endMs: clock.nowMs() })
+
 /** Cancels a call of another thread by time, because no message says that its client has left. */
 function cancellationFor(clock: Clock, timeoutMs: number): CancellationToken {
   const endMs = clock.elapsedMs() + timeoutMs
@@ -82,6 +97,7 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
   const { number, threads, config, version, listen, memoryMaxBytes, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } =
     settings
+  const { slowCallMs, isTraced } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
@@ -112,9 +128,11 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   try {
     const heads = createHeadFeed()
     const preconfirmed = createPendingFeed(config)
+    const announced = isTraced ? announcer(main, clock) : undefined
     const onPublish = (record: HeadRecord): void => {
       heads.publish(record)
       preconfirmed.publish(record)
+      announced?.(record)
     }
     const history = createHistoryCaches((share) => caches.lru('history', share))
     await using execution = await openExecutionReader(settings.chain, { clock, history, onPublish })
@@ -132,6 +150,9 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       {
         ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
         memory: { guard: memory, answerBytes },
+        ...(slowCallMs !== undefined && {
+          slow: createSlowLog({ clock, log, ...(isTraced && { onSlow: reporter(main, clock) }) }, slowCallMs),
+        }),
         eth: {
           ...{ context: opened.context, heads },
           route: (registry) =>

@@ -7,9 +7,11 @@ import type { Json } from '#rpc/json'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
+import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
+import type { SlowCallFacts } from '../tracing/tracing.ts'
 
 export type RpcWorkerSettings = {
   /** number of the thread, from 0; a filter's id begins with it */
@@ -25,11 +27,15 @@ export type RpcWorkerSettings = {
   readonly cacheBytes: CacheBytes
   readonly callTimeoutMs: number | undefined
   readonly pendingFallback: 'latest' | 'finalized' | undefined
+  /** as in the options of the node */
+  readonly slowCallMs: number | undefined
   /** the node has pending blocks */
   readonly hasPending: boolean
   /** transactions are forwarded through main's link */
   readonly hasSequencer: boolean
   readonly sync: SyncProgress | undefined
+  /** main makes spans of slow calls and of announced blocks */
+  readonly isTraced: boolean
 }
 
 /** A call for the thread that has its filter. */
@@ -60,6 +66,9 @@ export type ForRpcWorker = {
   send: SequencerLink['send']
   forwarded: SequencerLink['forwarded']
   status: SequencerLink['status']
+  slow(call: SlowCallFacts): void
+  /** Subscribers of the thread were notified of a block. @param endMs wall clock */
+  announced(block: BlockId, endMs: number): void
 }
 
 /** Calls and notices that an RPC thread takes from main. */

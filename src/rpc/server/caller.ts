@@ -9,7 +9,12 @@ export type Caller = {
   /** rate-limit bucket that pays for the calls; absent: no limit */
   readonly bucket?: Bucket | undefined
   readonly tally: Tally
+  /** the connection; absent: its other end has no address */
+  readonly peer?: Peer | undefined
 }
+
+/** The other end of a connection. A socket of node is one. */
+export type Peer = { readonly remoteAddress?: string | undefined }
 
 /** Number of calls of a body that were refused by a rate limit, and of all others. */
 export type Tally = { answered: number; overRate: number; retryAfterMs: number }
@@ -20,11 +25,13 @@ export const emptyTally = (): Tally => ({ answered: 0, overRate: 0, retryAfterMs
 export class ShareCaller implements Caller {
   readonly share: AnswerShare
   readonly bucket: Bucket | undefined
+  readonly peer: Peer | undefined
   readonly tally = emptyTally()
 
-  constructor(share: AnswerShare, bucket?: Bucket) {
+  constructor(share: AnswerShare, bucket?: Bucket, peer?: Peer) {
     this.share = share
     this.bucket = bucket
+    this.peer = peer
   }
 
   get isGone(): boolean {

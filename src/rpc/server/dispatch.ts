@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer'
 import type { Clock } from '#lib/clock'
 import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import type { CounterCell } from '#lib/metrics'
 import type { CancellationToken } from '../context.ts'
 import {
   internalError,
@@ -16,12 +17,13 @@ import {
 } from '../errors.ts'
 import { isJsonObject, type Result } from '../json.ts'
 import { createGates, type Gates } from '../limits/gates.ts'
-import type { RpcMetrics } from '../metrics.ts'
+import { type CallMetrics, methodLabel } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import { type AnswerLimits, answerBatch } from './batch.ts'
 import { parseBody } from './body.ts'
 import type { Caller } from './caller.ts'
 import { type Answer, answerWith, errorText, parseRequest, type Request, type RequestId } from './messages.ts'
+import type { SlowCalls } from './slowCalls.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
@@ -29,7 +31,9 @@ export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly contextOf: (cancellation: CancellationToken, caller: By) => Context
   /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
-  readonly metrics?: Pick<RpcMetrics, 'limitHits' | 'calls'> | undefined
+  readonly metrics?: CallMetrics | undefined
+  /** absent: slow calls are not reported */
+  readonly slow?: SlowCalls | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -52,27 +56,53 @@ function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' 
   return limit === 'queue' || limit === 'time' || limit === 'bytes' || limit === 'memory' ? limit : undefined
 }
 
-/** One running call. A class: a getter in an object literal costs too much per request. */
-class RunningCall implements CancellationToken {
-  readonly #caller: Caller
-  isLate = false
+type MethodCounts = { readonly result: CounterCell; readonly error: CounterCell; readonly milliseconds: CounterCell }
 
-  constructor(caller: Caller) {
-    this.#caller = caller
+/** A method of the registry and its counts; absent: nothing is counted. */
+type CountedMethod<Context> = { readonly method: Method<Context>; readonly counts: MethodCounts | undefined }
+
+/** One running call. A class: a getter in an object literal costs too much per request. */
+class RunningCall<Context, By extends Caller> implements CancellationToken {
+  readonly method: Method<Context>
+  readonly counts: MethodCounts | undefined
+  readonly params: readonly unknown[]
+  readonly caller: By
+  readonly begunMs: number
+  isLate = false
+  /** time until the call had its turn */
+  queueMs = 0
+
+  constructor({ method, counts }: CountedMethod<Context>, params: readonly unknown[], caller: By, begunMs: number) {
+    this.method = method
+    this.counts = counts
+    this.params = params
+    this.caller = caller
+    this.begunMs = begunMs
   }
 
   get isCancelled(): boolean {
-    return this.isLate || this.#caller.isGone
+    return this.isLate || this.caller.isGone
   }
+}
+
+function countedMethod<Context>(method: Method<Context>, metrics: CallMetrics | undefined): CountedMethod<Context> {
+  const label = methodLabel(method.name)
+  const counts = metrics && {
+    result: metrics.methodCalls.cell({ method: label, outcome: 'result' }),
+    error: metrics.methodCalls.cell({ method: label, outcome: 'error' }),
+    milliseconds: metrics.methodMilliseconds.cell({ method: label }),
+  }
+  return { method, counts }
 }
 
 /** Returns the function that runs a method in its gate and within the time of its cost class. */
 function createRunner<Context, By extends Caller>(
   { contextOf, clock }: Pick<DispatchDeps<Context, By>, 'contextOf' | 'clock'>,
   gates: Gates,
-): (method: Method<Context>, params: readonly unknown[], caller: By) => Result | Promise<Result> {
+): (call: RunningCall<Context, By>) => Result | Promise<Result> {
   /** Rejects when the time-out of the cost class expires, including the time spent waiting for a turn. */
-  async function inTime(call: RunningCall, cost: CostClass, work: () => Promise<Result>): Promise<Result> {
+  async function inTime(call: RunningCall<Context, By>, work: () => Promise<Result>): Promise<Result> {
+    const { cost } = call.method
     const { timeoutMs } = costClasses[cost]
     const late = Promise.withResolvers<never>()
     using _timer = clock.after(timeoutMs, () => {
@@ -96,7 +126,8 @@ function createRunner<Context, By extends Caller>(
   }
 
   /** Runs a method, without a promise when it is synchronous: such calls run many times per millisecond. */
-  function runNow(method: Method<Context>, params: readonly unknown[], caller: By, call: RunningCall): Result | Promise<Result> {
+  function runNow(call: RunningCall<Context, By>): Result | Promise<Result> {
+    const { method, params, caller } = call
     let result: Result | Promise<Result> | undefined
     try {
       result = method.call(contextOf(call, caller), params)
@@ -106,21 +137,22 @@ function createRunner<Context, By extends Caller>(
     return result instanceof Promise ? finish(result, method.cost) : result
   }
 
-  return (method, params, caller) => {
-    const { cost } = method
-    const call = new RunningCall(caller)
+  return (call) => {
+    const { cost } = call.method
     gates[cost].checkMemory()
     gates[cost].checkUnread()
     if (!gates[cost].enter()) {
-      return inTime(call, cost, async () => {
+      const sinceMs = clock.elapsedMs()
+      return inTime(call, async () => {
         await gates[cost].wait()
-        if (!call.isCancelled) return await runNow(method, params, caller, call)
+        call.queueMs = clock.elapsedMs() - sinceMs
+        if (!call.isCancelled) return await runNow(call)
         gates[cost].leave()
         throw timedOut()
       })
     }
-    const result = runNow(method, params, caller, call)
-    return result instanceof Promise ? inTime(call, cost, () => result) : result
+    const result = runNow(call)
+    return result instanceof Promise ? inTime(call, () => result) : result
   }
 }
 
@@ -128,8 +160,9 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   deps: DispatchDeps<Context, By>,
   limits: AnswerLimits,
 ): Dispatcher<By> {
-  const { registry, log, clock, metrics, gates = createGates() } = deps
+  const { registry, log, clock, metrics, slow, gates = createGates() } = deps
   const run = createRunner(deps, gates)
+  const countedMethods = new Map([...registry].map(([name, method]) => [name, countedMethod(method, metrics)] as const))
 
   /** Returns caller errors and temporary outages to the client. Any other error is logged and becomes −32603. */
   function errorOf(error: unknown, method: string): RpcError {
@@ -157,27 +190,42 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return errorText(id, error)
   }
 
-  function answerTo({ id = null, method, params }: Request, caller: By): Answer | Promise<Answer> {
-    const begunMs = clock.elapsedMs()
-    const definition = registry.get(method)
-    const measure = (): void => {
-      if (definition) metrics?.calls.observe({ class: definition.cost }, (clock.elapsedMs() - begunMs) / 1_000)
+  /** Counts an answered call. @param errorCode absent: it has a result */
+  function measure(call: RunningCall<Context, By>, answerBytes: number, errorCode?: number): void {
+    const { counts, method, params, caller, begunMs, queueMs } = call
+    const { name, cost } = method
+    const ms = clock.elapsedMs() - begunMs
+    metrics?.calls.observe({ class: cost }, ms / 1_000)
+    if (counts !== undefined) {
+      if (errorCode === undefined) counts.result.add(1)
+      else counts.error.add(1)
+      counts.milliseconds.add(ms)
     }
+    if (slow === undefined || ms < slow.thresholdMs) return
+    const address = caller.peer?.remoteAddress
+    slow.note({ ...{ method: name, cost, ms, queueMs, answerBytes, params, address }, ...(errorCode !== undefined && { errorCode }) })
+  }
+
+  function answerTo({ id = null, method, params }: Request, caller: By): Answer | Promise<Answer> {
+    const known = countedMethods.get(method)
+    const call = known && new RunningCall(known, params, caller, clock.elapsedMs())
     const failed = (error: unknown): string => {
-      measure()
-      return refusedText(id, errorOf(error, method), caller)
+      const refusal = errorOf(error, method)
+      const answer = refusedText(id, refusal, caller)
+      if (call) measure(call, answer.length, refusal.code)
+      return answer
     }
     const encoded = (result: Result): Answer => {
       const answer = answerWith(id, result)
       if (answer.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
-      measure()
+      if (call) measure(call, answer.length)
       caller.tally.answered++
       return answer
     }
     try {
-      pay(caller, definition === undefined ? 1 : costClasses[definition.cost].units)
-      if (definition === undefined) throw methodNotFound()
-      const result = run(definition, params, caller)
+      pay(caller, call === undefined ? 1 : costClasses[call.method.cost].units)
+      if (call === undefined) throw methodNotFound()
+      const result = run(call)
       return result instanceof Promise ? result.then(encoded).catch(failed) : encoded(result)
     } catch (error) {
       return failed(error)

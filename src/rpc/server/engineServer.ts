@@ -13,9 +13,12 @@ export type EngineServerDeps = {
   readonly jwtSecret: () => Uint8Array
   /** Called with the reason when a client sends an invalid token. */
   readonly onRefused?: ((reason: string) => void) | undefined
+  /** Called when a call begins, before its parameters are parsed. */
+  readonly onCall?: (() => void) | undefined
   readonly log: Log
   readonly clock: Clock
   readonly metrics?: RpcServerDeps<EngineContext>['metrics']
+  readonly slow?: RpcServerDeps<EngineContext>['slow']
 }
 
 /** A payload is one body, with the limit of other clients. Two of them fit at once. */
@@ -30,11 +33,14 @@ const maxSockets = 16
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function createEngineServer(
-  { api, eth, jwtSecret, onRefused, log, clock, metrics }: EngineServerDeps,
+  { api, eth, jwtSecret, onRefused, onCall, log, clock, metrics, slow }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
-  const contextOf = (cancellation: CancellationToken): EngineContext => ({ ...eth, engine: api, cancellation })
-  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics }
+  const contextOf = (cancellation: CancellationToken): EngineContext => {
+    onCall?.()
+    return { ...eth, engine: api, cancellation }
+  }
+  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics, slow }
   const refusalOf = bearerRule(clock, jwtSecret)
   const authorize = (authorization: string | undefined): string | undefined => {
     const refusal = refusalOf(authorization)

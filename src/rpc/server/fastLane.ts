@@ -227,7 +227,7 @@ class LaneConnection {
   /** Returns undefined after an internal error. Never throws or rejects. */
   #reply({ head, body, share, bucket }: PlainRequest): Reply | undefined | Promise<Reply | undefined> {
     const { dispatcher, log } = this.#lane.deps
-    const caller = new ShareCaller(share, bucket)
+    const caller = new ShareCaller(share, bucket, this.#socket)
     const replyOf = (answer: Answer | undefined): Reply | Promise<Reply> =>
       zippedFor(head.headers.get('accept-encoding'), answered(answer, caller.tally))
     const failed = (error: unknown): undefined => void log.error('rpc request failed', { error })

@@ -7,7 +7,7 @@ import type { MemoryGuard } from '#lib/memoryGuard'
 import type { CancellationToken } from '../context.ts'
 import type { Gates } from '../limits/gates.ts'
 import { type ClientIdentity, identityOf, type RateLimiter } from '../limits/rateLimit.ts'
-import type { RpcMetrics } from '../metrics.ts'
+import type { CallMetrics, RpcMetrics } from '../metrics.ts'
 import type { Registry } from '../registry.ts'
 import { ByteBudget } from './body.ts'
 import { createCallSockets } from './callSockets.ts'
@@ -20,6 +20,7 @@ import type { Cors } from './pages.ts'
 import type { PlainHead } from './plainRequest.ts'
 import { refuseUpgrade } from './refuseUpgrade.ts'
 import { keepAliveMs, plain, type Reply, ReplyHeads } from './reply.ts'
+import type { SlowCalls } from './slowCalls.ts'
 import { createSlowLane } from './slowLane.ts'
 import { UnreadTotal } from './unread.ts'
 
@@ -33,12 +34,14 @@ export type RpcServerDeps<Context> = {
   readonly limiter?: RateLimiter | undefined
   /** shared by the servers of the thread; absent: the server has its own */
   readonly gates?: Gates | undefined
+  /** absent: slow calls are not reported */
+  readonly slow?: SlowCalls | undefined
   /** of the process; absent: not bounded */
   readonly memory?: MemoryGuard | undefined
   readonly log: Log
   readonly clock: Clock
   /** absent: ended connections appear in the log only */
-  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits' | 'calls' | 'evictions'> | undefined
+  readonly metrics?: (CallMetrics & Pick<RpcMetrics, 'unreadEnds' | 'evictions'>) | undefined
 }
 
 export type RpcServerOptions = Listen & {

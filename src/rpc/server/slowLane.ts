@@ -127,7 +127,7 @@ export function createSlowLane(
     const share = unreadBy(request.socket).share()
     response.once('close', () => share[Symbol.dispose]())
     try {
-      const reply = await replyTo(request, new ShareCaller(share, bucketOf(request)))
+      const reply = await replyTo(request, new ShareCaller(share, bucketOf(request), request.socket))
       if (reply === undefined) request.destroy()
       else if (!share.isGone) send(response, reply, share, reply.isLast === true || isClosing())
     } catch (error) {

@@ -12,7 +12,7 @@ import type { CancellationToken, Subscriptions } from '../context.ts'
 import { filterMemoryBytes } from '../filters/filters.ts'
 import type { Gates } from '../limits/gates.ts'
 import { type ClientIdentity, identityOf, type RateLimiter } from '../limits/rateLimit.ts'
-import type { RpcMetrics } from '../metrics.ts'
+import type { CallMetrics, RpcMetrics } from '../metrics.ts'
 import type { Registry } from '../registry.ts'
 import { type AudienceDeps, createAudience } from '../subscriptions/audience.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from '../subscriptions/connection.ts'
@@ -24,6 +24,7 @@ import { isHostAllowed, isLoopback } from './hosts.ts'
 import type { RpcServer } from './httpServer.ts'
 import { PartialMessages } from './partialMessages.ts'
 import { refuseUpgrade } from './refuseUpgrade.ts'
+import type { SlowCalls } from './slowCalls.ts'
 import { UnreadTotal } from './unread.ts'
 
 export type WsServerDeps<Context> = AudienceDeps & {
@@ -36,11 +37,13 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly gates?: Gates | undefined
   /** of the process; absent: not bounded */
   readonly memory?: MemoryGuard | undefined
+  /** absent: slow calls are not reported */
+  readonly slow?: SlowCalls | undefined
   /** budget of filters and subscriptions, shared by the servers of the thread; absent: the server has its own */
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
-  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits' | 'calls' | 'evictions'>
+  readonly metrics: CallMetrics & Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'evictions'>
 }
 
 export type WsServerOptions = Listen & {
@@ -98,12 +101,12 @@ const full: Refusal = { why: 'full', status: 503, says: 'too many connections, t
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createWsServer<Context>(deps: WsServerDeps<Context>, options: WsServerOptions): Promise<RpcServer> {
-  const { registry, log, clock, metrics, limiter, gates } = deps
+  const { registry, log, clock, metrics, limiter, gates, slow } = deps
   const limits = { ...defaultWsLimits, ...options.limits }
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const origins = options.origins ?? []
   const contextOf = (cancellation: CancellationToken, caller: SocketCaller): Context => deps.contextOf(cancellation, caller.subscriptions)
-  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, log, clock }, limits)
+  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, slow, log, clock }, limits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const partialMessages = new PartialMessages(limits.maxHeldBytes)
@@ -125,12 +128,18 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
 
   function accept(socket: WebSocket, identity: ClientIdentity, slot: ConnectionSlot): Connection {
     const bucket = limiter?.bucketOf(identity)
-    const connection = new Connection(socket, connectionDeps, limits, { bucket, slot }, (why) => {
-      slot[Symbol.dispose]()
-      connections.delete(connection)
-      metrics.sockets.set({}, connections.size)
-      metrics.socketEnds.inc({ why })
-    })
+    const connection = new Connection(
+      socket,
+      connectionDeps,
+      limits,
+      { bucket, slot, peer: { remoteAddress: identity.address } },
+      (why) => {
+        slot[Symbol.dispose]()
+        connections.delete(connection)
+        metrics.sockets.set({}, connections.size)
+        metrics.socketEnds.inc({ why })
+      },
+    )
     connections.add(connection)
     metrics.sockets.set({}, connections.size)
     return connection

@@ -8,7 +8,7 @@ import { serverBusy } from '../errors.ts'
 import type { Bucket } from '../limits/rateTable.ts'
 import { costClasses } from '../registry.ts'
 import type { ByteBudget } from '../server/body.ts'
-import { type Caller, emptyTally } from '../server/caller.ts'
+import { type Caller, emptyTally, type Peer } from '../server/caller.ts'
 import type { ConnectionSlot } from '../server/connectionSlots.ts'
 import type { Dispatcher } from '../server/dispatch.ts'
 import { type Answer, errorText } from '../server/messages.ts'
@@ -84,6 +84,7 @@ export class Connection {
   readonly #limits: ConnectionLimits
   readonly #bucket: Bucket | undefined
   readonly #slot: ConnectionSlot
+  readonly #peer: Peer | undefined
   readonly #asked = new Map<string, Asked>()
   readonly #room: SubscriptionRoom
   readonly #active = new Map<string, Active>()
@@ -103,11 +104,12 @@ export class Connection {
     socket: MessageSocket,
     deps: ConnectionDeps,
     limits: ConnectionLimits,
-    { bucket, slot }: { readonly bucket: Bucket | undefined; readonly slot: ConnectionSlot },
+    { bucket, slot, peer }: { readonly bucket: Bucket | undefined; readonly slot: ConnectionSlot; readonly peer?: Peer },
     onGone: (why: End) => void,
   ) {
     this.#bucket = bucket
     this.#slot = slot
+    this.#peer = peer
     this.#socket = socket
     this.#outbox = new Outbox(socket)
     this.#deps = deps
@@ -292,6 +294,7 @@ export class Connection {
       share,
       tally: emptyTally(),
       bucket: this.#bucket,
+      peer: this.#peer,
       subscriptions: {
         subscribe: (subscription): string => {
           const room = this.#room.take(subscription.use)

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { encodeBlob } from '#derive/codec/blob'
 import { encodeFrames } from '#derive/codec/frame'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
@@ -27,12 +29,18 @@ const l1Blocks: readonly (readonly Sent[])[] = [
   [{ from: batcher, input: '0x', blobs: 3 }],
 ]
 const hashOf = (block: number, at: number): string => `0x${block.toString(16).padStart(32, '0')}${at.toString(16).padStart(32, '0')}`
+const commitment = (blob: number): string => toHex(new Uint8Array(48).fill(blob + 1))
+const versionedHash = (blob: number): string =>
+  `0x01${createHash('sha256')
+    .update(Buffer.from(commitment(blob).slice(2), 'hex'))
+    .digest('hex')
+    .slice(2)}`
 const blockOf = (number: number) => ({
   number: quantity(number),
   timestamp: quantity(1_200_000 + (number - 100) * 12),
   transactions: (l1Blocks[number - 100] ?? []).map(({ from, input, blobs = 0, to = inbox }, at) => ({
     ...{ hash: hashOf(number, at), from, to, input },
-    ...(blobs > 0 && { blobVersionedHashes: Array(blobs).fill(hashOf(0, 0)) }),
+    ...(blobs > 0 && { blobVersionedHashes: Array.from({ length: blobs }, (_none, blob) => versionedHash(blob)) }),
   })),
 })
 const l1: NonNullable<ScriptedServer['rpc']> = {
@@ -53,6 +61,20 @@ const node: NonNullable<ScriptedServer['rpc']> = {
       ? { result: { transactions: [] } }
       : { result: { number: at, timestampMs: quantity(1_199_960_000 + Number(at) * 200), timestamp: '0x0', size: quantity(500) } },
 }
+
+const otherChannel = `0x${'02'.repeat(16)}` as const
+const blobFrames = (number: number): Uint8Array =>
+  encodeFrames([{ channelId: otherChannel, number, data: new Uint8Array(5_000), isLast: number === 2 }])
+const blobs = [0, 1, 2].map((number) => toHex(encodeBlob(blobFrames(number))))
+/** Beacon API of these blocks: 12 s slots from 1,199,688 s on. */
+const times = {
+  '/eth/v1/beacon/genesis': { body: JSON.stringify({ data: { genesis_time: '1199688' } }) },
+  '/eth/v1/config/spec': { body: JSON.stringify({ data: { SECONDS_PER_SLOT: '12' } }) },
+}
+const slot = (1_200_036 - 1_199_688) / 12
+const newPath = `/eth/v1/beacon/blobs/${slot}?versioned_hashes=${[0, 1, 2].map(versionedHash).join(',')}`
+const sidecars = (...numbers: readonly number[]): string =>
+  JSON.stringify({ data: numbers.map((number) => ({ index: String(number), blob: blobs[number], kzg_commitment: commitment(number) })) })
 
 async function run(args: readonly string[], servers: { node?: ScriptedServer; l1?: ScriptedServer } = {}) {
   await using chain = await serveNode(servers.node ?? { rpc: node })
@@ -89,7 +111,7 @@ inbox      ${inbox}
 batcher    ${batcher}
 batches    3 transactions, 1 with 3 blobs, 2 with 248 B of calldata, 1 from other senders ignored
 interval   24 s, from 12 s to 24 s
-channels   1 seen, 1 closed, 2 frames
+channels   1 seen, 1 closed, 2 frames, blobs are read with --l1.beacon
 fees       0.00030000000393216 ETH: execution 0.0003 ETH, blobs 0.00000000000393216 ETH
 L2         240 blocks (61 to 300), 120.0 kB
 cost       2.5 gwei for an L2 byte, 1250 gwei for a block
@@ -128,6 +150,42 @@ it.each<[string, { node?: ScriptedServer; l1?: ScriptedServer }, RegExp]>([
   expect(err).toMatch(line)
   expect(err).not.toContain('k3y')
   expect(err.match(/\n/g)).toHaveLength(1)
+})
+
+it.each<[string, ScriptedServer['pages'], Partial<DaFacts>]>([
+  [
+    'selected by hash',
+    { ...times, [newPath]: { body: JSON.stringify({ data: blobs }) } },
+    { channels: { seen: 2, closed: 2, frames: 5, malformed: 0 }, blobs: { read: 3, missing: 0, reason: null } },
+  ],
+  [
+    'as sidecars, in any order, one of them missing',
+    { ...times, [`/eth/v1/beacon/blob_sidecars/${slot}`]: { body: sidecars(2, 0) } },
+    {
+      channels: { seen: 2, closed: 2, frames: 4, malformed: 0 },
+      blobs: { read: 2, missing: 1, reason: 'the beacon node does not have all of them' },
+    },
+  ],
+  [
+    'that are malformed',
+    { ...times, [newPath]: { body: JSON.stringify({ data: [blobs[0], `0x${'ff'.repeat(131_072)}`, '0x00'] }) } },
+    { channels: { seen: 2, closed: 1, frames: 3, malformed: 2 }, blobs: { read: 3, missing: 0, reason: null } },
+  ],
+  [
+    'that are no hex',
+    { ...times, [newPath]: { body: JSON.stringify({ data: ['x', 'y', 'z'] }) } },
+    { channels: { seen: 1, closed: 1, frames: 2, malformed: 0 }, blobs: { read: 0, missing: 3, reason: 'HTTP 404' } },
+  ],
+  [
+    'of a server that is no beacon API',
+    {},
+    { channels: { seen: 1, closed: 1, frames: 2, malformed: 0 }, blobs: { read: 0, missing: 3, reason: 'HTTP 404' } },
+  ],
+])('cli/commands/da: decodes frames of blobs %s', async (_which, pages = {}, expected) => {
+  await using beacon = await serveNode({ pages })
+  const { code, out, err } = await run(['--blocks', '4', '--json', '--l1.beacon', `${beacon.url}/`])
+  expect([code, err]).toEqual([0, ''])
+  expect(JSON.parse(out)).toMatchObject(expected)
 })
 
 it('cli/commands/da: needs an L1 endpoint (MISSING_FLAG)', async () => {

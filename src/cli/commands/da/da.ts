@@ -9,11 +9,12 @@ import { NodeClient } from '../../localNode/nodeClient.ts'
 import { sendByHttp } from '../../localNode/sendByHttp.ts'
 import { readFlags } from '../../readFlags.ts'
 import { l1AttributesOf } from '../lookup/l1Attributes.ts'
-import { daFacts } from './daFacts.ts'
+import { readBlobs } from './daBlobs.ts'
+import { daFacts, ownTransactions } from './daFacts.ts'
 import { readL1Window, readL2Window, readOne } from './daReads.ts'
 import { daText } from './daView.ts'
 
-const names = [...addressFlags, 'l1.rpc', 'da.blocks', 'json'] as const satisfies readonly FlagName[]
+const names = [...addressFlags, 'l1.rpc', 'l1.beacon', 'l1.slot-seconds', 'da.blocks', 'json'] as const satisfies readonly FlagName[]
 
 type Rollup = { readonly client: NodeClient; readonly inbox: string; readonly batcher: string }
 
@@ -58,7 +59,16 @@ export const da: CommandBody = {
     const { client: rollup, inbox, batcher: first } = await rollupOf([...pages.toReversed(), node])
     const batcher = (await currentBatcher(node)) ?? first
     const window = await readL1Window(new NodeClient(deps, endpointOf(new URL(l1Url))), inbox, given['da.blocks'])
-    const facts = daFacts(inbox, batcher, window, await readL2Window(node, rollup, window))
+    const [beaconUrl] = given['l1.beacon'] ?? []
+    const blobs =
+      beaconUrl === undefined
+        ? undefined
+        : await readBlobs(
+            { deps, endpoint: endpointOf(new URL(beaconUrl)), signal: io.signal },
+            ownTransactions(window, batcher),
+            given['l1.slot-seconds'],
+          )
+    const facts = daFacts(inbox, batcher, window, await readL2Window(node, rollup, window), blobs)
     io.out.write(given.json ? `${JSON.stringify(facts)}\n` : daText(facts))
     return exitCodes.done
   },

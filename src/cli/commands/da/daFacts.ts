@@ -1,4 +1,5 @@
 import { decodeFrames } from '#derive/codec/frame'
+import type { BlobData } from './daBlobs.ts'
 import type { InboxTransaction, L1Window, L2Window } from './daReads.ts'
 
 /** Least, median and largest of some values. */
@@ -21,8 +22,10 @@ export type DaFacts = {
   }
   /** time between two of them, and since the last one until the newest L1 block */
   readonly intervalSec: Spread | null
-  /** of transactions with calldata; those of blobs are not read */
+  /** of transactions with calldata, and of blobs that were read; null: of none. malformed: transactions with calldata, and blobs */
   readonly channels: { readonly seen: number; readonly closed: number; readonly frames: number; readonly malformed: number } | null
+  /** null: no beacon API is named. reason: why blobs are missing */
+  readonly blobs: { readonly read: number; readonly missing: number; readonly reason: string | null } | null
   readonly fees: { readonly executionWei: string; readonly blobWei: string; readonly totalWei: string }
   /** L2 blocks that became safe, and their bytes; estimated from `measured` blocks if these are fewer */
   readonly l2: {
@@ -44,10 +47,18 @@ function spreadOf(values: readonly number[]): Spread | null {
   return least === undefined || median === undefined || most === undefined ? null : { least, median, most }
 }
 
-function channelsOf(transactions: readonly InboxTransaction[]): DaFacts['channels'] {
-  const own = transactions.filter(({ blobs }) => blobs === 0)
+/** Returns the data of each transaction with calldata, and of each blob that was read; undefined: malformed. */
+function batcherData(transactions: readonly InboxTransaction[], blobs: BlobData | undefined): readonly (Uint8Array | undefined)[] {
+  return transactions.flatMap(({ input, blobHashes }) => {
+    if (blobHashes.length === 0) return [input]
+    return blobHashes.filter((hash) => blobs?.byHash.has(hash)).map((hash) => blobs?.byHash.get(hash))
+  })
+}
+
+function channelsOf(transactions: readonly InboxTransaction[], blobs: BlobData | undefined): DaFacts['channels'] {
+  const own = batcherData(transactions, blobs)
   if (own.length === 0) return null
-  const decoded = own.map(({ input }) => decodeFrames(input))
+  const decoded = own.map((data) => (data ? decodeFrames(data) : ({ kind: 'malformed' } as const)))
   const frames = decoded.flatMap((one) => (one.kind === 'decoded' ? one.value : []))
   return {
     seen: new Set(frames.map(({ channelId }) => channelId)).size,
@@ -57,11 +68,22 @@ function channelsOf(transactions: readonly InboxTransaction[]): DaFacts['channel
   }
 }
 
+function blobsOf(transactions: readonly InboxTransaction[], blobs: BlobData | undefined): DaFacts['blobs'] {
+  if (blobs === undefined) return null
+  const hashes = transactions.flatMap(({ blobHashes }) => blobHashes)
+  const read = hashes.filter((hash) => blobs.byHash.has(hash)).length
+  return { read, missing: hashes.length - read, reason: blobs.reason ?? null }
+}
+
 const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n)
 
-/** Returns the facts of a window. Pure. @param batcher address whose transactions count */
-export function daFacts(inbox: string, batcher: string, window: L1Window, l2: L2Window | undefined): DaFacts {
-  const own = window.transactions.filter(({ from }) => from === batcher)
+/** Returns the transactions of a batcher. */
+export const ownTransactions = ({ transactions }: L1Window, batcher: string): readonly InboxTransaction[] =>
+  transactions.filter(({ from }) => from === batcher)
+
+/** Returns the facts of a window. Pure. @param batcher address whose transactions count @param blobs undefined: they are not read */
+export function daFacts(inbox: string, batcher: string, window: L1Window, l2: L2Window | undefined, blobs?: BlobData): DaFacts {
+  const own = ownTransactions(window, batcher)
   const [execution, blob] = [sum(own.map(({ executionFee }) => executionFee)), sum(own.map(({ blobFee }) => blobFee))]
   const total = execution + blob
   const times = own.map(({ l1TimeSec }) => l1TimeSec)
@@ -73,14 +95,15 @@ export function daFacts(inbox: string, batcher: string, window: L1Window, l2: L2
     transactions: {
       count: own.length,
       failed: own.filter(({ succeeded }) => !succeeded).length,
-      withCalldata: own.filter(({ blobs }) => blobs === 0).length,
-      withBlobs: own.filter(({ blobs }) => blobs > 0).length,
-      blobs: own.reduce((count, { blobs }) => count + blobs, 0),
-      calldataBytes: own.reduce((count, { blobs, input }) => count + (blobs === 0 ? input.length : 0), 0),
+      withCalldata: own.filter(({ blobHashes }) => blobHashes.length === 0).length,
+      withBlobs: own.filter(({ blobHashes }) => blobHashes.length > 0).length,
+      blobs: own.reduce((count, { blobHashes }) => count + blobHashes.length, 0),
+      calldataBytes: own.reduce((count, { blobHashes, input }) => count + (blobHashes.length === 0 ? input.length : 0), 0),
       fromOthers: window.transactions.length - own.length,
     },
     intervalSec: spreadOf(times.slice(1).map((time, at) => time - (times[at] ?? time))),
-    channels: channelsOf(own),
+    channels: channelsOf(own, blobs),
+    blobs: blobsOf(own, blobs),
     fees: { executionWei: execution.toString(), blobWei: blob.toString(), totalWei: total.toString() },
     l2: l2 ? { from: l2.from, to: l2.to, blocks, bytes, measured: l2.measured } : null,
     weiPerL2Byte: bytes === 0 ? null : Number(total) / bytes,

@@ -21,7 +21,8 @@ export type InboxTransaction = {
   readonly l1Block: number
   readonly l1TimeSec: number
   readonly input: Uint8Array
-  readonly blobs: number
+  /** versioned hashes of its blobs */
+  readonly blobHashes: readonly string[]
   readonly succeeded: boolean
   readonly executionFee: bigint
   readonly blobFee: bigint
@@ -107,7 +108,7 @@ function foundIn(block: Json, inbox: string): { readonly timeSec: number; readon
       l1Block: numberField(block, 'number'),
       l1TimeSec: timeSec,
       input: bytesField(one, 'input'),
-      blobs: has(one, 'blobVersionedHashes') ? listOf(one['blobVersionedHashes'], 'blobVersionedHashes').length : 0,
+      blobHashes: has(one, 'blobVersionedHashes') ? listOf(one['blobVersionedHashes'], 'blobVersionedHashes').map(String) : [],
     }))
   return { timeSec, found }
 }

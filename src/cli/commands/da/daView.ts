@@ -19,10 +19,15 @@ function transactionsText({
   return [`${count(all)} transactions`, ...parts].join(', ')
 }
 
-function channelsText({ channels }: DaFacts): string {
-  if (channels === null) return 'in blobs, which are not read'
+function channelsText({ channels, blobs, transactions }: DaFacts): string {
+  const unread =
+    blobs === null
+      ? transactions.blobs > 0 && 'blobs are read with --l1.beacon'
+      : blobs.missing > 0 && `${count(blobs.missing)} blobs not read: ${blobs.reason ?? 'unknown'}`
+  if (channels === null) return unread || 'none'
   const { seen, closed, frames, malformed } = channels
-  return `${count(seen)} seen, ${count(closed)} closed, ${count(frames)} frames${malformed > 0 ? `, ${count(malformed)} transactions malformed` : ''}`
+  const texts = [`${count(seen)} seen`, `${count(closed)} closed`, `${count(frames)} frames`]
+  return [...texts, ...(malformed > 0 ? [`${count(malformed)} malformed`] : []), ...(unread ? [unread] : [])].join(', ')
 }
 
 function l2Text({ l2 }: DaFacts): string {
