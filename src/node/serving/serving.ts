@@ -12,6 +12,7 @@ import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
@@ -59,6 +60,7 @@ export function ethServing(
     readonly execution: ExecutionWorker
     readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches' | 'guard'>
     readonly consensus: ConsensusHalf | undefined
+    readonly peers: ExecutionPeerNetwork | undefined
     readonly forwarding: ForwardMetrics
     readonly heads: HeadFeed
     readonly preconfirmed: PendingFeed
@@ -68,7 +70,7 @@ export function ethServing(
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
-  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory } = deps
+  const { execution, consensus, peers, clock, heads, preconfirmed, silence, forwarding, memory } = deps
   const codeBytes = codeBytesOf(memory.mainBytes)
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
@@ -85,6 +87,7 @@ export function ethServing(
       heads,
       pool,
       sequencer,
+      peers,
       version,
       sync,
       callTimeoutMs,

@@ -10,12 +10,14 @@ import type { Filters } from '#rpc/filters/filters'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
 import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
+import { answerPeers } from './peerCalls.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -30,6 +32,8 @@ export type RpcThreadsDeps = {
   readonly problems: () => readonly string[]
   /** present: transactions are forwarded to it */
   readonly sequencer: SequencerLink | undefined
+  /** absent: there are no execution peers */
+  readonly peers?: ExecutionPeerNetwork | undefined
   /** filters of the main thread, which receive the same transactions as those of the other threads */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
   readonly metrics: RpcThreadsMetrics
@@ -175,7 +179,7 @@ class Threads implements RpcThreads {
 
   /** @throws the fault that kept the thread from starting */
   async #seat(number: number): Promise<Urls> {
-    const { execution, sync, sequencer } = this.#deps
+    const { execution, sync, sequencer, peers } = this.#deps
     const {
       count: threads,
       config,
@@ -198,7 +202,13 @@ class Threads implements RpcThreads {
       hasPending,
       listen: this.#listen,
     }
-    const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
+    const settings: RpcWorkerSettings = {
+      ...common,
+      chain: execution.reader(),
+      hasSequencer: sequencer !== undefined,
+      hasPeers: peers !== undefined,
+      sync: sync(),
+    }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {
       const urls = await thread.opened
@@ -214,7 +224,7 @@ class Threads implements RpcThreads {
   }
 
   #threadDeps(number: number): RpcThreadDeps {
-    const { clock, log, problems, sequencer } = this.#deps
+    const { clock, log, problems, sequencer, peers } = this.#deps
     const link = (): SequencerLink => {
       if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
@@ -227,6 +237,7 @@ class Threads implements RpcThreads {
       send: (raw, condition) => link().send(raw, condition),
       forwarded: (hash) => link().forwarded(hash),
       status: (hash) => link().status(hash),
+      peers: answerPeers(peers),
     }
     const onFailure = (error: unknown): void => log.error('message of an RPC thread failed', { thread: number, error })
     return { clock, answers, onFailure }

@@ -10,6 +10,7 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
+import type { PeerCall } from './peerCalls.ts'
 
 export type RpcWorkerSettings = {
   /** number of the thread, from 0; a filter's id begins with it */
@@ -29,6 +30,8 @@ export type RpcWorkerSettings = {
   readonly hasPending: boolean
   /** transactions are forwarded through main's link */
   readonly hasSequencer: boolean
+  /** the node has execution peers */
+  readonly hasPeers: boolean
   readonly sync: SyncProgress | undefined
 }
 
@@ -60,6 +63,7 @@ export type ForRpcWorker = {
   send: SequencerLink['send']
   forwarded: SequencerLink['forwarded']
   status: SequencerLink['status']
+  peers: PeerCall
 }
 
 /** Calls and notices that an RPC thread takes from main. */
