@@ -1,10 +1,11 @@
 // npm run test:p2p -- --peers FOLDER [--minutes N] [--only TEXT] [--keep]: nodes of ours and op-node in one network on loopback. FOLDER has binaries whose
-// names begin with op-node and op-geth; without them only cases of our own nodes run, and the output says so.
+// names begin with op-node, op-geth and devp2p; without them only cases of our own nodes run, and the output says so.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Client, gaps, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
 import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
 import { opNodesIn } from './p2p/theirs.ts'
 
@@ -37,7 +38,10 @@ const interop = found.flatMap((theirs): Case[] => {
   ]
 })
 const execution = geths.map((geth): Case => [`execution network with ${geth.name}`, (folder) => executionNetwork(folder, geth)])
-const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop, ...execution]
+const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).map(
+  (name): Case => [`discovery judged by ${name}`, () => discoverySuite(join(values.peers, name))],
+)
+const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop, ...execution, ...suites]
 
 let [passed, failed] = [0, 0]
 for (const [name, run] of cases) {

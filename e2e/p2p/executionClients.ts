@@ -2,12 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { rpcCall } from '#test/harness/process/cliProcess'
 import { payloadOfHeader } from '../../src/engine/payloadHeader.ts'
 import { encodePayload } from '../../src/engine/payloadJson.ts'
 import { methodVersionsAt } from '../../src/engine/versions.ts'
 import { fromHex } from '../../src/lib/hex.ts'
 import { signJwt } from '../../src/lib/jwt.ts'
+import type { Payload } from '../../src/types/payload.ts'
 import { freePort } from '../devnet/process.ts'
 import { eventually } from '../nodeProcess.ts'
 import { forkSteps, type PeerChain, startPeerChain } from './chain.ts'
@@ -150,16 +152,12 @@ export async function executionNetwork(folder: string, geth: Geth): Promise<stri
     async () => ((await rpcCall(theirs.url, 'net_peerCount')) as string) === '0x1' || theirs.tail(),
   )
   const taken = await sequencer.unsafeHead()
-  const payload = payloadAt(execution, taken.hash)
-  const { newPayload, forkchoiceUpdated } = methodVersionsAt(chain.config.schedule, payload.timestamp)
-  const beside = newPayload >= 3 ? [[], payload.parentBeaconBlockRoot] : []
-  await theirs.engine(`engine_newPayloadV${newPayload}`, [encodePayload(payload), ...beside, ...(newPayload >= 4 ? [[]] : [])])
-  const forkchoice = {
-    headBlockHash: taken.hash,
-    safeBlockHash: chain.config.genesis.l2.hash,
-    finalizedBlockHash: chain.config.genesis.l2.hash,
-  }
-  await theirs.engine(`engine_forkchoiceUpdatedV${forkchoiceUpdated}`, [forkchoice, null])
+  const stop = new AbortController()
+  const driving = drive(chain, execution, theirs, taken.number, stop.signal)
+  parts.defer(async () => {
+    stop.abort()
+    await driving
+  })
   await eventually(
     `op-geth has block ${taken.number}`,
     maxMs,
@@ -192,9 +190,32 @@ export async function executionNetwork(folder: string, geth: Geth): Promise<stri
 
 type Execution = NonNullable<Awaited<ReturnType<typeof startOurSequencer>>['execution']>
 
-function payloadAt(execution: Execution, hash: string): ReturnType<typeof payloadOfHeader> {
+/** Gives op-geth the blocks from a number on, as a consensus client does, until the signal is aborted. */
+async function drive(chain: PeerChain, execution: Execution, theirs: RunningGeth, from: number, signal: AbortSignal): Promise<void> {
+  const genesis = chain.config.genesis.l2.hash
+  for (let next = from; !signal.aborted; ) {
+    const payloads = payloadsFrom(execution, next)
+    for (const payload of payloads) {
+      const { newPayload, forkchoiceUpdated } = methodVersionsAt(chain.config.schedule, payload.timestamp)
+      const beside = newPayload >= 3 ? [[], payload.parentBeaconBlockRoot] : []
+      await theirs.engine(`engine_newPayloadV${newPayload}`, [encodePayload(payload), ...beside, ...(newPayload >= 4 ? [[]] : [])])
+      const heads = { headBlockHash: payload.blockHash, safeBlockHash: genesis, finalizedBlockHash: genesis }
+      await theirs.engine(`engine_forkchoiceUpdatedV${forkchoiceUpdated}`, [heads, null])
+    }
+    next += payloads.length
+    await delay(200)
+  }
+}
+
+/** Returns the canonical blocks from a number on. */
+function payloadsFrom(execution: Execution, number: number): readonly Payload[] {
   using view = execution.view()
-  const found = view.block(hash as Parameters<typeof view.block>[0])
-  if (found === undefined) throw new Error(`no block ${hash}`)
-  return payloadOfHeader(found.block.header, found.hash, found.block.transactions)
+  const payloads: Payload[] = []
+  for (let at = number; at <= view.heads.latest.number; at++) {
+    const hash = view.canonicalHash(at)
+    const found = hash && view.block(hash)
+    if (!found) break
+    payloads.push(payloadOfHeader(found.block.header, found.hash, found.block.transactions))
+  }
+  return payloads
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { expect, it } from 'vitest'
-import { type Clock, systemClock } from '#lib/clock'
+import { systemClock } from '#lib/clock'
 import { attack } from '#test/harness/executionPeers/attacker'
-import { filledChain, readGap, startTestNode, type TestNode, until, viewOf } from '#test/harness/executionPeers/nodes'
+import { fast, filledChain, readGap, startTestNode, type TestNode, until, viewOf } from '#test/harness/executionPeers/nodes'
 import { configNow } from '#test/harness/p2p/chain'
 import { parseHash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -18,20 +18,12 @@ const at = (number: number): Payload => chain[number - 1] ?? expect.fail(`no blo
 const view = viewOf(config, chain)
 const elapsedMs = () => systemClock.elapsedMs()
 
-/** Clock on which time passes faster. */
-const fast = (factor: number): Clock => ({
-  ...systemClock,
-  elapsedMs: () => systemClock.elapsedMs() * factor,
-  after: (ms, run) => systemClock.after(ms / factor, run),
-  delay: (ms, signal) => systemClock.delay(ms / factor, signal),
-})
-
 const other = parseHash(`0x${'22'.repeat(32)}`)
 
 it.each([
-  ['network', { networkId: 1 }, 'network 1'],
-  ['genesis', { genesis: other }, 'genesis 0x22'],
-  ['fork id', { forkId: { hash: '0x12345678', next: 0 } }, 'fork id 0x12345678'],
+  ['network', { networkId: 1 }],
+  ['genesis', { genesis: other }],
+  ['fork id', { forkId: { hash: '0x12345678', next: 0 } }],
 ] as const)('executionPeers: ends the connection with a peer of another %s', async (_, more) => {
   await using victim = await startTestNode(config, () => chain)
   for (const version of [68, 69] as const) {
@@ -125,6 +117,15 @@ it('executionPeers: ends the connection with a peer that sends requests without 
   for (let i = 0; i < 200; i++)
     peer.send(ethMessage.getBlockHeaders, encodeGetHeaders(i, { origin: 1, amount: 600, skip: 0, isReverse: false }))
   expect(await peer.ended).toMatchObject({ by: 'peer', reason: 'subprotocol_error' })
+})
+
+it('executionPeers: ends the connection with a peer that floods it with small messages', async () => {
+  await using victim = await startTestNode(config, () => chain)
+  const peer = await attack(victim.enode, config)
+  await peer.status
+  // announcements of transactions, which are not read
+  for (let i = 0; i < 3_000; i++) peer.send(8, Uint8Array.of(0xc0))
+  expect(await peer.ended).toMatchObject({ by: 'peer', reason: 'protocol_error' })
 })
 
 it('executionPeers: bounds a response by number and bytes', async () => {

@@ -1,7 +1,7 @@
 import { encodeRlp, encodeRlpList, RlpError, rlpHead, rlpScalar, splitRlpList } from '#lib/rlp'
 import { orderedRoot } from '#trie/orderedRoot'
 import type { Header } from '#types/header'
-import { emptyOmmersHash, emptyRoot } from '#types/ids'
+import { emptyOmmersHash } from '#types/ids'
 import { logToRlp } from '#types/log'
 import { encodeReceipt, type Receipt } from '#types/receipt'
 import { type EthVersion, emptyList, isEmptyList } from './messages.ts'
@@ -33,11 +33,8 @@ export function decodeBody(body: Uint8Array): readonly Uint8Array[] {
 }
 
 /** Returns whether a block of an OP-Stack chain with this header has these transactions. */
-export function isBodyOf(header: Header, transactions: readonly Uint8Array[]): boolean {
-  return header.ommersHash === emptyOmmersHash && (transactions.length > 0 || header.transactionsRoot === emptyRoot)
-    ? orderedRoot(transactions) === header.transactionsRoot
-    : false
-}
+export const isBodyOf = (header: Header, transactions: readonly Uint8Array[]): boolean =>
+  header.ommersHash === emptyOmmersHash && orderedRoot(transactions) === header.transactionsRoot
 
 /** Encodes the receipts of a block: with their blooms in eth/68; as lists, with the type and without blooms, in eth/69. */
 export function encodeReceipts(version: EthVersion, receipts: readonly Receipt[]): Uint8Array {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { filledChain, readGap, startTestNode, until } from '#test/harness/executionPeers/nodes'
+import { systemClock } from '#lib/clock'
+import { fast, filledChain, readGap, startTestNode, until } from '#test/harness/executionPeers/nodes'
 import { configNow } from '#test/harness/p2p/chain'
 import { zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -30,4 +31,15 @@ it('executionPeers: continues below the head when it is on another branch', asyn
   expect((await readGap(client.node, 1))[0]).toEqual(at(61))
   // the safe head is on this branch: nothing below it is replaced
   expect(await client.node.openGap({ number: 200, hash: at(200).blockHash }, 100, 80)).toEqual({ kind: 'wrong' })
+})
+
+it('executionPeers: waits for a caller that takes its time with the blocks', async () => {
+  await using server = await startTestNode(config, () => chain)
+  await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [server.enode] }, fast(10))
+  await until(() => client.node.peers.ready().length === 1)
+  await client.node.openGap({ number: 2_999, hash: at(2_999).blockHash }, 100, 50)
+  const first = await client.node.nextBlocks(1)
+  // eight seconds of its clock
+  await systemClock.delay(800)
+  expect(first.length + (await readGap(client.node, 1)).length).toBe(2_899)
 })

@@ -39,7 +39,7 @@ const [sliceBlocks, sliceBytes] = [128, 2 * 2 ** 20]
 const [firstBodies, maxBodies] = [32, 512]
 const fullBytes = 512 * 1_024
 /** Pause before peers that lacked a block are asked again, and time without a peer that has it until the gap fails. */
-const [againMs, giveUpMs] = [1_000, 20_000]
+const [againMs, giveUpMs] = [1_000, 6_000]
 
 const sizeOf = (transactions: readonly Uint8Array[]): number => transactions.reduce((sum, { length }) => sum + length, 1_024)
 
@@ -100,13 +100,16 @@ export class Gap {
 
   /** Returns the next blocks, oldest first; none: all are returned. 'unavailable': no peer has the next one. */
   async next(signal: AbortSignal): Promise<readonly Payload[] | 'unavailable'> {
+    // the time that the caller took for the blocks before does not count
+    this.#progressMs = this.#deps.clock.elapsedMs()
     for (;;) {
       if (this.#at >= this.#headers.length) return []
       const blocks = this.#take()
       this.#pump()
       if (blocks.length > 0) return blocks
       signal.throwIfAborted()
-      if (this.#deps.clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
+      const isIdle = this.#requested.size === 0
+      if (isIdle && this.#deps.clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
       await this.#change()
     }
   }

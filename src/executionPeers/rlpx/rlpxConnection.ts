@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
+import { RateLimit } from '#lib/peers/rateLimit'
 import { decodeSnappyBlock, encodeSnappyBlock } from '#lib/peers/snappy'
 import { encodeRlp, rlpHead, rlpScalar } from '#lib/rlp'
 import {
@@ -26,6 +27,8 @@ const maxBaseBytes = 2_048
 /** Time from the connection to the peer's Hello, time for a frame to arrive, time for written bytes to leave, pause between two pings. */
 const [handshakeMs, frameMs, writeMs, pingMs, silentMs] = [8_000, 30_000, 20_000, 15_000, 45_000]
 const checkMs = 2_000
+/** Messages a second that a peer may send, and at once: each costs two checksums. Honest peers send tens. */
+const messages = { perSec: 200, burst: 1_000 }
 /** Bytes that wait for a slow reader before nothing more of it is read, and before it is dropped. */
 const [pauseBytes, maxWaitingBytes] = [2 * 2 ** 20, 24 * 2 ** 20]
 
@@ -61,6 +64,7 @@ export class RlpxConnection {
   readonly #options: ConnectionOptions
   readonly #events: ConnectionEvents
   readonly #random = createRandom()
+  readonly #messages: RateLimit
   readonly #startMs: number
   #phase: Phase
   #received: Uint8Array = emptyBytes
@@ -79,6 +83,7 @@ export class RlpxConnection {
 
   constructor(clock: Clock, socket: Socket, options: ConnectionOptions, events: ConnectionEvents) {
     this.#clock = clock
+    this.#messages = new RateLimit(clock, messages.perSec, messages.burst)
     this.#socket = socket
     this.#options = options
     this.#events = events
@@ -216,6 +221,7 @@ export class RlpxConnection {
   }
 
   #onFrame(frame: Uint8Array): void {
+    if (this.#messages.take() > 0) throw new FrameError(`more than ${messages.perSec} messages a second`)
     const { isList, from, to } = rlpHead(frame, 0)
     if (isList || to - from > 1) throw new FrameError('a message without an id')
     const id = to === from ? 0 : (frame[from] ?? 0)

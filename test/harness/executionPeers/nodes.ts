@@ -83,6 +83,14 @@ export async function startTestNode(
   return { node, enode: node.listening.enode, reports, [Symbol.asyncDispose]: () => node.close() }
 }
 
+/** Clock on which time passes faster. */
+export const fast = (factor: number): Clock => ({
+  ...systemClock,
+  elapsedMs: () => systemClock.elapsedMs() * factor,
+  after: (ms, run) => systemClock.after(ms / factor, run),
+  delay: (ms, signal) => systemClock.delay(ms / factor, signal),
+})
+
 /** Waits until a condition holds. @throws Error after ten seconds */
 export async function until(isTrue: () => boolean | Promise<boolean>, what = 'condition'): Promise<void> {
   for (let i = 0; i < 500; i++) {

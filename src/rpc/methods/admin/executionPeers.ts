@@ -78,7 +78,10 @@ export const executionPeerMethods: readonly Method<EthContext>[] = [
       result: flag,
       cost: 'instant',
       example: { params: [example], result: true },
-      run: (context, node) => done(() => run(networkOf(context), node)),
+      run(context, node): Promise<boolean> {
+        const network = networkOf(context)
+        return done(() => run(network, node))
+      },
     }),
   ),
   ethMethod({
