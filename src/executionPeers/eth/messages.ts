@@ -37,9 +37,6 @@ export const ethMessage = {
   blockRangeUpdate: 0x11,
 } as const
 
-/** Number of message ids that a version reserves. */
-export const messageCount: Readonly<Record<EthVersion, number>> = { 68: 17, 69: 18 }
-
 /** Blocks of which a node serves headers, bodies and receipts. */
 export type BlockRange = { readonly earliest: number; readonly latest: number; readonly latestHash: Hash }
 

@@ -75,7 +75,6 @@ export class EthPeer {
   #version: EthVersion | undefined
   #client = ''
   #theirs: Hello | undefined
-  #status: Status | undefined
   #range: BlockRange | undefined
   #waiting: Waiting | undefined
   #lastId = 0
@@ -124,10 +123,6 @@ export class EthPeer {
 
   get version(): EthVersion | undefined {
     return this.#version
-  }
-
-  get status(): Status | undefined {
-    return this.#status
   }
 
   /** Blocks that the peer serves; undefined in eth/68. */
@@ -234,7 +229,6 @@ export class EthPeer {
     const refusal = this.#chain.refusal(status)
     if (refusal !== undefined) return void this.disconnect('useless_peer', refusal)
     this.#statusTimer?.[Symbol.dispose]()
-    this.#status = status
     this.#range = status.range
     this.#isReady = true
     this.#events.onReady(this)
