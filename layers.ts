@@ -33,6 +33,10 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'mcl',
       'memoryGuard',
       'metrics',
+      'peers/inboundLimits',
+      'peers/rateLimit',
+      'peers/restartedThread',
+      'peers/snappy',
       'processMemory',
       'retry',
       'ripemd160',
@@ -61,6 +65,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'chainView',
       'deposit',
       'executedTransaction',
+      'executionPeer',
       'header',
       'headerJson',
       'ids',
@@ -255,8 +260,12 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: ['faults', 'l2Source', 'metrics', 'proofsStatus', 'state/stateSources'],
   },
   p2p: {
-    imports: ['consensus:ports', 'engine:payloadHeader', 'chainspec', 'types', 'lib'],
+    imports: ['consensus:ports', 'engine:payloadHeader', 'engine:port', 'chainspec', 'types', 'lib'],
     public: ['blockSigner', 'faults', 'identity', 'metrics', 'networks', 'p2p', 'thread/protocol'],
+  },
+  executionPeers: {
+    imports: ['engine:payloadHeader', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
+    public: ['executionPeers', 'faults', 'metrics', 'thread/protocol'],
   },
   flashblocks: {
     imports: ['executionThread:senderThreads', 'executionThread:wire/packedBlocks', 'pending:pendingPort', 'types', 'lib'],
@@ -307,7 +316,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   node: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: [
-      'page', 'snapshot', 'simulation', 'rpc', 'flashblocks', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
+      'page', 'snapshot', 'simulation', 'rpc', 'flashblocks', 'executionPeers', 'p2p', 'l1', 'l2', 'trust', 'consensus', 'derive', 'executionThread', 'txpool', 'proofs', 'blockchain',
       'pending', 'block', 'engine', 'state', 'evm', 'store', 'trie', 'chainspec', 'types', 'lib',
     ],
     // biome-ignore format: one name on a line would take this file above its bound

@@ -9,6 +9,7 @@ export const system: readonly string[] = [
   'src/consensus/{chaos,followChaos,restart,sequencerChaos}.test.ts',
   'src/database/{compact,migrate,segments,stats,verify}.test.ts',
   'src/derive/restart.test.ts',
+  'src/executionPeers/{hostilePeers,net/executionNode}.test.ts',
   'src/executionThread/{commitThread,moving}.test.ts',
   'src/l1/economy.test.ts',
   'src/lib/{kzgThread,processMemory}.test.ts',

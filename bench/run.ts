@@ -18,6 +18,7 @@ type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   b20: () => import('./b20.ts'),
+  backwardSync: () => import('./backwardSync.ts'),
   batcher: () => import('./batcher.ts'),
   day: () => import('./state/day.ts'),
   deposits: () => import('./deposits.ts'),

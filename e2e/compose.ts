@@ -28,20 +28,23 @@ type Layout = {
   readonly proofs: string
 }
 /** TCP and UDP */
-const p2pPorts = ['9222', '9222'] as const
+const [p2pPorts, executionP2pPorts] = [
+  ['9222', '9222'],
+  ['30303', '30303'],
+] as const
 const layouts: readonly Layout[] = [
   {
     name: 'single',
     services: ['single'],
     metrics: [7300],
-    ports: ['7300', '7545', '8545', '8546', ...p2pPorts],
+    ports: [...executionP2pPorts, '7300', '7545', '8545', '8546', ...p2pPorts],
     proofs: 'CLIENT_HISTORICAL_PROOFS',
   },
   {
     name: 'halves',
     services: ['execution', 'node'],
     metrics: [7300, 7301],
-    ports: ['7300', '7301', '7545', '8545', '8546', ...p2pPorts],
+    ports: [...executionP2pPorts, '7300', '7301', '7545', '8545', '8546', ...p2pPorts],
     proofs: 'RETH_HISTORICAL_PROOFS',
   },
 ]

@@ -1,10 +1,12 @@
 // npm run test:p2p -- --peers FOLDER [--minutes N] [--only TEXT] [--keep]: nodes of ours and op-node in one network on loopback. FOLDER has binaries whose
-// names begin with op-node; without them only cases of our own nodes run, and the output says so.
+// names begin with op-node, op-geth and devp2p; without them only cases of our own nodes run, and the output says so.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Client, gaps, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
+import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
 import { opNodesIn } from './p2p/theirs.ts'
 
 const { values } = parseArgs({
@@ -18,6 +20,8 @@ const { values } = parseArgs({
 const maxPartitionMs = 240_000
 const ms = Number(values.minutes) * 60_000
 const found = values.peers !== '' && existsSync(values.peers) ? opNodesIn(values.peers) : []
+const geths = values.peers !== '' && existsSync(values.peers) ? gethsIn(values.peers) : []
+if (geths.length === 0) console.log('no op-geth in the folder of --peers; the execution network is tested without it')
 if (found.length === 0)
   console.log(`no op-node in ${values.peers === '' ? 'a folder: --peers FOLDER names it' : values.peers}; tested without it`)
 
@@ -33,7 +37,11 @@ const interop = found.flatMap((theirs): Case[] => {
     [`${theirs.name} with a narrow mesh`, (folder: string) => outsideOfMesh(folder, theirs)],
   ]
 })
-const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop]
+const execution = geths.map((geth): Case => [`execution network with ${geth.name}`, (folder) => executionNetwork(folder, geth)])
+const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).map(
+  (name): Case => [`discovery judged by ${name}`, () => discoverySuite(join(values.peers, name))],
+)
+const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop, ...execution, ...suites]
 
 let [passed, failed] = [0, 0]
 for (const [name, run] of cases) {

@@ -56,8 +56,9 @@ export async function importWorld(folder: string): Promise<World> {
 /**
  * A node over a copy of the world's data directory.
  * @param workers number of RPC threads; 0: the main thread
+ * @param more further flags
  */
-export async function startNode(world: World, workers: number): Promise<BenchNode> {
+export async function startNode(world: World, workers: number, more: readonly string[] = []): Promise<BenchNode> {
   const datadir = mkdtempSync(join(world.folder, 'node-'))
   cpSync(world.datadir, datadir, { recursive: true })
   const jwtFile = join(datadir, 'jwt.hex')
@@ -65,6 +66,7 @@ export async function startNode(world: World, workers: number): Promise<BenchNod
     ...['node', '--mode', 'execution', '--rollup.config', world.rollupFile, '--genesis', world.genesisFile, '--datadir', datadir],
     ...['--http.port', '0', '--ws.port', '0', '--engine.port', '0', '--metrics.port', 'off', '--jwt', jwtFile, '--log.format', 'json'],
     ...['--rpc.workers', String(workers), '--http.api', 'all', '--ws.api', 'all'],
+    ...more,
   ])
   const url = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
   const [http, wsUrl, engineUrl] = [await url('rpc'), await url('ws'), await url('engine')]

@@ -34,7 +34,7 @@ export interface PeerChain extends AsyncDisposable {
   /** key of the unsafe block signer that L1's system config names, in hex without prefix */
   readonly sequencerKey: string
   readonly sequencerKeyFile: string
-  readonly files: Readonly<Record<'genesis' | 'rollup' | 'theirRollup' | 'l1Config' | 'jwt', string>>
+  readonly files: Readonly<Record<'genesis' | 'theirGenesis' | 'rollup' | 'theirRollup' | 'l1Config' | 'jwt', string>>
 }
 
 /** The state of L1's genesis has the contracts, its header does not: nodes verify proofs of later blocks. */
@@ -103,6 +103,7 @@ export async function startPeerChain(
     sequencerKeyFile: write('sequencer.hex', keyHex),
     files: {
       genesis: write('genesis.json', genesis),
+      theirGenesis: write('their-genesis.json', exported.genesis),
       rollup: write('rollup.json', rollup),
       theirRollup: write('their-rollup.json', exported.rollup),
       l1Config: write('l1.json', exported.l1ChainConfig),

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { startNode } from '../../src/node/node.ts'
+import { type Node, startNode } from '../../src/node/node.ts'
+import type { NodeOptions } from '../../src/node/nodeOptions.ts'
 import { freePort } from '../devnet/process.ts'
 import { createNodeProcess, type NodeProcess } from '../nodeProcess.ts'
 import type { PeerChain } from './chain.ts'
@@ -27,6 +28,7 @@ export async function startOurs(
   chain: PeerChain,
   name: string,
   { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+  more: readonly string[] = [],
 ): Promise<Participant & { readonly node: NodeProcess }> {
   const port = await freePort()
   const node = await createNodeProcess({
@@ -39,6 +41,7 @@ export async function startOurs(
       ...(bootnodes.length > 0 ? ['--p2p.bootnodes', bootnodes.join(',')] : []),
       ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
       ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
+      ...more,
     ],
     serves: ['http', 'rollup', 'metrics'],
   })
@@ -61,7 +64,11 @@ export async function startOurs(
 const anyPort = { host: '127.0.0.1', port: 0 }
 
 /** Starts a sequencer in this process, which signs with the key that L1 names. */
-export async function startOurSequencer(chain: PeerChain, name: string): Promise<Participant> {
+export async function startOurSequencer(
+  chain: PeerChain,
+  name: string,
+  executionPeers?: NodeOptions['executionPeers'],
+): Promise<Participant & Pick<Node, 'execution' | 'urls'>> {
   const node = await startNode(
     { clock: systemClock, random: Math.random, fetch, log: silentLog },
     {
@@ -70,6 +77,7 @@ export async function startOurSequencer(chain: PeerChain, name: string): Promise
       ...{ isAdminOn: false, readyMaxLagSec: 30, minFreeBytes: 100_000_000 },
       sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
       listen: { http: anyPort, rollup: anyPort, metrics: anyPort },
+      ...(executionPeers && { executionPeers }),
       p2p: {
         ...{ host: '127.0.0.1', port: 0, hasDiscovery: true, bootnodes: [], trustedPeers: [], staticPeers: [], maxPeers: 30 },
         bans: { isOn: true, belowScore: -100, durationMs: 60_000 },
@@ -80,7 +88,7 @@ export async function startOurSequencer(chain: PeerChain, name: string): Promise
   const { http = '', rollup = '', metrics = '' } = node.urls
   const { peerId, enr, tcpPort } = node.peers() ?? { peerId: '', enr: '', tcpPort: 0 }
   return {
-    ...{ name, kind: 'ours', peerId, enr, port: tcpPort },
+    ...{ name, kind: 'ours', peerId, enr, port: tcpPort, execution: node.execution, urls: node.urls },
     address: `/ip4/127.0.0.1/tcp/${tcpPort}/p2p/${peerId}`,
     unsafeHead: () => unsafeHeadAt(rollup),
     hashAt: (number) => hashFrom(http, number),

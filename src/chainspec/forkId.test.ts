@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Hash, parseHash } from '#types/ids'
-import { forkActivations, forkHash, forkIdAt } from './forkId.ts'
+import { forkActivations, forkHash, forkIdAt, judgeForkId } from './forkId.ts'
 import { type Fork, forks } from './forks.ts'
 import type { NetworkName } from './networkNames.ts'
 import { networkOf } from './networks.ts'
@@ -54,5 +54,30 @@ describe('chainspec/forkId', () => {
     expect(forkActivations(chain)).toEqual([2_000, 3_000])
     expect(forkIdAt(chain, 1_999)).toEqual({ hash: forkHash(genesis.l2.hash as Hash, []), next: 2_000 })
     expect(forkIdAt(chain, 2_000).next).toBe(3_000)
+  })
+})
+
+describe('chainspec/forkId: fork ids of peers, as of EIP-2124', () => {
+  const genesis = parseHash('0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3')
+  const activations = [1_150_000, 1_920_000, 2_463_000, 2_675_000, 4_370_000, 7_280_000]
+  const [spurious, byzantium, petersburg] = ['0x3edd5b10', '0xa00bc324', '0x668db0af'] as const
+
+  it.each([
+    ['the same, no future fork', 7_987_396, petersburg, 0, 'compatible'],
+    ['the same, with a fork that is not due', 7_987_396, petersburg, 2 ** 40, 'compatible'],
+    ['the same, with a fork that this node has passed without knowing it', 7_987_396, petersburg, 7_900_000, 'local_stale'],
+    ['the same before a fork that the peer does not know', 7_279_999, byzantium, 0, 'compatible'],
+    ['the same before a fork that both know', 7_279_999, byzantium, 7_280_000, 'compatible'],
+    ['the same, and another next fork', 7_279_999, byzantium, 2 ** 40, 'compatible'],
+    ['a peer that is behind and knows the fork', 7_987_396, byzantium, 7_280_000, 'compatible'],
+    ['a peer that is two forks behind', 7_987_396, spurious, 4_370_000, 'compatible'],
+    ['a peer that is ahead', 7_279_999, petersburg, 0, 'compatible'],
+    ['a peer two forks ahead', 4_369_999, petersburg, 0, 'compatible'],
+    ['a peer that is behind and does not know the fork', 7_987_396, byzantium, 0, 'remote_stale'],
+    ['a peer that is behind and knows another fork', 7_987_396, byzantium, 7_279_999, 'remote_stale'],
+    ['a peer with a fork that this node does not know', 7_987_396, '0x5cddc0e1', 0, 'local_stale'],
+    ['a peer of another chain', 7_987_396, '0xafec6b27', 0, 'local_stale'],
+  ] as const)('%s', (_, head, hash, next, verdict) => {
+    expect(judgeForkId(genesis, activations, head, { hash, next })).toBe(verdict)
   })
 })

@@ -40,3 +40,22 @@ export function forkIdAt(chain: ForkIdChain, timestamp: number): ForkId {
     next: activations[passed.length] ?? 0,
   }
 }
+
+/** Verdict on the fork id of a peer. `local_stale`: this node does not know a fork that the peer has passed; or the peer is of another chain. */
+export type ForkIdVerdict = 'compatible' | 'local_stale' | 'remote_stale'
+
+/**
+ * Returns whether a peer with this fork id follows the same rules, as far as both can know.
+ * @param activations of this node's rules, known future ones included
+ * @param head of this node, in the unit of the activations
+ * @see EIP-2124, "Validation rules"
+ */
+export function judgeForkId(genesis: Hash, activations: readonly number[], head: number, remote: ForkId): ForkIdVerdict {
+  const hashes = [undefined, ...activations].map((_, passed) => forkHash(genesis, activations.slice(0, passed)))
+  const passed = activations.filter((time) => time <= head).length
+  const at = hashes.indexOf(remote.hash)
+  if (at === passed) return remote.next > 0 && head >= remote.next ? 'local_stale' : 'compatible'
+  if (at < 0) return 'local_stale'
+  // a peer behind this node must know the fork that follows its own state
+  return at > passed || activations[at] === remote.next ? 'compatible' : 'remote_stale'
+}

@@ -29,7 +29,7 @@ import {
 import { flashblocksFlags } from './flashblocksFlags.ts'
 import { l1Flags } from './l1Flags.ts'
 import { clientFlags } from './localNode/clientFlags.ts'
-import { p2pFlags } from './p2pFlags.ts'
+import { executionPeersFlags, p2pFlags } from './p2pFlags.ts'
 import { proofFlags } from './proofFlags.ts'
 import { proofsHistoryFlags } from './proofsHistoryFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
@@ -347,6 +347,7 @@ export const flags = {
   ...flashblocksFlags,
 
   ...p2pFlags,
+  ...executionPeersFlags,
 
   ...proofsHistoryFlags,
 

@@ -12,7 +12,7 @@ import { cliFault } from './faults.ts'
 import { readJsonFile } from './files.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
-import { p2pFlagNames, p2pOf } from './p2pOptions.ts'
+import { executionPeersFlagNames, executionPeersOf, p2pFlagNames, p2pOf } from './p2pOptions.ts'
 import { limitFlags, rateLimitOf } from './serverLimits.ts'
 
 /** Flags of `basalt node` that become options of the node, besides those of the chain and of the log. */
@@ -86,6 +86,7 @@ export const optionFlags = [
   'retain.receipts',
   'retain.logs',
   ...p2pFlagNames,
+  ...executionPeersFlagNames,
 ] as const satisfies readonly FlagName[]
 /** Every flag of `basalt node`. */
 export const nodeFlags = [
@@ -301,6 +302,7 @@ export function nodeOptionsOf(
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),
+    ...executionPeersOf(given),
     hasPage: hasPage(given),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],

@@ -17,6 +17,7 @@ import {
 import * as form from './translations.ts'
 
 const withConsensus = ['all', 'consensus'] as const
+const withExecution = ['all', 'execution'] as const
 
 /** A flag under the names that deployments of Base and the OP Stack use. */
 const named = (suffix: string, more: Omit<FlagOptions, 'aliases'>): FlagOptions => ({
@@ -24,6 +25,7 @@ const named = (suffix: string, more: Omit<FlagOptions, 'aliases'>): FlagOptions 
   aliases: older([`BASE_NODE_P2P_${suffix}`, `OP_NODE_P2P_${suffix}`]),
 })
 
+const nodes = (options: FlagOptions): FlagSpec<string> => text(options, 'NODE[,NODE]')
 const list = (options: FlagOptions): FlagSpec<string> => text(options, 'PEER[,PEER]')
 
 /** Flags of the consensus network. */
@@ -85,4 +87,34 @@ export const p2pFlags = inGroup(
     'p2p.signer.address': addressText(named('SIGNER_ADDRESS', { doc: 'account of the remote signer' })),
   },
   { modes: withConsensus },
+)
+
+/** Flags of the execution network. */
+export const executionPeersFlags = inGroup(
+  'Peers',
+  {
+    'p2p.execution': defaulted(
+      choice({ doc: 'peers of the execution network (RLPx): fill large gaps of the unsafe chain, and are served blocks' }, ['on', 'off']),
+      'off',
+    ),
+    'p2p.execution.addr': defaulted(text({ doc: 'IP address on which execution peers are accepted' }, 'ADDRESS'), '0.0.0.0'),
+    'p2p.execution.port': defaulted(
+      port({ doc: 'TCP port of RLPx and UDP port of its discovery, one number for both; 0: any free one' }),
+      30_303,
+    ),
+    'p2p.execution.advertise': text(
+      { doc: 'IP address under which execution peers reach this node; by default what peers report' },
+      'ADDRESS',
+    ),
+    'p2p.execution.no-discovery': onOff({ doc: 'no discovery of execution peers: static and trusted ones only' }),
+    'p2p.execution.bootnodes': nodes({ doc: 'enode URLs or ENRs at which discovery begins; by default those of the network' }),
+    'p2p.execution.static': nodes({ doc: 'execution peers to keep connected: enode URLs or ENRs' }),
+    'p2p.execution.trusted': nodes({ doc: 'as --p2p.execution.static, also exempt from bans and from the limit of connections' }),
+    'p2p.execution.max-peers': defaulted(integer({ doc: 'most connections with execution peers' }, 'N', 1, 200), 30),
+    'p2p.execution.key': text(
+      { doc: "file of this node's identity on the execution network, made at the first start; default DATADIR/p2p/execution.hex" },
+      'FILE',
+    ),
+  },
+  { modes: withExecution },
 )

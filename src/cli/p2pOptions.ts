@@ -94,3 +94,38 @@ export function p2pOf(given: P2pValues, config: RollupConfig): Pick<NodeOptions,
     },
   }
 }
+
+/** Flags of the execution network. */
+export const executionPeersFlagNames = [
+  'p2p.execution',
+  'p2p.execution.addr',
+  'p2p.execution.port',
+  'p2p.execution.advertise',
+  'p2p.execution.no-discovery',
+  'p2p.execution.bootnodes',
+  'p2p.execution.static',
+  'p2p.execution.trusted',
+  'p2p.execution.max-peers',
+  'p2p.execution.key',
+] as const satisfies readonly FlagName[]
+export type ExecutionPeersValues = FlagValues<(typeof executionPeersFlagNames)[number]> & { readonly mode: NodeMode }
+
+/** Returns the options of the execution network; none without --p2p.execution on. */
+export function executionPeersOf(given: ExecutionPeersValues): Pick<NodeOptions, 'executionPeers'> {
+  const port = given['p2p.execution.port']
+  if (given.mode === 'consensus' || given['p2p.execution'] === 'off' || port === 'off') return {}
+  const { 'p2p.execution.advertise': advertisedHost, 'p2p.execution.key': identityFile } = given
+  return {
+    executionPeers: {
+      host: given['p2p.execution.addr'],
+      port,
+      ...(advertisedHost !== undefined && { advertisedHost }),
+      hasDiscovery: !given['p2p.execution.no-discovery'],
+      bootnodes: peersOf(given['p2p.execution.bootnodes']),
+      staticPeers: peersOf(given['p2p.execution.static']),
+      trustedPeers: peersOf(given['p2p.execution.trusted']),
+      maxPeers: given['p2p.execution.max-peers'],
+      ...(identityFile !== undefined && { identityFile }),
+    },
+  }
+}

@@ -174,3 +174,21 @@ function smallScalar(value: number): Uint8Array {
   }
   return out
 }
+
+/**
+ * Splits the content of an encoded list into its items, each with its head; their own items are not read. Costs memory per item, hence the bound.
+ * @throws RlpError when it is no list, has more items than `maxItems`, or has bytes after it
+ */
+export function splitRlpList(bytes: Uint8Array, maxItems: number, what: string): readonly Uint8Array[] {
+  const { isList, from, to } = rlpHead(bytes, 0)
+  if (!isList || to !== bytes.length) throw new RlpError(`${what}: list expected`)
+  const items: Uint8Array[] = []
+  for (let at = from; at < to; ) {
+    const item = rlpHead(bytes, at)
+    if (item.to > to) throw new RlpError(`${what}: an item exceeds its list`)
+    if (items.length === maxItems) throw new RlpError(`${what}: more than ${maxItems} items`)
+    items.push(bytes.subarray(at, item.to))
+    at = item.to
+  }
+  return items
+}

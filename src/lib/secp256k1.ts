@@ -32,3 +32,43 @@ export function signDigest(digest: Uint8Array, privateKey: Uint8Array): { signat
 export function addressOfKey(privateKey: Uint8Array): Uint8Array {
   return keccak256(secp256k1.publicKeyCreate(privateKey, false).subarray(1)).subarray(12)
 }
+
+/** Returns the public key without its prefix: x ‖ y, 64 bytes. */
+export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
+  return secp256k1.publicKeyCreate(privateKey, false).subarray(1)
+}
+
+/** Returns the compressed public key: 33 bytes. */
+export const compressedKeyOf = (privateKey: Uint8Array): Uint8Array => secp256k1.publicKeyCreate(privateKey, true)
+
+/** Recovers the public key, x ‖ y, that signed the digest; undefined when the signature is invalid. */
+export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array, yParity: 0 | 1): Uint8Array | undefined {
+  try {
+    return secp256k1.ecdsaRecover(signature, yParity, digest, false).subarray(1)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Computes the shared secret of ECDH: the x coordinate of the product, 32 bytes.
+ * @param publicKey x ‖ y, 64 bytes
+ * @returns undefined when the public key is not a point of the curve
+ */
+export function sharedSecret(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array | undefined {
+  const point = new Uint8Array(65)
+  point[0] = 4
+  point.set(publicKey, 1)
+  try {
+    return secp256k1.ecdh(point, privateKey, { hashfn: (x) => Uint8Array.from(x) }, new Uint8Array(32))
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the public key without its prefix, x ‖ y, of a compressed one. RangeError when it is no point of the curve. */
+export function uncompressedKey(compressed: Uint8Array): Uint8Array {
+  return secp256k1.publicKeyConvert(compressed, false).subarray(1)
+}
+
+export const isPrivateKey = (key: Uint8Array): boolean => key.length === 32 && secp256k1.privateKeyVerify(key)

@@ -18,7 +18,7 @@ export type Levels = {
   readonly l1PerBlock: Readonly<Record<string, number>>
   /** by API: endpoints that are neither paused nor excluded */
   readonly l1Usable: Readonly<Record<string, number>>
-  /** connections by client */
+  /** connections by client; of execution peers by version of eth */
   readonly peers: Readonly<Record<string, number>>
   readonly meshPeers: number | null
   readonly lastGossipSec: number | null
@@ -38,12 +38,12 @@ export type NodeSample = {
   readonly levels: Levels | null
 }
 
-/** Sums the series of a gauge by the value of a label. */
-function byLabel(metrics: MetricValues, name: string, label: string): Readonly<Record<string, number>> {
+/** Sums the series of a gauge by the value of a label. @param prefix of the keys */
+function byLabel(metrics: MetricValues, name: string, label: string, prefix = ''): Readonly<Record<string, number>> {
   const values: Record<string, number> = {}
   for (const { labels, value } of metrics.series(name)) {
     const key = labels[label]
-    if (key !== undefined) values[key] = (values[key] ?? 0) + value
+    if (key !== undefined) values[prefix + key] = (values[prefix + key] ?? 0) + value
   }
   return values
 }
@@ -64,7 +64,10 @@ function levelsOf(metrics: MetricValues): Levels {
     rpcLoopLagP99Sec: value('basalt_node_rpc_loop_lag_seconds', { quantile: '0.99' }),
     l1PerBlock: byLabel(metrics, 'basalt_l1_requests_per_block_ratio', 'api'),
     l1Usable: byLabel(metrics, 'basalt_l1_usable_peers', 'api'),
-    peers: byLabel(metrics, 'basalt_p2p_peer_connections', 'client'),
+    peers: {
+      ...byLabel(metrics, 'basalt_p2p_peer_connections', 'client'),
+      ...byLabel(metrics, 'basalt_execution_p2p_peer_connections', 'version', 'eth/'),
+    },
     meshPeers: value('basalt_p2p_mesh_connections'),
     lastGossipSec: value('basalt_p2p_last_block_seconds'),
     memory: byLabel(metrics, 'basalt_node_memory_bytes', 'kind'),

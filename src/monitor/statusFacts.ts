@@ -191,6 +191,13 @@ function silentParts({ rpc, metrics, ready }: Readings): StatusFacts['silent'] {
   ).flatMap(([part, { kind, ...rest }]) => (kind === 'silent' && 'reason' in rest ? [{ part, reason: rest.reason }] : []))
 }
 
+/** Returns the connections with peers of both networks; undefined: the metrics have none. */
+function connectionsOf(metrics: MetricValues | undefined): number | undefined {
+  const names = ['basalt_p2p_peer_connections', 'basalt_execution_p2p_peer_connections']
+  const series = names.flatMap((name) => metrics?.series(name) ?? [])
+  return series.length === 0 ? undefined : series.reduce((sum, { value }) => sum + value, 0)
+}
+
 /** Returns the state of a node from its answers. Pure. */
 export function statusFacts(readings: Readings): StatusFacts {
   const metrics = metricOf(readings)
@@ -212,7 +219,7 @@ export function statusFacts(readings: Readings): StatusFacts {
     l1,
     sync: syncOf(readings, l1, problems),
     trust: oneOf(metrics, 'basalt_trust_grade_info', 'grade'),
-    peers: metrics?.value('op_node_default_peer_count') ?? quantity(resultOf(readings, 'net_peerCount')),
+    peers: connectionsOf(metrics) ?? metrics?.value('op_node_default_peer_count') ?? quantity(resultOf(readings, 'net_peerCount')),
     flashblocks: flashblocksOf(metrics),
     proofs: proofsOf(readings),
     disk: diskOf(metrics),

@@ -3,6 +3,7 @@ import { chainFault } from '#chainspec/faults'
 import { consensusFault } from '#consensus/faults'
 import { engineFault } from '#engine/faults'
 import { evmFault } from '#evm/faults'
+import { executionPeersFault } from '#executionPeers/faults'
 import { flashblocksFault } from '#flashblocks/faults'
 import { l1Fault } from '#l1/faults'
 import { l2Fault, stateSourceFault } from '#l2/faults'
@@ -30,6 +31,7 @@ const makers = [
   nodeFault,
   listenFault,
   p2pFault,
+  executionPeersFault,
   proofsFault,
   rethFault,
   rpcFault,

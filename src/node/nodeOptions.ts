@@ -1,6 +1,7 @@
 import type { RowRetention } from '#blockchain/segments/rowPruner'
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { ExecutionPeersSettings } from '#executionPeers/thread/protocol'
 import type { P2pSettings } from '#p2p/thread/protocol'
 import type { Retention } from '#types/chainDistance'
 import type { Address } from '#types/ids'
@@ -55,6 +56,12 @@ export type P2pOptions = Omit<P2pSettings, 'config' | 'identity' | 'agent' | 'pe
     | { readonly kind: 'key'; readonly key: Uint8Array }
     | { readonly kind: 'keyFile'; readonly file: string }
     | { readonly kind: 'remote'; readonly url: string; readonly address: Address; readonly headers: Readonly<Record<string, string>> }
+}
+
+/** Execution network. */
+export type ExecutionPeersOptions = Omit<ExecutionPeersSettings, 'config' | 'identity' | 'agent' | 'chain'> & {
+  /** file of the identity key; absent: `p2p/execution.hex` in the data directory, made at the first start */
+  readonly identityFile?: string
 }
 
 /** Engine API of an execution half in another process, and its secret. */
@@ -115,6 +122,8 @@ export type NodeOptions = {
   readonly sequencer?: SequencerNodeOptions
   /** not in execution mode; absent: there are no peers */
   readonly p2p?: P2pOptions
+  /** not in consensus mode; absent: there are no execution peers */
+  readonly executionPeers?: ExecutionPeersOptions
   /** consensus mode: Engine API of the other half */
   readonly engine?: { readonly url: string }
   /** 32 bytes; consensus mode, and whenever the Engine API is served */

@@ -7,7 +7,7 @@ import { blockOf, chainOf, configNow } from '#test/harness/p2p/chain'
 import type { L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import { GossipFeed } from './gossipFeed.ts'
+import { type AncestorSource, GossipFeed } from './gossipFeed.ts'
 
 const config = configNow(1_000, 1_700_000_000_000)
 const blocks = chainOf(config, 1, 300)
@@ -18,7 +18,7 @@ const refOf = ({ blockHash: hash, blockNumber: number, parentHash, timestamp }: 
 const at = (number: number): Payload => blocks[number - 1] ?? blockOf(config, number)
 
 /** Inbox of an engine that knows a chain up to a head, and peers that have the blocks of `served`. */
-function feedAt(head: number, served: (number: number) => Payload | undefined) {
+function feedAt(head: number, served: (number: number) => Payload | undefined, executionPeers?: AncestorSource) {
   const known = new Set<Hash>([at(head).parentHash, ...blocks.slice(0, head).map(({ blockHash }) => blockHash)])
   let heads: Heads = { unsafe: refOf(at(head)), safe: refOf(at(1)), finalized: refOf(at(1)) }
   const blamed: number[] = []
@@ -60,6 +60,7 @@ function feedAt(head: number, served: (number: number) => Payload | undefined) {
       return numbers.map(served)
     },
     blame: (number) => void blamed.push(number),
+    ...(executionPeers && { executionPeers }),
   })
   const stop = new AbortController()
   const running = feed.run(stop.signal)
@@ -145,4 +146,40 @@ it('p2p/gossipFeed: a gap above the bound is left to L1', async () => {
   given.feed.offer(blockOf(config, 10_000))
   await given.until(() => given.outcomes.length > 0)
   expect([given.head(), given.outcomes, given.asked]).toEqual([10, ['too_far'], []])
+})
+
+it('p2p/gossipFeed: fills a large gap by hash first, and a small one when peers of gossip lack its blocks', async () => {
+  const requested: unknown[] = []
+  const source = {
+    count: 1,
+    async *ancestors({ blockNumber, parentHash }: Pick<Payload, 'blockNumber' | 'parentHash'>, floor: number, lowest: number) {
+      requested.push([blockNumber, parentHash, floor, lowest])
+      for (let from = floor; from < blockNumber - 1; from += 100) yield blocks.slice(from, Math.min(from + 100, blockNumber - 1))
+    },
+  }
+  for (const [newest, served] of [
+    [290, at],
+    [20, () => undefined],
+  ] as const) {
+    await using given = feedAt(10, served, source)
+    given.feed.offer(at(newest))
+    while (given.outcomes.length === 0) await given.clock.advanceMs(500)
+    expect([given.head(), given.outcomes]).toEqual([newest, ['filled_by_hash']])
+    expect(requested.pop()).toEqual([newest, at(newest).parentHash, 10, 1])
+    expect(given.asked.length > 0).toBe(newest === 20)
+  }
+})
+
+it('p2p/gossipFeed: fetches by number when execution peers lack the blocks, or fail', async () => {
+  const empty = async function* (): AsyncGenerator<readonly Payload[]> {}
+  // biome-ignore lint/correctness/useYield: fails at once
+  const failing = async function* (): AsyncGenerator<readonly Payload[]> {
+    throw new Error('the thread has ended')
+  }
+  for (const ancestors of [empty, failing]) {
+    await using given = feedAt(10, at, { count: 1, ancestors })
+    given.feed.offer(at(290))
+    await given.until(() => given.outcomes.length > 0)
+    expect([given.head(), given.outcomes]).toEqual([290, ['filled']])
+  }
 })

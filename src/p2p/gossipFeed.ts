@@ -1,10 +1,28 @@
 import type { UnsafeInbox } from '#consensus/ports'
+import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { errorMessage, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { P2pMetrics } from './metrics.ts'
+
+/** Peers of another network, which return blocks by hash. */
+export interface AncestorSource {
+  /** connected peers */
+  readonly count: number
+  /**
+   * Yields the missing ancestors of a block, oldest first; the parent of the first one is canonical. Ends early when no peer has them.
+   * @param floor number of the unsafe head
+   * @param lowest number of the safe head, below which nothing is replaced
+   */
+  ancestors(
+    block: Pick<Payload, 'blockNumber' | 'parentHash'>,
+    floor: number,
+    lowest: number,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly Payload[]>
+}
 
 export type GossipFeedDeps = {
   readonly inbox: Pick<UnsafeInbox, 'heads' | 'insert'>
@@ -13,6 +31,8 @@ export type GossipFeedDeps = {
   readonly metrics: Pick<P2pMetrics, 'ancestors'>
   /** blocks by number from peers, each with the hash that its fields have */
   readonly fetch: (numbers: readonly number[]) => Promise<readonly (Payload | undefined)[]>
+  /** fills large gaps, and those that peers of gossip cannot fill; absent: there is none */
+  readonly executionPeers?: AncestorSource
   /** called with the number of a fetched block that is not the ancestor it should be */
   readonly blame: (number: number) => void
 }
@@ -25,6 +45,8 @@ const insertBlocks = 32
 /** Attempts to fetch a range of which peers return nothing. */
 const maxAttempts = 3
 const retryMs = 500
+/** Missing blocks from which on they are fetched by hash first: peers of gossip answer a few requests a second. */
+const largeGap = 256
 
 const sizeOf = ({ transactions }: Payload): number => transactions.reduce((sum, { length }) => sum + length, 1_024)
 
@@ -91,8 +113,10 @@ export class GossipFeed {
     const { inbox, metrics, log } = this.#deps
     const { heads } = inbox
     if (heads === undefined || payload.blockNumber <= heads.unsafe.number) return
+    if (payload.blockNumber - heads.unsafe.number > largeGap && (await this.#fillByHash(payload, heads, signal))) return
     const branch = await this.#branchOf(payload, heads.unsafe.number, signal)
     if (branch.kind !== 'linked') {
+      if (await this.#fillByHash(payload, inbox.heads ?? heads, signal)) return
       metrics.ancestors.inc({ outcome: branch.kind })
       log.debug('ancestors of a block not fetched', { number: payload.blockNumber, head: heads.unsafe.number, why: branch.kind })
       return
@@ -114,6 +138,25 @@ export class GossipFeed {
       metrics.ancestors.inc({ outcome: 'filled' })
       log.info('missing blocks filled from peers', { blocks: missing, head: inbox.heads?.unsafe.number })
     }
+  }
+
+  /** Fills the gap below a block from execution peers. @returns whether the block is the head, or was refused */
+  async #fillByHash(payload: Payload, { unsafe, safe }: Heads, signal: AbortSignal): Promise<boolean> {
+    const { executionPeers, metrics, log } = this.#deps
+    if (executionPeers === undefined || executionPeers.count === 0) return false
+    try {
+      for await (const blocks of executionPeers.ancestors(payload, unsafe.number, safe.number, signal)) {
+        const outcome = await this.#insert(blocks, signal)
+        if (outcome !== undefined) return outcome.kind !== 'gap'
+      }
+    } catch (error) {
+      if (signal.aborted || (isFault(error) && error.severity === 'fatal')) throw error
+      log.debug('ancestors not fetched by hash', { number: payload.blockNumber, reason: errorMessage(error) })
+      return false
+    }
+    if ((await this.#insert([payload], signal))?.kind === 'gap') return false
+    metrics.ancestors.inc({ outcome: 'filled_by_hash' })
+    return true
   }
 
   /** Inserts in slices, oldest first, so that other work of consensus runs in between. Returns the outcome of the slice that ended it. */

@@ -8,7 +8,7 @@ import type { Payload } from '#types/payload'
 import type { PeerFacts, PeerNetwork, PeerStats, PeersFacts } from '#types/peer'
 import type { BlockSigner } from './blockSigner.ts'
 import { p2pFault } from './faults.ts'
-import { GossipFeed } from './gossipFeed.ts'
+import { type AncestorSource, GossipFeed } from './gossipFeed.ts'
 import type { P2pMetrics } from './metrics.ts'
 import { agentNames, type MessageOutcome, messageOutcomes, type PeerEvents } from './net/peerEvents.ts'
 import { encodeBody, joinEnvelope } from './protocol/envelope.ts'
@@ -78,11 +78,18 @@ export class P2p implements AsyncDisposable {
   }
 
   /** Returns the feed for consensus. */
-  createFeed({ inbox }: { readonly inbox: UnsafeInbox }): Pick<GossipFeed, 'run'> {
+  createFeed({
+    inbox,
+    executionPeers,
+  }: {
+    readonly inbox: UnsafeInbox
+    readonly executionPeers?: AncestorSource
+  }): Pick<GossipFeed, 'run'> {
     const { clock, log, metrics } = this.#deps
     this.#inbox = inbox
     const feed = new GossipFeed({
       ...{ inbox, clock, log, metrics },
+      ...(executionPeers && { executionPeers }),
       fetch: (numbers): Promise<readonly (Payload | undefined)[]> => this.call('fetch', numbers),
       blame: (number): void => this.#thread?.blame(number),
     })

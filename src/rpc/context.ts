@@ -2,6 +2,7 @@ import type { ForkConfigs } from '#chainspec/forkConfigs'
 import type { ForkIdChain } from '#chainspec/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { PeerNetwork } from '#types/peer'
 import type { TransactionPool } from '#types/transactionPool'
 import type { BlockCache } from './cache/blockCache.ts'
@@ -66,6 +67,8 @@ export type EthContext = CallContext & {
   readonly preconfirmed?: PendingFeed
   /** the sealed block that `pending` means while there is no pending block */
   readonly pendingFallback: 'latest' | 'finalized'
+  /** peers of the execution network; absent: there are none */
+  readonly peers?: ExecutionPeerNetwork | undefined
   readonly blocks: BlockCache
   readonly filters: Filters
   readonly clock: Clock

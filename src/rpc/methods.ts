@@ -1,5 +1,5 @@
 import type { AdminContext, EngineContext, EthContext, OperatorContext, RollupContext, SocketContext } from './context.ts'
-import { adminMethods, operatorMethods, poolAdminMethods } from './methods/admin/methods.ts'
+import { adminMethods, ethAdminMethods, operatorMethods } from './methods/admin/methods.ts'
 import { basaltMethods } from './methods/basalt/stateRange.ts'
 import { baseMethods } from './methods/base/methods.ts'
 import { debugMethods } from './methods/debug/methods.ts'
@@ -23,7 +23,7 @@ export const ethRegistry: Registry<EthContext> = withDiscovery<EthContext>([
   ...baseMethods,
   ...basaltMethods,
   ...txpoolMethods,
-  ...poolAdminMethods,
+  ...ethAdminMethods,
   ...minerMethods,
   ...netMethods,
   ...web3Methods,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
+import { executionPeersFault } from '#executionPeers/faults'
 import { p2pFault } from '#p2p/faults'
 import { emptyRoot as someHash } from '#types/ids'
 import { nodeFault } from '../faults.ts'
@@ -56,6 +57,7 @@ it('node/health/readinessReasons: has exactly one reason for each text of /ready
     'the state begins with block 7, which is given, --trust.require demands attested',
     p2pFault('P2P_SILENT', { peers: 3, forSec: 61, rejected: 'timestamp_future' }).message,
     p2pFault('P2P_STOPPED', { reason: 'x' }).message,
+    executionPeersFault('EXECUTION_P2P_STOPPED', { reason: 'x' }).message,
     'all RPC threads have ended and are being restarted',
     'the main thread of the node has not answered for 6 s',
   ]) {

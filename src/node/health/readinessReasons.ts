@@ -131,6 +131,12 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'nothing; when it repeats, report the reason, and run without peers until then: --p2p.disable',
   },
   {
+    code: 'EXECUTION_P2P_STOPPED',
+    matches: /^the thread of execution peers has ended and is started again: /,
+    meaning: 'execution peers fill no gaps until their thread runs again',
+    fix: 'nothing; when it repeats, report the reason, and run without execution peers until then: --p2p.execution off',
+  },
+  {
     code: 'RPC_RESTARTING',
     matches: /^all RPC threads have ended and are being restarted$/,
     meaning: 'no thread answers JSON-RPC for the moment',

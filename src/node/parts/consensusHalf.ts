@@ -9,6 +9,7 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { SequencerControl } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
+import type { ExecutionPeers } from '#executionPeers/executionPeers'
 import type { ProtocolVersionsWatch } from '#l1/protocolVersionsWatch'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -30,7 +31,13 @@ import { openP2p } from './p2pPart.ts'
 import { openSequencer } from './sequencerPart.ts'
 
 export type ConsensusHalfDeps = PartDeps &
-  Pick<NodeDeps, 'kzg'> & { readonly engine: Engine; readonly memory: Pick<NodeMemory, 'caches'>; readonly tracing?: Tracing | undefined }
+  Pick<NodeDeps, 'kzg'> & {
+    readonly engine: Engine
+    readonly memory: Pick<NodeMemory, 'caches'>
+    readonly tracing?: Tracing | undefined
+    /** fill large gaps of the unsafe chain; absent: there are none */
+    readonly executionPeers?: Pick<ExecutionPeers, 'ancestors' | 'count'>
+  }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
 export type ConsensusHalfOptions = Pick<
@@ -106,7 +113,7 @@ function feedsTogether(feeds: readonly (Feed | undefined)[]): Feed {
 
 /** @throws Fault of the store, SOURCE_URL_INVALID, P2P_PORT, P2P_PEER, P2P_KEY (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
-  const { log, registry, clock } = deps
+  const { log, registry, clock, executionPeers } = deps
   const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions, forksFromL1, p2p: p2pOptions } = options
   await using opening = new AsyncDisposableStack()
   const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
@@ -122,7 +129,10 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     log: log.child('consensus'),
     metrics: consensusMetrics.register(registry),
     ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
-    ...((follow || p2p) && { createFeed: (parts) => feedsTogether([follow?.createFeed(parts), p2p?.createFeed(parts)]) }),
+    ...((follow || p2p) && {
+      createFeed: (parts) =>
+        feedsTogether([follow?.createFeed(parts), p2p?.createFeed({ ...parts, ...(executionPeers && { executionPeers }) })]),
+    }),
     ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
   }
   const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }

@@ -1,8 +1,10 @@
 import type { Engine } from '#engine/port'
+import type { ExecutionPeers } from '#executionPeers/executionPeers'
 import { endpointOf, type NodeOptions } from '../nodeOptions.ts'
 import type { SendersBy } from '../tracing/tracing.ts'
 import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
 import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
+import { openExecutionPeers } from './executionPeersPart.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
 import { openTrust, type TrustPart } from './trustPart.ts'
 
@@ -14,6 +16,8 @@ export interface Halves extends AsyncDisposable {
   readonly execution: ExecutionHalf | undefined
   /** undefined in execution mode */
   readonly consensus: ConsensusHalf | undefined
+  /** undefined: there are no execution peers */
+  readonly executionPeers: ExecutionPeers | undefined
   /** undefined in consensus mode */
   readonly trust: TrustPart | undefined
   /** the execution half of this process, or of another one */
@@ -40,6 +44,11 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
   const { config, mode } = options
   await using opening = new AsyncDisposableStack()
   const execution = mode === 'consensus' ? undefined : opening.use(await openExecutionHalf(deps, options))
+  const { executionPeers: peersOptions } = options
+  const executionPeers =
+    execution &&
+    peersOptions &&
+    opening.use(await openExecutionPeers({ ...deps, execution: execution.execution }, { ...options, executionPeers: peersOptions }))
   const endpoint = endpointOf(options)
   const remote = endpoint && openRemoteEngine(deps, endpoint, config, stop)
   const plain = execution?.execution ?? remote
@@ -52,7 +61,10 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
     mode === 'execution'
       ? undefined
       : opening.use(
-          await openConsensusHalf({ ...deps, engine }, { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) }),
+          await openConsensusHalf(
+            { ...deps, engine, ...(executionPeers && { executionPeers }) },
+            { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) },
+          ),
         )
   const trust =
     execution && opening.use(openTrust({ ...deps, execution: execution.execution, witnesses: consensus?.witnesses ?? [] }, options))
@@ -60,6 +72,7 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
   return {
     execution,
     consensus,
+    executionPeers,
     trust,
     engine,
     run(signal): Promise<void> {

@@ -20,6 +20,7 @@ import { createCallExecutor } from '#simulation/call/callExecutor'
 import { createCallRuns } from '#simulation/call/callRuns'
 import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { TransactionPool } from '#types/transactionPool'
 import { type CacheName, divideCache, usualCacheBytes } from '../memory/cacheBudget.ts'
 
@@ -42,6 +43,8 @@ export type EthContextDeps = {
   readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
+  /** peers of the execution network; absent: there are none */
+  readonly peers?: ExecutionPeerNetwork | undefined
   /** notifies of pending blocks; absent: none are followed */
   readonly preconfirmed?: PendingFeed | undefined
   /** the sealed block that `pending` names without a pending block; absent: latest */
@@ -67,6 +70,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     heads,
     pool,
     sequencer,
+    peers,
     version,
     sync,
     preconfirmed,
@@ -87,6 +91,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, timestampOf(config, parent.number + 1)) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
+    ...(peers && { peers }),
     ...(preconfirmed && { preconfirmed: pendingRounds(preconfirmed) }),
     pendingFallback: deps.pendingFallback ?? 'latest',
     heads,

@@ -57,7 +57,7 @@ export interface Serving extends AsyncDisposable {
   setApiKeys(keys: readonly ApiKey[]): void
 }
 
-function healthSourcesOf(clock: Clock, { execution, consensus, trust }: Halves, watch: EthServing['watch']): HealthSources {
+function healthSourcesOf(clock: Clock, { execution, consensus, executionPeers, trust }: Halves, watch: EthServing['watch']): HealthSources {
   return {
     clock,
     status: (): DriverStatus | undefined => consensus?.status(),
@@ -66,7 +66,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus, trust }: Halves, 
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
     execution: execution?.execution,
     proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
-    peers: (): readonly string[] => consensus?.p2p?.problems() ?? [],
+    peers: (): readonly string[] => [...(consensus?.p2p?.problems() ?? []), ...(executionPeers?.problems() ?? [])],
     trust: (): readonly string[] => trust?.problems() ?? [],
   }
 }
@@ -92,10 +92,21 @@ async function openThreads(
   options: NodeOptions,
 ): Promise<RpcThreads | undefined> {
   if (execution === undefined || context === undefined || !isThreaded(options)) return undefined
-  const { sequencer, filters } = context
+  const { sequencer, filters, peers } = context
   const metrics = rpcThreadsMetrics.register(registry)
   return await startRpcThreads(
-    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics, tracing },
+    {
+      execution: execution.execution,
+      clock,
+      log,
+      sync: () => context.chain.sync(),
+      problems,
+      sequencer,
+      peers,
+      filters,
+      metrics,
+      tracing,
+    },
     {
       ...options,
       hasPending: hasPendingBlocks(options),
@@ -122,7 +133,14 @@ export async function openServing(
   const { execution, consensus, engine } = halves
   await using opening = new AsyncDisposableStack()
   const silence = options.mode === 'execution' ? opening.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
-  const shared = { ...deps, log: log.child('rpc'), consensus, silence, forwarding: forwardMetrics.register(registry) }
+  const shared = {
+    ...deps,
+    log: log.child('rpc'),
+    consensus,
+    peers: halves.executionPeers?.network,
+    silence,
+    forwarding: forwardMetrics.register(registry),
+  }
   const eth =
     execution && opening.use(ethServing({ ...shared, execution: execution.execution, senders: () => execution.senders() }, options))
   const { context } = eth?.parts ?? {}

@@ -12,6 +12,7 @@ import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, Operator, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { codeBytesOf } from '../memory/cacheBudget.ts'
@@ -60,6 +61,7 @@ export function ethServing(
     readonly execution: ExecutionWorker
     readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches' | 'guard'>
     readonly consensus: ConsensusHalf | undefined
+    readonly peers: ExecutionPeerNetwork | undefined
     readonly forwarding: ForwardMetrics
     readonly heads: HeadFeed
     readonly preconfirmed: PendingFeed
@@ -71,7 +73,7 @@ export function ethServing(
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
-  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
+  const { execution, consensus, peers, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
   const codeBytes = codeBytesOf(memory.mainBytes)
   const api =
     consensus === undefined
@@ -91,6 +93,7 @@ export function ethServing(
       heads,
       pool,
       sequencer,
+      peers,
       version,
       sync,
       callTimeoutMs,

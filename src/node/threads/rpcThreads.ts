@@ -10,6 +10,7 @@ import type { Filters } from '#rpc/filters/filters'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
+import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
 import { counted } from '../metrics/scrape.ts'
@@ -17,6 +18,7 @@ import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { answerPeers } from './peerCalls.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { ThreadReadings } from './threadReadings.ts'
@@ -32,6 +34,8 @@ export type RpcThreadsDeps = {
   readonly problems: () => readonly string[]
   /** present: transactions are forwarded to it */
   readonly sequencer: SequencerLink | undefined
+  /** absent: there are no execution peers */
+  readonly peers?: ExecutionPeerNetwork | undefined
   /** filters of the main thread, which receive the same transactions as those of the other threads */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
   readonly metrics: RpcThreadsMetrics
@@ -170,7 +174,7 @@ class Threads implements RpcThreads {
 
   /** @throws the fault that kept the thread from starting */
   async #seat(number: number): Promise<Urls> {
-    const { execution, sync, sequencer } = this.#deps
+    const { execution, sync, sequencer, peers } = this.#deps
     const {
       count: threads,
       config,
@@ -199,6 +203,7 @@ class Threads implements RpcThreads {
       ...common,
       chain: execution.reader(),
       hasSequencer: sequencer !== undefined,
+      hasPeers: peers !== undefined,
       sync: sync(),
       isTraced: this.#deps.tracing !== undefined,
     }
@@ -217,7 +222,7 @@ class Threads implements RpcThreads {
   }
 
   #threadDeps(number: number): RpcThreadDeps {
-    const { clock, log, problems, sequencer, tracing } = this.#deps
+    const { clock, log, problems, sequencer, peers, tracing } = this.#deps
     const link = (): SequencerLink => {
       if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
@@ -232,6 +237,7 @@ class Threads implements RpcThreads {
       status: (hash) => link().status(hash),
       slow: (call) => tracing?.slow(call),
       announced: (block, endMs) => tracing?.announced(block, `rpc-${number}`, endMs),
+      peers: answerPeers(peers),
     }
     const onFailure = (error: unknown): void => log.error('message of an RPC thread failed', { thread: number, error })
     return { clock, answers, onFailure }

@@ -26,6 +26,7 @@ import { createHeadFeed } from '../serving/headFeed.ts'
 import { createPendingFeed } from '../serving/pendingFeed.ts'
 import { type Servers, startServers } from '../serving/servers.ts'
 import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
+import { remotePeers } from './peerCalls.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 
 /** Time limit of a call from another thread, whose client may have left without notice here. */
@@ -95,9 +96,22 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
  * @param port to main; closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
-  const { number, threads, config, version, listen, memoryMaxBytes, cacheBytes, callTimeoutMs, pendingFallback, hasPending, hasSequencer } =
-    settings
-  const { slowCallMs, isTraced } = settings
+  const {
+    number,
+    threads,
+    config,
+    version,
+    listen,
+    memoryMaxBytes,
+    cacheBytes,
+    callTimeoutMs,
+    pendingFallback,
+    hasPending,
+    hasSequencer,
+    hasPeers,
+    slowCallMs,
+    isTraced,
+  } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
@@ -140,6 +154,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       ...{ execution, evm: createWasmEvm({ codeBytes }), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       preconfirmed: hasPending ? preconfirmed : undefined,
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
+      peers: hasPeers ? remotePeers((name, args) => main.ask('peers', name, args)) : undefined,
       version,
       newFilterId: filterIdsOf(number),
       ...{ caches, codeBytes, maxAnswerBytes: maxAnswerBytesOf(answerBytes) },

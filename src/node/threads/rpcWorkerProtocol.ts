@@ -12,6 +12,7 @@ import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
 import type { ListenOptions, Urls } from '../serving/servers.ts'
 import type { SlowCallFacts } from '../tracing/tracing.ts'
+import type { PeerCall } from './peerCalls.ts'
 
 export type RpcWorkerSettings = {
   /** number of the thread, from 0; a filter's id begins with it */
@@ -33,6 +34,8 @@ export type RpcWorkerSettings = {
   readonly hasPending: boolean
   /** transactions are forwarded through main's link */
   readonly hasSequencer: boolean
+  /** the node has execution peers */
+  readonly hasPeers: boolean
   readonly sync: SyncProgress | undefined
   /** main makes spans of slow calls and of announced blocks */
   readonly isTraced: boolean
@@ -69,6 +72,7 @@ export type ForRpcWorker = {
   slow(call: SlowCallFacts): void
   /** Subscribers of the thread were notified of a block. @param endMs wall clock */
   announced(block: BlockId, endMs: number): void
+  peers: PeerCall
 }
 
 /** Calls and notices that an RPC thread takes from main. */

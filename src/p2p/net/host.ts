@@ -7,10 +7,10 @@ import { type Ping, ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
+import { hasInboundPlace } from '#lib/peers/inboundLimits'
 import type { P2pSettings } from '../thread/protocol.ts'
 import { type DenyList, ipOf } from './denyList.ts'
 import type { BlockGossip } from './gossip.ts'
-import { hasInboundPlace } from './inboundLimits.ts'
 import { tcpAddress } from './peerAddress.ts'
 
 export type Services = { readonly identify: Identify; readonly ping: Ping; readonly pubsub: GossipSub }
@@ -51,7 +51,12 @@ export async function createHost(
     connectionGater: {
       ...denied.gater(),
       denyInboundUpgradedConnection: (peer, { remoteAddr }) =>
-        !isTrusted(peer.toString()) && !hasInboundPlace(node.getConnections(), maxPeers, ipOf(remoteAddr)),
+        !isTrusted(peer.toString()) &&
+        !hasInboundPlace(
+          node.getConnections().map((open) => ({ direction: open.direction, ip: ipOf(open.remoteAddr) })),
+          maxPeers,
+          ipOf(remoteAddr),
+        ),
     },
     connectionManager: {
       maxConnections: maxPeers,

@@ -2,11 +2,11 @@ import type { Connection, Stream } from '@libp2p/interface'
 import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Clock } from '#lib/clock'
+import { RateLimit } from '#lib/peers/rateLimit'
 import type { Payload } from '#types/payload'
 import { decodeRequest, encodeFailure, encodeFound, requestBytes } from '../protocol/payloadRequest.ts'
 import { blockVersionAt } from '../protocol/topics.ts'
 import type { PeerCounts, ServedOutcome } from './peerEvents.ts'
-import { RateLimit } from './rateLimit.ts'
 import { readStream } from './readStream.ts'
 
 export type PayloadServerDeps = {

@@ -1,5 +1,5 @@
 import type { GossipsubOpts } from '@libp2p/gossipsub'
-import { ownAddresses } from './inboundLimits.ts'
+import { ownAddresses } from '#lib/peers/inboundLimits'
 
 /** Interval in which scores decay. Kept at 2 s after Denim too, so that scores decay as at other clients. */
 const slotMs = 2_000

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
+import { decodeSnappyBlock, encodeSnappyBlock } from '#lib/peers/snappy'
 import { decodeBody } from './envelope.ts'
 import { decodeFramedSnappy, encodeFramedSnappy } from './framedSnappy.ts'
 import { decodeRequest, decodeResponse, encodeFailure, encodeRequest } from './payloadRequest.ts'
-import { decodeSnappyBlock, encodeSnappyBlock } from './snappyBlock.ts'
 import { blockVersions } from './topics.ts'
 
 const bytes = fc.uint8Array({ maxLength: 2_000 })
@@ -15,7 +15,7 @@ const repetitive = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 7 }), fc.in
   return out
 })
 
-it('p2p/protocol/snappyBlock: reads what a library wrote', () => {
+it('lib/snappy: reads what a library wrote', () => {
   fc.assert(
     fc.property(fc.oneof(bytes, repetitive), (data) => {
       expect(decodeSnappyBlock(encodeSnappyBlock(data), data.length)).toEqual(data)
@@ -36,11 +36,11 @@ it.each([
   ['copy of offset zero', [8, 0x04, 1, 2, 0x09, 0]],
   ['copy beyond the declared length', [4, 0x04, 1, 2, 0x0d, 2]],
   ['truncated copy', [8, 0x04, 1, 2, 0x0a, 1]],
-])('p2p/protocol/snappyBlock: rejects a block: %s', (_, block) => {
+])('lib/snappy: rejects a block: %s', (_, block) => {
   expect(decodeSnappyBlock(Uint8Array.from(block), 1_000)).toBeUndefined()
 })
 
-it('p2p/protocol/snappyBlock: repeats overlapping copies', () => {
+it('lib/snappy: repeats overlapping copies', () => {
   // literal "ab", then six bytes from two bytes back
   expect(decodeSnappyBlock(Uint8Array.of(8, 0x04, 97, 98, 0x09, 2), 8)).toEqual(new TextEncoder().encode('abababab'))
 })

@@ -1,5 +1,5 @@
 import { concatBytes, equalBytes } from '#lib/bytes'
-import { decodeSnappyBlock, encodeSnappyBlock } from './snappyBlock.ts'
+import { decodeSnappyBlock, encodeSnappyBlock } from '#lib/peers/snappy'
 
 /** Chunk that begins every stream. */
 const identifier = Uint8Array.of(0xff, 6, 0, 0, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59)

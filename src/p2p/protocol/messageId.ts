@@ -1,6 +1,6 @@
 import { concatBytes } from '#lib/bytes'
+import { decodeSnappyBlock } from '#lib/peers/snappy'
 import { sha256 } from '#lib/sha256'
-import { decodeSnappyBlock } from './snappyBlock.ts'
 
 /** Maximum size of a gossip message, compressed and decompressed. */
 export const maxMessageBytes = 10 * 1_048_576

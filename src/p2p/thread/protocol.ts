@@ -1,5 +1,4 @@
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { LogLine } from '#lib/logTransfer'
 import type { Address } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { DenyKind, PeerFacts, PeerStats, PeersFacts } from '#types/peer'
@@ -63,7 +62,6 @@ export type OfMainThread = {
   /** Returns the canonical block at a number, to serve it. */
   canonical(number: number): Promise<Payload | undefined>
   events(events: PeerEvents): void
-  log(line: LogLine): void
 }
 
 /** Listening addresses of a started thread. */

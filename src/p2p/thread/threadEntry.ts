@@ -1,17 +1,9 @@
 // Entry of the p2p thread: joins the network, then answers the main thread until it is told to close.
-import { type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '#lib/clock'
-import { transferError } from '#lib/errorTransfer'
-import { createTransferLog } from '#lib/logTransfer'
-import { ThreadLink } from '#lib/threadLink'
+import { enterThread } from '#lib/peers/restartedThread'
 import { operatorCalls } from '../net/operator.ts'
 import { P2pNode } from '../net/p2pNode.ts'
-import type { FromP2pThread } from './p2pThread.ts'
 import type { OfMainThread, OfP2pThread, P2pSettings } from './protocol.ts'
-
-const { port, settings } = workerData as { readonly port: MessagePort; readonly settings: P2pSettings }
-const send = (message: FromP2pThread): void => port.postMessage(message)
-const log = createTransferLog((line) => send({ log: line }), 'p2p')
 
 let node: P2pNode | undefined
 
@@ -38,16 +30,12 @@ const here: OfP2pThread = {
   protect: (peerId, isProtected) => operatorCalls(running()).protect(peerId, isProtected),
   async close(): Promise<void> {
     await node?.close()
-    port.close()
+    thread.end()
   },
 }
 
-const link: ThreadLink<OfMainThread, OfP2pThread> = new ThreadLink({
-  post: (message) => send({ link: message }),
-  here,
-  onFailure: (error) => log.warn('request failed', { error }),
-})
-port.on('message', (message) => link.receive(message))
+const thread = enterThread<OfP2pThread, OfMainThread, P2pSettings>(here, 'p2p')
+const { log, link, settings } = thread
 
 // libp2p and discv5 leave some rejections of closed connections unhandled; the network goes on
 process.on('unhandledRejection', (error) => log.debug('rejection in a library', { error }))
@@ -63,8 +51,7 @@ try {
     },
     settings,
   )
-  send({ ready: node.listening })
+  thread.ready(node.listening)
 } catch (error) {
-  send({ failure: transferError(error) })
-  port.close()
+  thread.failed(error)
 }

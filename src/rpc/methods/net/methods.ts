@@ -15,22 +15,22 @@ const netVersion = ethMethod({
 
 const listening = ethMethod({
   name: 'net_listening',
-  doc: 'Always true, as wallets expect.',
+  doc: 'Whether execution peers can connect. True without an execution network too, as wallets expect.',
   params: [],
   result: flag,
   cost: 'instant',
   example: { params: [], result: true },
-  run: () => true,
+  run: (context) => context.peers?.isListening() ?? true,
 })
 
 const peerCount = ethMethod({
   name: 'net_peerCount',
-  doc: 'Number of peers. Always 0: there is no peer-to-peer network yet.',
+  doc: 'Number of connected execution peers; 0 without an execution network.',
   params: [],
   result: quantity,
   cost: 'instant',
   example: { params: [], result: '0x0' },
-  run: () => 0,
+  run: (context) => context.peers?.count() ?? 0,
 })
 
 /** `net_*`: the network id and the state of peer-to-peer networking. */

@@ -1,4 +1,4 @@
-import type { Clock } from '#lib/clock'
+import type { Clock } from '../clock.ts'
 
 /** Token bucket: `perSec` on average, `burst` at once. */
 export class RateLimit {

@@ -1,6 +1,4 @@
 import { isIPv6 } from 'node:net'
-import type { Connection } from '@libp2p/interface'
-import { ipOf } from './denyList.ts'
 
 /** Addresses of this machine, which many nodes may share. */
 export const ownAddresses: readonly string[] = ['127.0.0.1', '::1']
@@ -22,20 +20,19 @@ export function addressGroup(ip: string): string {
     .join(':')
 }
 
+/** An open connection; without an address it counts for none. */
+export type OpenConnection = { readonly direction: 'inbound' | 'outbound'; readonly ip: string | undefined }
+
 /**
  * Returns whether there is a place for an inbound connection. A third of the places is kept for peers that this node dials, so that nobody takes all of
  * them, and one address has at most ten, and at most half.
  * @param ip of the new connection
  */
-export function hasInboundPlace(
-  open: readonly Pick<Connection, 'direction' | 'remoteAddr'>[],
-  maxPeers: number,
-  ip: string | undefined,
-): boolean {
+export function hasInboundPlace(open: readonly OpenConnection[], maxPeers: number, ip: string | undefined): boolean {
   const inbound = open.filter(({ direction }) => direction === 'inbound')
   if (inbound.length >= maxPeers - Math.floor(maxPeers / 3)) return false
   if (ip === undefined || ownAddresses.includes(ip)) return true
   const group = addressGroup(ip)
-  const same = inbound.filter(({ remoteAddr }) => addressGroup(ipOf(remoteAddr) ?? '') === group)
+  const same = inbound.filter((other) => addressGroup(other.ip ?? '') === group)
   return same.length < Math.max(1, Math.min(maxPerAddress, Math.floor(maxPeers / 2)))
 }

@@ -1,0 +1,91 @@
+import { compareBytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import { ownAddresses } from '#lib/peers/inboundLimits'
+import type { NodeRecord } from './packets.ts'
+
+/** A node of the table. */
+export type TableNode = {
+  readonly id: string
+  readonly node: NodeRecord
+  /** hash of the public key */
+  readonly place: Uint8Array
+  /** when it last answered at its address; undefined: never */
+  provenMs: number | undefined
+  /** pings without an answer since then */
+  failures: number
+  /** requests for its record that may still be sent; 0: it was read, or never came */
+  recordRequests: number
+}
+
+const maxNodes = 512
+const maxFailures = 3
+const maxRecordRequests = 5
+/** Most nodes of one address: more names of one machine would fill the table. */
+const maxPerAddress = 10
+
+function distance(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return a.map((byte, i) => byte ^ (b[i] ?? 0))
+}
+
+/** Known nodes, bounded. A node that does not answer, else one that never did, makes room for a new one. */
+export class NodeTable {
+  readonly #nodes = new Map<string, TableNode>()
+
+  get size(): number {
+    return [...this.#nodes.values()].filter(({ provenMs }) => provenMs !== undefined).length
+  }
+
+  get(id: string): TableNode | undefined {
+    return this.#nodes.get(id)
+  }
+
+  all(): readonly TableNode[] {
+    return [...this.#nodes.values()]
+  }
+
+  /** Adds a node. @returns undefined when there is no room, or when its address has its share already */
+  add(id: string, node: NodeRecord): TableNode | undefined {
+    const known = this.#nodes.get(id)
+    if (known) return known
+    const same = [...this.#nodes.values()].filter((other) => other.node.ip === node.ip)
+    if (same.length >= maxPerAddress && !ownAddresses.includes(node.ip)) return undefined
+    if (this.#nodes.size >= maxNodes) {
+      const weakest = [...this.#nodes.values()].find(({ provenMs }) => provenMs === undefined)
+      if (weakest === undefined) return undefined
+      this.#nodes.delete(weakest.id)
+    }
+    const added: TableNode = {
+      id,
+      node,
+      place: keccak256(node.publicKey),
+      provenMs: undefined,
+      failures: 0,
+      recordRequests: maxRecordRequests,
+    }
+    this.#nodes.set(id, added)
+    return added
+  }
+
+  /** Notes that a node has answered at an address. */
+  proven(id: string, node: NodeRecord, nowMs: number): void {
+    const known = this.#nodes.get(id)
+    if (known === undefined) return
+    this.#nodes.set(id, { ...known, node, provenMs: nowMs, failures: 0 })
+  }
+
+  failed(id: string): void {
+    const known = this.#nodes.get(id)
+    if (known && ++known.failures >= maxFailures) this.#nodes.delete(id)
+  }
+
+  /** Returns the proven nodes nearest to a public key. */
+  nearest(publicKey: Uint8Array, count: number): readonly TableNode[] {
+    const target = keccak256(publicKey)
+    return [...this.#nodes.values()]
+      .filter(({ provenMs }) => provenMs !== undefined)
+      .map((one) => ({ one, far: distance(one.place, target) }))
+      .sort((a, b) => compareBytes(a.far, b.far))
+      .slice(0, count)
+      .map(({ one }) => one)
+  }
+}
