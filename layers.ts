@@ -105,14 +105,16 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot',
-      'ports', 'proof', 'rangeProof', 'readTrie', 'sortedTrie', 'trieDiff', 'tries',
+      'ports', 'proof', 'rangeProof', 'readTrie', 'trieDiff', 'tries',
       'witnessNodes',
     ],
   },
   store: {
     imports: ['types', 'lib'],
     public: [
-      'bulkWriter',
+      'bulk/bulkThread',
+      'bulk/bulkWriter',
+      'bulk/packedRows',
       'chainTables',
       'compaction',
       'environmentStats',

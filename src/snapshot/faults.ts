@@ -20,8 +20,8 @@ export const snapshotFault = defineFaults({
   STATE_ROOT_WRONG: {
     severity: 'fatal',
     says: (d: { number: number; expected: string; found: string }) =>
-      `the loaded state has root ${d.found}, and the header of block ${d.number} has ${d.expected}; nothing is served`,
-    fix: 'remove the chain folder of the data directory, and take the state from another source',
+      `the loaded state has root ${d.found}, and the header of block ${d.number} has ${d.expected}; the state is removed`,
+    fix: 'take the state from another source',
   },
   BASE_BLOCK_BAD: {
     severity: 'fatal',

@@ -14,7 +14,7 @@ import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import type { Address } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
-import type { Grade } from '#types/trust'
+import type { Evidence } from '#types/trust'
 import { putBaseTrust } from '../baseTrust.ts'
 import { encodeLocation, encodeRow, encodeStoredTransaction } from '../chainRows.ts'
 import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
@@ -36,10 +36,10 @@ export type BaseDeps = {
  * below count as pruned. Effects, in order: 1 segment files of blocks without receipts are written, 2 one transaction writes all rows and marks, and removes
  * the mark of a load. After a kill before 2 the next start removes the files.
  * @param blocks of `verifyBaseBlocks`
- * @param trust grade of the last block, stored with it
+ * @param trust what vouches for the last block, stored with it
  * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Grade): BlockId {
+export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Evidence): BlockId {
   const base = blocks.at(-1)
   const first = blocks[0]
   if (base === undefined || first === undefined) throw new RangeError('no base block')
@@ -67,7 +67,7 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
       putGenesisId(tx, genesis)
       const id = { number: base.number, hash: base.hash }
       putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
-      putBaseTrust(tx, { block: id, grade: trust })
+      putBaseTrust(tx, { ...trust, block: id })
       dropLoadMark(tx)
     })
   } catch (error) {

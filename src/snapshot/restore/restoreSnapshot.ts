@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { verifyBaseBlocks } from '#blockchain/base/baseBlocks'
 import { readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { latin1 } from '#lib/bytes'
 import { readLoadMark } from '#state/loadMark'
 import { openForeignChainReader } from '#store/chainTables'
 import { freeBytes } from '#store/freeSpace'
@@ -11,11 +12,11 @@ import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import { type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { installState } from '../load/installState.ts'
-import { StateBuilder } from '../load/stateBuilder.ts'
+import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { loadChunks, type StateSink } from './loadChunks.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
-import { gradeOf, SnapshotReader, type TrustSource } from './snapshotReader.ts'
+import { evidenceFor, SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
 export type RestoreProgress = { readonly bytes: number; readonly ofBytes: number; readonly leaves: number }
 
@@ -67,7 +68,7 @@ export async function restoreSnapshot(
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const reader = new SnapshotReader(place, known, deps.signal)
   const blocks = await reader.blocks()
-  const trust = await gradeOf((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
+  const trust = await evidenceFor((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
   if (readSaved(saved) === undefined) {
     requireRoom(datadir, manifest)
     writeSaved(saved, known)
@@ -85,7 +86,7 @@ export async function restoreSnapshot(
   const { accounts, slots } = loader.counts
   await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
   rmSync(saved, { force: true })
-  return { ...idOf(known), accounts, slots, trust }
+  return { ...idOf(known), accounts, slots, trust: trust.grade }
 }
 
 /**
@@ -99,20 +100,20 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const reader = new SnapshotReader(place, known, deps.signal)
   const blocks = await reader.blocks()
   const header = (blocks.at(-1) as (typeof blocks)[number]).header
-  const trust = await gradeOf(header, options, deps.signal)
+  const trust = await evidenceFor(header, options, deps.signal)
   verifyBaseBlocks(blocks, manifest.block.hash, options.config.genesis.l2)
-  const builder = new StateBuilder(() => {})
+  const { builder, sink } = rootOnly()
   const entries = manifest.chunks.filter(isState)
   const ofBytes = entries.reduce((sum, { size }) => sum + size, 0)
   let bytes = 0
-  await loadChunks(reader, entries, await reader.top(), rootOnly(builder), (size) => {
+  await loadChunks(reader, entries, await reader.top(), sink, (size) => {
     bytes += size
     deps.onProgress({ bytes, ofBytes, leaves: builder.counts.accounts + builder.counts.slots })
   })
   const found = builder.end()
   if (found !== header.stateRoot) throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
   const { accounts, slots } = builder.counts
-  return { ...idOf(known), accounts, slots, trust }
+  return { ...idOf(known), accounts, slots, trust: trust.grade }
 }
 
 /** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
@@ -177,27 +178,26 @@ function writeSaved(path: string, { file }: SignedManifest): void {
 }
 
 /** Computes the root of a state without a store. */
-function rootOnly(builder: StateBuilder): StateSink {
+function rootOnly(): { readonly builder: StateBuilder; readonly sink: StateSink } {
   const codes = new Set<string>()
-  return {
+  const builder = new StateBuilder({ hasCode: (hash): boolean => codes.has(latin1(hash)) })
+  const sink: StateSink = {
     code(code): Uint8Array {
       const hash = builder.code(code)
-      codes.add(Buffer.from(hash).toString('latin1'))
+      codes.add(latin1(hash))
       return hash
     },
-    account(key, nonce, balance, codeHash): void {
-      if (codeHash && !codes.has(Buffer.from(codeHash).toString('latin1'))) {
-        throw snapshotFault('STATE_UNSORTED', { what: `a code of account ${Buffer.from(key).toString('hex')} is missing` })
-      }
-      builder.account(key, nonce, balance, codeHash)
-    },
-    slot: (key, value): void => builder.slot(key, value),
+    addAccounts: (raw, from, prefix): number | undefined => builder.addAccounts(raw, from, prefix),
+    addSlots: (raw, prefix): void => builder.addSlots(raw, prefix),
     endAccount: (): Uint8Array | undefined => builder.endAccount(),
     sealAccounts: (depth): Uint8Array => builder.sealAccounts(depth),
     sealSlots: (depth): Uint8Array => builder.sealSlots(depth),
     commit: (): void => {},
     cursor: new Uint8Array(0),
-    position: undefined,
+    get position(): BuiltPosition | undefined {
+      return builder.position
+    },
     isDue: false,
   }
+  return { builder, sink }
 }
