@@ -212,7 +212,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'base/baseBlocks', 'base/installBase', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
+      'base/baseBlocks', 'base/installBase', 'base/olderBlocks', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
       'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',

@@ -32,7 +32,7 @@ export const snapshotFlags = inGroup('Snapshots', {
     'DIR',
   ),
   'snapshot.flavour': defaulted(
-    choice({ word: 'flavour', doc: 'minimal: state, headers, newest blocks; the others are not supported yet' }, [
+    choice({ word: 'flavour', doc: 'minimal: state, headers, newest blocks; full: all blocks with their receipts too; the others are not supported yet' }, [
       'minimal',
       'full',
       'archive',

@@ -47,7 +47,12 @@ export const snapshotFault = defineFaults({
   FLAVOUR_UNSUPPORTED: {
     severity: 'fatal',
     says: (d: { flavour: string }) => `snapshots of flavour ${d.flavour} are not supported yet`,
-    fix: 'use --flavour minimal',
+    fix: 'use --flavour minimal or full',
+  },
+  HISTORY_INCOMPLETE: {
+    severity: 'fatal',
+    says: (d: { number: number }) => `a full snapshot has all blocks since genesis, and block ${d.number} is not stored with all its parts`,
+    fix: 'use --flavour minimal, or the data directory of a node that retains all blocks',
   },
   MANIFEST_BAD: {
     severity: 'fatal',

@@ -7,7 +7,7 @@ export const snapshotFormat = 'basalt-snapshot-1'
 export const manifestName = 'manifest.json'
 export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
 export type Flavour = (typeof flavours)[number]
-const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots'] as const
+const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'history'] as const
 
 /** A chunk of a snapshot: a file, named by its hash. */
 export type ChunkEntry = {

@@ -5,8 +5,8 @@ import { activationRegistryAddress, factoryAddress } from '#nativeContracts/addr
 import { dice } from '#test/harness/dice'
 import { encodeDeposit } from '#types/deposit'
 import { type Address, type Hash, hashFromBytes, parseAddress } from '#types/ids'
-import { createdBy, creationOf } from '../../bench/denim/senders.ts'
-import { cellAddress, doomedInit, programs, wordOf } from '../../test/model/programs.ts'
+import { createdBy, creationOf } from '../../../bench/denim/senders.ts'
+import { cellAddress, doomedInit, programs, wordOf } from '../../model/programs.ts'
 
 /** Activates B20 tokens. */
 export const admin: Address = parseAddress(`0x${'ad'.repeat(20)}`)

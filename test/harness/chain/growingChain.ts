@@ -6,9 +6,9 @@ import { addressOf, mineL1 } from '#test/harness/derive/l1'
 import type { Hash } from '#types/ids'
 import { parseAddress } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
-import { type DevnetChain, makeDevnetChain } from '../../src/devnet/devnetChain.ts'
-import { forksUpTo } from '../../src/devnet/forkSchedule.ts'
+import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
+import { type DevnetChain, makeDevnetChain } from '../../../src/devnet/devnetChain.ts'
+import { forksUpTo } from '../../../src/devnet/forkSchedule.ts'
 import { admin } from './randomDeposits.ts'
 
 const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
