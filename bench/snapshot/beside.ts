@@ -9,7 +9,12 @@ import { inFolder } from '../rpc/servers.ts'
 type Options = { readonly dir?: string; readonly blocks?: number; readonly rounds?: number }
 
 /** Imports the file. @param beside called with the data directory when blocks are imported, until the import ends */
-async function importOnce(dir: string, blocks: number, datadir: string, beside?: (datadir: string, isOver: () => boolean) => Promise<number>) {
+async function importOnce(
+  dir: string,
+  blocks: number,
+  datadir: string,
+  beside?: (datadir: string, isOver: () => boolean) => Promise<number>,
+) {
   const flags = ['--genesis', join(dir, 'genesis.json'), '--datadir', datadir, '--json', '--log.level', 'error']
   await using cli = startCli(['import', join(dir, `blocks-${blocks}.jsonl`), ...flags])
   let isOver = false
