@@ -8,39 +8,34 @@ import { inFolder } from '../rpc/servers.ts'
 
 type Options = { readonly dir?: string; readonly blocks?: number; readonly rounds?: number }
 
-/** Imports the file. @param beside called with the data directory when blocks are imported, until the import ends */
+/** Imports the file. @param beside called with the data directory once it has a database, and with the end of the import */
 async function importOnce(
   dir: string,
   blocks: number,
   datadir: string,
-  beside?: (datadir: string, isOver: () => boolean) => Promise<number>,
-) {
+  beside: (datadir: string, over: Promise<unknown>) => Promise<number> = async () => 0,
+): Promise<{ readonly seconds: number; readonly snapshots: number }> {
   const flags = ['--genesis', join(dir, 'genesis.json'), '--datadir', datadir, '--json', '--log.level', 'error']
   await using cli = startCli(['import', join(dir, `blocks-${blocks}.jsonl`), ...flags])
-  let isOver = false
-  const ended = cli.ended().finally(() => {
-    isOver = true
-  })
-  while (!isOver && !existsSync(join(datadir, 'chain', 'data.mdb'))) await new Promise((resolve) => setTimeout(resolve, 20))
-  const made = beside?.(datadir, () => isOver)
-  const { code, stdout, stderr } = await ended
+  const over = cli.ended()
+  while (!existsSync(join(datadir, 'chain', 'data.mdb'))) await new Promise((resolve) => setTimeout(resolve, 20))
+  const made = beside(datadir, over)
+  const { code, stdout, stderr } = await over
   if (code !== 0) throw new Error(`the import failed: ${stderr.slice(-2_000)}`)
-  const snapshots = (await made) ?? 0
-  return { seconds: (JSON.parse(stdout) as { seconds: number }).seconds, snapshots }
+  return { seconds: (JSON.parse(stdout) as { seconds: number }).seconds, snapshots: await made }
 }
 
-/** Makes one snapshot after another. @returns how many */
-async function createUntil(dir: string, out: string, datadir: string, isOver: () => boolean): Promise<number> {
-  let made = 0
-  while (!isOver()) {
+/** Makes one snapshot after another; the last one is killed. @returns how many were whole */
+async function createUntil(dir: string, out: string, datadir: string, over: Promise<unknown>): Promise<number> {
+  const chain = ['--rollup.config', join(dir, 'rollup.json'), '--genesis', join(dir, 'genesis.json')]
+  for (let made = 0; ; ) {
     rmSync(out, { recursive: true, force: true })
-    const chain = ['--rollup.config', join(dir, 'rollup.json'), '--genesis', join(dir, 'genesis.json')]
     await using cli = startCli(['snapshot', 'create', ...chain, '--datadir', datadir, '--out', out])
-    const { code } = await cli.ended()
+    const ended = await Promise.race([cli.ended(), over.then(() => undefined)])
+    if (ended === undefined) return made
     // the store has no genesis at first
-    if (code === 0) made++
+    if (ended.code === 0) made++
   }
-  return made
 }
 
 export function run({ dir = '', blocks = 1_500, rounds = 3 }: Options): Promise<readonly Row[]> {
@@ -50,8 +45,8 @@ export function run({ dir = '', blocks = 1_500, rounds = 3 }: Options): Promise<
     for (let round = 0; round < rounds; round++) {
       const first = await importOnce(dir, blocks, join(folder, `alone-${round}`))
       alone.push(first.seconds)
-      const second = await importOnce(dir, blocks, join(folder, `beside-${round}`), (datadir, isOver) =>
-        createUntil(dir, join(folder, 'out'), datadir, isOver),
+      const second = await importOnce(dir, blocks, join(folder, `beside-${round}`), (datadir, over) =>
+        createUntil(dir, join(folder, 'out'), datadir, over),
       )
       beside.push(second.seconds)
       snapshots += second.snapshots

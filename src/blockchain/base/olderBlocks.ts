@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Kv, KvReader } from '#store/ports'
+import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { putSegment, readPruned, type SegmentRecord, segmentFileName, segmentTables, writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import type { Hash } from '#types/ids'
+import type { Log } from '#types/log'
 import { readCanonicalHash, readHeader, storedReceipts } from '../chainStore.ts'
 import { fillLogIndex, pruneLogIndex, readIndexMark } from '../logIndex/logIndex.ts'
 import { encodeReceiptRow } from '../receiptRows.ts'
@@ -47,16 +48,18 @@ export function addOlderBlocks(
       for (const record of records) putSegment(tx, record)
       for (const block of blocks) putLookups(tx, block)
       for (const { id } of segmentTables) writePruned(tx, id, first.number)
-      pruneLogIndex(tx, { from: first.number, keys: [] })
-      while ((readIndexMark(tx)?.from ?? 0) > first.number)
-        fillLogIndex(
-          tx,
-          (number) => logs.get(number),
-          () => true,
-        )
+      addLogs(tx, first.number, last.number, (number) => logs.get(number))
     })
   } catch (error) {
     for (const record of records) rmSync(join(segmentsDir, segmentFileName(record)), { force: true })
     throw error
   }
+}
+
+/** Adds the logs of blocks, unless the index has been pruned above them meanwhile. */
+function addLogs(tx: KvWriter, first: number, last: number, logsOf: (number: number) => readonly (readonly Log[])[] | undefined): void {
+  if (readIndexMark(tx)?.from !== last + 1) return
+  pruneLogIndex(tx, { from: first, keys: [] })
+  const always = (): boolean => true
+  while ((readIndexMark(tx)?.from ?? first) > first) fillLogIndex(tx, logsOf, always)
 }

@@ -67,7 +67,7 @@ export async function historyChunks(
     const start = Math.max(genesis, Math.floor((end - 1) / window) * window)
     const blocks: GivenBlock[] = []
     for (let number = start; number < end; number++) blocks.push(wholeAt(source, number))
-    entries.push(await files.add(encodeBlocks(blocks), { kind: 'history' }))
+    entries.push(await files.add(encodeBlocks(blocks), { kind: 'history', first: start }))
     if (signal.aborted) return undefined
     end = start
   }

@@ -21,6 +21,8 @@ export type ChunkEntry = {
   readonly prefix?: string
   /** key of the account of slots, in hex */
   readonly account?: string
+  /** number of the first block of older blocks */
+  readonly first?: number
 }
 
 /** What a snapshot has, in the order in which it is loaded. */
@@ -117,10 +119,11 @@ function problemOf({
   return index < 0 ? undefined : `chunk ${index} in it is bad`
 }
 
-function isSound({ kind, name, size, rawSize, prefix, account }: ChunkEntry): boolean {
+function isSound({ kind, name, size, rawSize, prefix, account, first }: ChunkEntry): boolean {
   const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, bounds.chunkBytes) && isCount(rawSize, bounds.chunkBytes)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
-  return isWhole && isPlaced && (kind === 'slots' ? isText(account, hex32) : account === undefined)
+  const isNumbered = kind === 'history' ? isCount(first) : first === undefined
+  return isWhole && isPlaced && isNumbered && (kind === 'slots' ? isText(account, hex32) : account === undefined)
 }
 
 export const nibblesOfText = (prefix: string): Uint8Array => Uint8Array.from(prefix, (digit) => Number.parseInt(digit, 16))

@@ -14,7 +14,7 @@ type Source = { readonly reader: SnapshotReader; readonly entries: readonly Chun
 /**
  * Iterates over the older blocks of a snapshot, newest chunk first, each verified by its links to the chunk before.
  * @param above the block whose parent is the newest of them
- * @param onBytes called with the size of each chunk that is read; blocks from `above` on are left out
+ * @param onBytes called with the size of each chunk that is read; chunks from `above` on are not
  * @throws Fault CHUNK_DAMAGED, BASE_BLOCK_REFUSED; those of the reader
  */
 async function* olderBlocks(
@@ -23,11 +23,9 @@ async function* olderBlocks(
   onBytes: (size: number) => void,
 ): AsyncGenerator<readonly WholeBlock[]> {
   let next = above
-  for await (const { entry, raw } of reader.contents(entries)) {
+  for await (const { entry, raw } of reader.contents(entries.filter(({ first = 0 }) => first < above.number))) {
     onBytes(entry.size)
-    const given = reading(entry, reader.place, () => decodeBlocks(raw))
-    if (given.every(({ header }) => header.number >= next.number)) continue
-    yield verified(given)
+    yield verified(reading(entry, reader.place, () => decodeBlocks(raw)))
   }
   if (next.number > genesis.number) {
     throw snapshotFault('MANIFEST_BAD', { place: reader.place, reason: `it has no blocks below ${next.number}` })
