@@ -87,7 +87,7 @@ const create: Command = {
       line.show(`create  ${count(leaves)}/${count(ofLeaves)} accounts and slots  ${count(rate)}/s  ${left}`)
     }
     // the node comes first
-    setPriority(constants.priority.PRIORITY_LOW)
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     const key = operatorKey(given['snapshot.key'] ?? join(datadir, 'snapshot-key.pem'))
     const options = { chainDir: join(datadir, 'chain'), out, config, flavour: given['snapshot.flavour'], key }
     const made = await createSnapshot({ signal: io.signal, onProgress }, options)
