@@ -113,7 +113,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['types', 'lib'],
     public: [
       'bulk/bulkThread',
-      'bulk/bulkWriter',
       'bulk/packedRows',
       'chainTables',
       'compaction',
