@@ -52,6 +52,7 @@ export function run({ dir = '', blocks = 1_500, rounds = 3 }: Options): Promise<
       snapshots += second.snapshots
       for (const name of ['alone', 'beside']) rmSync(join(folder, `${name}-${round}`), { recursive: true })
     }
+    if (snapshots === 0) throw new Error('no snapshot was whole while the imports ran: take more blocks')
     return [
       row(`import of ${blocks} blocks alone`, 's, less is better', alone),
       row(`import beside create, ${snapshots} snapshots in all`, 's, less is better', beside),
