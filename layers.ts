@@ -110,14 +110,15 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'branchDelta', 'faults', 'leavesFrom', 'loadNode', 'nibbles', 'node', 'orderedRoot',
-      'ports', 'proof', 'rangeProof', 'readTrie', 'sortedTrie', 'trieDiff', 'tries',
+      'ports', 'proof', 'rangeProof', 'readTrie', 'trieDiff', 'tries',
       'witnessNodes',
     ],
   },
   store: {
     imports: ['types', 'lib'],
     public: [
-      'bulkWriter',
+      'bulk/bulkThread',
+      'bulk/packedRows',
       'chainTables',
       'compaction',
       'environmentStats',
@@ -215,7 +216,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['pending', 'block', 'engine', 'state', 'evm', 'store', 'trie:orderedRoot', 'trie:tries', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'base/baseBlocks', 'base/installBase', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
+      'base/baseBlocks', 'base/installBase', 'base/olderBlocks', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
       'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',

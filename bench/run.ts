@@ -57,6 +57,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   stateMake: () => import('./state/make.ts'),
   stateRoot: () => import('./state/roots.ts'),
   snapshot: () => import('./snapshot/snapshot.ts'),
+  snapshotBeside: () => import('./snapshot/beside.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

@@ -1,16 +1,13 @@
-// npm run crash:snapshot -- --kills N --seed S [--slots N] [--kinds create,restore]: kills (SIGKILL) `basalt snapshot create` and `restore` at random instants,
-// N times each, and lets them continue until they are whole. A snapshot that was killed has the chunks of one that was not; a restore that was killed has the
-// rows of the store that the snapshot was made of.
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+// npm run crash:snapshot -- --kills N --seed S [--slots N] [--kinds create,restore,load]: kills (SIGKILL) `basalt snapshot create` and `restore`, and the loading of
+// a generated database of the other client in many transactions (`load`; crash:import kills whole imports), at random instants, N times each, and lets them
+// continue until they are whole. A snapshot that was killed has the chunks of one that was not; a load that was killed has the rows of one that was not.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readLoadMark } from '#state/loadMark'
-import { openChainKv } from '#store/chainTables'
-import { tables } from '#store/tables'
+import { rethDatabase } from '../bench/snapshot/rethState.ts'
 import { makeStateWorld, type StateWorld } from '../bench/state/world.ts'
+import { chainFlags, digestOf, isInLoad, rethArgs, run, snapshotArgs, wholeMs } from './crash/snapshotRuns.ts'
 import { must } from './crash/tally.ts'
 import { randomOf } from './random.ts'
 
@@ -19,51 +16,14 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     slots: { type: 'string', default: '600000' },
-    kinds: { type: 'string', default: 'create,restore' },
+    kinds: { type: 'string', default: 'create,restore,load' },
   },
 })
 const wanted = Number(values.kills)
+const slots = Number(values.slots)
 const random = randomOf(Number(values.seed))
+const kinds = values.kinds.split(',')
 const folder = mkdtempSync(join(tmpdir(), 'basalt-snapshot-crash-'))
-const main = new URL('../src/cli/main.ts', import.meta.url).pathname
-
-/** Runs a command, and kills it after a time. @returns its exit code; undefined: killed */
-function run(
-  args: readonly string[],
-  killAfterMs: number | undefined,
-): Promise<{ readonly code: number | undefined; readonly err: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let err = ''
-    child.stderr.on('data', (bytes) => {
-      err += String(bytes)
-    })
-    const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
-    child.once('close', (code, signal) => {
-      clearTimeout(timer)
-      resolve({ code: signal === 'SIGKILL' ? undefined : (code ?? 1), err })
-    })
-  })
-}
-
-const chainFlags = ({ rollupFile, genesisFile }: StateWorld): string[] => ['--rollup.config', rollupFile, '--genesis', genesisFile]
-const stateTables = [tables.accounts, tables.storage, tables.code, tables.accountNodes, tables.storageNodes]
-
-/** Digest of the rows of a state. */
-async function digestOf(chainDir: string): Promise<string> {
-  await using kv = openChainKv(chainDir)
-  using reader = kv.snapshot()
-  const hash = createHash('sha256')
-  for (const { id } of stateTables) for (const { key, value } of reader.range(id, {})) hash.update(key).update(value)
-  return hash.digest('hex')
-}
-
-/** Returns whether a killed restore left a store whose load has begun. */
-async function isMarked(chainDir: string): Promise<boolean> {
-  await using kv = openChainKv(chainDir)
-  using reader = kv.snapshot()
-  return (readLoadMark(reader)?.progress.length ?? 0) > 0
-}
 
 const chunksIn = (dir: string): string =>
   readdirSync(dir)
@@ -71,18 +31,11 @@ const chunksIn = (dir: string): string =>
     .sort()
     .join()
 
-async function wholeMs(args: readonly string[]): Promise<number> {
-  const startMs = performance.now()
-  const { code, err } = await run(args, undefined)
-  must(code === 0, `${args.join(' ')}: exit code ${code}: ${err}`)
-  return performance.now() - startMs
-}
-
 async function killCreate(world: StateWorld, reference: string, totalMs: number): Promise<void> {
   let [kills, whole] = [0, 0]
   while (kills < wanted) {
     const out = join(folder, `out-${whole}`)
-    const args = ['snapshot', 'create', ...chainFlags(world), '--datadir', world.dir, '--out', out]
+    const args = snapshotArgs('create', ...chainFlags(world), '--datadir', world.dir, '--out', out)
     for (;;) {
       const { code, err } = await run(args, random() * totalMs * 1.1)
       if (code === 0) break
@@ -97,41 +50,55 @@ async function killCreate(world: StateWorld, reference: string, totalMs: number)
   console.log(`create: ${JSON.stringify({ kills, whole })}`)
 }
 
-async function killRestore(world: StateWorld, out: string, expected: string, totalMs: number): Promise<void> {
+/** Kills a load into a data directory, which has the rows of `expected` when it is whole. */
+async function killLoad(name: string, argsOf: (datadir: string) => readonly string[], expected: string, totalMs: number): Promise<void> {
   let [kills, inLoad, whole] = [0, 0, 0]
   while (kills < wanted) {
-    const datadir = join(folder, `restored-${whole}`)
-    const hash = world.config.genesis.l2.hash
-    const args = ['snapshot', 'restore', out, ...chainFlags(world), '--datadir', datadir, '--start.block-hash', hash]
+    const datadir = join(folder, `${name}-${whole}`)
     for (;;) {
-      const { code, err } = await run(args, random() * totalMs * 1.1)
+      const { code, err } = await run(argsOf(datadir), random() * totalMs * 1.1)
       // a kill between the last transaction and the end of the process leaves a whole chain
       if (code === 0 || err.includes('LOAD_INTO_CHAIN')) break
-      must(code === undefined, `restore: exit code ${code}: ${err}`)
+      must(code === undefined, `${name}: exit code ${code}: ${err}`)
       kills++
-      if (existsSync(join(datadir, 'chain', 'data.mdb')) && (await isMarked(join(datadir, 'chain')))) inLoad++
+      if (await isInLoad(datadir)) inLoad++
     }
-    must((await digestOf(join(datadir, 'chain'))) === expected, 'restore: the rows differ from those of the executed state')
+    must((await digestOf(join(datadir, 'chain'))) === expected, `${name}: the rows differ from those of a run that was not killed`)
     rmSync(datadir, { recursive: true })
     whole++
   }
-  console.log(`restore: ${JSON.stringify({ kills, inLoad, whole })}`)
+  console.log(`${name}: ${JSON.stringify({ kills, inLoad, whole })}`)
+}
+
+/** Kills a load whose rows are judged by those of a run that is not killed. */
+async function killAgainstWhole(name: string, argsOf: (datadir: string) => readonly string[]): Promise<void> {
+  const datadir = join(folder, `${name}-reference`)
+  const totalMs = await wholeMs(argsOf(datadir))
+  const expected = await digestOf(join(datadir, 'chain'))
+  rmSync(datadir, { recursive: true })
+  await killLoad(name, argsOf, expected, totalMs)
 }
 
 try {
-  const slots = Number(values.slots)
-  const world = await makeStateWorld(join(folder, 'source'), { seed: 1, accounts: Math.ceil(slots / 20), slots }, () => {})
-  const out = join(folder, 'snapshot')
-  const createMs = await wholeMs(['snapshot', 'create', ...chainFlags(world), '--datadir', world.dir, '--out', out])
-  const kinds = values.kinds.split(',')
-  if (kinds.includes('create')) await killCreate(world, chunksIn(out), createMs)
-  if (kinds.includes('restore')) {
-    const expected = await digestOf(join(world.dir, 'chain'))
-    const hash = world.config.genesis.l2.hash
-    const scratch = join(folder, 'scratch')
-    const restoreMs = await wholeMs(['snapshot', 'restore', out, ...chainFlags(world), '--datadir', scratch, '--start.block-hash', hash])
-    rmSync(scratch, { recursive: true })
-    await killRestore(world, out, expected, restoreMs)
+  if (kinds.includes('create') || kinds.includes('restore')) {
+    const world = await makeStateWorld(join(folder, 'source'), { seed: 1, accounts: Math.ceil(slots / 20), slots }, () => {})
+    const out = join(folder, 'snapshot')
+    const createMs = await wholeMs(snapshotArgs('create', ...chainFlags(world), '--datadir', world.dir, '--out', out))
+    if (kinds.includes('create')) await killCreate(world, chunksIn(out), createMs)
+    if (kinds.includes('restore')) {
+      const given = ['--start.block-hash', world.config.genesis.l2.hash]
+      const argsOf = (datadir: string): readonly string[] =>
+        snapshotArgs('restore', out, ...chainFlags(world), '--datadir', datadir, ...given)
+      const scratch = join(folder, 'scratch')
+      const restoreMs = await wholeMs(argsOf(scratch))
+      rmSync(scratch, { recursive: true })
+      await killLoad('restore', argsOf, await digestOf(join(world.dir, 'chain')), restoreMs)
+    }
+  }
+  if (kinds.includes('load')) {
+    const database = join(folder, 'mdbx.dat')
+    writeFileSync(database, rethDatabase({ accounts: Math.ceil(slots / 5), slots, seed: 1 }, 4_096))
+    await killAgainstWhole('load', (datadir) => rethArgs(datadir, database))
   }
 } catch (error) {
   console.error(`\n--seed ${values.seed}, data kept in ${folder}`)

@@ -17,6 +17,11 @@ const targets: readonly Target[] = [
   { source: 'src/evm/assembly/index.ts', output: 'src/evm/wasm/evmTraced.wasm', flags: [...interpreter, '--use', 'TRACED=1'] },
   { source: 'src/evm/assembly/precompiles/index.ts', output: 'src/evm/precompiles/precompiles.wasm', flags: [] },
   { source: 'src/trie/assembly/index.ts', output: 'src/trie/tries.wasm', flags: ['--path', 'src'] },
+  {
+    source: 'src/snapshot/load/assembly/index.ts',
+    output: 'src/snapshot/load/state.wasm',
+    flags: ['--path', 'src', '--initialMemory', '32', '--maximumMemory', '32'],
+  },
   { source: 'src/evm/assembly/keccakModule.ts', output: 'src/lib/keccak.wasm', flags: ['--initialMemory', '2', '--maximumMemory', '2'] },
 ]
 

@@ -1,7 +1,7 @@
 // Snapshots of a generated state: how fast one is made and restored, and what the parts of a restore cost.
 // npm run bench -- snapshot [--accounts 100000] [--slots 1000000] [--rounds 1] [--dir DIR]
-import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { systemClock } from '#lib/clock'
@@ -21,6 +21,16 @@ async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
   const result = await work()
   const { user, system } = process.cpuUsage(startCpu)
   return { result, seconds: (performance.now() - startMs) / 1_000, cpuSeconds: (user + system) / 1e6 }
+}
+
+/** Writes a file of random bytes, from one buffer, and flushes it. */
+async function writeFlushed(path: string, size: number): Promise<void> {
+  const file = openSync(path, 'w')
+  const bytes = randomBytes(2 ** 22)
+  for (let left = size; left > 0; left -= bytes.length) writeSync(file, bytes, 0, Math.min(left, bytes.length))
+  fsyncSync(file)
+  closeSync(file)
+  rmSync(path)
 }
 
 async function worldIn(dir: string, { accounts = 100_000, slots = 1_000_000, seed = 1 }: Options): Promise<StateWorld> {
@@ -58,6 +68,7 @@ async function measure(folder: string, options: Options): Promise<readonly Row[]
     const verified = await timed(() => verifySnapshot(deps, from))
     const datadir = join(folder, `restored-${round}`)
     const restored = await timed(() => restoreSnapshot(deps, { ...from, datadir, command: 'again' }))
+    const written = await timed(() => writeFlushed(join(folder, 'bytes'), statSync(join(datadir, 'chain', 'data.mdb')).size))
     rmSync(datadir, { recursive: true })
     const unpacked = await timed(async () => {
       for (const name of readdirSync(out)) if (name.endsWith('.zst')) zstdDecompressSync(readFileSync(join(out, name)))
@@ -66,6 +77,8 @@ async function measure(folder: string, options: Options): Promise<readonly Row[]
       add(name, 'leaves/s', leaves / seconds)
       add(`${name}, for each second of processor time`, 'leaves', leaves / cpuSeconds)
     }
+    add('disk: as many bytes as the restored store has, written and flushed', 'leaves/s', leaves / written.seconds)
+    add('restore, of the slower of disk and zstd', 'share', Math.max(written.seconds, unpacked.seconds) / restored.seconds)
     add('zstd of all chunks alone', 'leaves/s', leaves / unpacked.seconds)
     add('size of the snapshot for a leaf', 'bytes, less is better', manifest.chunks.reduce((sum, { size }) => sum + size, 0) / leaves)
   }

@@ -3,9 +3,9 @@ import type { GenesisAccount } from '#chainspec/genesis'
 import { bytesFromBigint, compareBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import type { BulkWriter } from '#store/bulkWriter'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { StateBuilder } from '../../src/snapshot/load/stateBuilder.ts'
+import type { BulkWriter } from '../../src/store/bulk/bulkWriter.ts'
 import { HashOrder } from './hashOrder.ts'
 import type { Code, StateModel } from './model.ts'
 
@@ -32,9 +32,11 @@ export function writeModel(
   onDone: (slots: number) => void,
 ): StateRoots {
   const codes = new Set<Hash>()
-  const builder = new StateBuilder((table, key, value) => {
-    rows.put(table, key, value)
-    if (rows.isDue) rows.flush()
+  const builder = new StateBuilder({
+    onRows: (packed) => {
+      rows.putPacked(packed)
+      if (rows.isDue) rows.flush()
+    },
   })
   const passerKey = keccak256(fromHex(messagePasser))
   let messagePasserStorageRoot = emptyRoot

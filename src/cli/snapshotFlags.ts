@@ -32,12 +32,13 @@ export const snapshotFlags = inGroup('Snapshots', {
     'DIR',
   ),
   'snapshot.flavour': defaulted(
-    choice({ word: 'flavour', doc: 'minimal: state, headers, newest blocks; the others are not supported yet' }, [
-      'minimal',
-      'full',
-      'archive',
-      'proofs',
-    ]),
+    choice(
+      {
+        word: 'flavour',
+        doc: 'minimal: state, headers, newest blocks; full: all blocks with their receipts too; the others are not supported yet',
+      },
+      ['minimal', 'full', 'archive', 'proofs'],
+    ),
     'minimal',
   ),
   'snapshot.format': defaulted(choice({ word: 'format', doc: "format of another client's snapshot" }, ['reth']), 'reth'),

@@ -24,7 +24,7 @@ import { agreeOnSchema, chainSchema } from '#store/schema'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import type { Grade } from '#types/trust'
+import type { Evidence, Grade } from '#types/trust'
 import { nodeFault } from './faults.ts'
 import { openSourceNode } from './sourceNode.ts'
 
@@ -81,7 +81,7 @@ export async function startAnchored(deps: AnchoredStartDeps, options: AnchoredSt
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   installBase({ kv, segmentsDir: segmentsDir(dir), genesis, rootNode }, verified, trust)
-  return { number, hash, trust }
+  return { number, hash, trust: trust.grade }
 }
 
 const retried = <T>(deps: AnchoredStartDeps, run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
@@ -91,12 +91,12 @@ async function chooseAnchor(
   deps: AnchoredStartDeps,
   { config, given, trust }: AnchoredStartOptions,
   node: SourceNode,
-): Promise<Candidate & { readonly trust: Grade }> {
+): Promise<Candidate & { readonly trust: Evidence }> {
   const candidate = (payload: Payload): Candidate => ({ header: headerOfPayload(config.schedule, payload), payload })
   if (given !== undefined) {
     const payload = await retried(deps, (signal) => node.payload(given, signal))
     if (payload === undefined) throw nodeFault('ANCHOR_UNKNOWN', { endpoint: node.endpoint, what: `block ${given}` })
-    return { ...candidate(payload), trust: 'given' }
+    return { ...candidate(payload), trust: { grade: 'given' } }
   }
   const finalized = await retried(deps, (signal) => node.head('finalized', signal))
   if (finalized === undefined) throw nodeFault('ANCHOR_UNKNOWN', { endpoint: node.endpoint, what: 'a finalized block' })

@@ -11,7 +11,7 @@ import type { TrustPort } from '#snapshot/trustPort'
 import { trustMetrics } from '#trust/metrics'
 import { createTrust } from '#trust/trust'
 import type { Header } from '#types/header'
-import type { Grade } from '#types/trust'
+import type { Evidence, Grade } from '#types/trust'
 import { openSourceNode } from './sourceNode.ts'
 
 export type SnapshotTrustDeps = { readonly fetch: typeof fetch; readonly clock: Clock; readonly random: Random; readonly log: Log }
@@ -42,7 +42,7 @@ export function createSnapshotTrust(deps: SnapshotTrustDeps, { config, required,
   }
 
   return {
-    async verifyHeader(header, hash, signal): Promise<Grade> {
+    async verifyHeader(header, hash, signal): Promise<Evidence> {
       const { l1 } = config.genesis
       using source = createL1Source(
         { ...deps, metrics: l1Meter },
@@ -50,7 +50,7 @@ export function createSnapshotTrust(deps: SnapshotTrustDeps, { config, required,
       )
       const trust = createTrust({ ...deps, witnesses: source.witnesses, metrics }, { config, required })
       const verdict = await retry(deps, { backoff: defaultBackoff, signal, maxTries }, (each) => trust.verifyHeader(header, links, each))
-      if (verdict.kind === 'trusted') return verdict.record.grade
+      if (verdict.kind === 'trusted') return verdict.record
       throw snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason: `${verdict.reason}; ${verdict.fix}` })
     },
   }

@@ -20,8 +20,8 @@ export const snapshotFault = defineFaults({
   STATE_ROOT_WRONG: {
     severity: 'fatal',
     says: (d: { number: number; expected: string; found: string }) =>
-      `the loaded state has root ${d.found}, and the header of block ${d.number} has ${d.expected}; nothing is served`,
-    fix: 'remove the chain folder of the data directory, and take the state from another source',
+      `the loaded state has root ${d.found}, and the header of block ${d.number} has ${d.expected}; the state is removed`,
+    fix: 'take the state from another source',
   },
   BASE_BLOCK_BAD: {
     severity: 'fatal',
@@ -47,7 +47,12 @@ export const snapshotFault = defineFaults({
   FLAVOUR_UNSUPPORTED: {
     severity: 'fatal',
     says: (d: { flavour: string }) => `snapshots of flavour ${d.flavour} are not supported yet`,
-    fix: 'use --flavour minimal',
+    fix: 'use --flavour minimal or full',
+  },
+  HISTORY_INCOMPLETE: {
+    severity: 'fatal',
+    says: (d: { number: number }) => `a full snapshot has all blocks since genesis, and block ${d.number} is not stored with all its parts`,
+    fix: 'use --flavour minimal, or the data directory of a node that retains all blocks',
   },
   MANIFEST_BAD: {
     severity: 'fatal',

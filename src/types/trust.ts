@@ -26,6 +26,9 @@ export type TrustRecord = {
   readonly game?: Address
 }
 
+/** What vouches for a block. */
+export type Evidence = Omit<TrustRecord, 'block'>
+
 const idJson = ({ number, hash }: BlockId): Json => ({ number: `0x${number.toString(16)}`, hash })
 
 /** Encodes a record as UTF-8 JSON. */

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { networkOf } from '#chainspec/networks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { startAnvilL1 } from '#devnet/anvil'
 import { createL1Source, defaultL1Options } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
@@ -10,12 +15,38 @@ import { silentLog } from '#lib/log'
 import { createSnapshotTrust } from '#node/snapshotTrust'
 import { trustMetrics } from '#trust/metrics'
 import { createTrust } from '#trust/trust'
-import { hashHeader } from '#types/header'
+import { type Header, hashHeader } from '#types/header'
+import { headerToJson } from '#types/headerJson'
 import { type Hash, hashFromBytes, parseAddress } from '#types/ids'
 import { devnetL1Options } from '../harness/l1/devnetL1.ts'
 import { rpcCall } from '../harness/process/cliProcess.ts'
 import { l2Headers, outputRootOf } from '../harness/trust/l2Headers.ts'
 import { type Proposal, proposalContracts } from '../harness/trust/proposals.ts'
+
+/** A node that answers with headers of blocks without transactions. */
+async function serveHeaders(config: RollupConfig, headers: readonly Header[]): Promise<{ readonly url: string } & AsyncDisposable> {
+  const answer = ({ method, params }: { readonly method: string; readonly params: readonly unknown[] }): unknown => {
+    if (method === 'eth_chainId') return `0x${config.l2ChainId.toString(16)}`
+    const header = headers.find(({ number }) => number === Number(params[0]))
+    if (header === undefined) return null
+    return { ...headerToJson(hashHeader(header), header), transactions: [], uncles: [], withdrawals: [] }
+  }
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await text(request))
+    const answers = [body].flat().map((call) => ({ jsonrpc: '2.0', id: call.id, result: answer(call) }))
+    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
 
 const word = (value: bigint) => hashFromBytes(bytesFromBigint(value, 32))
 
@@ -74,8 +105,21 @@ it('trust/trust: reads a proposal by the proofs of anvil at its finalized block,
   const onAnvil = { ...config, l1ChainId: l1.chainId, genesis: { ...config.genesis, l1: { number: 0, hash } } }
   const deps = { fetch, clock: { ...systemClock, nowMs: () => genesisTimeSec * 1_000 }, random: () => 0, log: silentLog }
   const port = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls })
-  expect(await port.verifyHeader(last, hashHeader(last), signal)).toBe('attested')
+  expect(await port.verifyHeader(last, hashHeader(last), signal)).toMatchObject({
+    grade: 'attested',
+    game: proposal.address,
+    l1: { number: 2 },
+  })
   await expect(port.verifyHeader(other, hashHeader(other), signal)).rejects.toMatchObject({ code: 'SNAPSHOT_UNTRUSTED' })
+  // the headers after the block come from a node of the chain, and are linked by their hashes
+  const following = (served: readonly Header[]) => serveHeaders(onAnvil, served)
+  await using node = await following(headers)
+  const linked = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls, l2Url: node.url })
+  expect(await linked.verifyHeader(first, hashHeader(first), signal)).toMatchObject({ grade: 'attested', game: proposal.address })
+  await expect(port.verifyHeader(first, hashHeader(first), signal)).rejects.toThrow('are missing')
+  await using liar = await following([first, ...l2Headers(first.number + 1, last.number, first.timestamp)])
+  const lied = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls, l2Url: liar.url })
+  await expect(lied.verifyHeader(first, hashHeader(first), signal)).rejects.toThrow('no child of block')
   const one = createSnapshotTrust(deps, { config: onAnvil, required: 'attested', l1Urls: urls.slice(0, 1) })
   await expect(one.verifyHeader(last, hashHeader(last), signal)).rejects.toThrow('two of different hosts must agree')
 })

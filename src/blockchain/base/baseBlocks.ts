@@ -28,6 +28,12 @@ export type BaseBlock = BlockId & {
   readonly executed: readonly ExecutedTransaction[] | undefined
 }
 
+/** A verified block with all its parts. */
+export type WholeBlock = BaseBlock & {
+  readonly body: NonNullable<BaseBlock['body']>
+  readonly executed: NonNullable<BaseBlock['executed']>
+}
+
 /** Blocks whose hashes BLOCKHASH returns in the block after the base, besides the base. */
 export const ancestorsNeeded = 255
 
@@ -46,8 +52,24 @@ export function verifyBaseBlocks(given: readonly GivenBlock[], hash: Hash, genes
   const needed = Math.min(ancestorsNeeded, last.header.number - genesis.number)
   if (given.length - 1 < needed)
     throw refused(last.header.number, `${needed} headers below it are needed, and ${given.length - 1} are given`)
+  return linkedBlocks(given, { number: last.header.number, hash }, genesis)
+}
+
+/**
+ * Verifies blocks with all their parts, of which the last one is known, by their links to it. The list ascends without gaps.
+ * @throws Fault BASE_BLOCK_REFUSED (fatal)
+ */
+export function verifyWholeBlocks(given: readonly GivenBlock[], last: BlockId, genesis: BlockId): readonly WholeBlock[] {
+  return linkedBlocks(given, last, genesis).map((block): WholeBlock => {
+    const { body, executed } = block
+    if (body === undefined || executed === undefined) throw refused(block.number, 'its transactions or receipts are missing')
+    return { ...block, body, executed }
+  })
+}
+
+function linkedBlocks(given: readonly GivenBlock[], last: BlockId, genesis: BlockId): readonly BaseBlock[] {
   const verified: BaseBlock[] = []
-  let expected = { number: last.header.number, hash }
+  let expected = last
   for (const block of given.toReversed()) {
     const above = verified.at(-1)
     verified.push(verifiedBlock(block, expected, above))

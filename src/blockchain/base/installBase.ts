@@ -1,25 +1,20 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { executionFault } from '#block/faults'
-import { u64Bytes } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
 import { latestStateRoot, markLoadedState } from '#state/chainState'
 import { beginPartialState } from '#state/fetchedState'
 import { dropLoadMark } from '#state/loadMark'
 import type { Kv, KvWriter } from '#store/ports'
-import { putSegment, type SegmentRecord, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
-import { SegmentWriter } from '#store/segments/segmentWriter'
+import { putSegment, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
-import type { Address } from '#types/ids'
-import { hashTransaction } from '#types/transaction'
-import type { Grade } from '#types/trust'
+import type { Evidence } from '#types/trust'
 import { putBaseTrust } from '../baseTrust.ts'
-import { encodeLocation, encodeRow, encodeStoredTransaction } from '../chainRows.ts'
 import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
 import { indexLogs, pruneLogIndex } from '../logIndex/logIndex.ts'
 import type { BaseBlock } from './baseBlocks.ts'
+import { bodyRow, putLookups, segmentOf } from './baseRows.ts'
 
 export type BaseDeps = {
   readonly kv: Kv
@@ -36,17 +31,17 @@ export type BaseDeps = {
  * below count as pruned. Effects, in order: 1 segment files of blocks without receipts are written, 2 one transaction writes all rows and marks, and removes
  * the mark of a load. After a kill before 2 the next start removes the files.
  * @param blocks of `verifyBaseBlocks`
- * @param trust grade of the last block, stored with it
+ * @param trust what vouches for the last block, stored with it
  * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Grade): BlockId {
+export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Evidence): BlockId {
   const base = blocks.at(-1)
   const first = blocks[0]
   if (base === undefined || first === undefined) throw new RangeError('no base block')
   const [fromBodies, fromReceipts] = [firstWith(blocks, 'body'), firstWith(blocks, 'executed')]
   const records = [
-    ...segment(segmentsDir, tables.headers.id, genesis, blocks, fromReceipts, ({ header }) => encodeHeader(header)),
-    ...segment(segmentsDir, tables.bodies.id, genesis, blocks, fromReceipts, bodyRow),
+    ...segmentOf(segmentsDir, tables.headers.id, genesis, blocks, fromReceipts, ({ header }) => encodeHeader(header)),
+    ...segmentOf(segmentsDir, tables.bodies.id, genesis, blocks, fromReceipts, bodyRow),
   ]
   try {
     kv.write((tx) => {
@@ -67,7 +62,7 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
       putGenesisId(tx, genesis)
       const id = { number: base.number, hash: base.hash }
       putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
-      putBaseTrust(tx, { block: id, grade: trust })
+      putBaseTrust(tx, { ...trust, block: id })
       dropLoadMark(tx)
     })
   } catch (error) {
@@ -89,29 +84,6 @@ function firstWith(blocks: readonly BaseBlock[], part: 'body' | 'executed'): num
   return found?.number ?? (blocks.at(-1)?.number ?? 0) + 1
 }
 
-function bodyRow({ body }: BaseBlock): Uint8Array | undefined {
-  return body && encodeRow(body.transactions.map((raw, index) => encodeStoredTransaction({ raw, sender: body.senders[index] as Address })))
-}
-
-/** Writes the rows of blocks before a number to a file. */
-function segment(
-  dir: string,
-  table: number,
-  genesis: BlockId,
-  blocks: readonly BaseBlock[],
-  before: number,
-  rowOf: (block: BaseBlock) => Uint8Array | undefined,
-): readonly SegmentRecord[] {
-  using writer = new SegmentWriter({ dir, table, genesis: genesis.hash })
-  let count = 0
-  for (const block of blocks) {
-    const row = block.number < before ? rowOf(block) : undefined
-    if (row) writer.add({ number: block.number, hash: block.hash }, row)
-    if (row) count++
-  }
-  return count === 0 ? [] : [writer.finish()]
-}
-
 /** Writes the rows of a block that are not in segment files. */
 function putBlock(tx: KvWriter, { number, hash, header, body, executed }: BaseBlock): void {
   if (body && executed) {
@@ -123,9 +95,5 @@ function putBlock(tx: KvWriter, { number, hash, header, body, executed }: BaseBl
     )
     return
   }
-  tx.put(tables.blockByHash.id, fromHex(hash), u64Bytes(number))
-  tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
-  for (const [index, raw] of (body?.transactions ?? []).entries()) {
-    tx.put(tables.txByHash.id, fromHex(hashTransaction(raw)), encodeLocation({ number, index }))
-  }
+  putLookups(tx, { number, hash, body })
 }

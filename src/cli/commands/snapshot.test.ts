@@ -64,7 +64,7 @@ it('cli/commands/snapshot: serves files of a snapshot only, with ranges', async 
 })
 
 it('cli/commands/snapshot: refuses flavours that are not supported (FLAVOUR_UNSUPPORTED), and a key that others may read (SNAPSHOT_KEY_BAD)', async () => {
-  const full = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--flavour', 'full')
+  const full = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--flavour', 'archive')
   expect([full.code, full.err]).toEqual([2, expect.stringContaining('FLAVOUR_UNSUPPORTED')])
   const key = join(datadir, 'open.pem')
   writeFileSync(key, 'secret', { mode: 0o644 })

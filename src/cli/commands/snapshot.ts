@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Log } from '#lib/log'
@@ -85,6 +86,8 @@ const create: Command = {
       const { rate, left } = paceOf(leaves, ofLeaves - leaves, io.clock.nowMs() - startMs)
       line.show(`create  ${count(leaves)}/${count(ofLeaves)} accounts and slots  ${count(rate)}/s  ${left}`)
     }
+    // the node comes first
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     const key = operatorKey(given['snapshot.key'] ?? join(datadir, 'snapshot-key.pem'))
     const options = { chainDir: join(datadir, 'chain'), out, config, flavour: given['snapshot.flavour'], key }
     const made = await createSnapshot({ signal: io.signal, onProgress }, options)

@@ -24,12 +24,9 @@ const proposal: Proposal = {
 
 /** Views of a chain that begins with the first header. */
 function chainOf(base: TrustRecord, known: readonly Header[]) {
-  const hashes = new Map(known.map((header) => [header.number, hashHeader(header)]))
-  const byHash = new Map(known.map((header) => [hashHeader(header), header]))
-  const view = {
-    ...{ base, canonicalHash: (number: number) => hashes.get(number), header: (hash: Header['parentHash']) => byHash.get(hash) },
-    [Symbol.dispose]: () => {},
-  } as unknown as ChainView
+  const canonicalHash = (number: number) => known.filter((header) => header.number === number).map((header) => hashHeader(header))[0]
+  const header = (hash: Header['parentHash']) => known.find((each) => hashHeader(each) === hash)
+  const view = { base, canonicalHash, header, [Symbol.dispose]: () => {} } as unknown as ChainView
   return { view: () => view }
 }
 
@@ -99,10 +96,15 @@ it('node/trustPart: names why L1 does not vouch for the block, and keeps the gra
   expect(attested.lines.at(-1)).toMatchObject({ level: 'warn', reason: expect.stringMatching('challenged') })
 })
 
-it('node/trustPart: waits for the headers that link the block to a checkpoint', async () => {
-  const { clock, trust } = opened({ block, grade: 'given' }, two(), 'attested', headers.slice(0, 4))
+it('node/trustPart: waits for the headers that link the block to a checkpoint, and reads L1 again after a minute', async () => {
+  const known = headers.slice(0, 4)
+  const { clock, trust, lines } = opened({ block, grade: 'given' }, two(), 'attested', known)
   await clock.advanceMs(10_000)
   expect(trust.problems()[0]).toMatch(/headers 60000594 to 60000600 are missing/)
+  expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
+  known.push(...headers.slice(4))
+  await clock.advanceMs(61_000)
+  expect([trust.problems(), trust.record().grade]).toEqual([[], 'attested'])
 })
 
 it('node/trustPart: reads L1 again a minute after it could not be read, and not after its end', async () => {

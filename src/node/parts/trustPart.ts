@@ -41,6 +41,8 @@ export function openTrust(
   const stop = new AbortController()
   let record = baseOf(execution)
   let refusal = ''
+  /** whether the last read lacked headers of blocks that this node will execute soon */
+  let lacksHeaders = false
   let timer: Disposable | undefined
   showGrade(metrics, record)
   log.info('state of this node begins', shown(record))
@@ -55,13 +57,19 @@ export function openTrust(
       if (!header) break
       headers.push(header)
     }
+    lacksHeaders = headers.length < to - from + 1
     return headers
   }
 
   /** @returns milliseconds until the next read */
   async function readL1(header: Header): Promise<number> {
+    lacksHeaders = false
     try {
       const verdict = await trust.verifyHeader(header, links, stop.signal)
+      if (verdict.kind === 'refused' && lacksHeaders) {
+        refusal = verdict.reason
+        return againMs
+      }
       if (verdict.kind === 'refused') {
         refusal = verdict.reason
         log.warn('L1 does not vouch for the block on which the state begins', {

@@ -1,6 +1,7 @@
-import { emptyBytes } from '#lib/bytes'
+import { emptyBytes, equalBytes } from '#lib/bytes'
 import { decodeRlp, rlpBytes, rlpList } from '#lib/rlp'
 import { accountNodesTable, storageNodesTable } from '#state/rows'
+import { unpackRows } from '#store/bulk/packedRows'
 import type { Hash } from '#types/ids'
 import { ByteWriter } from '../format/byteReader.ts'
 import { putAccount, putSlot } from '../format/chunks.ts'
@@ -44,8 +45,8 @@ export class AccountChunks {
   readonly #chunk = new ByteWriter()
   readonly #slots = new ByteWriter()
   #prefix: string | undefined
-  /** storage nodes of the current account, near the root */
-  #storageTop: { readonly depth: number; readonly node: Uint8Array }[] = []
+  /** storage nodes near the root, of the current account and of some before it */
+  #storageTop: { readonly account: Uint8Array; readonly depth: number; readonly node: Uint8Array }[] = []
   /** entries in the order of loading: a chunk of accounts, then the chunks of their slots */
   readonly #entries: ChunkEntry[] = []
   /** entries of slots of the accounts in the open chunk */
@@ -57,14 +58,18 @@ export class AccountChunks {
     this.#files = files
     this.#depth = depth
     this.#sizes = sizes
-    this.#builder = new StateBuilder((table, key, node) => {
-      if (table === accountNodesTable && key.length - 1 < mostDepth) this.top.add(node)
-      if (table === storageNodesTable && key.length - 33 < mostDepth) this.#storageTop.push({ depth: key.length - 33, node })
-    })
+    this.#builder = new StateBuilder({ nodesTo: mostDepth - 1, onRows: (rows): void => this.#collect(rows) })
   }
 
   get counts(): StateBuilder['counts'] {
     return this.#builder.counts
+  }
+
+  #collect(rows: Uint8Array): void {
+    for (const { table, key, value } of unpackRows(rows)) {
+      if (table === accountNodesTable) this.top.add(value.slice())
+      if (table === storageNodesTable) this.#storageTop.push({ account: key.slice(0, 32), depth: key.length - 33, node: value.slice() })
+    }
   }
 
   /** Counts a code. */
@@ -98,7 +103,8 @@ export class AccountChunks {
       putAccount(this.#chunk, { key: row.key, ...fields, storageRoot: undefined }, own.inline)
       return
     }
-    for (const { depth, node } of this.#storageTop) if (depth < own.depth) this.top.add(node)
+    this.#builder.flush()
+    for (const { account, depth, node } of this.#storageTop) if (depth < own.depth && equalBytes(account, row.key)) this.top.add(node)
     this.#storageRoots.set(Buffer.from(row.key).toString('hex'), storageRoot)
     this.#slotEntries.push(...own.entries)
     putAccount(this.#chunk, { key: row.key, ...fields, storageRoot }, undefined)

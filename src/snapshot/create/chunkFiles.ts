@@ -25,7 +25,7 @@ export class ChunkFiles {
   }
 
   /** Writes a chunk, unless an earlier snapshot has it. @param raw copied before the call returns */
-  async add(raw: Uint8Array, place: Pick<ChunkEntry, 'kind' | 'prefix' | 'account'>): Promise<ChunkEntry> {
+  async add(raw: Uint8Array, place: Pick<ChunkEntry, 'kind' | 'prefix' | 'account' | 'first'>): Promise<ChunkEntry> {
     const rawSize = raw.length
     const bytes = await zstd(new Uint8Array(raw))
     const entry = { ...place, name: sha256(bytes), size: bytes.length, rawSize }

@@ -1,12 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { executionFault } from '#block/faults'
-import type { GivenBlock } from '#blockchain/base/baseBlocks'
-import { ancestorsNeeded } from '#blockchain/base/baseBlocks'
-import { readBlock, readCanonicalHash, readGenesisId, readHeader, readHeads, readReceipts } from '#blockchain/chainStore'
-import { l2RefOf } from '#chainspec/l2Ref'
+import { readGenesisId, readHeader, readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { compareBytes } from '#lib/bytes'
 import { readLoadMark } from '#state/loadMark'
@@ -19,10 +15,9 @@ import { chainSchema, requireReadable } from '#store/schema'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
-import { encodeReceipt } from '#types/receipt'
 import { snapshotFault } from '../faults.ts'
 import { ByteWriter } from '../format/byteReader.ts'
-import { encodeBlocks, putBlob } from '../format/chunks.ts'
+import { putBlob } from '../format/chunks.ts'
 import {
   type ChunkEntry,
   type Flavour,
@@ -33,6 +28,7 @@ import {
   snapshotFormat,
 } from '../format/manifest.ts'
 import { AccountChunks, type ChunkSizes, depthFor, inlineSlots, leavesOfChunk } from './accountChunks.ts'
+import { blockChunks, blocksOfHistory, historyChunks } from './blockChunks.ts'
 import { ChunkFiles } from './chunkFiles.ts'
 import { rowsAt, type StoredRow } from './stateRows.ts'
 
@@ -52,6 +48,8 @@ export type CreateOptions = {
   readonly key: KeyObject
   /** absent: the usual ones */
   readonly sizes?: ChunkSizes
+  /** blocks of a chunk of older blocks; absent: 256 */
+  readonly historyBlocks?: number
 }
 
 export type Created = {
@@ -62,10 +60,8 @@ export type Created = {
   readonly reused: number
 }
 
-/** Codes and blocks of a chunk, at most. */
+/** Codes of a chunk, at most. */
 const codesOfChunk = 2_000
-const blockBytesOfChunk = 8 * 2 ** 20
-const mostBlocks = 20_000
 /** Rows between two looks at the signal. */
 const rowsPerTurn = 4_096
 
@@ -73,11 +69,11 @@ const rowsPerTurn = 4_096
  * Writes a snapshot of the state of the finalized block, while a node may run. Effects, in order: 1 chunks, each whole under the name of its hash, 2 the
  * manifest by number, 3 `manifest.json`. A killed run leaves chunks, which the next one re-uses as far as they are equal.
  * @returns undefined when the signal ended it
- * @throws Fault FLAVOUR_UNSUPPORTED, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
+ * @throws Fault FLAVOUR_UNSUPPORTED, HISTORY_INCOMPLETE, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
  */
 export async function createSnapshot(deps: CreateDeps, options: CreateOptions): Promise<Created | undefined> {
-  const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots } } = options
-  if (flavour !== 'minimal') throw snapshotFault('FLAVOUR_UNSUPPORTED', { flavour })
+  const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots }, historyBlocks = blocksOfHistory } = options
+  if (flavour !== 'minimal' && flavour !== 'full') throw snapshotFault('FLAVOUR_UNSUPPORTED', { flavour })
   await using source = openForeignChainReader(chainDir)
   const { block, header } = finalizedBlock(source, config)
   const files = new ChunkFiles(out)
@@ -92,7 +88,11 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
   const { root, entries } = await accounts.end()
   if (root !== header.stateRoot)
     throw snapshotFault('SNAPSHOT_STATE_WRONG', { number: block.number, expected: header.stateRoot, found: root })
-  const blockEntries = await blockChunks(source, files, block, config)
+  const from = { source, files, config }
+  const window = flavour === 'full' ? historyBlocks : undefined
+  const blocks = await blockChunks(from, block, window)
+  const history = window === undefined ? [] : await historyChunks(from, blocks.first, window, deps.signal)
+  if (history === undefined) return undefined
   const top = new ByteWriter()
   for (const node of accounts.top.nodes) putBlob(top, node)
   const topEntry = await files.add(top.view(), { kind: 'top' })
@@ -104,7 +104,7 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
     block: { ...block, stateRoot: header.stateRoot, timestamp: header.timestamp },
     ...accounts.counts,
     accountDepth,
-    chunks: [topEntry, ...blockEntries, ...codeEntries, ...entries],
+    chunks: [topEntry, ...blocks.entries, ...codeEntries, ...entries, ...history],
   }
   const { file, id, signer } = signManifest(manifest, key)
   const { written, reused } = files
@@ -221,45 +221,4 @@ async function codeChunks(
   }
   if (open !== undefined) entries.push(await files.add(out.view(), { kind: 'codes' }))
   return entries
-}
-
-/** Writes the blocks that a chain needs to begin with a block: see `GivenBlock`. */
-async function blockChunks(source: SnapshotSource, files: ChunkFiles, base: BlockId, config: RollupConfig): Promise<ChunkEntry[]> {
-  const chunks: GivenBlock[][] = [[]]
-  let bytes = 0
-  for (const block of blocksDownFrom(source, base, config)) {
-    if (bytes >= blockBytesOfChunk) {
-      chunks.push([])
-      bytes = 0
-    }
-    chunks.at(-1)?.push(block)
-    bytes += 700 + [...(block.transactions ?? []), ...(block.receipts ?? [])].reduce((sum, each) => sum + each.length, 0)
-  }
-  const entries: ChunkEntry[] = []
-  for (const chunk of chunks.reverse()) entries.push(await files.add(encodeBlocks(chunk.reverse()), { kind: 'blocks' }))
-  return entries
-}
-
-/** Iterates over blocks with all parts, down to one that is a channel timeout older in L1, then over headers. Parts that are pruned are missing. */
-function* blocksDownFrom(source: SnapshotSource, base: BlockId, config: RollupConfig): Generator<GivenBlock> {
-  const timeout = 2 * Math.max(config.channelTimeoutBlocks, config.channelTimeoutGraniteBlocks)
-  let lowestOrigin: number | undefined
-  let [isWhole, hasReceipts] = [true, true]
-  const lowest = Math.max(config.genesis.l2.number, base.number - mostBlocks)
-  for (let number = base.number; number >= lowest; number--) {
-    if (!isWhole && base.number - number > ancestorsNeeded) return
-    using reader = source.snapshot()
-    const hash = number === base.number ? base.hash : readCanonicalHash(reader, number)
-    const header = hash && readHeader(reader, { number, hash })
-    if (hash === undefined || header === undefined) return
-    const block = isWhole ? readBlock(reader, { number, hash }) : undefined
-    const receipts = block && hasReceipts ? readReceipts(reader, { number, hash }) : undefined
-    isWhole &&= block !== undefined
-    hasReceipts &&= receipts !== undefined
-    yield { header, transactions: block?.transactions, receipts: receipts?.map(({ receipt }) => encodeReceipt(receipt)) }
-    if (block === undefined) continue
-    const origin = l2RefOf(config, payloadOfBlock(block, hash)).l1Origin.number
-    lowestOrigin ??= origin - timeout
-    if (origin <= lowestOrigin) isWhole = false
-  }
 }

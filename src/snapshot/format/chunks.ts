@@ -12,6 +12,7 @@ import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
  *   codes     for each code: length u32 ++ code
  *   top       for each trie node: length u32 ++ RLP
  *   blocks    RLP of a list of [header, transactions or empty, receipts or empty]
+ *   history   the same, of older blocks, with all parts
  * Nonce and balance: length u8 ++ bytes without leading zeros.
  */
 const hasCode = 1

@@ -7,7 +7,7 @@ export const snapshotFormat = 'basalt-snapshot-1'
 export const manifestName = 'manifest.json'
 export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
 export type Flavour = (typeof flavours)[number]
-const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots'] as const
+const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'history'] as const
 
 /** A chunk of a snapshot: a file, named by its hash. */
 export type ChunkEntry = {
@@ -21,6 +21,8 @@ export type ChunkEntry = {
   readonly prefix?: string
   /** key of the account of slots, in hex */
   readonly account?: string
+  /** number of the first block of older blocks */
+  readonly first?: number
 }
 
 /** What a snapshot has, in the order in which it is loaded. */
@@ -117,10 +119,11 @@ function problemOf({
   return index < 0 ? undefined : `chunk ${index} in it is bad`
 }
 
-function isSound({ kind, name, size, rawSize, prefix, account }: ChunkEntry): boolean {
+function isSound({ kind, name, size, rawSize, prefix, account, first }: ChunkEntry): boolean {
   const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, bounds.chunkBytes) && isCount(rawSize, bounds.chunkBytes)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
-  return isWhole && isPlaced && (kind === 'slots' ? isText(account, hex32) : account === undefined)
+  const isNumbered = kind === 'history' ? isCount(first) : first === undefined
+  return isWhole && isPlaced && isNumbered && (kind === 'slots' ? isText(account, hex32) : account === undefined)
 }
 
 export const nibblesOfText = (prefix: string): Uint8Array => Uint8Array.from(prefix, (digit) => Number.parseInt(digit, 16))

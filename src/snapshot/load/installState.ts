@@ -3,7 +3,7 @@ import { installBase } from '#blockchain/base/installBase'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import type { Grade } from '#types/trust'
+import type { Evidence } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import type { StateLoader } from './stateLoader.ts'
 
@@ -15,11 +15,12 @@ export type Base = {
   /** first block of the chain */
   readonly genesis: BlockId
   /** of the block of the state */
-  readonly trust: Grade
+  readonly trust: Evidence
 }
 
 /**
  * Ends a load: verifies the state root and the blocks, and begins the chain with the block of the state. Closes the loader. May be repeated after a kill.
+ * A state with another root is removed.
  * @param dir directory of the chain's tables
  * @returns the block
  * @throws Fault STATE_ROOT_WRONG, BASE_BLOCK_REFUSED (fatal); DISK_FULL (retry), STORE_FAILED (fatal)
@@ -29,6 +30,7 @@ export async function installState(loader: StateLoader, dir: string, { hash, blo
   const header = blocks.at(-1)?.header
   const found = loader.end()
   if (header && found !== header.stateRoot) {
+    await loader.remove()
     throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
   }
   await loader[Symbol.asyncDispose]()

@@ -14,7 +14,8 @@ import { dice } from '#test/harness/dice'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { sampleOf } from '#test/harness/sample'
 import { executeRecorded, givenBlocks, loadLatest, type RecordedState, rowsOf, stateTables } from '#test/harness/snapshot/loadRecorded'
-import { emptyRoot, type Hash } from '#types/ids'
+import { emptyRoot, type Hash, parseAddress } from '#types/ids'
+import type { Evidence } from '#types/trust'
 import { installState } from './installState.ts'
 import { openStateLoader } from './stateLoader.ts'
 
@@ -125,10 +126,14 @@ it('snapshot/installState: a state with another root than its header is refused 
   loader.account(new Uint8Array(32).fill(0xff), 1n, 1n, undefined)
   const genesis = chain.config.genesis.l2
   const blocks = givenBlocks(chain, 0, base)
-  const install = (hash: Hash) => installState(loader, dir, { hash, blocks, genesis, trust: 'given' })
+  const install = (hash: Hash) => installState(loader, dir, { hash, blocks, genesis, trust: { grade: 'given' } })
   await expect(install(chain.blocks[base - 1]?.hash as Hash)).rejects.toMatchObject({ code: 'BASE_BLOCK_REFUSED' })
   await expect(install(chain.blocks[base]?.hash as Hash)).rejects.toMatchObject({ code: 'STATE_ROOT_WRONG' })
-  await loader[Symbol.asyncDispose]()
+  // nothing of it is left: the next load begins again
+  const next = await openStateLoader(target(dir))
+  expect(next.counts).toEqual({ accounts: 0, slots: 0, codes: 0, bytes: 0 })
+  loadLatest(reader, next)
+  await installState(next, dir, { hash: chain.blocks[base]?.hash as Hash, blocks, genesis, trust: { grade: 'given' } })
 })
 
 /** The first block from 60 on that is the last one of a batch: a safe head after an L1 block. */
@@ -145,11 +150,16 @@ async function deriveFrom(at: number, bodiesFrom: number): Promise<void> {
   }
   const hash = chain.blocks[at]?.hash as Hash
   const blocks = givenBlocks(chain, 0, at).map((block, number) => (number < bodiesFrom ? { header: block.header } : block))
-  await installState(loader, dir, { hash, blocks, genesis: chain.config.genesis.l2, trust: 'given' })
+  const trust: Evidence = {
+    grade: 'attested',
+    l1: { number: 9, hash: chain.blocks[1]?.hash as Hash },
+    game: parseAddress(`0x${'61'.repeat(20)}`),
+  }
+  await installState(loader, dir, { hash, blocks, genesis: chain.config.genesis.l2, trust })
   await using restored = openChainKv(dir)
   {
     using reader = restored.snapshot()
-    expect(readBaseTrust(reader)).toEqual({ block: { number: at, hash }, grade: 'given' })
+    expect(readBaseTrust(reader)).toEqual({ block: { number: at, hash }, ...trust })
   }
   const nodes = createRecordedNodes('op-bedrock-to-holocene', restored)
   const first = nodes.start()

@@ -3,8 +3,9 @@ import { toHex } from '#lib/hex'
 import { Lru } from '#lib/lru'
 import { decodeRlp, encodeRlp, rlpBytes, rlpList } from '#lib/rlp'
 import { loadMarkRow, readLoadMark } from '#state/loadMark'
-import { codeTable } from '#state/rows'
-import { type BulkWriter, openBulkWriter } from '#store/bulkWriter'
+import { accountNodesTable, accountsTable, codeTable, storageNodesTable, storageTable } from '#state/rows'
+import { BulkThread } from '#store/bulk/bulkThread'
+import { packedRow } from '#store/bulk/packedRows'
 import { openChainKv } from '#store/chainTables'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
@@ -34,6 +35,7 @@ export type LoaderOptions = {
 
 /** Code hashes that are known to be stored. */
 const knownCodes = 65_536
+const ascendingTables = [accountsTable, storageTable, accountNodesTable, storageNodesTable]
 const noCursor = new Uint8Array(0)
 
 /**
@@ -44,18 +46,21 @@ const noCursor = new Uint8Array(0)
 export class StateLoader implements AsyncDisposable {
   readonly #target: LoadTarget
   readonly #options: LoaderOptions
-  readonly #rows: BulkWriter
+  readonly #rows: BulkThread
   readonly #builder: StateBuilder
   readonly #codes = new Lru<string, true>(knownCodes)
   /** codes that no transaction has written yet */
   readonly #newCodes = new Set<string>()
   #cursor: Uint8Array
 
-  constructor(target: LoadTarget, options: LoaderOptions, rows: BulkWriter, progress: Uint8Array) {
+  constructor(target: LoadTarget, options: LoaderOptions, rows: BulkThread, progress: Uint8Array) {
     this.#target = target
     this.#options = options
     this.#rows = rows
-    this.#builder = new StateBuilder((table, key, value) => rows.put(table, key, value))
+    this.#builder = new StateBuilder({
+      onRows: (packed): void => rows.putPacked(packed),
+      hasCode: (hash): boolean => this.#hasCode(hash),
+    })
     this.#cursor = noCursor
     if (progress.length > 0) {
       const [cursor, state] = rlpList(decodeRlp(progress), 'progress')
@@ -116,30 +121,44 @@ export class StateLoader implements AsyncDisposable {
     this.#write()
   }
 
+  /** Adds the accounts of a chunk with their slots. @see StateBuilder.addAccounts */
+  addAccounts(raw: Uint8Array, from: number, prefix: Uint8Array | undefined): number | undefined {
+    const stop = this.#builder.addAccounts(raw, from, prefix)
+    this.#write()
+    return stop
+  }
+
+  /** Adds the slots of a chunk to the last account. @see StateBuilder.addSlots */
+  addSlots(raw: Uint8Array, prefix: Uint8Array | undefined): void {
+    this.#builder.addSlots(raw, prefix)
+    this.#write()
+  }
+
   /** Ends the last account. @returns the root of its storage; undefined when it was ended before */
   endAccount(): Uint8Array | undefined {
     return this.#builder.endAccount()
   }
 
-  /** Seals a part of the account trie, of which no key follows. @see SortedTrie.seal @returns the reference to it */
+  /** Seals a part of the account trie, of which no key follows. @see StateBuilder.sealAccounts @returns the reference to it */
   sealAccounts(depth: number): NodeRef {
     return this.#builder.sealAccounts(depth)
   }
 
-  /** Seals a part of the last account's storage trie, of which no slot follows. @see SortedTrie.seal @returns the reference to it */
+  /** Seals a part of the last account's storage trie, of which no slot follows. @see StateBuilder.sealSlots @returns the reference to it */
   sealSlots(depth: number): NodeRef {
     return this.#builder.sealSlots(depth)
   }
 
   /**
-   * Writes the rows that wait, with the mark, in one transaction.
+   * Begins to write the rows that wait, with the mark, in one transaction, after the one before it.
    * @param cursor any bytes that tell the caller where to continue
-   * @throws Fault DISK_FULL (retry): nothing was written, and a later call writes it; STORE_FAILED (fatal)
+   * @throws Fault DISK_FULL (retry) of the transaction before, which a later call writes again; STORE_FAILED (fatal)
    */
   commit(cursor: Uint8Array = this.#cursor): void {
     const { source, command } = this.#target
+    this.#builder.flush()
     const mark = loadMarkRow({ source, command, progress: encodeRlp([cursor, this.#builder.save()]) })
-    this.#rows.put(mark.table, mark.key, mark.value)
+    this.#rows.putPacked(packedRow(mark.table, mark.key, mark.value))
     this.#rows.flush()
     this.#cursor = cursor
     for (const hash of this.#newCodes) this.#codes.set(hash, true, 1)
@@ -156,7 +175,13 @@ export class StateLoader implements AsyncDisposable {
     this.commit()
     const root = this.#builder.end()
     this.#rows.flush()
+    this.#rows.settle()
     return root
+  }
+
+  /** Closes the tables and removes all that was loaded: a later load begins again. */
+  remove(): Promise<void> {
+    return this.#rows.remove()
   }
 
   /** Closes the tables. Rows that were not committed are dropped. */
@@ -183,7 +208,7 @@ export class StateLoader implements AsyncDisposable {
  */
 export async function openStateLoader(target: LoadTarget, options: LoaderOptions = {}): Promise<StateLoader> {
   const progress = await begin(target)
-  return new StateLoader(target, options, openBulkWriter(target.dir, Object.values(tables)), progress)
+  return new StateLoader(target, options, new BulkThread(target.dir, Object.values(tables), ascendingTables), progress)
 }
 
 /** Marks the store. @returns the progress of an interrupted load */

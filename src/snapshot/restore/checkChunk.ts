@@ -1,11 +1,10 @@
 import { equalBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
-import { encodeRlp, RlpError } from '#lib/rlp'
+import { fromHex } from '#lib/hex'
+import { RlpError } from '#lib/rlp'
 import { unzstd } from '#lib/zstd'
-import { SortedTrie } from '#trie/sortedTrie'
 import { snapshotFault } from '../faults.ts'
 import { FormatError } from '../format/byteReader.ts'
-import { accountsIn, slotsIn, startsWith } from '../format/chunks.ts'
 import { type ChunkEntry, nibblesOfText } from '../format/manifest.ts'
 import type { TopNodes } from '../format/topNodes.ts'
 import { StateBuilder } from '../load/stateBuilder.ts'
@@ -53,41 +52,28 @@ export function checkChunk(entry: ChunkEntry, raw: Uint8Array, trusted: Trusted,
   })
 }
 
-/** Counts the rows that a part of a trie needs. */
-const noRows = (): void => {}
-
 function checkAccounts({ prefix }: ChunkEntry, raw: Uint8Array, { stateRoot, top, storageRoots }: Trusted): void {
   const nibbles = prefix === undefined ? undefined : nibblesOfText(prefix)
-  const builder = new StateBuilder(noRows)
   const found: [string, Uint8Array][] = []
-  for (const { key, nonce, balance, codeHash, storageRoot, slots } of accountsIn(raw)) {
-    if (nibbles && !startsWith(key, nibbles)) throw new FormatError(`it has a key outside ${prefix}`)
-    builder.account(key, nonce, balance, codeHash)
-    if (storageRoot) {
-      builder.presetStorageRoot(storageRoot)
-      found.push([Buffer.from(key).toString('hex'), storageRoot.slice()])
-    }
-    for (const slot of slots) builder.slot(slot.key, slot.value)
-  }
+  const builder = new StateBuilder({ onStorageRoot: (key, root): void => void found.push([Buffer.from(key).toString('hex'), root]) })
+  builder.addAccounts(raw, 0, nibbles)
   if (nibbles) {
     const part = top.partWith(stateRoot, nibbles)
-    const own = nibbles.length === 0 ? Buffer.from(builder.end().slice(2), 'hex') : builder.sealAccounts(nibbles.length)
+    const own = nibbles.length === 0 ? fromHex(builder.end()) : builder.sealAccounts(nibbles.length)
     if (part === undefined || !equalBytes(own, part)) throw new FormatError('its accounts are not those of the state root')
   }
   for (const [key, root] of found) storageRoots.set(key, root)
 }
 
-function checkSlots({ prefix, account }: ChunkEntry, raw: Uint8Array, { top, storageRoots }: Trusted): void {
-  const storageRoot = storageRoots.get(account ?? '')
+function checkSlots({ prefix, account = '' }: ChunkEntry, raw: Uint8Array, { top, storageRoots }: Trusted): void {
+  const storageRoot = storageRoots.get(account)
   if (storageRoot === undefined) throw new FormatError('no account before it has slots in chunks')
   if (prefix === undefined) return
   const nibbles = nibblesOfText(prefix)
-  const trie = new SortedTrie(noRows)
-  for (const { key, value } of slotsIn(raw)) {
-    if (!startsWith(key, nibbles)) throw new FormatError(`it has a key outside ${prefix}`)
-    if (value.length === 0 || value.length > 32 || value[0] === 0) throw new FormatError(`it has a value of ${value.length} bytes`)
-    trie.add(key, encodeRlp(value))
-  }
+  const builder = new StateBuilder()
+  builder.account(Buffer.from(account, 'hex'), 0n, 0n, undefined)
+  builder.addSlots(raw, nibbles)
   const part = top.partWith(storageRoot, nibbles)
-  if (part === undefined || !equalBytes(trie.seal(nibbles.length), part)) throw new FormatError('its slots are not those of the state root')
+  const own = nibbles.length === 0 ? builder.endAccount() : builder.sealSlots(nibbles.length)
+  if (part === undefined || own === undefined || !equalBytes(own, part)) throw new FormatError('its slots are not those of the state root')
 }

@@ -1,7 +1,7 @@
-import { compareBytes, concatBytes, equalBytes, u32At } from '#lib/bytes'
+import { concatBytes, equalBytes, u32At } from '#lib/bytes'
 import { snapshotFault } from '../faults.ts'
 import { FormatError } from '../format/byteReader.ts'
-import { accountsIn, blobsIn, slotsIn, startsWith } from '../format/chunks.ts'
+import { accountsIn, blobsIn } from '../format/chunks.ts'
 import { type ChunkEntry, nibblesOfText } from '../format/manifest.ts'
 import type { StateLoader } from '../load/stateLoader.ts'
 import { checkChunk, reading, type Trusted } from './checkChunk.ts'
@@ -10,7 +10,7 @@ import type { SnapshotReader } from './snapshotReader.ts'
 /** Receiver of a state: a store, or a computation of the root alone. */
 export type StateSink = Pick<
   StateLoader,
-  'code' | 'account' | 'slot' | 'endAccount' | 'sealAccounts' | 'sealSlots' | 'commit' | 'cursor' | 'position' | 'isDue'
+  'code' | 'addAccounts' | 'addSlots' | 'endAccount' | 'sealAccounts' | 'sealSlots' | 'commit' | 'cursor' | 'position' | 'isDue'
 >
 
 /** Index of the chunk to load next; of a chunk of accounts with the next chunk of slots in it, when it is loaded in part. */
@@ -116,51 +116,39 @@ class ChunkLoader {
     if (part === undefined || !equalBytes(seal(prefix.length), part)) throw new FormatError('its rows are not those of the state root')
   }
 
-  #requirePrefix(entry: ChunkEntry, key: Uint8Array, prefix: Uint8Array | undefined): void {
-    if (prefix && !startsWith(key, prefix)) throw new FormatError(`it has a key outside ${entry.prefix}`)
-  }
-
   /** @param open key of the account that is loaded in part */
   async #addAccounts(index: number, entry: ChunkEntry, raw: Uint8Array, open: Uint8Array | undefined): Promise<void> {
     const isSealed = open === undefined && this.#isSealed(entry)
     const prefix = isSealed ? nibblesOfText(entry.prefix ?? '') : undefined
-    for (const { key, nonce, balance, codeHash, storageRoot, slots } of this.#records(entry, raw)) {
-      if (open && compareBytes(key, open) < 0) continue
-      reading(entry, this.#reader.place, () => {
-        this.#requirePrefix(entry, key, prefix)
-        if (open === undefined || compareBytes(key, open) > 0) this.#sink.account(key, nonce, balance, codeHash)
-        for (const slot of slots) this.#sink.slot(slot.key, slot.value)
-      })
-      if (storageRoot === undefined) continue
-      const account = Buffer.from(key).toString('hex')
+    const add = (from: number): number | undefined => reading(entry, this.#reader.place, () => this.#sink.addAccounts(raw, from, prefix))
+    for (let stop = open ? this.#endOf(open, entry, raw) : add(0); stop !== undefined; stop = add(stop)) {
+      const account = Buffer.from(this.#sink.position?.account ?? []).toString('hex')
       while (this.#entries[this.#index]?.account === account) await this.#addSlots(index)
       const root = this.#sink.endAccount()
-      if (root === undefined || !equalBytes(root, storageRoot)) throw this.#damaged(entry, `the slots of account ${account} are not whole`)
+      if (root === undefined || !equalBytes(root, raw.subarray(stop - 32, stop))) {
+        throw this.#damaged(entry, `the slots of account ${account} are not whole`)
+      }
     }
     if (isSealed) {
       reading(entry, this.#reader.place, () => this.#seal(entry, this.#trusted.stateRoot, (depth) => this.#sink.sealAccounts(depth)))
     }
   }
 
-  /** Iterates over the accounts of a chunk. */
-  *#records(entry: ChunkEntry, raw: Uint8Array): ReturnType<typeof accountsIn> {
-    const records = accountsIn(raw)
-    for (;;) {
-      const next = reading(entry, this.#reader.place, () => records.next())
-      if (next.done) return
-      yield next.value
-    }
+  /** Returns the offset after an account whose slots are in chunks of their own. */
+  #endOf(account: Uint8Array, entry: ChunkEntry, raw: Uint8Array): number {
+    return reading(entry, this.#reader.place, () => {
+      for (const { key, storageRoot } of accountsIn(raw)) {
+        if (equalBytes(key, account) && storageRoot) return storageRoot.byteOffset - raw.byteOffset + 32
+      }
+      throw new FormatError('the account that is loaded in part is not in it')
+    })
   }
 
   async #addSlots(chunk: number): Promise<void> {
     const { entry, raw } = await this.#next()
     const isSealed = this.#isSealed(entry)
-    const prefix = isSealed ? nibblesOfText(entry.prefix ?? '') : undefined
     reading(entry, this.#reader.place, () => {
-      for (const { key, value } of slotsIn(raw)) {
-        this.#requirePrefix(entry, key, prefix)
-        this.#sink.slot(key, value)
-      }
+      this.#sink.addSlots(raw, isSealed ? nibblesOfText(entry.prefix ?? '') : undefined)
       const root = this.#trusted.storageRoots.get(entry.account ?? '')
       if (isSealed) this.#seal(entry, root, (depth) => this.#sink.sealSlots(depth))
     })

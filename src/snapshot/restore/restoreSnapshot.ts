@@ -1,21 +1,25 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyBaseBlocks } from '#blockchain/base/baseBlocks'
+import { readBaseTrust } from '#blockchain/baseTrust'
 import { readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { latin1 } from '#lib/bytes'
 import { readLoadMark } from '#state/loadMark'
 import { openForeignChainReader } from '#store/chainTables'
 import { freeBytes } from '#store/freeSpace'
 import type { BlockId } from '#types/blockRef'
+import { hashHeader } from '#types/header'
 import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import { type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { installState } from '../load/installState.ts'
-import { StateBuilder } from '../load/stateBuilder.ts'
+import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { loadChunks, type StateSink } from './loadChunks.ts'
+import { restoreOlder, verifyOlder } from './olderBlocks.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
-import { gradeOf, SnapshotReader, type TrustSource } from './snapshotReader.ts'
+import { evidenceFor, SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
 export type RestoreProgress = { readonly bytes: number; readonly ofBytes: number; readonly leaves: number }
 
@@ -43,14 +47,16 @@ export type Restored = {
   readonly signer: string
 }
 
+const savedName = `snapshot-${manifestName}`
 /** Bytes in the store for each byte of keys and values: trie nodes, and pages that are not full. */
 const storeFactor = 2.2
+const isHistory = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'history'
 const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'codes' || kind === 'accounts' || kind === 'slots'
 
 /**
  * Restores a snapshot into the chain folder of a data directory, without a copy of the chunks on disk. Continues an interrupted restore of the same
  * snapshot. Effects, in order: 1 the manifest is saved in the data directory, 2 the store is marked, 3 rows, each transaction with a mark, 4 the base block
- * and the end of the mark in one transaction, 5 the saved manifest is removed.
+ * and the end of the mark in one transaction, 5 older blocks of a full snapshot, downwards, 6 the saved manifest is removed.
  * @throws Fault MANIFEST_BAD, SNAPSHOT_OF_ANOTHER_CHAIN, SNAPSHOT_UNTRUSTED, SNAPSHOT_NO_ROOM, CHUNK_DAMAGED, SNAPSHOT_REPLACED, STATE_ROOT_WRONG,
  * LOAD_INTO_CHAIN, LOAD_OF_ANOTHER, those of the store (fatal); MANIFEST_UNAVAILABLE, CHUNK_UNAVAILABLE, DISK_FULL (retry)
  */
@@ -60,32 +66,59 @@ export async function restoreSnapshot(
 ): Promise<Restored> {
   const { datadir, config, command } = options
   const place = placeOf(deps, options.from)
-  const saved = join(datadir, `snapshot-${manifestName}`)
+  const saved = join(datadir, savedName)
   const known = requireChain(readSaved(saved) ?? (await fetchManifest(place, deps.signal)), options, place)
   const { manifest } = known
   const chainDir = join(datadir, 'chain')
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const reader = new SnapshotReader(place, known, deps.signal)
-  const blocks = await reader.blocks()
-  const trust = await gradeOf((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
-  if (readSaved(saved) === undefined) {
-    requireRoom(datadir, manifest)
-    writeSaved(saved, known)
-  }
-  await using loader = await openStateLoader({ dir: chainDir, source: known.id, command }, { writes: 'at commit' })
-  const entries = manifest.chunks.filter(isState)
-  const ofBytes = entries.reduce((sum, { size }) => sum + size, 0)
-  let bytes = 0
-  await loadChunks(reader, entries, await reader.top(), loader, (size) => {
-    bytes += size
-    deps.onProgress({ bytes, ofBytes, leaves: loader.counts.accounts + loader.counts.slots })
-  })
-  // the last account counts once it is ended
-  loader.endAccount()
-  const { accounts, slots } = loader.counts
-  await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
+  const progress = progressOf(deps, manifest)
+  const loaded = (await loadedBefore(saved, chainDir, manifest)) ?? (await loadState(reader, progress))
+  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis: config.genesis.l2 }
+  if (source.entries.length > 0) await restoreOlder(source, chainDir, (size) => progress(size))
   rmSync(saved, { force: true })
-  return { ...idOf(known), accounts, slots, trust }
+  return { ...idOf(known), ...loaded }
+
+  async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
+    const blocks = await from.blocks()
+    const trust = await evidenceFor((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
+    if (readSaved(saved) === undefined) {
+      requireRoom(datadir, manifest)
+      writeSaved(saved, known)
+    }
+    await using loader = await openStateLoader({ dir: chainDir, source: known.id, command }, { writes: 'at commit' })
+    await loadChunks(from, manifest.chunks.filter(isState), await from.top(), loader, (size) => {
+      onProgress(size, loader.counts.accounts + loader.counts.slots)
+    })
+    // the last account counts once it is ended
+    loader.endAccount()
+    const { accounts, slots } = loader.counts
+    await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
+    return { accounts, slots, trust: trust.grade }
+  }
+}
+
+type Loaded = Pick<Restored, 'accounts' | 'slots' | 'trust'>
+
+/** Returns what an interrupted restore of the same snapshot has loaded, when its chain has begun. */
+async function loadedBefore(saved: string, chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
+  if (readSaved(saved) === undefined || !existsSync(join(chainDir, 'data.mdb'))) return undefined
+  await using source = openForeignChainReader(chainDir)
+  using reader = source.snapshot()
+  if (readLoadMark(reader) !== undefined || readHeads(reader) === undefined) return undefined
+  const { block: base, grade: trust } = readBaseTrust(reader)
+  return base.hash === block.hash ? { accounts, slots, trust } : undefined
+}
+
+/** Returns a function that adds up the bytes of chunks of a state and of older blocks. */
+function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): (size: number, leaves?: number) => void {
+  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isHistory(chunk) ? chunk.size : 0), 0)
+  let [bytes, last] = [0, 0]
+  return (size, leaves = last): void => {
+    bytes += size
+    last = leaves
+    onProgress({ bytes, ofBytes, leaves })
+  }
 }
 
 /**
@@ -99,20 +132,21 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const reader = new SnapshotReader(place, known, deps.signal)
   const blocks = await reader.blocks()
   const header = (blocks.at(-1) as (typeof blocks)[number]).header
-  const trust = await gradeOf(header, options, deps.signal)
+  const trust = await evidenceFor(header, options, deps.signal)
   verifyBaseBlocks(blocks, manifest.block.hash, options.config.genesis.l2)
-  const builder = new StateBuilder(() => {})
-  const entries = manifest.chunks.filter(isState)
-  const ofBytes = entries.reduce((sum, { size }) => sum + size, 0)
-  let bytes = 0
-  await loadChunks(reader, entries, await reader.top(), rootOnly(builder), (size) => {
-    bytes += size
-    deps.onProgress({ bytes, ofBytes, leaves: builder.counts.accounts + builder.counts.slots })
+  const { builder, sink } = rootOnly()
+  const progress = progressOf(deps, manifest)
+  await loadChunks(reader, manifest.chunks.filter(isState), await reader.top(), sink, (size) => {
+    progress(size, builder.counts.accounts + builder.counts.slots)
   })
   const found = builder.end()
   if (found !== header.stateRoot) throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
+  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis: options.config.genesis.l2 }
+  const lowest = blocks[0]?.header ?? header
+  const above = { number: lowest.number, hash: hashHeader(lowest), parentHash: lowest.parentHash }
+  if (source.entries.length > 0) await verifyOlder(source, above, progress)
   const { accounts, slots } = builder.counts
-  return { ...idOf(known), accounts, slots, trust }
+  return { ...idOf(known), accounts, slots, trust: trust.grade }
 }
 
 /** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
@@ -123,6 +157,8 @@ export async function listSnapshot(deps: PlaceDeps & { readonly signal: AbortSig
 /** Returns whether a data directory needs `restoreSnapshot` before it can be opened: it is empty, or a restore was interrupted. */
 export function needsRestore(datadir: string): boolean {
   const chainDir = join(datadir, 'chain')
+  // older blocks are missing
+  if (existsSync(join(datadir, savedName))) return true
   try {
     readFileSync(join(chainDir, 'lock.mdb'))
   } catch {
@@ -157,8 +193,9 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
   return known
 }
 
-function requireRoom(datadir: string, { bytes }: Manifest): void {
-  const [neededBytes, free] = [Math.ceil(bytes * storeFactor), freeBytes(datadir)]
+function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
+  const history = chunks.reduce((sum, chunk) => sum + (isHistory(chunk) ? chunk.rawSize : 0), 0)
+  const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + history, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }
 
@@ -177,27 +214,26 @@ function writeSaved(path: string, { file }: SignedManifest): void {
 }
 
 /** Computes the root of a state without a store. */
-function rootOnly(builder: StateBuilder): StateSink {
+function rootOnly(): { readonly builder: StateBuilder; readonly sink: StateSink } {
   const codes = new Set<string>()
-  return {
+  const builder = new StateBuilder({ hasCode: (hash): boolean => codes.has(latin1(hash)) })
+  const sink: StateSink = {
     code(code): Uint8Array {
       const hash = builder.code(code)
-      codes.add(Buffer.from(hash).toString('latin1'))
+      codes.add(latin1(hash))
       return hash
     },
-    account(key, nonce, balance, codeHash): void {
-      if (codeHash && !codes.has(Buffer.from(codeHash).toString('latin1'))) {
-        throw snapshotFault('STATE_UNSORTED', { what: `a code of account ${Buffer.from(key).toString('hex')} is missing` })
-      }
-      builder.account(key, nonce, balance, codeHash)
-    },
-    slot: (key, value): void => builder.slot(key, value),
+    addAccounts: (raw, from, prefix): number | undefined => builder.addAccounts(raw, from, prefix),
+    addSlots: (raw, prefix): void => builder.addSlots(raw, prefix),
     endAccount: (): Uint8Array | undefined => builder.endAccount(),
     sealAccounts: (depth): Uint8Array => builder.sealAccounts(depth),
     sealSlots: (depth): Uint8Array => builder.sealSlots(depth),
     commit: (): void => {},
     cursor: new Uint8Array(0),
-    position: undefined,
+    get position(): BuiltPosition | undefined {
+      return builder.position
+    },
     isDue: false,
   }
+  return { builder, sink }
 }

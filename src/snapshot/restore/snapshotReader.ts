@@ -2,7 +2,7 @@ import type { GivenBlock } from '#blockchain/base/baseBlocks'
 import { fromHex } from '#lib/hex'
 import { type Header, hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
-import type { Grade } from '#types/trust'
+import type { Evidence } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
 import { blobsIn, decodeBlocks } from '../format/chunks.ts'
 import { type ChunkEntry, parseManifest, type SignedManifest } from '../format/manifest.ts'
@@ -75,12 +75,12 @@ export class SnapshotReader {
 }
 
 /**
- * Returns how far a header is trusted.
+ * Returns what vouches for a header.
  * @throws Fault SNAPSHOT_UNTRUSTED, and those of the port
  */
-export async function gradeOf(header: Header, { given, trust }: TrustSource, signal: AbortSignal): Promise<Grade> {
+export async function evidenceFor(header: Header, { given, trust }: TrustSource, signal: AbortSignal): Promise<Evidence> {
   const hash = hashHeader(header)
-  if (given === hash) return 'given'
+  if (given === hash) return { grade: 'given' }
   const untrusted = (reason: string): Error => snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason })
   if (given !== undefined) throw untrusted(`--start.block-hash is ${given}`)
   if (trust === undefined) throw untrusted('neither L1 endpoints nor a hash vouch for it')

@@ -8,7 +8,7 @@ import type { Grade } from '#types/trust'
 import { rethFault, snapshotFault } from '../faults.ts'
 import { installState } from '../load/installState.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
-import { gradeOf, type TrustSource } from '../restore/snapshotReader.ts'
+import { evidenceFor, type TrustSource } from '../restore/snapshotReader.ts'
 import { type FilesDeps, openSnapshotFiles, type SnapshotFiles } from './archives/snapshotFiles.ts'
 import { type LoadDeps, loadState } from './loadState.ts'
 import { Database } from './mdbx/database.ts'
@@ -64,7 +64,7 @@ export async function importReth(deps: ImportDeps, options: ImportOptions): Prom
   const headers = await readChainHeaders(files)
   const { header, hash } = headers.at(-1) as HashedHeader
   const ancestors = headers.slice(0, -1).map((ancestor) => ancestor.header)
-  const trust = await gradeOf(header, options, deps.signal)
+  const trust = await evidenceFor(header, options, deps.signal)
   const transactions = await deps.fetchTransactions({ number: header.number, hash })
   const blocks: readonly GivenBlock[] = [...ancestors.map((ancestor) => ({ header: ancestor })), { header, transactions }]
   verifyBaseBlocks(blocks, hash, genesis)
@@ -79,7 +79,7 @@ export async function importReth(deps: ImportDeps, options: ImportOptions): Prom
   const { accounts, slots, codes } = loader.counts
   await installState(loader, dir, { hash, blocks, genesis, trust })
   rmSync(workDir, { recursive: true, force: true })
-  return { number, hash, stateRoot: header.stateRoot, accounts, slots, codes, trust }
+  return { number, hash, stateRoot: header.stateRoot, accounts, slots, codes, trust: trust.grade }
 }
 
 /** Reads the headers of the snapshot's block and of the blocks before it. */

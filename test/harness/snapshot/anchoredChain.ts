@@ -27,5 +27,5 @@ export async function installAnchor(chain: RecordedChain, whole: Kv, anchor: num
   agreeOnSchema(kv, chainSchema)
   const genesis = chain.config.genesis.l2
   const blocks = verifyBaseBlocks(givenBlocks(chain, 0, anchor), chain.blocks[anchor]?.hash as Hash, genesis)
-  installBase({ kv, segmentsDir: segmentsDir(dir), genesis, ...(rootNode && { rootNode }) }, blocks, 'given')
+  installBase({ kv, segmentsDir: segmentsDir(dir), genesis, ...(rootNode && { rootNode }) }, blocks, { grade: 'given' })
 }

@@ -13,7 +13,7 @@ export type Roll = (below: number) => number
 const pageSize = 4_096
 
 /** Kinds of damage to a database file. Each returns the new bytes. */
-const pageDamages: Readonly<Record<string, (bytes: Buffer, roll: Roll) => Buffer>> = {
+export const pageDamages: Readonly<Record<string, (bytes: Buffer, roll: Roll) => Buffer>> = {
   flips: (bytes, roll) => {
     for (let flips = roll(8); flips >= 0; flips--) flip(bytes, roll(bytes.length), roll)
     return bytes
@@ -82,7 +82,7 @@ export function judgeSnapshot(dir: string, expected: { readonly hash: Hash; read
 }
 
 function rootOf(database: Database): Hash {
-  const builder = new StateBuilder(() => {})
+  const builder = new StateBuilder()
   const codes = new Set<string>()
   for (const { hash, code } of codesAfter(database)) {
     if (code.length > 0) builder.code(code)

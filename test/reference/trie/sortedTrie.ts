@@ -2,8 +2,8 @@ import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { decodeRlp, encodeRlp, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { nibblesOf, partingOf } from './nibbles.ts'
-import { encodeBranch, encodeNode, type NodeRef } from './node.ts'
+import { nibblesOf, partingOf } from '../../../src/trie/nibbles.ts'
+import { encodeBranch, encodeNode, type NodeRef } from '../../../src/trie/node.ts'
 
 /**
  * Receives a finished node.

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { compareBytes, concatBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { childOf, decodeNode, isLeafRlp } from '#trie/node'
+import { plainTries } from '#trie/tries'
 import { emptyRoot, type Hash } from '#types/ids'
-import { childOf, decodeNode, isLeafRlp } from './node.ts'
 import { SortedTrie } from './sortedTrie.ts'
-import { plainTries } from './tries.ts'
 
 type Entry = { readonly key: Uint8Array; readonly value: Uint8Array }
 type Node = { readonly path: Uint8Array; readonly node: Uint8Array }
@@ -48,7 +48,7 @@ describe('trie/sortedTrie', () => {
     [2, 15],
     [3, 2],
     [6, 1],
-  ])('trie/sortedTrie: keys of %i bytes give the root and the nodes of an update, in store order', (size, alphabet) => {
+  ])('reference/sortedTrie: keys of %i bytes give the root and the nodes of an update, in store order', (size, alphabet) => {
     fc.assert(
       fc.property(entriesOf(size, alphabet), (entries) => {
         expect(build(entries)).toEqual(inserted(entries))
@@ -57,7 +57,7 @@ describe('trie/sortedTrie', () => {
     )
   })
 
-  it('trie/sortedTrie: 20,000 hashed keys give the root and the nodes of an update, in store order', () => {
+  it('reference/sortedTrie: 20,000 hashed keys give the root and the nodes of an update, in store order', () => {
     const entries = sorted(
       Array.from({ length: 20_000 }, (_, index) => {
         const key = keccak256(Uint8Array.of(index & 255, index >> 8))
@@ -69,7 +69,7 @@ describe('trie/sortedTrie', () => {
     expect(built).toEqual(inserted(entries))
   })
 
-  it('trie/sortedTrie: builds one trie after another, an empty one included', () => {
+  it('reference/sortedTrie: builds one trie after another, an empty one included', () => {
     const trie = new SortedTrie(() => {})
     expect(trie.end()).toBe(emptyRoot)
     for (const entries of [[entry([1, 2])], [entry([1, 2], 40), entry([1, 3])], [entry([1, 2], 40), entry([1, 3])]]) {
@@ -83,13 +83,13 @@ describe('trie/sortedTrie', () => {
     ['descend', [2, 0], [1, 9]],
     ['repeat', [1, 2], [1, 2]],
     ['differ in length', [1, 2], [1, 2, 3]],
-  ])('trie/sortedTrie: throws RangeError when keys %s', (_case, first, second) => {
+  ])('reference/sortedTrie: throws RangeError when keys %s', (_case, first, second) => {
     const trie = new SortedTrie(() => {})
     trie.add(Uint8Array.from(first), Uint8Array.of(1))
     expect(() => trie.add(Uint8Array.from(second), Uint8Array.of(1))).toThrow(RangeError)
   })
 
-  it('trie/sortedTrie: a trie that is saved and restored after any entry has the same root and nodes', () => {
+  it('reference/sortedTrie: a trie that is saved and restored after any entry has the same root and nodes', () => {
     fc.assert(
       fc.property(entriesOf(3, 2), fc.nat(60), (entries, at) => {
         const nodes: Node[] = []
@@ -109,7 +109,7 @@ describe('trie/sortedTrie', () => {
     )
   })
 
-  it('trie/sortedTrie: the references of sealed parts are those in the root, and the trie is that of the entries', () => {
+  it('reference/sortedTrie: the references of sealed parts are those in the root, and the trie is that of the entries', () => {
     const entries = sorted(
       Array.from({ length: 500 }, (_, i) => ({ key: keccak256(Uint8Array.of(i >> 8, i & 255)), value: Uint8Array.of(i & 255, 1) })),
     )
@@ -132,7 +132,7 @@ describe('trie/sortedTrie', () => {
     expect(refs).toEqual(Array.from({ length: 16 }, (_, nibble) => toHex(childOf(root, nibble) as Uint8Array)))
   })
 
-  it('trie/sortedTrie: refuses a key of a sealed part', () => {
+  it('reference/sortedTrie: refuses a key of a sealed part', () => {
     const trie = new SortedTrie(() => {})
     trie.add(Uint8Array.of(0x11), Uint8Array.of(1))
     trie.add(Uint8Array.of(0x21), Uint8Array.of(1))

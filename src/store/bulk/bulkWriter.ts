@@ -1,17 +1,22 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { errorMessage } from '#lib/fault'
-import { storeFault } from './faults.ts'
-import { lockDir } from './lmdb/dirLock.ts'
-import { openTables, type Root, type Tables } from './lmdb/environment.ts'
-import { isLmdbError, storeFailure } from './lmdb/failure.ts'
-import { makeDir } from './lmdb/makeDir.ts'
-import type { TableSpec } from './tables.ts'
+import { storeFault } from '../faults.ts'
+import { lockDir } from '../lmdb/dirLock.ts'
+import { openTables, type Root, type Tables } from '../lmdb/environment.ts'
+import { isLmdbError, storeFailure } from '../lmdb/failure.ts'
+import { makeDir } from '../lmdb/makeDir.ts'
+import type { TableSpec } from '../tables.ts'
+import { packedHeadBytes, packedRow } from './packedRows.ts'
 
 /** Bytes of keys and values after which a transaction is due. */
-const dueBytes = 32 * 2 ** 20
+export const dueBytes = 32 * 2 ** 20
+/** The typings lack the result: whether the row was put. */
+type Written = { putSync(key: Uint8Array, value: Uint8Array, options: typeof atEnd | undefined): unknown }
+/** The store adds the row at the end of its table, without a search. */
+const atEnd = { append: true }
 /** Committed when the call returns, flushed to the disk in the background, as a node's transactions. */
 const commitNow = 1 | 2 | 0x10000
-/** Bytes before each row in the buffer: table, length of the key, length of the value. */
-const headBytes = 6
 
 /**
  * Writes many rows in large transactions. Rows of one table should ascend by key: the store then fills its pages from left to right. A transaction's rows
@@ -21,15 +26,17 @@ export class BulkWriter implements AsyncDisposable {
   readonly #dir: string
   readonly #root: Root
   readonly #tables: Tables
+  readonly #ascending: ReadonlySet<number>
   readonly #lock: Disposable
   #buffer = Buffer.alloc(dueBytes + 2 ** 20)
   #filled = 0
   #isClosed = false
 
-  constructor(dir: string, root: Root, tables: Tables, lock: Disposable) {
+  constructor(dir: string, root: Root, tables: Tables, ascending: ReadonlySet<number>, lock: Disposable) {
     this.#dir = dir
     this.#root = root
     this.#tables = tables
+    this.#ascending = ascending
     this.#lock = lock
   }
 
@@ -40,16 +47,14 @@ export class BulkWriter implements AsyncDisposable {
 
   /** Adds a row to the next transaction. Key and value are copied. @param key 1 to 255 bytes */
   put(table: number, key: Uint8Array, value: Uint8Array): void {
-    const end = this.#filled + headBytes + key.length + value.length
-    if (key.length === 0 || key.length > 255) throw new RangeError(`a key of ${key.length} bytes`)
+    this.putPacked(packedRow(table, key, value))
+  }
+
+  /** Adds rows in the format of `packedRows.ts`. They are copied. */
+  putPacked(rows: Uint8Array): void {
+    const end = this.#filled + rows.length
     if (end > this.#buffer.length) this.#grow(end)
-    const buffer = this.#buffer
-    const at = this.#filled
-    buffer[at] = table
-    buffer[at + 1] = key.length
-    buffer.writeUInt32LE(value.length, at + 2)
-    buffer.set(key, at + headBytes)
-    buffer.set(value, at + headBytes + key.length)
+    this.#buffer.set(rows, this.#filled)
     this.#filled = end
   }
 
@@ -64,10 +69,19 @@ export class BulkWriter implements AsyncDisposable {
     try {
       this.#root.transactionSync(() => {
         for (let at = 0; at < this.#filled; ) {
-          const keyFrom = at + headBytes
+          const keyFrom = at + packedHeadBytes
           const valueFrom = keyFrom + (buffer[at + 1] ?? 0)
           const end = valueFrom + buffer.readUInt32LE(at + 2)
-          this.#tables.of(buffer[at] ?? 0).putSync(buffer.subarray(keyFrom, valueFrom), buffer.subarray(valueFrom, end))
+          const table = buffer[at] ?? 0
+          const place = this.#ascending.has(table) ? atEnd : undefined
+          const isPut = (this.#tables.of(table) as Written).putSync(
+            buffer.subarray(keyFrom, valueFrom),
+            buffer.subarray(valueFrom, end),
+            place,
+          )
+          if (!isPut) {
+            throw new RangeError(`kv: rows of table ${table} do not ascend`)
+          }
           at = end
         }
       }, commitNow)
@@ -82,11 +96,23 @@ export class BulkWriter implements AsyncDisposable {
     return this.#tables.get(table, key)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Closes the tables and removes them with all their rows. */
+  async remove(): Promise<void> {
+    await this.#close(() => {
+      for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(this.#dir, name), { force: true })
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close(() => {})
+  }
+
+  async #close(andThen: () => void): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     try {
       await this.#root.close()
+      andThen()
     } finally {
       this.#lock[Symbol.dispose]()
     }
@@ -101,9 +127,10 @@ export class BulkWriter implements AsyncDisposable {
 
 /**
  * Opens, or creates, the tables in a directory for one writer of many rows.
+ * @param ascending tables in which each new row is above all earlier ones
  * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, DATADIR_DAMAGED
  */
-export function openBulkWriter(dir: string, specs: readonly TableSpec[]): BulkWriter {
+export function openBulkWriter(dir: string, specs: readonly TableSpec[], ascending: readonly number[] = []): BulkWriter {
   try {
     makeDir(dir)
   } catch (error) {
@@ -112,7 +139,7 @@ export function openBulkWriter(dir: string, specs: readonly TableSpec[]): BulkWr
   const lock = lockDir(dir)
   try {
     const { root, tables } = openTables(dir, specs, 'writer')
-    return new BulkWriter(dir, root, tables, lock)
+    return new BulkWriter(dir, root, tables, new Set(ascending), lock)
   } catch (error) {
     lock[Symbol.dispose]()
     throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
