@@ -32,4 +32,10 @@ export const nodeFault = defineFaults({
     says: (d: { number: number }) => `block ${d.number} is older than Ecotone, whose rules fetched state needs`,
     fix: 'begin with a later block, or restore a snapshot: --snapshot',
   },
+  STATE_NOT_FILLED: {
+    severity: 'retry',
+    says: (d: { table: string; expected: string; found: string }) =>
+      `the state is not whole after the fill: the table ${d.table} lacks ${d.expected}, found ${d.found}`,
+    fix: 'nothing: the fill begins again, and reads what is missing. When it repeats, report it, and restore a snapshot: --snapshot',
+  },
 })

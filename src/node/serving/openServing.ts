@@ -7,9 +7,10 @@ import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
-import type { HeadFeed } from '#rpc/ports'
+import type { HeadFeed, Readiness } from '#rpc/ports'
 import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
+import { fillText } from '../fill/fillPart.ts'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
@@ -71,14 +72,14 @@ async function openThreads(
   { clock, log, registry, memory }: ServingDeps,
   { execution }: Halves,
   context: Serving['context'],
-  problems: () => readonly string[],
+  readiness: () => Readiness,
   options: NodeOptions,
 ): Promise<RpcThreads | undefined> {
   if (execution === undefined || context === undefined || !isThreaded(options)) return undefined
   const { sequencer, filters } = context
   const metrics = rpcThreadsMetrics.register(registry)
   return await startRpcThreads(
-    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), problems, sequencer, filters, metrics },
+    { execution: execution.execution, clock, log, sync: () => context.chain.sync(), readiness, sequencer, filters, metrics },
     {
       ...options,
       hasPending: hasPendingBlocks(options),
@@ -113,8 +114,13 @@ export async function openServing(
 
   const sources = healthSourcesOf(clock, halves, eth?.watch)
   const ownProblems = (): readonly string[] => [...problemsOf(sources, options), ...memoryProblems(memory.guard), ...flashblocks.problems()]
-  const threads = opening.use(await openThreads(deps, halves, context, ownProblems, options))
+  const readinessWith = (reasons: readonly string[]): Readiness => ({
+    problems: reasons,
+    ...(execution?.fill && { state: fillText(execution.fill.status()) }),
+  })
+  const threads = opening.use(await openThreads(deps, halves, context, () => readinessWith(ownProblems()), options))
   const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
+  const readiness = (): Readiness => readinessWith(problems())
 
   const forecast = opening.use(createForecast({ clock, registry, status: () => consensus?.status() }, options))
   const scrapeAll = async (): Promise<string> => {
@@ -142,7 +148,7 @@ export async function openServing(
         withCompletion(registry, clock, async (wanted, withinMs) => execution?.execution.complete(wanted, withinMs)),
     },
     rollup: consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, log: deps.adminLog, signal: stop }, options),
-    health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
+    health: healthPages({ readiness }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
     localPages: page?.pages(),
   }
@@ -157,7 +163,7 @@ export async function openServing(
     version,
     listen: { health: healthListen },
   } = options
-  const healthDeps = { clock, log: log.child('health'), problems }
+  const healthDeps = { clock, log: log.child('health'), readiness }
   const health = healthListen && opening.use(await startHealthServer(healthDeps, { listen: healthListen, version }))
   const kept = opening.move()
   return {

@@ -12,7 +12,7 @@ import { ThreadLink } from '#lib/threadLink'
 import type { CancellationToken, EthContext } from '#rpc/context'
 import { ethRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
-import type { SyncProgress } from '#rpc/ports'
+import type { Readiness, SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createHistoryCaches } from '#state/historyCache'
@@ -55,10 +55,10 @@ function tellingContext(main: Main, deps: EthContextDeps): { readonly context: C
   return { context: { ...context, filters }, own }
 }
 
-async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> {
-  const late = Promise.withResolvers<readonly string[]>()
-  using _timer = clock.after(readinessTimeoutMs, () => late.resolve(['the main thread of the node does not answer']))
-  return await Promise.race([main.ask('problems'), late.promise])
+async function readinessOf(main: Main, clock: Clock): Promise<Readiness> {
+  const late = Promise.withResolvers<Readiness>()
+  using _timer = clock.after(readinessTimeoutMs, () => late.resolve({ problems: ['the main thread of the node does not answer'] }))
+  return await Promise.race([main.ask('readiness'), late.promise])
 }
 
 /** Cancels a call of another thread by time, because no message says that its client has left. */
@@ -140,7 +140,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
               routes,
             ),
         },
-        health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
+        health: healthPages({ readiness: () => readinessOf(main, clock) }, version),
       },
       listen,
     )
