@@ -15,12 +15,15 @@ export const snapshotFlags = inGroup('Snapshots', {
     modes: withExecution,
     doc: 'hash of the block of a snapshot or of an anchored start, for which the operator vouches: compare it with sources of your own',
   }),
-  start: choice(
-    {
-      modes: withExecution,
-      doc: 'anchored: without a snapshot, begin at the first start with a recent block, and fetch its state from --source.state when it is needed; ignored once --datadir has a chain',
-    },
-    ['anchored'],
+  start: defaulted(
+    choice(
+      {
+        modes: withExecution,
+        doc: 'first start of an empty --datadir. snapshot: restore --snapshot; anchored: begin with a recent block, and fetch its state from --source.state when it is needed; genesis: derive all blocks; auto: snapshot with --snapshot, else anchored with --source.state, else genesis',
+      },
+      ['auto', 'snapshot', 'anchored', 'genesis'],
+    ),
+    'auto',
   ),
   'source.state': urls({
     modes: withExecution,

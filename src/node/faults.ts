@@ -32,6 +32,17 @@ export const nodeFault = defineFaults({
     says: (d: { number: number }) => `block ${d.number} is older than Ecotone, whose rules fetched state needs`,
     fix: 'begin with a later block, or restore a snapshot: --snapshot',
   },
+  ANCHOR_NOT_NEWER: {
+    severity: 'retry',
+    says: (d: { number: number; replaced: number }) =>
+      `the newest block that can be vouched for is ${d.number}, not after block ${d.replaced}, with which the state began`,
+    fix: 'wait for a newer proposal on L1: the node tries again',
+  },
+  ANCHOR_LOST: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `the block with which the state began has no use any more: ${d.reason}`,
+    fix: 'with --source.state and proposals on L1 the node takes a newer block by itself; with --start.block-hash name a newer one, and an empty --datadir',
+  },
   STATE_NOT_FILLED: {
     severity: 'retry',
     says: (d: { table: string; expected: string; found: string }) =>

@@ -31,6 +31,8 @@ export type StateSourcesOptions = {
 /** Limits of responses: a batch of proofs with a code; a witness of a large block as hex; a batch of ranges. */
 const [proofBytes, witnessBytes, rangeBytes] = [4 * 2 ** 20, 64 * 2 ** 20, 32 * 2 ** 20]
 const maxConcurrent = 8
+/** Ranges take longer than other requests, and no block waits for them. */
+const rangeFactor = 4
 /** Bound of the addresses of codes. */
 const knownAddressBytes = 4 * 2 ** 20
 const addressBytes = 200
@@ -65,7 +67,7 @@ class Source {
     this.#rpcs = {
       proof: createSourceRpc(deps, { timeoutMs, maxBodyBytes: proofBytes, maxConcurrent }, endpoint),
       witness: createSourceRpc(deps, { timeoutMs, maxBodyBytes: witnessBytes, maxConcurrent: 2 }, endpoint),
-      range: createSourceRpc(deps, { timeoutMs: 2 * timeoutMs, maxBodyBytes: rangeBytes, maxConcurrent: 2 }, endpoint),
+      range: createSourceRpc(deps, { timeoutMs: rangeFactor * timeoutMs, maxBodyBytes: rangeBytes, maxConcurrent: 2 }, endpoint),
     }
   }
 
@@ -118,7 +120,7 @@ class StateSources implements StateSource, RangeSource {
     const { metrics } = this.#deps
     const lacking = { part: nameOf(request.wanted), number: request.at.number }
     try {
-      return await this.#within(request.withinMs, lacking, async (signal) => {
+      return await this.#within(Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs), lacking, async (signal) => {
         const witness = await this.#race([witnessQuestion(request)], 'witness', signal)
         const found = witness ?? (await this.#prove(request, lacking, signal))
         metrics.fetches.inc({ way: witness ? 'witness' : 'proof' })
@@ -143,13 +145,12 @@ class StateSources implements StateSource, RangeSource {
   }
 
   #enumerate<T>(question: Question<T>, lacking: Lacking): Promise<T> {
-    return this.#within(undefined, lacking, (signal) => this.#rounds(() => [question], 'range', lacking, signal))
+    return this.#within(rangeFactor * this.#deadlineMs, lacking, (signal) => this.#rounds(() => [question], 'range', lacking, signal))
   }
 
   /** Runs requests until a deadline. */
-  async #within<T>(ms: number | undefined, lacking: Lacking, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #within<T>(withinMs: number, lacking: Lacking, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController()
-    const withinMs = Math.min(this.#deadlineMs, ms ?? this.#deadlineMs)
     using _deadline = this.#deps.clock.after(withinMs, () => stop.abort(unavailable(lacking, `no answer within ${withinMs / 1_000} s`)))
     return await run(stop.signal)
   }

@@ -25,8 +25,8 @@ export type FillWalkDeps = {
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Ranges, and codes, of one request. */
-const batch = 16
+/** Most ranges, or codes, of one request. */
+const maxBatch = 16
 /** Nodes of one transaction: some milliseconds, in which no block is committed. */
 const maxEntered = 1_000
 /** A slice of the check, in the thread that also answers and derives, and the pause after it. */
@@ -57,6 +57,8 @@ export class FillWalk {
   readonly #deps: FillWalkDeps
   #progress: FillProgress
   #savedMs: number
+  /** ranges of one request: fewer after a failure, because a source may be too slow for many */
+  #batch = maxBatch
 
   constructor(deps: FillWalkDeps, progress: FillProgress) {
     this.#deps = deps
@@ -75,10 +77,18 @@ export class FillWalk {
    */
   async step(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted()
-    return this.#progress.phase === 'walk' ? await this.#walk(signal) : await this.#check(signal)
+    if (this.#progress.phase === 'check') return await this.#check(signal)
+    try {
+      await this.#walk(signal)
+      this.#batch = Math.min(maxBatch, 2 * this.#batch)
+      return false
+    } catch (error) {
+      this.#batch = Math.max(1, this.#batch >> 1)
+      throw error
+    }
   }
 
-  async #walk(signal: AbortSignal): Promise<false> {
+  async #walk(signal: AbortSignal): Promise<void> {
     const { source, at: atNow } = this.#deps
     const { position, accounts, slots } = this.#progress
     const at = atNow()
@@ -101,7 +111,6 @@ export class FillWalk {
     for (const { owner, next } of large) await this.#readLarge(owner, next, signal)
     const next = page.next ? { position: { account: page.next, slot: undefined } } : ({ phase: 'check', position: firstPosition } as const)
     await this.#enterProgress({ ...this.#progress, accounts: accounts + page.leaves.length, ...next })
-    return false
   }
 
   /** Reads the begin of each storage, and stores it. @returns those that continue, and the number of slots */
@@ -114,7 +123,7 @@ export class FillWalk {
     const { position } = this.#progress
     const large: { readonly owner: Uint8Array; readonly next: Uint8Array }[] = []
     let counted = 0
-    for (const group of chunks(storages, batch)) {
+    for (const group of chunks(storages, this.#batch)) {
       const ranges = await source.ranges(at, group)
       for (const [i, range] of ranges.entries()) {
         const owner = group[i]?.owner as Uint8Array
@@ -146,7 +155,7 @@ export class FillWalk {
 
   async #readCodes(at: StateRequest['at'], hashes: readonly Hash[], signal: AbortSignal): Promise<void> {
     const { source, enter } = this.#deps
-    for (const group of chunks(this.#unknownCodes(hashes), batch)) {
+    for (const group of chunks(this.#unknownCodes(hashes), this.#batch)) {
       const codes = await source.codes(at, group)
       await this.#took({ bytes: 2 * codes.reduce((sum, { length }) => sum + length, 0) }, signal)
       await enter({ nodes: [], codes })
