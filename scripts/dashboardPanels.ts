@@ -208,6 +208,8 @@ export const dashboards: Readonly<Record<string, Dashboard>> = {
         ['basalt_trust_grade_info{@} == 1', '{{grade}} {{instance}}'],
         [by('outcome', 'increase(basalt_trust_l1_reads_total{@}[1h])'), 'reads: {{outcome}} {{instance}}'],
       ),
+      graph('Fill of an anchored state', 'percentunit', ['basalt_state_fill_ratio{@}', 'stored part of the keys {{instance}}']),
+      graph('Accounts and slots filled', 'ops', ['basalt_state_fill_rate_entries{@}', '{{instance}}']),
     ],
   },
 }

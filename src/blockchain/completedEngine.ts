@@ -17,7 +17,7 @@ const maxRounds = 10_000
  * that is not stored has not changed in the blocks above it, neither in those that are stored nor in those in memory.
  * @throws Fault UNKNOWN_PARENT
  */
-function storedBelow(view: ExecutionView, block: BlockId): StateRequest['at'] {
+export function storedBelow(view: ExecutionView, block: BlockId): StateRequest['at'] {
   const ancestor = view.branch(block.hash)?.ancestor
   const header = ancestor && view.header(ancestor.hash)
   if (ancestor === undefined || header === undefined) throw engineFault('UNKNOWN_PARENT', block)

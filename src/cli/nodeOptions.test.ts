@@ -22,6 +22,7 @@ function options(mode: 'all' | 'execution' | 'consensus', raw: Record<string, st
 it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in mode all', () => {
   const { config, genesis } = chain
   expect(options('all', l1)).toEqual({
+    fill: { bytesPerSec: 16_000_000 },
     config,
     genesis,
     name: 'base',

@@ -38,6 +38,8 @@ export const optionFlags = [
   'source.proofs',
   'source.max-ahead',
   'source.state',
+  'fill.bandwidth',
+  'fill.max-disk',
   'ready.max-lag',
   'http.addr',
   'http.port',
@@ -225,9 +227,10 @@ function proofsOf(given: OptionValues, datadir: string, config: RollupConfig, no
 /** Returns the options of the execution half, if it runs here. */
 function executionOf(given: OptionValues, datadir: string, config: RollupConfig, nowMs: number): Partial<NodeOptions> {
   if (given.mode === 'consensus') return {}
-  const stateUrls = given['source.state']
+  const { 'source.state': stateUrls, 'fill.max-disk': maxDiskBytes } = given
   return {
     ...(stateUrls && { stateUrls }),
+    fill: { bytesPerSec: given['fill.bandwidth'], ...(maxDiskBytes !== undefined && { maxDiskBytes }) },
     ...{ callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] },
     ...{ maxPayloadMs: given['payload.max-time'], retention: retentionOf(given), trustRequired: given['trust.require'] },
     ...proofsOf(given, datadir, config, nowMs),

@@ -1,4 +1,4 @@
-import { choice, defaulted, hashText, inGroup, pattern, port, text, urls } from './flagSpec.ts'
+import { bytes, choice, defaulted, hashText, inGroup, pattern, port, text, urls } from './flagSpec.ts'
 
 const withExecution = ['all', 'execution'] as const
 
@@ -15,17 +15,32 @@ export const snapshotFlags = inGroup('Snapshots', {
     modes: withExecution,
     doc: 'hash of the block of a snapshot or of an anchored start, for which the operator vouches: compare it with sources of your own',
   }),
-  start: choice(
-    {
-      modes: withExecution,
-      doc: 'anchored: without a snapshot, begin at the first start with a recent block, and fetch its state from --source.state when it is needed; ignored once --datadir has a chain',
-    },
-    ['anchored'],
+  start: defaulted(
+    choice(
+      {
+        modes: withExecution,
+        doc: 'first start of an empty --datadir. snapshot: restore --snapshot; anchored: begin with a recent block, and fetch its state from --source.state when it is needed; genesis: derive all blocks; auto: snapshot with --snapshot, else anchored with --source.state, else genesis',
+      },
+      ['auto', 'snapshot', 'anchored', 'genesis'],
+    ),
+    'auto',
   ),
   'source.state': urls({
     modes: withExecution,
     secret: true,
     doc: 'nodes of the chain that have what an anchored state lacks, at most eight; each answer is verified',
+  }),
+  'fill.bandwidth': defaulted(
+    bytes({
+      modes: withExecution,
+      doc: 'bytes a second that the fill of an anchored state reads from --source.state; 0: it is not filled, and the sources stay necessary',
+    }),
+    16_000_000,
+    '16MB',
+  ),
+  'fill.max-disk': bytes({
+    modes: withExecution,
+    doc: 'size of the files of the chain above which the fill of an anchored state pauses; default: no limit but --db.min-free',
   }),
   'snapshot.out': text(
     { word: 'out', doc: 'directory of the snapshot; an earlier one in it is extended, and its equal chunks are re-used' },

@@ -70,7 +70,14 @@ function connect(
   client.readFrom(kv)
   const served = serveEngine(
     port2,
-    { engine: change(execution), pending: execution.pending, pool, limitBlocks, complete: async () => {} },
+    {
+      engine: change(execution),
+      pending: execution.pending,
+      pool,
+      limitBlocks,
+      enter: () => expect.fail('nothing is stored'),
+      complete: async () => {},
+    },
     outbox,
   )
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: without publishing the records. */

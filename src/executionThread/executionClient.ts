@@ -17,6 +17,7 @@ import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import type { PendingPort } from '#pending/pendingPort'
 import { stateFault } from '#state/faults'
+import type { FetchedState } from '#state/fetchedState'
 import type { HistoryCaches } from '#state/historyCache'
 import type { StateRequest, StateSource } from '#state/stateSource'
 import type { SnapshotSource } from '#store/ports'
@@ -186,6 +187,11 @@ export class ExecutionClient implements Engine {
   /** Fetches and stores a part that a partial state lacks; later views have it. @param withinMs longest wait @throws Fault STATE_UNAVAILABLE (retry), STATE_INCOMPLETE (fatal) */
   async complete(wanted: WantedState, withinMs: number): Promise<void> {
     await this.#calls.call({ method: 'complete', wanted, withinMs })
+  }
+
+  /** Stores parts of a partial state, with the progress of its fill. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
+  async enter(parts: FetchedState): Promise<void> {
+    await this.#calls.call({ method: 'enter', parts })
   }
 
   /** Bytes of inserted payloads that are not answered. */

@@ -4,6 +4,7 @@ import type { SendersAhead } from '#block/execution/senders'
 import type { BuildResult, Engine, InsertResult } from '#engine/port'
 import type { WantedState } from '#evm/ports'
 import { transferError } from '#lib/errorTransfer'
+import type { FetchedState } from '#state/fetchedState'
 import type { BlockId } from '#types/blockRef'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { WorkerOutbox } from './outbox.ts'
@@ -13,6 +14,7 @@ import { answerPending, type PendingWithSenders } from './wire/pendingCalls.ts'
 import type {
   EngineAnswers,
   EngineCall,
+  EnterCall,
   FetchedAnswer,
   FromReader,
   PendingCall,
@@ -45,6 +47,8 @@ export type Served = ServedPool & {
   readonly onEngineCall?: () => void
   /** Fetches and stores a part that a partial state lacks. */
   readonly complete: (wanted: WantedState, withinMs: number) => Promise<void>
+  /** Stores parts of a partial state. */
+  readonly enter: (parts: FetchedState) => Promise<void>
   /** Called with each part of the state that was requested. */
   readonly onFetched?: (answer: FetchedAnswer) => void
   /** Called when no answer to such a request is taken any more. */
@@ -101,6 +105,11 @@ async function completed(complete: Served['complete'], { wanted, withinMs }: Sta
   return undefined
 }
 
+async function entered(enter: Served['enter'], { parts }: EnterCall): Promise<undefined> {
+  await enter(parts)
+  return undefined
+}
+
 /** Answers a reader's calls. Its port closes with the reader's thread. */
 export function serveReader(port: MessagePort, { complete, ...pool }: ServedPool & Pick<Served, 'complete'>, outbox: WorkerOutbox): void {
   port.on('message', ({ id, call }: FromReader) => {
@@ -115,7 +124,7 @@ export function serveReader(port: MessagePort, { complete, ...pool }: ServedPool
  */
 export async function serveEngine(
   port: MessagePort,
-  { engine, pending, complete, onEngineCall, onFetched, onClose, onReader, ...pool }: Served,
+  { engine, pending, complete, enter, onEngineCall, onFetched, onClose, onReader, ...pool }: Served,
   outbox: WorkerOutbox,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
@@ -124,6 +133,7 @@ export async function serveEngine(
     if (isOfPool(call)) return inTurn(pool, call)
     if (isOfPending(call)) return answerPending(pending, call)
     if (call.method === 'complete') return completed(complete, call)
+    if (call.method === 'enter') return entered(enter, call)
     onEngineCall?.()
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))

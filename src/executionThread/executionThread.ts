@@ -24,7 +24,7 @@ export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'wa
 /** Execution in its own thread, the only writer of its tables, with reads in this thread. Disposing commits all published blocks. */
 export type ExecutionWorker = Engine &
   Pick<Execution, 'published' | 'view' | 'pending'> &
-  Pick<ExecutionClient, 'running' | 'abandoned' | 'abandonedCounts' | 'callBytes' | 'complete'> &
+  Pick<ExecutionClient, 'running' | 'abandoned' | 'abandonedCounts' | 'callBytes' | 'complete' | 'enter'> &
   AsyncDisposable & {
     /** Returns the sizes that execution held at its last record. */
     sizes(): ExecutionSizes

@@ -253,6 +253,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       ...served,
       engine: isPartial(kv) ? new CompletedEngine(execution, completion) : execution,
       pending: execution.pending,
+      enter: (parts) => execution.enter(parts),
       onEngineCall: () => watch.took(),
       onFetched: (answer) => remote.take(answer),
       onClose: () => remote.close(),

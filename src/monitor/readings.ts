@@ -5,7 +5,12 @@ import type { MetricValues } from './metricText.ts'
 export type CallAnswer = RpcAnswer | { readonly kind: 'none'; readonly reason: string }
 
 /** The health page `/readyz`. */
-export type ReadyPage = { readonly ready: boolean; readonly problems: readonly string[] }
+export type ReadyPage = {
+  readonly ready: boolean
+  readonly problems: readonly string[]
+  /** progress of a state that is not whole */
+  readonly state?: string
+}
 
 /** A part of a node that answered, or the reason why it did not. */
 export type Reached<T> = { readonly kind: 'reached'; readonly value: T } | { readonly kind: 'silent'; readonly reason: string }

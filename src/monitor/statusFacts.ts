@@ -28,6 +28,15 @@ export type StatusFacts = {
   readonly sync: { readonly phase: SyncPhase; readonly leftSec: number | null; readonly waits: readonly Wait[] }
   /** grade of trust in the block on which the state of the node begins */
   readonly trust: string | null
+  /** fill of a state that began with a part; null: the state is whole */
+  readonly fill: {
+    readonly phase: string | null
+    readonly ratio: number | null
+    readonly leavesPerSec: number | null
+    readonly leftSec: number | null
+    /** for a person */
+    readonly text: string | null
+  } | null
   readonly peers: number | null
   readonly flashblocks: {
     readonly isFresh: boolean
@@ -175,6 +184,19 @@ function diskOf(metrics: MetricValues | undefined): StatusFacts['disk'] {
   return { freeBytes, storeBytes: stores.reduce((sum, { value }) => sum + value, 0), leftSec }
 }
 
+function fillOf(metrics: MetricValues | undefined, text: string | undefined): StatusFacts['fill'] {
+  const ratio = metrics?.value('basalt_state_fill_ratio')
+  if (ratio === undefined && text === undefined) return null
+  const left = metrics?.value('basalt_state_fill_left_seconds')
+  return {
+    phase: oneOf(metrics, 'basalt_state_fill_info', 'phase'),
+    ratio: ratio ?? null,
+    leavesPerSec: metrics?.value('basalt_state_fill_rate_entries') ?? null,
+    leftSec: left === undefined || !Number.isFinite(left) ? null : Math.round(left),
+    text: text ?? null,
+  }
+}
+
 function memoryOf(metrics: MetricValues | undefined): StatusFacts['memory'] {
   const usedBytes = metrics?.value('basalt_node_memory_bytes', { kind: 'anonymous' })
   const limitBytes = metrics?.value('basalt_memory_limit_bytes')
@@ -219,6 +241,7 @@ export function statusFacts(readings: Readings): StatusFacts {
     l1,
     sync: syncOf(readings, l1, problems),
     trust: oneOf(metrics, 'basalt_trust_grade_info', 'grade'),
+    fill: fillOf(metrics, page?.state),
     peers: connectionsOf(metrics) ?? metrics?.value('op_node_default_peer_count') ?? quantity(resultOf(readings, 'net_peerCount')),
     flashblocks: flashblocksOf(metrics),
     proofs: proofsOf(readings),

@@ -6,6 +6,7 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { CompletedEngine, StateCompletion } from '#blockchain/completedEngine'
 import { createExecution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
+import { verifyDatabase } from '#database/verify'
 import { stateSourceMetrics } from '#l2/metrics'
 import { createStateSources } from '#l2/state/stateSources'
 import { systemClock } from '#lib/clock'
@@ -21,8 +22,9 @@ import { anyPort, nodeOptions } from '#test/harness/process/nodeOptions'
 import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { installAnchor } from '#test/harness/snapshot/anchoredChain'
 import { executeRecorded } from '#test/harness/snapshot/loadRecorded'
+import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import { startAnchored } from './anchoredStart.ts'
+import { anchorOf, startAnchored } from './anchoredStart.ts'
 import { startNode } from './node.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-anchored-'))
@@ -174,6 +176,99 @@ it.each([0, 1])(
   },
   180_000,
 )
+
+it('node: an anchored node is filled, is then a whole one, and starts again without sources', async () => {
+  const { chain, kv: whole } = await recorded
+  const { url } = await served
+  const datadir = join(folder, 'filled')
+  const io = { fetch, clock: systemClock, random: Math.random, log: silentLog }
+  const { config, blocks } = chain
+  const { signal } = new AbortController()
+  await startAnchored({ ...io, signal }, { config, datadir, stateUrls: [url], l2Url: url, given: blocks[begin]?.hash as Hash })
+  const source = { url, hasProofs: false, maxAheadSec: 3_600 }
+  const ports = { listen: { http: anyPort, metrics: anyPort, health: anyPort } }
+  {
+    await using node = await startNode(io, nodeOptions({ datadir, mode: 'all', source, stateUrls: [url], ...ports }, chain))
+    const { http = '', metrics = '', health = '' } = node.urls
+    await vi.waitFor(async () => expect(await ask(http, 'eth_blockNumber')).toEqual({ result: toQuantity(last) }), 60_000)
+    const page = async (of: string): Promise<string> => (await fetch(of)).text()
+    await vi.waitFor(async () => expect(await page(`${metrics}/metrics`)).toContain('basalt_state_fill_info{phase="whole"} 1'), 120_000)
+    expect(await page(`${metrics}/metrics`)).toContain('basalt_state_fill_ratio 1\n')
+    expect(JSON.parse(await page(`${health}/readyz`))).toMatchObject({ state: 'whole' })
+    expect(await ask(http, 'basalt_stateRange', 'latest', `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`)).toEqual(
+      await ask(url, 'basalt_stateRange', 'latest', `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`),
+    )
+  }
+  {
+    await using kv = openChainKv(join(datadir, 'chain'))
+    const [found, expected] = [kv, whole].map((each) => readNow(each, (reader) => dump(reader, stateTables)))
+    expect(found).toEqual(expected)
+  }
+  const verified = await verifyDatabase({ clock: systemClock, signal, onProgress: () => {} }, { datadir })
+  expect([verified.done, verified.differences]).toEqual([true, []])
+  await using again = await startNode(io, nodeOptions({ datadir, mode: 'execution', ...ports }, chain))
+  const { http = '', metrics = '' } = again.urls
+  const [first] = chain.genesis.accounts
+  expect(await ask(http, 'eth_getBalance', first?.address, 'latest')).toEqual(await ask(url, 'eth_getBalance', first?.address, 'latest'))
+  expect(await (await fetch(`${metrics}/metrics`)).text()).not.toContain('basalt_state_fill')
+}, 300_000)
+
+it('node: a state whose sources do not enumerate it stays partial, and the node says so', async () => {
+  const { chain } = await recorded
+  const { url } = await served
+  const datadir = join(folder, 'unlisted')
+  const io = { fetch: without(isOwn), clock: systemClock, random: Math.random, log: silentLog }
+  const { config, blocks } = chain
+  const { signal } = new AbortController()
+  await startAnchored({ ...io, signal }, { config, datadir, stateUrls: [url], l2Url: url, given: blocks[begin]?.hash as Hash })
+  const ports = { listen: { http: anyPort, health: anyPort } }
+  await using node = await startNode(io, nodeOptions({ datadir, mode: 'execution', stateUrls: [url], ...ports }, chain))
+  const page = async (): Promise<unknown> => (await fetch(`${node.urls.health}/readyz`)).json()
+  await vi.waitFor(async () => {
+    expect(await page()).toMatchObject({
+      state: expect.stringMatching(/^0\.00 % of the keys are stored; off: no source enumerates the state/),
+    })
+  }, 60_000)
+  const { address } = chain.genesis.accounts.find(({ storage }) => storage.size > 0) ?? expect.fail('no contract')
+  for (const [method, ...params] of [
+    ['eth_getBalance', address],
+    ['eth_getStorageAt', address, '0x1'],
+    ['eth_getProof', address, ['0x0']],
+  ] as [string, ...unknown[]][]) {
+    const of = toQuantity(begin)
+    expect(await ask(node.urls.http ?? '', method, ...params, of)).toEqual(await ask(url, method, ...params, of))
+  }
+}, 180_000)
+
+it('node: a partial state begins again with a newer block, and stays when there is none (ANCHOR_NOT_NEWER, STATE_UNAVAILABLE)', async () => {
+  const { chain } = await recorded
+  const { url } = await served
+  const datadir = join(folder, 'again')
+  const { signal } = new AbortController()
+  const io = { fetch, clock: systemClock, random: Math.random, log: silentLog, signal }
+  const { config, blocks } = chain
+  const at = (number: number) => ({ number, hash: blocks[number]?.hash as Hash })
+  const start = (number: number, replaced?: BlockId, stateUrls = [url], send = fetch) =>
+    startAnchored({ ...io, fetch: send }, { config, datadir, stateUrls, l2Url: url, given: at(number).hash, replaced })
+  await start(begin)
+  const rows = async (): Promise<unknown> => {
+    await using kv = openChainKv(join(datadir, 'chain'))
+    return readNow(kv, (reader) => dump(reader, Object.values(tables)))
+  }
+  const before = await rows()
+  expect(await anchorOf(datadir)).toEqual(at(begin))
+  await expect(start(begin, at(begin))).rejects.toMatchObject({ code: 'ANCHOR_NOT_NEWER', severity: 'retry' })
+  // sources without the state of the new block
+  const lacking = without((method) => method !== 'eth_getBlockByHash' && method !== 'eth_getBlockByNumber' && method !== 'eth_chainId')
+  await expect(start(begin + 20, at(begin), [url], lacking)).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE', severity: 'retry' })
+  expect(await rows()).toEqual(before)
+  expect(await start(begin + 20, at(begin))).toMatchObject(at(begin + 20))
+  expect(await anchorOf(datadir)).toEqual(at(begin + 20))
+  const source = { url, hasProofs: false, maxAheadSec: 3_600 }
+  const options = nodeOptions({ datadir, mode: 'all', source, stateUrls: [url], listen: { http: anyPort } }, chain)
+  await using node = await startNode(io, options)
+  await vi.waitFor(async () => expect(await ask(node.urls.http ?? '', 'eth_blockNumber')).toEqual({ result: toQuantity(last) }), 60_000)
+}, 180_000)
 
 it('node: a request for a part that no source has fails with its name (STATE_UNAVAILABLE)', async () => {
   const { chain } = await recorded

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { ancestorsNeeded, type GivenBlock, verifyBaseBlocks } from '#blockchain/base/baseBlocks'
 import { installBase } from '#blockchain/base/installBase'
+import { readBaseTrust } from '#blockchain/baseTrust'
 import { messagePasser } from '#chainspec/addresses'
 import { numberAt, timestampOf } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
@@ -18,9 +20,11 @@ import type { Log } from '#lib/log'
 import { defaultBackoff, type Random, retry } from '#lib/retry'
 import { snapshotFault } from '#snapshot/faults'
 import type { TrustPort } from '#snapshot/trustPort'
+import { isPartialState } from '#state/partialState'
 import type { StateRequest, StateSource } from '#state/stateSource'
-import { openChainKv, segmentsDir } from '#store/chainTables'
+import { openChainKv, openChainReader, segmentsDir } from '#store/chainTables'
 import { agreeOnSchema, chainSchema } from '#store/schema'
+import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -41,8 +45,10 @@ export type AnchoredStartOptions = {
   readonly given?: Hash | undefined
   readonly trust?: TrustPort | undefined
   readonly config: RollupConfig
-  /** an empty data directory */
+  /** an empty data directory; with `replaced` one with a partial state */
   readonly datadir: string
+  /** the block with which a partial state began: once all of the new one is verified, the old chain is removed. The new block is a later one */
+  readonly replaced?: BlockId | undefined
   /** nodes that have the state */
   readonly stateUrls: readonly string[]
   /** node of the chain that has its newest blocks */
@@ -72,16 +78,26 @@ export async function startAnchored(deps: AnchoredStartDeps, options: AnchoredSt
   const { header, payload, trust } = await chooseAnchor(deps, options, node)
   const { number, timestamp, stateRoot } = header
   const hash = payload.blockHash
+  if (options.replaced && number <= options.replaced.number)
+    throw nodeFault('ANCHOR_NOT_NEWER', { number, replaced: options.replaced.number })
   if (!isActive(config.schedule, 'ecotone', timestamp)) throw nodeFault('ANCHOR_TOO_OLD', { number })
   const genesis = config.genesis.l2
   const blocks = await blocksUpTo(deps, config, node, number)
   const verified = verifyBaseBlocks(blocks, hash, genesis)
   const rootNode = await rootNodeOf(state, { number, hash, stateRoot })
   const dir = join(datadir, 'chain')
+  if (options.replaced) for (const old of ['chain', 'consensus']) rmSync(join(datadir, old), { recursive: true, force: true })
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   installBase({ kv, segmentsDir: segmentsDir(dir), genesis, rootNode }, verified, trust)
   return { number, hash, trust: trust.grade }
+}
+
+/** Returns the block with which the partial state of a data directory began; undefined: its state is whole. The directory is not in use. */
+export async function anchorOf(datadir: string): Promise<BlockId | undefined> {
+  await using source = openChainReader(join(datadir, 'chain'))
+  using reader = source.snapshot()
+  return isPartialState(reader) ? readBaseTrust(reader).block : undefined
 }
 
 const retried = <T>(deps: AnchoredStartDeps, run: (signal: AbortSignal) => Promise<T>): Promise<T> =>

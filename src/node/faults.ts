@@ -37,4 +37,21 @@ export const nodeFault = defineFaults({
     says: (d: { thread: number; reason: string }) => `/metrics has old values of RPC thread ${d.thread}: ${d.reason}`,
     fix: 'a busy thread answers a later scrape; if it lasts, look at basalt_node_rpc_loop_lag_seconds',
   },
+  ANCHOR_NOT_NEWER: {
+    severity: 'retry',
+    says: (d: { number: number; replaced: number }) =>
+      `the newest block that can be vouched for is ${d.number}, not after block ${d.replaced}, with which the state began`,
+    fix: 'wait for a newer proposal on L1: the node tries again',
+  },
+  ANCHOR_LOST: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `the block with which the state began has no use any more: ${d.reason}`,
+    fix: 'with --source.state and proposals on L1 the node takes a newer block by itself; with --start.block-hash name a newer one, and an empty --datadir',
+  },
+  STATE_NOT_FILLED: {
+    severity: 'retry',
+    says: (d: { table: string; expected: string; found: string }) =>
+      `the state is not whole after the fill: the table ${d.table} lacks ${d.expected}, found ${d.found}`,
+    fix: 'nothing: the fill begins again, and reads what is missing. When it repeats, report it, and restore a snapshot: --snapshot',
+  },
 })

@@ -89,6 +89,19 @@ export const traceMetrics = defineMetrics({
   queue: gauge('basalt_trace_queue_entries', 'Spans that wait for the collector'),
 })
 
+/** Fill of an anchored state. Without one the metrics are absent. */
+export const fillMetrics = defineMetrics({
+  ratio: gauge('basalt_state_fill_ratio', 'Part of the keys of the state that is stored: 1 when the state is whole and checked'),
+  leaves: counter('basalt_state_fill_leaves_total', 'Leaves that the fill has stored since the start', { kind: ['account', 'slot'] }),
+  bytes: counter('basalt_state_fill_read_bytes_total', 'Size of the answers to the fill since the start, about'),
+  rate: gauge('basalt_state_fill_rate_entries', 'Accounts and slots that the fill stores in a second, in the last minute'),
+  left: gauge(
+    'basalt_state_fill_left_seconds',
+    'Estimated seconds until the walk of the fill ends, by the rate of the last minutes; +Inf: it makes no progress; NaN: not known yet',
+  ),
+  phase: gauge('basalt_state_fill_info', '1 for the phase of the fill', { phase: ['walk', 'check', 'paused', 'off', 'whole'] }),
+})
+
 export const forwardMetrics = defineMetrics({
   transactions: gauge(
     'basalt_node_forwarded_transactions',

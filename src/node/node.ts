@@ -10,6 +10,7 @@ import type { LocalPage } from '#page/page'
 import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import type { Operator } from '#rpc/ports'
+import { watchAnchor } from './fill/anchorWatch.ts'
 import { createHeadLog } from './health/headLog.ts'
 import { createNodeMemory } from './memory/nodeMemory.ts'
 import { createNodeMetrics } from './metrics/nodeMetrics.ts'
@@ -88,7 +89,14 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const { consensus } = halves
   const half = halves.execution
   const running = halves.run(stop.signal)
-  const stopped = half ? Promise.race([running, half.execution.ended]) : running
+  const anchor = starting.use(
+    watchAnchor(
+      clock,
+      () => half?.fill !== undefined && half.fill.status().phase !== 'whole',
+      () => ({ follow: consensus?.follow?.status(), driver: consensus?.status() }),
+    ),
+  )
+  const stopped = half ? Promise.race([running, half.execution.ended, anchor.lost]) : running
   starting.defer(async () => {
     stop.abort()
     await running.catch(() => {})

@@ -105,6 +105,14 @@ export type TraceOptions = {
   readonly sample: number
 }
 
+/** Limits of the fill of an anchored state. */
+export type FillOptions = {
+  /** 0: nothing is filled; absent: no limit */
+  readonly bytesPerSec?: number
+  /** size of the chain's files above which it pauses; absent: no limit */
+  readonly maxDiskBytes?: number
+}
+
 export type NodeOptions = {
   readonly mode: NodeMode
   readonly config: RollupConfig
@@ -116,6 +124,7 @@ export type NodeOptions = {
   readonly source?: SourceOptions
   /** not in consensus mode: nodes that have what a partial state lacks */
   readonly stateUrls?: readonly string[]
+  readonly fill?: FillOptions
   /** a difference between the fork times on L1 and the built-in ones stops the node; absent: it is a warning */
   readonly forksFromL1?: boolean
   /** with L1, and not in execution mode */

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client'
+import type { ProposalContracts } from '#chainspec/networks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { headerOfPayload } from '#engine/payloadHeader'
 import { createL1Source, defaultL1Options } from '#l1/l1Source'
@@ -24,13 +25,18 @@ export type SnapshotTrustOptions = {
   readonly l1Urls: readonly string[]
   /** node that supplies the headers between the block and the next one of which L1 has an output root; absent: L1 must have that of the block itself */
   readonly l2Url?: string | undefined
+  /** absent: those of the built-in chain */
+  readonly contracts?: ProposalContracts
 }
 
 /** Tries of a read of L1, over about a minute. */
 const maxTries = 8
 
 /** Grades the block of a snapshot by the proposals on L1, before anything of the snapshot is loaded. Throws Fault SNAPSHOT_UNTRUSTED, those of L1 (retry). */
-export function createSnapshotTrust(deps: SnapshotTrustDeps, { config, required, l1Urls, l2Url }: SnapshotTrustOptions): TrustPort {
+export function createSnapshotTrust(
+  deps: SnapshotTrustDeps,
+  { config, required, l1Urls, l2Url, contracts }: SnapshotTrustOptions,
+): TrustPort {
   const registry = new Registry()
   const [l1Meter, metrics] = [l1Metrics.register(registry), trustMetrics.register(registry)]
 
@@ -48,7 +54,7 @@ export function createSnapshotTrust(deps: SnapshotTrustDeps, { config, required,
         { ...deps, metrics: l1Meter },
         { ...defaultL1Options, rpcUrls: l1Urls, beaconUrls: [], chainId: config.l1ChainId, genesis: l1 },
       )
-      const trust = createTrust({ ...deps, witnesses: source.witnesses, metrics }, { config, required })
+      const trust = createTrust({ ...deps, witnesses: source.witnesses, metrics }, { config, required, ...(contracts && { contracts }) })
       const verdict = await retry(deps, { backoff: defaultBackoff, signal, maxTries }, (each) => trust.verifyHeader(header, links, each))
       if (verdict.kind === 'trusted') return verdict.record
       throw snapshotFault('SNAPSHOT_UNTRUSTED', { number: header.number, hash, reason: `${verdict.reason}; ${verdict.fix}` })

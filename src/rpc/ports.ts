@@ -44,7 +44,11 @@ export interface HeadFeed {
 export type OutputFacts = { readonly ref: L2Ref; readonly stateRoot: Hash; readonly messagePasserStorageRoot: Hash }
 
 /** Reasons why the node is not ready, as text for the operator; empty when it is ready. */
-export type Readiness = { readonly problems: readonly string[] }
+export type Readiness = {
+  readonly problems: readonly string[]
+  /** progress of a state that is not whole, for the operator */
+  readonly state?: string | undefined
+}
 
 /** The consensus half, as its RPC methods use it. */
 export interface RollupNode {

@@ -7,6 +7,7 @@ import { childOf, decodeNode, type NodeRef, type TrieNode } from '#trie/node'
 import { stepTo } from '#trie/readTrie'
 import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccount, decodeAccountRow, encodeAccountRow } from './account.ts'
+import { endFill, type FillProgress, writeFill } from './fillProgress.ts'
 import { storedNode } from './partialState.ts'
 import { lowestWith } from './rowState.ts'
 import { accountsTable, codeTable, nodeRow, storageTable, writeMark } from './rows.ts'
@@ -15,7 +16,12 @@ import { accountsTable, codeTable, nodeRow, storageTable, writeMark } from './ro
 export type PlacedNode = { readonly owner: Uint8Array | undefined; readonly path: Uint8Array; readonly rlp: Uint8Array }
 
 /** Part of a state. Parents precede their children, and accounts their storage. */
-export type FetchedState = { readonly nodes: readonly PlacedNode[]; readonly codes: readonly Uint8Array[] }
+export type FetchedState = {
+  readonly nodes: readonly PlacedNode[]
+  readonly codes: readonly Uint8Array[]
+  /** with the last part of a step of the fill: how far it is */
+  readonly fill?: FillProgress | 'whole'
+}
 
 /** Most nodes of one `placeNodes`: a storage trie is placed once for each account that has it. */
 const maxPlaced = 200_000
@@ -127,13 +133,15 @@ class Entry {
  * Adds parts of a state to the latest state, as far as hashes tie them to it: a part of an older state counts where the state has not changed since.
  * Known parts are left unchanged. These rows are no changes of a block, and an unwind does not remove them.
  */
-export function enterFetched(tx: KvWriter, { nodes, codes }: FetchedState): void {
+export function enterFetched(tx: KvWriter, { nodes, codes, fill }: FetchedState): void {
   const entry = new Entry(tx)
   for (const node of nodes) entry.node(node)
   for (const code of codes) {
     const hash = keccak256(code)
     if (tx.get(codeTable, hash) === undefined) tx.put(codeTable, hash, code)
   }
+  if (fill === 'whole') endFill(tx)
+  else if (fill) writeFill(tx, fill)
 }
 
 /** Begins a partial state in empty tables with the root node of a block's state. The caller compares its hash with the block's header. */

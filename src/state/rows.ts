@@ -83,6 +83,10 @@ export function writeMark(tx: KvWriter, mark: StateMark, number: number): void {
   tx.put(tables.meta.id, markKeys[mark], u64Bytes(number))
 }
 
+export function dropMark(tx: KvWriter, mark: StateMark): void {
+  tx.delete(tables.meta.id, markKeys[mark])
+}
+
 /** Rows of one version of the state. `get` returns undefined for an absent row; `range` iterates in key order. */
 export interface StateRows {
   /** Returns a row of an account or a slot. */

@@ -1,7 +1,7 @@
 import type { WantedState } from '#evm/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import type { FetchedState } from './fetchedState.ts'
+import type { FetchedState, PlacedNode } from './fetchedState.ts'
 
 /** Request for a part of a state. */
 export type StateRequest = {
@@ -21,4 +21,38 @@ export interface StateSource {
    * @throws Fault of severity retry when no source has the part
    */
   fetch(request: StateRequest): Promise<FetchedState>
+}
+
+/** All keys of a trie from one on. */
+export type RangeRequest = {
+  /** keccak of an account, for its storage; undefined: the accounts */
+  readonly owner: Uint8Array | undefined
+  readonly first: Uint8Array
+  /** of the storage, if the caller knows it */
+  readonly root?: Hash
+}
+
+/** The first leaves of a range, proved to be all up to the last of them. */
+export type StateRange = {
+  /** ascending by hashed key; the RLP of an account, or of the value of a slot */
+  readonly leaves: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
+  /** parents precede their children */
+  readonly nodes: readonly PlacedNode[]
+  /** first key of the rest; undefined: the range is whole */
+  readonly next: Uint8Array | undefined
+  /** size of the answer, about */
+  readonly bytes: number
+}
+
+/** Source that enumerates a state. */
+export interface RangeSource {
+  /**
+   * Returns the begin of each range.
+   * @throws Fault STATE_UNAVAILABLE (retry)
+   */
+  ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]>
+  /** Returns codes by their hashes. @throws Fault STATE_UNAVAILABLE (retry) */
+  codes(at: StateRequest['at'], hashes: readonly Hash[]): Promise<readonly Uint8Array[]>
+  /** Returns whether a source may serve ranges and codes by hash: false once each one has refused the method, or is excluded. */
+  enumerates(): boolean
 }

@@ -8,7 +8,7 @@ import { draftOf, type Entry, placeDraft } from './draft.ts'
 import { leavesFrom, type TrieLeaf } from './leavesFrom.ts'
 import { nibblesOf } from './nibbles.ts'
 import { childOf, decodeNode, type NodeRef, type TrieNode } from './node.ts'
-import type { NodeSource } from './ports.ts'
+import type { NodeChange, NodeSource } from './ports.ts'
 import { createProof } from './proof.ts'
 
 /**
@@ -49,17 +49,27 @@ const maxProofNodes = 130
 
 class InvalidRange extends Error {}
 
+/** Receives a node that is not embedded in its parent. @param path nibbles from the root, one per byte */
+export type RangeSink = (path: Uint8Array, rlp: Uint8Array) => void
+
 /**
  * Verifies that untrusted leaves are all leaves of a range under a root: none is missing, changed or added. Subtrees between the two ends are built from
  * the leaves, so the proof needs the nodes towards the ends only. Nodes that are not needed are ignored. Time and memory are bounded by the input.
  * @param leaves in the order of their keys
+ * @param sink receives each node that has a key of the range below it, in no order; the nodes count only if the range is valid
  */
-export function verifyRange(root: Hash, range: LeafRange, leaves: readonly TrieLeaf[], proof: readonly Uint8Array[]): RangeVerdict {
+export function verifyRange(
+  root: Hash,
+  range: LeafRange,
+  leaves: readonly TrieLeaf[],
+  proof: readonly Uint8Array[],
+  sink: RangeSink = () => {},
+): RangeVerdict {
   try {
     const entries = entriesOf(range, leaves)
     if (proof.length > maxProofNodes) throw new InvalidRange(`a proof of ${proof.length} nodes`)
     const byHash = new Map(proof.map((rlp) => [toHex(keccak256(rlp)), rlp]))
-    const check = new RangeCheck(nibblesOf(range.first), nibblesOf(range.last), entries, byHash)
+    const check = new RangeCheck(nibblesOf(range.first), nibblesOf(range.last), entries, byHash, sink)
     check.subtree(root === emptyRoot ? undefined : fromHex(root), new Uint8Array(), 0, entries.length)
     return { kind: 'valid' }
   } catch (error) {
@@ -84,13 +94,15 @@ class RangeCheck {
   readonly #last: Uint8Array
   readonly #entries: readonly Entry[]
   readonly #nodes: ReadonlyMap<string, Uint8Array>
+  readonly #sink: RangeSink
 
   /** @param first @param last as nibbles */
-  constructor(first: Uint8Array, last: Uint8Array, entries: readonly Entry[], nodes: ReadonlyMap<string, Uint8Array>) {
+  constructor(first: Uint8Array, last: Uint8Array, entries: readonly Entry[], nodes: ReadonlyMap<string, Uint8Array>, sink: RangeSink) {
     this.#first = first
     this.#last = last
     this.#entries = entries
     this.#nodes = nodes
+    this.#sink = sink
   }
 
   /**
@@ -101,7 +113,7 @@ class RangeCheck {
     const place = this.#place(prefix)
     if (place === 'inside') this.#built(ref, prefix, from, to)
     if (place !== 'edge') return
-    if (ref !== undefined) this.#node(this.#decoded(ref), prefix, from, to)
+    if (ref !== undefined) this.#node(this.#decoded(ref, prefix), prefix, from, to)
     else if (from < to) throw new InvalidRange('a leaf that the trie does not have')
   }
 
@@ -117,15 +129,18 @@ class RangeCheck {
   }
 
   #built(ref: NodeRef | undefined, prefix: Uint8Array, from: number, to: number): void {
-    const built =
-      from < to ? placeDraft(undefined, prefix, draftOf(undefined, this.#entries, from, to, prefix.length, false), false) : undefined
+    const nodes: NodeChange[] = []
+    const built = from < to ? placeDraft(nodes, prefix, draftOf(nodes, this.#entries, from, to, prefix.length, false), false) : undefined
     const isEqual = built === undefined || ref === undefined ? built === ref : equalBytes(built, ref)
     if (!isEqual) throw new InvalidRange('leaves are missing, changed or added')
+    for (const { path, node } of nodes) if (node) this.#sink(path, node)
   }
 
-  #decoded(ref: NodeRef): TrieNode {
-    const rlp = ref.length === 32 ? this.#nodes.get(toHex(ref)) : ref
+  #decoded(ref: NodeRef, path: Uint8Array): TrieNode {
+    if (ref.length !== 32) return decodeNode(ref)
+    const rlp = this.#nodes.get(toHex(ref))
     if (rlp === undefined) throw new InvalidRange(`the node ${toHex(ref)} is missing`)
+    this.#sink(path, rlp)
     return decodeNode(rlp)
   }
 

@@ -7,17 +7,18 @@ import type { NodeOptions } from '#node/nodeOptions'
 import { needsRestore } from '#snapshot/restore/restoreSnapshot'
 import { watchApiKeys } from '../apiKeys.ts'
 import { chooseChain } from '../chosenChain.ts'
-import type { CommandBody } from '../command.ts'
+import type { CommandBody, Io } from '../command.ts'
 import { endLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { openLog } from '../logOutput.ts'
 import { nodeFlags, nodeOptionsOf, publishedSecret, unusedSecretFile } from '../nodeOptions.ts'
-import { createLiveLine } from '../output.ts'
+import { createLiveLine, type LiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
-import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
+import { type Note, needed, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { knownSecrets } from '../secrets.ts'
 import { aborted } from '../signal.ts'
-import { beginAnchored } from './anchored.ts'
+import { beginAnchored, takeNewAnchor } from './anchored.ts'
+import { chooseStart, explainStart, type StartFlags } from './firstStart.ts'
 import { restoreFrom } from './snapshot.ts'
 import { packageVersion } from './version.ts'
 
@@ -51,6 +52,20 @@ function watchedKeys(
   return path === undefined || keys === undefined ? undefined : watchApiKeys(deps, path, keys, (now) => running.setApiKeys(now))
 }
 
+/** Gives an empty data directory its state in the way that the flags choose. From genesis, the node itself begins. */
+async function beginChain(io: Io, log: Log, line: LiveLine, given: BeginFlags, { config, datadir }: NodeOptions): Promise<void> {
+  const start = chooseStart(given)
+  explainStart(start, log)
+  if (start.way === 'snapshot') {
+    const from = needed('snapshot', given.snapshot)
+    const command = `the same basalt node with --snapshot ${from}`
+    log.info('snapshot restored', await restoreFrom(io, log, line, given, { from, datadir, config, command }))
+  } else if (start.way === 'anchored') {
+    log.info('chain begun', await beginAnchored({ clock: io.clock, signal: io.signal }, log, given, { config, datadir }))
+  }
+}
+type BeginFlags = StartFlags & Parameters<typeof restoreFrom>[3]
+
 export const node: CommandBody = {
   flags: nodeFlags,
   async run(io, raw): Promise<number> {
@@ -72,35 +87,43 @@ export const node: CommandBody = {
       log.warn('secret of the Engine API is a public sample: remove it, and the node creates one', { flag: '--jwt.secret' })
     }
 
-    const { clock, supervisor } = io
     const secrets = knownSecrets(raw, io.env)
-    supervisor?.begin(endLines(options, output['log.format']))
-    if (given.snapshot !== undefined && needsRestore(options.datadir)) {
-      const command = `the same basalt node with --snapshot ${given.snapshot}`
-      const restored = await restoreFrom(io, log, line, given, {
-        from: given.snapshot,
-        datadir: options.datadir,
-        config: chain.config,
-        command,
-      })
-      log.info('snapshot restored', restored)
+    io.supervisor?.begin(endLines(options, output['log.format']))
+    if (mode !== 'consensus' && needsRestore(options.datadir)) await beginChain(io, log, line, given, options)
+    for (let isOver = false; !isOver; ) {
+      try {
+        await serve(io, log, line, { options, chain: chain.name, keysFile: given['rpc.api-keys'], secrets })
+        isOver = true
+      } catch (error) {
+        if (!(await takeNewAnchor(io, log, given, options, error))) throw error
+      }
     }
-    if (given.start === 'anchored' && needsRestore(options.datadir)) {
-      log.info('chain begun', await beginAnchored({ clock, signal: io.signal }, log, given, options))
-    }
-    await using running = await startNode(
-      { clock, random: Math.random, fetch, log, secrets, ...(supervisor && { supervisor }) },
-      options,
-    ).catch(blameAddress)
-    const { http: rpc, rollup, ...urls } = running.urls
-    const fork = latestFork(chain.config.schedule, Math.floor(clock.nowMs() / 1_000))
-    log.info('node started', { chain: chain.name, fork, mode, rpc, rollup, ...urls, datadir: options.datadir })
-    using _keys = watchedKeys({ clock, log }, options, given['rpc.api-keys'], running)
-    using _progress = showProgress(clock, line, running)
-    const isToStop = aborted(io.signal)
-    await Promise.race([running.stopped.then(() => isToStop), isToStop])
-    line.end()
-    log.info('node stopping', {})
     return 0
   },
+}
+
+type Served = {
+  readonly options: NodeOptions
+  readonly chain: string
+  readonly keysFile: string | undefined
+  readonly secrets: ReturnType<typeof knownSecrets>
+}
+
+/** Runs a node until the process shall stop. @throws the fault that ended it */
+async function serve(io: Io, log: Log, line: LiveLine, { options, chain, keysFile, secrets }: Served): Promise<void> {
+  const { clock, supervisor } = io
+  const { config, mode, datadir } = options
+  await using running = await startNode(
+    { clock, random: Math.random, fetch, log, secrets, ...(supervisor && { supervisor }) },
+    options,
+  ).catch(blameAddress)
+  const { http: rpc, rollup, ...urls } = running.urls
+  const fork = latestFork(config.schedule, Math.floor(clock.nowMs() / 1_000))
+  log.info('node started', { chain, fork, mode, rpc, rollup, ...urls, datadir })
+  using _keys = watchedKeys({ clock, log }, options, keysFile, running)
+  using _progress = showProgress(clock, line, running)
+  const isToStop = aborted(io.signal)
+  await Promise.race([running.stopped.then(() => isToStop), isToStop])
+  line.end()
+  log.info('node stopping', {})
 }

@@ -99,10 +99,11 @@ export async function readReady(deps: NodeClientDeps, endpoint: Endpoint): Promi
   const page = await readPage(deps, endpoint)
   if (page.kind === 'silent') return page
   try {
-    const { ready, problems = [] } = objectOf(JSON.parse(page.value.text), 'the page')
+    const { ready, problems = [], state } = objectOf(JSON.parse(page.value.text), 'the page')
     if (typeof ready !== 'boolean') throw new ShapeError('no field ready')
     const texts = listOf(problems, 'problems').slice(0, maxProblems)
-    return { kind: 'reached', value: { ready, problems: texts.map((text) => String(text).slice(0, maxProblemChars)) } }
+    const shown = typeof state === 'string' ? { state: state.slice(0, maxProblemChars) } : {}
+    return { kind: 'reached', value: { ready, problems: texts.map((text) => String(text).slice(0, maxProblemChars)), ...shown } }
   } catch {
     return { kind: 'silent', reason: `HTTP ${page.value.status}, no health page of a node` }
   }

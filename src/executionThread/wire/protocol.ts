@@ -153,9 +153,11 @@ export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pe
 
 /** Fetches and stores a part of a partial state that a reader lacks. */
 export type StateCall = { readonly method: 'complete'; readonly wanted: WantedState; readonly withinMs: number }
-type StateAnswers = { readonly complete: undefined }
+/** Stores parts of a partial state. */
+export type EnterCall = { readonly method: 'enter'; readonly parts: FetchedState }
+type StateAnswers = { readonly complete: undefined; readonly enter: undefined }
 
-export type WorkerCall = EngineCall | PoolCall | PendingCall | StateCall
+export type WorkerCall = EngineCall | PoolCall | PendingCall | StateCall | EnterCall
 export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers & StateAnswers
 export type WorkerMethod = keyof WorkerAnswers
 

@@ -22,7 +22,7 @@ import type { RpcCall } from '../rpc.ts'
 export class WrongProof extends Error {}
 
 /** Calls for a part of a state. `read` verifies their results. @throws WrongProof; ShapeError on results of another form; undefined: the source lacks it */
-export type Question = { readonly calls: readonly RpcCall[]; read(results: readonly unknown[]): FetchedState | undefined }
+export type Question<T = FetchedState> = { readonly calls: readonly RpcCall[]; read(results: readonly unknown[]): T | undefined }
 
 /** Longest proof: two paths of 64 branches and a leaf. Longest node: a branch of hashes. */
 const [maxNodes, maxNodeBytes] = [130, 600]
@@ -53,7 +53,8 @@ function bytesList(value: unknown, what: string, most: number): Uint8Array[] {
   return list.map((part) => bytesField({ [what]: part }, what))
 }
 
-function proofOf(value: unknown): Uint8Array[] {
+/** Reads the nodes of a proof. @throws ShapeError */
+export function proofOf(value: unknown): Uint8Array[] {
   const proof = bytesList(value, 'proof', maxNodes)
   if (proof.some(({ length }) => length > maxNodeBytes)) throw new ShapeError('a node is too long')
   return proof

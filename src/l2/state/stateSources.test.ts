@@ -9,7 +9,7 @@ import { silentLog } from '#lib/log'
 import { ethRegistry } from '#rpc/methods'
 import type { FetchedState } from '#state/fetchedState'
 import { genesisState } from '#state/genesisState'
-import type { StateRequest } from '#state/stateSource'
+import type { StateRange, StateRequest } from '#state/stateSource'
 import { createWorldReads } from '#state/worldReads'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
@@ -281,6 +281,55 @@ it('l2/stateSources: a second source is asked when the first one is slower than 
   await clock.advanceMs(1)
   expect((await found).codes).toEqual([code])
   expect(await metric('hedges_total')).toBe(1)
+})
+
+const zeros = new Uint8Array(32)
+const keysOf = ({ leaves }: StateRange) => leaves.map(({ key }) => toHex(key))
+
+describe('l2/stateSources: ranges', () => {
+  it('are returned with all nodes above their leaves, and codes by hash', async () => {
+    const { sources } = sourcesOf([honest()])
+    const owner = addressKey
+    const found = await sources.ranges(at, [
+      { owner: undefined, first: zeros },
+      { owner, first: zeros },
+      { owner, first: slotKey, root: now.reads.account(contract)?.storageRoot as Hash },
+    ])
+    const [accounts, slots, some] = found as [StateRange, StateRange, StateRange]
+    expect([accounts.leaves.length, slots.leaves.length, some.next]).toEqual([200, 40, undefined])
+    expect(keysOf(some)).toEqual(keysOf(slots).slice(keysOf(slots).indexOf(toHex(slotKey))))
+    // the path of any key is among the nodes
+    const nodes = new Set([...accounts.nodes, ...slots.nodes].map(({ path, rlp }) => `${toHex(path)} ${toHex(rlp)}`))
+    for (const of of Object.values(wanted)) {
+      for (const { path, rlp } of provedPart(now.state, now.root, of).nodes) expect(nodes).toContain(`${toHex(path)} ${toHex(rlp)}`)
+    }
+    expect(await sources.codes(at, [codeHash])).toEqual([code])
+  })
+
+  it.each<[string, Twist]>([
+    ['a wrong leaf', rangeTwist(({ leaves: [leaf] }) => leaf && Object.assign(leaf, { value: '0x01' }))],
+    ['a leaf less', rangeTwist(({ leaves }) => void leaves.splice(3, 1))],
+    ['a range that ends early', rangeTwist(({ leaves }) => void leaves.splice(20))],
+    ['no root node', rangeTwist(({ proof }) => void proof.shift())],
+  ])('exclude a source that lies: %s', async (_what, twist) => {
+    const { sources, clock, metric } = sourcesOf([{ ...honest(), twist }, honest()])
+    const [found] = await inTime(clock, sources.ranges(at, [{ owner: undefined, first: slotKey }]))
+    expect(found?.nodes.length).toBeGreaterThan(10)
+    expect(await metric('lies_total')).toBe(1)
+  })
+
+  it('that fail do not pause a source for blocks, and a source without the methods does not enumerate', async () => {
+    const busy: Twist = ({ params }, answer) => (params[1] === params[2] ? answer : errorWith(-32_000))
+    const { sources, clock } = sourcesOf([{ ...honest(), twist: busy }], { deadlineMs: 2_000 })
+    await expect(inTime(clock, sources.ranges(at, [{ owner: undefined, first: zeros }]))).rejects.toMatchObject({
+      code: 'STATE_UNAVAILABLE',
+    })
+    expect((await sources.fetch(request(wanted['slot'] as WantedState))).nodes.length).toBeGreaterThan(2)
+    expect(sources.enumerates()).toBe(true)
+    const other = sourcesOf([{ ...honest(), twist: withoutRanges }])
+    await expect(other.sources.ranges(at, [{ owner: undefined, first: zeros }])).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' })
+    expect(other.sources.enumerates()).toBe(false)
+  })
 })
 
 it.each([

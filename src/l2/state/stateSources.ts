@@ -8,13 +8,14 @@ import type { Log } from '#lib/log'
 import { Lru } from '#lib/lru'
 import { askedWaitMs } from '#lib/retry'
 import type { FetchedState } from '#state/fetchedState'
-import type { StateRequest, StateSource } from '#state/stateSource'
+import type { RangeRequest, RangeSource, StateRange, StateRequest, StateSource } from '#state/stateSource'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import { ShapeError } from '#types/jsonShape'
 import { stateSourceFault } from '../faults.ts'
 import { maxSources, type SourceLabel, type StateSourceMetrics } from '../metrics.ts'
 import { createSourceRpc, type SourceRpc } from '../rpc.ts'
 import { codeHashOf, proofQuestion, type Question, rangeQuestion, WrongProof, witnessQuestion } from './provedAnswers.ts'
+import { codesQuestion, rangesQuestion } from './rangeAnswers.ts'
 import { ResponseTimes, SourceHealth } from './sourceHealth.ts'
 
 export type StateSourcesDeps = JsonHttpDeps & { readonly clock: Clock; readonly log: Log; readonly metrics: StateSourceMetrics }
@@ -27,9 +28,11 @@ export type StateSourcesOptions = {
   readonly deadlineMs?: number
 }
 
-/** Limits of responses: a batch of proofs with a code, and a witness of a large block as hex. */
-const [proofBytes, witnessBytes] = [4 * 2 ** 20, 64 * 2 ** 20]
+/** Limits of responses: a batch of proofs with a code; a witness of a large block as hex; a batch of ranges. */
+const [proofBytes, witnessBytes, rangeBytes] = [4 * 2 ** 20, 64 * 2 ** 20, 32 * 2 ** 20]
 const maxConcurrent = 8
+/** Ranges take longer than other requests, and no block waits for them. */
+const rangeFactor = 4
 /** Bound of the addresses of codes. */
 const knownAddressBytes = 4 * 2 ** 20
 const addressBytes = 200
@@ -38,13 +41,22 @@ const addressBytes = 200
 const roundMs = 250
 const methodNotFound = -32_601
 
-type Way = 'witness' | 'proof'
+type Way = 'witness' | 'proof' | 'range'
+/** Methods without which a source does not enumerate its state. */
+const enumerating = ['basalt_stateRange', 'debug_codeByHash'] as const
 
 class Source {
   readonly endpoint: Endpoint
   readonly label: SourceLabel
+  /** of requests that blocks and clients wait for */
   readonly health = new SourceHealth()
-  readonly times: Readonly<Record<Way, ResponseTimes>> = { witness: new ResponseTimes(), proof: new ResponseTimes() }
+  /** of ranges: a source that is too slow for them may still answer the others */
+  readonly rangeHealth = new SourceHealth()
+  readonly times: Readonly<Record<Way, ResponseTimes>> = {
+    witness: new ResponseTimes(),
+    proof: new ResponseTimes(),
+    range: new ResponseTimes(),
+  }
   readonly #rpcs: Readonly<Record<Way, SourceRpc>>
   /** methods that the source does not have */
   readonly #lacks = new Set<string>()
@@ -55,16 +67,26 @@ class Source {
     this.#rpcs = {
       proof: createSourceRpc(deps, { timeoutMs, maxBodyBytes: proofBytes, maxConcurrent }, endpoint),
       witness: createSourceRpc(deps, { timeoutMs, maxBodyBytes: witnessBytes, maxConcurrent: 2 }, endpoint),
+      range: createSourceRpc(deps, { timeoutMs: rangeFactor * timeoutMs, maxBodyBytes: rangeBytes, maxConcurrent: 2 }, endpoint),
     }
   }
 
+  healthOf(way: Way): SourceHealth {
+    return way === 'range' ? this.rangeHealth : this.health
+  }
+
+  /** Returns whether the source may have methods: false for one that it has refused. */
+  mayHave(methods: readonly string[]): boolean {
+    return !this.health.isExcluded && methods.every((method) => !this.#lacks.has(method))
+  }
+
   /** Returns the first question for which the source has all methods. */
-  choose(questions: readonly (Question | undefined)[]): Question | undefined {
+  choose<T>(questions: readonly (Question<T> | undefined)[]): Question<T> | undefined {
     return questions.find((each) => each?.calls.every(({ method }) => !this.#lacks.has(method)))
   }
 
   /** @returns undefined when the source lacks the part, or a method that it is not asked for again @throws the faults of its requests, WrongProof, ShapeError */
-  async ask({ calls, read }: Question, way: Way, signal: AbortSignal): Promise<FetchedState | undefined> {
+  async ask<T>({ calls, read }: Question<T>, way: Way, signal: AbortSignal): Promise<T | undefined> {
     try {
       return read(await this.#rpcs[way].call(calls, signal))
     } catch (error) {
@@ -80,7 +102,7 @@ class Source {
 }
 
 /** Several sources of state. None is believed: an answer counts when its proofs fit the state root of the request. */
-class StateSources implements StateSource {
+class StateSources implements StateSource, RangeSource {
   readonly #deps: StateSourcesDeps
   readonly #sources: readonly Source[]
   readonly #deadlineMs: number
@@ -95,51 +117,83 @@ class StateSources implements StateSource {
   }
 
   async fetch(request: StateRequest): Promise<FetchedState> {
-    const { clock, metrics } = this.#deps
-    const stop = new AbortController()
-    const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs)
-    using _deadline = clock.after(withinMs, () => stop.abort(this.#unavailable(request, `no answer within ${withinMs / 1_000} s`)))
+    const { metrics } = this.#deps
+    const lacking = { part: nameOf(request.wanted), number: request.at.number }
     try {
-      const witness = await this.#race([witnessQuestion(request)], 'witness', stop.signal)
-      const found = witness ?? (await this.#prove(request, stop.signal))
-      metrics.fetches.inc({ way: witness ? 'witness' : 'proof' })
-      return found
+      return await this.#within(Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs), lacking, async (signal) => {
+        const witness = await this.#race([witnessQuestion(request)], 'witness', signal)
+        const found = witness ?? (await this.#prove(request, lacking, signal))
+        metrics.fetches.inc({ way: witness ? 'witness' : 'proof' })
+        return found
+      })
     } catch (error) {
       metrics.fetches.inc({ way: 'failed' })
       throw error
     }
   }
 
+  ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]> {
+    return this.#enumerate(rangesQuestion(at, wanted), { part: 'a range', number: at.number })
+  }
+
+  codes(at: StateRequest['at'], hashes: readonly Hash[]): Promise<readonly Uint8Array[]> {
+    return this.#enumerate(codesQuestion(hashes), { part: 'codes', number: at.number })
+  }
+
+  enumerates(): boolean {
+    return this.#sources.some((source) => source.mayHave(enumerating))
+  }
+
+  #enumerate<T>(question: Question<T>, lacking: Lacking): Promise<T> {
+    return this.#within(rangeFactor * this.#deadlineMs, lacking, (signal) => this.#rounds(() => [question], 'range', lacking, signal))
+  }
+
+  /** Runs requests until a deadline. */
+  async #within<T>(withinMs: number, lacking: Lacking, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController()
+    using _deadline = this.#deps.clock.after(withinMs, () => stop.abort(unavailable(lacking, `no answer within ${withinMs / 1_000} s`)))
+    return await run(stop.signal)
+  }
+
+  async #prove(request: StateRequest, lacking: Lacking, signal: AbortSignal): Promise<FetchedState> {
+    const questions = (): (Question | undefined)[] => [
+      rangeQuestion(request),
+      proofQuestion(request, (codeHash) => this.#addresses.get(codeHash)),
+    ]
+    const found = await this.#rounds(questions, 'proof', lacking, signal)
+    this.#noteAddress(request, found)
+    return found
+  }
+
   /** Asks all sources in rounds, while one of them may have an answer later. */
-  async #prove(request: StateRequest, signal: AbortSignal): Promise<FetchedState> {
+  async #rounds<T>(questionsNow: () => readonly (Question<T> | undefined)[], way: Way, lacking: Lacking, signal: AbortSignal): Promise<T> {
     const { clock } = this.#deps
     for (;;) {
-      const questions = [rangeQuestion(request), proofQuestion(request, (codeHash) => this.#addresses.get(codeHash))]
-      const found = await this.#race(questions, 'proof', signal)
-      if (found) {
-        this.#noteAddress(request, found)
-        return found
-      }
+      const questions = questionsNow()
+      const found = await this.#race(questions, way, signal)
+      if (found) return found
       const waits = this.#sources.map((source) =>
-        source.choose(questions) ? source.health.waitMs(clock.elapsedMs()) : Number.POSITIVE_INFINITY,
+        source.choose(questions) ? source.healthOf(way).waitMs(clock.elapsedMs()) : Number.POSITIVE_INFINITY,
       )
       const waitMs = Math.min(...waits)
-      if (waitMs === Number.POSITIVE_INFINITY) throw this.#unavailable(request, this.#reason())
+      if (waitMs === Number.POSITIVE_INFINITY) throw unavailable(lacking, this.#reason())
       await clock.delay(Math.max(roundMs, waitMs), signal)
     }
   }
 
-  async #race(questions: readonly (Question | undefined)[], way: Way, signal: AbortSignal): Promise<FetchedState | undefined> {
+  async #race<T>(questions: readonly (Question<T> | undefined)[], way: Way, signal: AbortSignal): Promise<T | undefined> {
     const { clock, metrics } = this.#deps
     const nowMs = clock.elapsedMs()
-    const usable = this.#sources.filter(({ health }) => health.waitMs(nowMs) === 0)
+    const usable = this.#sources.filter((source) => source.healthOf(way).waitMs(nowMs) === 0)
     const racers = usable
       .toSorted((a, b) => a.times[way].medianMs - b.times[way].medianMs)
       .flatMap((source) => {
         const question = source.choose(questions)
         return question ? [{ hedgeMs: source.times[way].slowMs, run: (stop: AbortSignal) => this.#ask(source, question, way, stop) }] : []
       })
+    // a range is large, and no block waits for it
     const mayHedge = (): boolean => {
+      if (way === 'range') return false
       metrics.hedges.inc({})
       return true
     }
@@ -147,18 +201,18 @@ class StateSources implements StateSource {
   }
 
   /** @returns undefined when the source has no answer that counts; if it failed, it is paused, and after a wrong proof excluded */
-  async #ask(source: Source, question: Question, way: Way, stop: AbortSignal): Promise<FetchedState | undefined> {
+  async #ask<T>(source: Source, question: Question<T>, way: Way, stop: AbortSignal): Promise<T | undefined> {
     const { clock } = this.#deps
     const startMs = clock.elapsedMs()
     try {
       const found = await source.ask(question, way, stop)
       source.times[way].add(clock.elapsedMs() - startMs)
-      source.health.answered()
+      source.healthOf(way).answered()
       return found
     } catch (error) {
       if (stop.aborted) return undefined
       if (error instanceof WrongProof) this.#exclude(source, error)
-      else if (error instanceof Fault || error instanceof ShapeError) this.#pause(source, error)
+      else if (error instanceof Fault || error instanceof ShapeError) this.#pause(source, way, error)
       else throw error
       return undefined
     } finally {
@@ -166,16 +220,18 @@ class StateSources implements StateSource {
     }
   }
 
-  #exclude({ health, endpoint, label }: Source, { message }: WrongProof): void {
+  #exclude({ health, rangeHealth, endpoint, label }: Source, { message }: WrongProof): void {
     const { log, metrics } = this.#deps
     metrics.lies.inc({ source: label })
     if (!health.isExcluded) log.error('state source excluded, wrong proof', { endpoint: endpoint.name, reason: message })
     health.exclude()
+    rangeHealth.exclude()
   }
 
-  #pause({ health, endpoint }: Source, error: Fault | ShapeError): void {
+  #pause(source: Source, way: Way, error: Fault | ShapeError): void {
     const { clock, log } = this.#deps
-    const isNew = health.failed(clock.elapsedMs(), askedWaitMs(error))
+    const { endpoint } = source
+    const isNew = source.healthOf(way).failed(clock.elapsedMs(), askedWaitMs(error))
     if (isNew) log.warn('state source failed, paused', { endpoint: endpoint.name, reason: error.message })
   }
 
@@ -194,11 +250,12 @@ class StateSources implements StateSource {
     const excluded = this.#sources.filter(({ health }) => health.isExcluded).length
     return `of ${this.#sources.length} sources ${excluded} sent a wrong proof, others failed or lack it`
   }
-
-  #unavailable({ at, wanted }: StateRequest, reason: string): Fault {
-    return stateSourceFault('STATE_UNAVAILABLE', { part: nameOf(wanted), number: at.number, reason })
-  }
 }
+
+/** Name of a wanted part, and the block whose state has it. */
+type Lacking = { readonly part: string; readonly number: number }
+
+const unavailable = (lacking: Lacking, reason: string): Fault => stateSourceFault('STATE_UNAVAILABLE', { ...lacking, reason })
 
 function nameOf(wanted: StateRequest['wanted']): string {
   switch (wanted.kind) {
@@ -216,7 +273,7 @@ function nameOf(wanted: StateRequest['wanted']): string {
 }
 
 /** Creates sources of state from URLs. @throws Fault STATE_URL_INVALID (fatal) */
-export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource {
+export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource & RangeSource {
   if (options.urls.length === 0 || options.urls.length > maxSources) {
     throw stateSourceFault('STATE_URL_INVALID', { reason: `${options.urls.length} URLs, expected 1 to ${maxSources}` })
   }

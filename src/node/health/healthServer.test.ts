@@ -8,7 +8,7 @@ import { startHealthServer } from './healthServer.ts'
 
 const listen = { host: '127.0.0.1', port: 0 }
 const start = (problems: () => readonly string[]) =>
-  startHealthServer({ clock: systemClock, log: silentLog, problems }, { listen, version: 'v1' })
+  startHealthServer({ clock: systemClock, log: silentLog, readiness: () => ({ problems: problems() }) }, { listen, version: 'v1' })
 
 async function read(url: string): Promise<unknown> {
   const answer = await fetch(url)
@@ -56,6 +56,9 @@ it('node/health/healthServer: answers new connections while many others are idle
 it('node/health/healthServer: refuses a port that another program has (PORT_IN_USE)', async () => {
   await using server = await start(() => [])
   const taken = { ...listen, port: Number(new URL(server.url).port) }
-  const second = startHealthServer({ clock: systemClock, log: silentLog, problems: () => [] }, { listen: taken, version: 'v1' })
+  const second = startHealthServer(
+    { clock: systemClock, log: silentLog, readiness: () => ({ problems: [] }) },
+    { listen: taken, version: 'v1' },
+  )
   await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE' })
 })

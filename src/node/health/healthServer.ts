@@ -5,6 +5,7 @@ import { restoreError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
+import type { Readiness } from '#rpc/ports'
 import type { ForHealthThread, HealthSettings, OfHealthThread } from './healthThread.ts'
 
 /** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
@@ -20,8 +21,7 @@ export interface HealthServer extends AsyncDisposable {
 export type HealthServerDeps = {
   readonly clock: Clock
   readonly log: Log
-  /** Returns why the node is not ready. */
-  readonly problems: () => readonly string[]
+  readonly readiness: () => Readiness
 }
 
 /**
@@ -29,7 +29,7 @@ export type HealthServerDeps = {
  * @returns once it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
-export async function startHealthServer({ clock, log, problems }: HealthServerDeps, settings: HealthSettings): Promise<HealthServer> {
+export async function startHealthServer({ clock, log, readiness }: HealthServerDeps, settings: HealthSettings): Promise<HealthServer> {
   const worker = new Worker(entry, { workerData: settings, name: 'basalt health' })
   const opened = Promise.withResolvers<string>()
   const gone = Promise.withResolvers<void>()
@@ -38,7 +38,7 @@ export async function startHealthServer({ clock, log, problems }: HealthServerDe
     opened: opened.resolve,
     failed: (error) => opened.reject(restoreError(error)),
     log: (line) => writeLine(log, line),
-    problems,
+    readiness,
   }
   const post = (message: unknown): void => worker.postMessage(message)
   const onFailure = (error: unknown): void => log.error('message of the health thread failed', { error })

@@ -2,11 +2,12 @@ import { MessageChannel } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { ThreadLink } from '#lib/threadLink'
+import type { Readiness } from '#rpc/ports'
 import { createManualClock } from '#test/harness/clock'
 import { type ForHealthThread, type OfHealthThread, runHealthThread } from './healthThread.ts'
 
 /** Calls that the main thread takes; its answer may never come. */
-type Main = Omit<ForHealthThread, 'problems'> & { problems(): readonly string[] | Promise<never> }
+type Main = Omit<ForHealthThread, 'readiness'> & { readiness(): Readiness | Promise<never> }
 
 /** Runs the function of the health thread on a manual clock. `isSilent`: the main thread does not answer. */
 async function run() {
@@ -15,7 +16,12 @@ async function run() {
   const opened = Promise.withResolvers<string>()
   const main = { isSilent: false }
   const never = new Promise<never>(() => {})
-  const here: Main = { opened: opened.resolve, failed: opened.reject, log() {}, problems: () => (main.isSilent ? never : []) }
+  const here: Main = {
+    opened: opened.resolve,
+    failed: opened.reject,
+    log() {},
+    readiness: () => (main.isSilent ? never : { problems: [] }),
+  }
   const link = new ThreadLink<OfHealthThread, Main>({
     post: (message) => port1.postMessage(message),
     here,

@@ -4,6 +4,7 @@ import { type TransferredError, transferError } from '#lib/errorTransfer'
 import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { CallContext } from '#rpc/context'
+import type { Readiness } from '#rpc/ports'
 import { createRegistry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
 import { createRpcServer } from '#rpc/server/httpServer'
@@ -17,8 +18,7 @@ export type ForHealthThread = {
   /** The server cannot start. */
   failed(error: TransferredError): void
   log(line: LogLine): void
-  /** Returns why the node is not ready. */
-  problems(): readonly string[]
+  readiness(): Readiness
 }
 
 /** Notices that the health thread takes from the main thread. */
@@ -36,13 +36,13 @@ const stuckMs = 10_000
 /** Last answer of the main thread, and how long it has been silent. */
 class MainWatch implements Disposable {
   readonly #clock: Clock
-  readonly #ask: () => Promise<readonly string[]>
+  readonly #ask: () => Promise<Readiness>
   #asking: Promise<void> | undefined
-  #problems: readonly string[] = ['the main thread of the node has not answered yet']
+  #last: Readiness = { problems: ['the main thread of the node has not answered yet'] }
   #answeredMs: number
   #timer: Disposable
 
-  constructor(clock: Clock, ask: () => Promise<readonly string[]>) {
+  constructor(clock: Clock, ask: () => Promise<Readiness>) {
     this.#clock = clock
     this.#ask = ask
     this.#answeredMs = clock.elapsedMs()
@@ -65,9 +65,8 @@ class MainWatch implements Disposable {
     await Promise.race([this.#askOnce(), late.promise])
   }
 
-  /** Returns why the node is not ready; empty: it is ready. */
-  problems(): readonly string[] {
-    return this.silentMs > maxAgeMs ? [this.#silence()] : this.#problems
+  readiness(): Readiness {
+    return this.silentMs > maxAgeMs ? { problems: [this.#silence()] } : this.#last
   }
 
   [Symbol.dispose](): void {
@@ -86,8 +85,8 @@ class MainWatch implements Disposable {
   /** One call is open at a time. */
   #askOnce(): Promise<void> {
     this.#asking ??= this.#ask().then(
-      (problems) => {
-        this.#problems = problems
+      (readiness) => {
+        this.#last = readiness
         this.#answeredMs = this.#clock.elapsedMs()
         this.#asking = undefined
       },
@@ -115,10 +114,10 @@ export async function runHealthThread(port: MessagePort, { listen, version }: He
   const log = createTransferLog((line) => main.tell('log', line), 'health')
   port.on('message', (message) => main.receive(message))
   try {
-    using watch = new MainWatch(clock, () => main.ask('problems'))
-    const readiness = async (): Promise<{ problems: readonly string[] }> => {
+    using watch = new MainWatch(clock, () => main.ask('readiness'))
+    const readiness = async (): Promise<Readiness> => {
       await watch.refresh()
-      return { problems: watch.problems() }
+      return watch.readiness()
     }
     const alive = async (): Promise<Page> => {
       await watch.refresh()

@@ -10,6 +10,7 @@ import { stateSourceMetrics } from '#l2/metrics'
 import { createStateSources } from '#l2/state/stateSources'
 import { createHistoryCaches } from '#state/historyCache'
 import type { TxPoolFacts } from '#txpool/txPool'
+import { type FillPart, openFill } from '../fill/fillPart.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
@@ -27,7 +28,7 @@ export type ExecutionHalfDeps = Pick<PartDeps, 'clock' | 'log' | 'registry' | 'f
 
 export type ExecutionHalfOptions = Pick<
   NodeOptions,
-  'config' | 'genesis' | 'datadir' | 'stateUrls' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows' | 'proofs'
+  'config' | 'genesis' | 'datadir' | 'stateUrls' | 'fill' | 'minFreeBytes' | 'maxPayloadMs' | 'retention' | 'rows' | 'proofs'
 > & {
   readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
@@ -37,6 +38,8 @@ export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
   /** where flashblocks of local blocks are published */
   readonly urls: Pick<Urls, 'flashblocks'>
+  /** undefined: the state was whole at the start */
+  readonly fill: FillPart | undefined
   /** Returns why a node that requires proofs is not ready. */
   proofsProblems(): readonly string[]
   /** gas of all blocks executed since the start */
@@ -103,6 +106,8 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
   )
   const execution = starting.use(worker)
+  const fill = openFill({ ...deps, execution, source: state }, options)
+  if (fill) starting.use(fill)
   const proofs = options.proofs && starting.use(await openProofs(deps, execution, datadir, options.proofs))
   let poolBefore: TxPoolFacts | undefined
   let reusedBefore = 0
@@ -130,6 +135,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     executed.senderQueue.set({}, recovered.queuedBytes)
     measureHistory()
     proofs?.collect()
+    fill?.collect()
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
   }
@@ -141,7 +147,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const urls = publisher ? { flashblocks: publisher.url } : {}
   const kept = starting.move()
   return {
-    ...{ execution, urls, collect },
+    ...{ execution, urls, fill, collect },
     proofsProblems: () => proofs?.problems() ?? [],
     executedGas: () => executedGas,
     senders: () => senders.facts,

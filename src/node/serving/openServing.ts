@@ -9,10 +9,11 @@ import type { EthContext } from '#rpc/context'
 import type { ApiKey } from '#rpc/limits/rateLimit'
 import { rpcMetrics } from '#rpc/metrics'
 import type { PendingFeed } from '#rpc/pendingPorts'
-import type { HeadFeed, Operator } from '#rpc/ports'
+import type { HeadFeed, Operator, Readiness } from '#rpc/ports'
 import type { Registry } from '#rpc/registry'
 import { healthPages, type Page } from '#rpc/server/healthPages'
 import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
+import { fillText } from '../fill/fillPart.ts'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
 import { startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
@@ -88,7 +89,7 @@ async function openThreads(
   { clock, log, registry, memory, tracing }: ServingDeps,
   { execution }: Halves,
   context: Serving['context'],
-  problems: () => readonly string[],
+  readiness: () => Readiness,
   options: NodeOptions,
 ): Promise<RpcThreads | undefined> {
   if (execution === undefined || context === undefined || !isThreaded(options)) return undefined
@@ -100,7 +101,7 @@ async function openThreads(
       clock,
       log,
       sync: () => context.chain.sync(),
-      problems,
+      readiness,
       sequencer,
       peers,
       filters,
@@ -151,8 +152,13 @@ export async function openServing(
 
   const sources = healthSourcesOf(clock, halves, eth?.watch)
   const ownProblems = (): readonly string[] => [...problemsOf(sources, options), ...memoryProblems(memory.guard), ...flashblocks.problems()]
-  const threads = opening.use(await openThreads(deps, halves, context, ownProblems, options))
+  const readinessWith = (reasons: readonly string[]): Readiness => ({
+    problems: reasons,
+    ...(execution?.fill && { state: fillText(execution.fill.status()) }),
+  })
+  const threads = opening.use(await openThreads(deps, halves, context, () => readinessWith(ownProblems()), options))
   const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
+  const readiness = (): Readiness => readinessWith(problems())
 
   const forecast = opening.use(createForecast({ clock, registry, status: () => consensus?.status() }, options))
   const scrapeAll = async (): Promise<string> => {
@@ -182,7 +188,7 @@ export async function openServing(
     rollup:
       consensus && rollupServing({ engine, consensus, trust: halves.trust, problems, operator: deps.operator, signal: stop }, options),
     operator: deps.operator,
-    health: healthPages({ readiness: () => ({ problems: problems() }) }, options.version),
+    health: healthPages({ readiness }, options.version),
     metricsPages: new Map([['/metrics', metricsPage]]),
     localPages: page?.pages(),
   }
@@ -207,7 +213,7 @@ export async function openServing(
     version,
     listen: { health: healthListen },
   } = options
-  const healthDeps = { clock, log: log.child('health'), problems }
+  const healthDeps = { clock, log: log.child('health'), readiness }
   const health = healthListen && opening.use(await startHealthServer(healthDeps, { listen: healthListen, version }))
   const kept = opening.move()
   return {

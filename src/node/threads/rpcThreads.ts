@@ -8,7 +8,7 @@ import { writeLine } from '#lib/logTransfer'
 import { filterNotFound } from '#rpc/errors'
 import type { Filters } from '#rpc/filters/filters'
 import type { ApiKey } from '#rpc/limits/rateLimit'
-import type { SyncProgress } from '#rpc/ports'
+import type { Readiness, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { Hash } from '#types/ids'
@@ -31,7 +31,7 @@ export type RpcThreadsDeps = {
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
   /** Returns why the node is not ready. */
-  readonly problems: () => readonly string[]
+  readonly readiness: () => Readiness
   /** present: transactions are forwarded to it */
   readonly sequencer: SequencerLink | undefined
   /** absent: there are no execution peers */
@@ -222,13 +222,13 @@ class Threads implements RpcThreads {
   }
 
   #threadDeps(number: number): RpcThreadDeps {
-    const { clock, log, problems, sequencer, peers, tracing } = this.#deps
+    const { clock, log, readiness, sequencer, peers, tracing } = this.#deps
     const link = (): SequencerLink => {
       if (sequencer === undefined) throw new RangeError('no sequencer to forward transactions to')
       return sequencer
     }
     const answers: RpcThreadDeps['answers'] = {
-      problems,
+      readiness,
       log: (line) => writeLine(log, line),
       passOn: (to, call) => this.#passOn(to, call),
       pending: (hash) => this.#learn(number, hash),

@@ -12,7 +12,7 @@ import { ThreadLink } from '#lib/threadLink'
 import type { CancellationToken, EthContext } from '#rpc/context'
 import { ethRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
-import type { SyncProgress } from '#rpc/ports'
+import type { Readiness, SyncProgress } from '#rpc/ports'
 import { healthPages } from '#rpc/server/healthPages'
 import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
 import type { SequencerLink } from '#rpc/submitPorts'
@@ -57,10 +57,10 @@ function tellingContext(main: Main, deps: EthContextDeps): { readonly context: C
   return { context: { ...context, filters }, own }
 }
 
-async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> {
-  const late = Promise.withResolvers<readonly string[]>()
-  using _timer = clock.after(readinessTimeoutMs, () => late.resolve(['the main thread of the node does not answer']))
-  return await Promise.race([main.ask('problems'), late.promise])
+async function readinessOf(main: Main, clock: Clock): Promise<Readiness> {
+  const late = Promise.withResolvers<Readiness>()
+  using _timer = clock.after(readinessTimeoutMs, () => late.resolve({ problems: ['the main thread of the node does not answer'] }))
+  return await Promise.race([main.ask('readiness'), late.promise])
 }
 
 /** Returns a function that reports the notified heads, each once. */
@@ -176,7 +176,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
               routes,
             ),
         },
-        health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
+        health: healthPages({ readiness: () => readinessOf(main, clock) }, version),
       },
       listen,
     )

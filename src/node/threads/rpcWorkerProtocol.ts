@@ -5,7 +5,7 @@ import type { TransferredError } from '#lib/errorTransfer'
 import type { LogLine } from '#lib/logTransfer'
 import type { Json } from '#rpc/json'
 import type { ApiKey } from '#rpc/limits/rateLimit'
-import type { SyncProgress } from '#rpc/ports'
+import type { Readiness, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -61,7 +61,7 @@ export type ForRpcWorker = {
   failed(error: TransferredError): void
   log(line: LogLine): void
   /** Returns why the node is not ready. */
-  problems(): readonly string[]
+  readiness(): Readiness
   /** Passes on a call for a filter of another thread. */
   passOn(worker: number, call: PassedCall): Promise<PassedAnswer>
   /** Notifies the other threads of a new transaction in the pool. */

@@ -15,8 +15,11 @@ export type Pages = ReadonlyMap<string, PageHandler>
 /** Pages `/healthz` (the process is alive) and `/readyz` (200 when ready, else 503 with the reasons). */
 export function healthPages(source: { readiness(): Readiness | Promise<Readiness> }, version: string): Pages {
   const ready = async (): Promise<Page> => {
-    const { problems } = await source.readiness()
-    return problems.length === 0 ? { status: 200, body: { ready: true } } : { status: 503, body: { ready: false, problems } }
+    const { problems, state } = await source.readiness()
+    const shown = state === undefined ? {} : { state }
+    return problems.length === 0
+      ? { status: 200, body: { ready: true, ...shown } }
+      : { status: 503, body: { ready: false, problems, ...shown } }
   }
   return new Map<string, () => Page | Promise<Page>>([
     ['/healthz', (): Page => ({ status: 200, body: { version } })],

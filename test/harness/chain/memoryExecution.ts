@@ -71,6 +71,7 @@ async function run({
       pool,
       limitBlocks: (change) => execution.limitBlocks(change),
       engine: execution,
+      enter: (parts) => execution.enter(parts),
       complete: async () => {},
       pending: execution.pending,
       onEngineCall: () => watch.took(),

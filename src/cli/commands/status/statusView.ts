@@ -51,6 +51,10 @@ export function diskText({ disk }: StatusFacts): string {
   return `${size(disk.freeBytes)} free, ${left}; chain ${size(disk.storeBytes)}`
 }
 
+function fillText({ text, ratio }: NonNullable<StatusFacts['fill']>): string {
+  return text ?? (ratio === null ? dash : `${(100 * ratio).toFixed(2)} % of the keys are stored`)
+}
+
 function readyText({ ready, problems }: StatusFacts): string | readonly string[] {
   if (ready === null) return 'unknown'
   return ready ? 'yes' : ['no', ...problems]
@@ -69,6 +73,7 @@ export function statusText(facts: StatusFacts, nowMs: number): string {
     ['L1', l1Text(facts)],
     ['sync', syncText(facts)],
     ...(facts.trust === null ? [] : [['trust', `the start is ${facts.trust}`] as const]),
+    ...(facts.fill === null ? [] : [['state', fillText(facts.fill)] as const]),
     ...(peers === null || peers === 0 ? [] : [['peers', count(peers)] as const]),
     ['flashblocks', flashblocksText(facts)],
     ['proofs', proofsText(facts)],

@@ -1,0 +1,57 @@
+import type { FollowStatus } from '#consensus/follow'
+import type { DriverStatus } from '#consensus/status'
+import type { Clock } from '#lib/clock'
+import { type Fault, isFault } from '#lib/fault'
+import { nodeFault } from '../faults.ts'
+
+/** Time between two looks; time for which the chain of the followed node leaves the anchor out; time without a source for a part of the state. */
+export const anchorTimes = { everyMs: 5_000, leftOutMs: 60_000, lackedMs: 600_000 }
+
+export type AnchorFacts = {
+  /** undefined: no node is followed */
+  readonly follow: FollowStatus | undefined
+  /** undefined: nothing is derived or followed here */
+  readonly driver: Pick<DriverStatus, 'waits'> | undefined
+}
+
+/**
+ * Returns why a partial state has no use any more: the chain does not contain the block with which it began, or no source has its states. Undefined: neither is
+ * the case. Pure.
+ */
+export function anchorProblem({ follow, driver }: AnchorFacts): { readonly fault: Fault; readonly limitMs: number } | undefined {
+  const { refusal } = follow ?? {}
+  if (isFault(refusal, 'SOURCE_LEAVES_OUT') && refusal.data['label'] === 'finalized')
+    return { fault: refusal, limitMs: anchorTimes.leftOutMs }
+  const lacking = driver?.waits.find(({ fault }) => isFault(fault, 'STATE_UNAVAILABLE'))?.fault
+  return lacking && { fault: lacking, limitMs: anchorTimes.lackedMs }
+}
+
+/** Watch over the block with which a partial state began. */
+export interface AnchorWatch extends Disposable {
+  /** Rejects with ANCHOR_LOST; never resolves. */
+  readonly lost: Promise<never>
+}
+
+/** @param isPartial false: the state is whole, and the watch ends */
+export function watchAnchor(clock: Clock, isPartial: () => boolean, facts: () => AnchorFacts): AnchorWatch {
+  const { promise: lost, reject } = Promise.withResolvers<never>()
+  lost.catch(() => {})
+  let since: { readonly code: string; readonly ms: number } | undefined
+  let timer: Disposable | undefined
+  function look(): void {
+    const problem = anchorProblem(facts())
+    const nowMs = clock.elapsedMs()
+    if (problem === undefined) since = undefined
+    else if (since?.code !== problem.fault.code) since = { code: problem.fault.code, ms: nowMs }
+    if (problem && since && nowMs - since.ms >= problem.limitMs) {
+      reject(nodeFault('ANCHOR_LOST', { reason: problem.fault.message }, problem.fault))
+      return
+    }
+    plan()
+  }
+  function plan(): void {
+    if (isPartial()) timer = clock.after(anchorTimes.everyMs, look)
+  }
+  plan()
+  return { lost, [Symbol.dispose]: () => timer?.[Symbol.dispose]() }
+}
