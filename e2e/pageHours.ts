@@ -21,6 +21,10 @@ const maxLag = 20
 /** Highest growth from the first to the last quarter after the warm-up: rows of the history, one in ten seconds, are kept for six hours. */
 const maxGrowth = { heapKb: 1.1, nodes: 1.05, browserMb: 1.1 }
 
+/** Repeats a call once: the server may close an idle connection in the instant at which the call begins. */
+const call = (url: string, method: string, params: readonly unknown[] = []): Promise<unknown> =>
+  rpcCall(url, method, params).catch(() => rpcCall(url, method, params))
+
 type Look = Readonly<Record<keyof typeof maxGrowth | 'atSec' | 'lag' | 'devnetMb', number>>
 
 const looks: Look[] = []
@@ -42,7 +46,9 @@ const failures: string[] = []
   const sending = (async (): Promise<void> => {
     for (let nonce = 0n; !ended.signal.aborted; nonce++) {
       const { raw } = signed(account.privateKey, nonce, { chainId: BigInt(chainId), value: 1n })
-      await rpcCall(urls.rpc, 'eth_sendRawTransaction', [toHex(raw)])
+      await call(urls.rpc, 'eth_sendRawTransaction', [toHex(raw)]).catch((error: unknown) => {
+        if (!/already known|nonce too low/.test(String(error))) throw error // a repeated call
+      })
       await delay(1_000, undefined, { signal: ended.signal }).catch(() => {})
     }
   })()
@@ -50,7 +56,7 @@ const failures: string[] = []
   while (performance.now() - beganMs < minutes * 60_000) {
     await delay(lookMs)
     const shown = Number(await page.evaluate<string>(newest))
-    const lag = Number(await rpcCall(urls.rpc, 'eth_blockNumber')) - shown
+    const lag = Number(await call(urls.rpc, 'eth_blockNumber')) - shown
     const { heapBytes, nodes } = await page.memory()
     const atSec = Math.round((performance.now() - beganMs) / 1_000)
     const devnetMb = Math.round(residentMb(devnet.cli.child.pid ?? 0).own)

@@ -39,7 +39,7 @@ export function documentOf(
 <label>Version <select id="version"><option>${escapeHtml(version)}</option></select></label>
 </header>
 <div class="columns">
-<nav aria-label="Pages"><details open><summary>Pages</summary>
+<nav aria-label="Pages"><details id="pages"><summary>Pages</summary>
 ${menu}
 </details></nav>
 <main id="contents">

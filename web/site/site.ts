@@ -59,6 +59,10 @@ async function startVersions(choice: HTMLSelectElement): Promise<void> {
   })
 }
 
+// a wide page has room for the menu
+const menu = document.querySelector('#pages')
+if (menu instanceof HTMLDetailsElement) menu.open = matchMedia('(min-width: 900px)').matches
+
 const [field, list, count, choice] = ['#search', '#results', '#found', '#version'].map((name) => document.querySelector(name))
 if (field instanceof HTMLInputElement && list instanceof HTMLUListElement && count instanceof HTMLElement) startSearch(field, list, count)
 if (choice instanceof HTMLSelectElement) void startVersions(choice)
