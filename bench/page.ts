@@ -1,5 +1,5 @@
-// Cost of the local page and of /metrics, in a node that follows a devnet with five blocks a second: processor time of the node beside one without both, when
-// nobody looks (Prometheus scrapes every 15 s), and with ten viewers, each of which reads the state every second as the page does. First paint in a Chromium.
+// Cost of the local page and of /metrics, in a node that follows a devnet with five blocks a second: processor time of the node minus that of one without both, when
+// it has no viewer (Prometheus scrapes every 15 s), and with ten viewers, each of which reads the state every second as the page does. First paint in a Chromium.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -116,7 +116,7 @@ export async function run({ rounds = 8, seconds = 15 }: { readonly rounds?: numb
     const bytes = ['index.html', 'page.js', 'page.css'].reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0)
     return [
       {
-        ...row('page and metrics, nobody looks: processor time (lower is better, at most 1)', '% of a core', alone),
+        ...row('page and metrics, no viewer: processor time (lower is better, at most 1)', '% of a core', alone),
         facts: { seconds, head },
       },
       row(`page and metrics, ${viewers} viewers: processor time (lower is better, at most 5)`, '% of a core', watched),

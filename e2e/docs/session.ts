@@ -12,7 +12,7 @@ const timeoutSec = 900
 const functions = `
 end_servers() { basalt --end-servers; }
 node_ran() { # [DIR]: a data directory with some finalized blocks, of a node that was stopped
-  basalt node --network base --l1.rpc URL --l1.beacon URL --source.l2.rpc URL --datadir "\${1:-DIR}" > /dev/null
+  basalt node --network base --l1.rpc URL --l1.beacon URL --datadir "\${1:-DIR}" > /dev/null
   until curl -s localhost:8545 -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["finalized",false]}' |
     jq -e '.result.number != "0x0"' > /dev/null; do sleep 1; done
   end_servers

@@ -143,7 +143,7 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
     const finalized = (await rpcCall(rpc, 'eth_getBlockByNumber', ['finalized', false])) as { number: string } | null
     return Number(finalized?.number ?? 0) > 0 || `finalized: ${finalized?.number}`
   }
-  await eventually('a finalized block', 120_000, progress, 500)
+  await eventually('a finalized block', 300_000, progress, 500)
 
   const [account] = devnet.accounts
   const { raw } = signed(account?.privateKey ?? '0x', 0n, { chainId: BigInt(facts.chainId), value: 1n })
@@ -220,4 +220,4 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
   expect(texts['log of consensus']).toMatch(/L1 endpoint failed|ENDPOINT/)
   expect(texts['answers of execution']).toContain('error')
   for (const [name, text] of Object.entries(texts)) expect([name, text.length > 0, found(text)]).toEqual([name, true, []])
-}, 240_000)
+}, 600_000)
