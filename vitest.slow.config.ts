@@ -21,7 +21,7 @@ const sampled = [
 /** Tests that take long and rarely fail: the other suites leave them out. */
 export const slowOnly: readonly string[] = [
   'src/{devnet/devnetPeers,p2p/thread/p2pThread}.test.ts',
-  'test/{browser/page,follow/recorded}.test.ts',
+  'test/{browser/page,browser/site,follow/recorded}.test.ts',
   'test/process/{anvilL1,devnetB20,disk,executionDeath,halves,memoryMax,signals}.test.ts',
 ]
 

@@ -39,6 +39,8 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   frames: () => import('./frames.ts'),
   gossip: () => import('./gossip.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
+  operator: () => import('./operator.ts'),
+  page: () => import('./page.ts'),
   pipeline: () => import('./importHttp/pipeline.ts'),
   pool: () => import('./pool.ts'),
   prune: () => import('./state/prune.ts'),

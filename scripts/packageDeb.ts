@@ -60,7 +60,8 @@ function installSettings(stage: string): void {
 }
 
 function installDocs(stage: string): void {
-  for (const name of ['operators.md', 'proofs.md', 'snapshots.md', 'runbooks', 'reference']) {
+  const pages = ['operators', 'ports', 'security', 'backup', 'upgrade', 'migrate', 'p2p', 'proofs', 'snapshots'].map((name) => `${name}.md`)
+  for (const name of [...pages, 'runbooks', 'reference']) {
     cpSync(join(root, 'docs', name), join(stage, 'usr/share/doc/basalt', name), { recursive: true })
   }
   const node = readFileSync(join(process.execPath, '../../LICENSE'), 'utf8')

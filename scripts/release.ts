@@ -1,14 +1,14 @@
-// npm run release -- vX.Y.Z [--dry-run] [--out DIR] [--image NAME] [--skip image,deb]: makes the files of a release: npm tarball, image, Debian package,
-// SBOM, provenance, notes, release index, checksums. Without --dry-run the tag must be at HEAD of a clean checkout, and the image is pushed
+// npm run release -- vX.Y.Z [--dry-run] [--out DIR] [--image NAME] [--platforms amd64,arm64] [--skip image,deb]: makes the files of a release: npm tarball,
+// an image of each platform (default: this machine's), Debian package, SBOM, provenance, notes, release index, checksums. Without --dry-run the tag must be at HEAD of a clean checkout, and the image is pushed
 // when --image names a registry.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packTarball } from './packTarball.ts'
 import { root, runNode } from './process.ts'
 import { changelogSection } from './release/changelog.ts'
-import { baseImage, debianComponents, imageFile, makeImage, pushImage } from './release/image.ts'
+import { baseImage, debianComponents, type Image, makeImage, ownPlatform, type Platform, platforms, pushImages } from './release/image.ts'
 import { provenance, sha256Of } from './release/provenance.ts'
 
 /** The part of a CycloneDX document that is changed here. */
@@ -23,6 +23,7 @@ const { values, positionals } = parseArgs({
     'dry-run': { type: 'boolean', default: false },
     out: { type: 'string', default: join(root, 'release') },
     image: { type: 'string', default: 'localhost/basalt' },
+    platforms: { type: 'string', default: ownPlatform },
     skip: { type: 'string', default: '' },
   },
 })
@@ -31,11 +32,17 @@ const isDry = values['dry-run']
 const skipped = values.skip.split(',').filter((name) => name !== '')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 const [tag = ''] = positionals
+const wanted = values.platforms.split(',')
+const images = wanted.map((platform): Image => ({ name: values.image, tag, platform: platform as Platform }))
 
 /** Reasons why this checkout cannot be released. */
 function refusals(): readonly string[] {
   const unknown = skipped.filter((name) => !parts.includes(name as Part))
-  const problems = unknown.map((name) => `--skip: ${name} is not one of ${parts.join(', ')}`)
+  const foreign = wanted.filter((name) => !platforms.includes(name as Platform))
+  const problems = [
+    ...unknown.map((name) => `--skip: ${name} is not one of ${parts.join(', ')}`),
+    ...foreign.map((name) => `--platforms: ${name} is not one of ${platforms.join(', ')}`),
+  ]
   if (!/^v\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(tag)) return [...problems, 'usage: npm run release -- vX.Y.Z [--dry-run]']
   if (tag !== `v${version}`) problems.push(`package.json has version ${version}: npm version ${tag.slice(1)} --no-git-tag-version`)
   if (isDry) return problems
@@ -56,10 +63,22 @@ function write(name: string, text: string): string {
   return path
 }
 
-/** Makes each part; returns its file. */
-const makers: Readonly<Record<Part, () => string | Promise<string>>> = {
+/** The images that were made. */
+const made: Image[] = []
+
+async function makeImages(): Promise<readonly string[]> {
+  const files: string[] = []
+  for (const image of images) {
+    files.push(await makeImage(image, folder))
+    made.push(image)
+  }
+  return files
+}
+
+/** Makes each part; returns its files. */
+const makers: Readonly<Record<Part, () => string | Promise<string | readonly string[]>>> = {
   tarball: () => packTarball(folder),
-  image: () => makeImage(values.image, tag, folder),
+  image: makeImages,
   deb(): string {
     if (runNode('scripts/packageDeb.ts', ['--out', folder]) !== 0) throw new Error('the package cannot be made: see above, or --skip deb')
     return join(folder, execFileSync('sh', ['-c', 'ls *.deb'], { cwd: folder, encoding: 'utf8' }).trim())
@@ -80,7 +99,7 @@ const makers: Readonly<Record<Part, () => string | Promise<string>>> = {
     // npm takes the name from the folder
     const { component } = packages.metadata
     const metadata = { ...packages.metadata, component: { ...component, name: 'basalt', purl: `pkg:npm/basalt@${version}` } }
-    const debian = existsSync(imageFile(tag, folder)) ? debianComponents(`${values.image}:${tag}`) : []
+    const debian = made.flatMap(debianComponents)
     const sbom: Sbom = { ...packages, metadata, components: [...packages.components, ...debian] }
     return write('sbom.cdx.json', `${JSON.stringify(sbom, null, 2)}\n`)
   },
@@ -98,8 +117,9 @@ async function makeAll(): Promise<readonly string[]> {
   for (const part of parts) {
     if (skipped.includes(part)) continue
     try {
-      files.push(await makers[part]())
-      console.error(`${part}: ${basename(files.at(-1) ?? '')}`)
+      const written = [await makers[part]()].flat()
+      files.push(...written)
+      console.error(`${part}: ${written.map((file) => basename(file)).join(', ')}`)
     } catch (error) {
       failed.push(part)
       console.error(`${part}: ${error instanceof Error ? error.message : error}`)
@@ -127,6 +147,6 @@ else {
   mkdirSync(folder, { recursive: true })
   const failed = await makeAll()
   if (failed.length > 0) process.exitCode = 1
-  else if (!isDry && !skipped.includes('image') && values.image.includes('.')) pushImage(values.image, tag)
+  else if (!isDry && !skipped.includes('image') && values.image.includes('.')) pushImages(images)
   console.log(folder)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 type Started = {
-  readonly urls: Readonly<Record<'rpc' | 'ws' | 'verifier' | 'verifierWs' | 'control', string>>
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'verifier' | 'verifierWs' | 'l1' | 'l1Beacon' | 'control', string>>
   readonly blockTimeSec: number
 }
 

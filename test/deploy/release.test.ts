@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { changelogSection } from '../../scripts/release/changelog.ts'
+import { type Image, makeImage, platforms, pushImages } from '../../scripts/release/image.ts'
 import { provenance } from '../../scripts/release/provenance.ts'
 
 const changelog = '# Changelog\n\nText.\n\n## Unreleased\n\n### Added\n- a\n\n## [0.2.0] - 2026-11-01\n- b\n\n## 0.1.0\n\n'
@@ -38,6 +39,40 @@ it('scripts/release: states the digests of the files, of the lock file and of th
       },
     })
   } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it('scripts/release: builds, starts and saves an image of each platform, and joins them under one name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basalt-release-'))
+  const { PATH } = process.env
+  try {
+    // a program that writes its arguments down; `run` prints the version
+    const record = `#!/bin/sh\necho "$*" >> ${folder}/calls\ncase "$1" in run) echo basalt 0.2.0 ;; esac\n`
+    writeFileSync(join(folder, 'docker'), record, { mode: 0o755 })
+    process.env['PATH'] = `${folder}:${PATH}`
+    const images = platforms.map((platform): Image => ({ name: 'example.org/basalt', tag: 'v0.2.0', platform }))
+    for (const image of images) expect(await makeImage(image, folder)).toBe(join(folder, `basalt-image-v0.2.0-${image.platform}.tar.gz`))
+    pushImages(images)
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
+    const built = platforms.flatMap((platform) => {
+      const name = `example.org/basalt:v0.2.0-${platform}`
+      return [
+        'version',
+        `build --platform linux/${platform} --tag ${name} .`,
+        `run --rm --platform linux/${platform} ${name} version`,
+        `save ${name}`,
+      ]
+    })
+    const joined = 'example.org/basalt:v0.2.0-amd64 example.org/basalt:v0.2.0-arm64'
+    const pushed = [
+      ...joined.split(' ').map((name) => `push ${name}`),
+      `buildx imagetools create --tag example.org/basalt:v0.2.0 ${joined}`,
+    ]
+    expect(calls).toEqual([...built, ...pushed])
+    await expect(makeImage({ name: 'x', tag: 'v9.9.9', platform: 'arm64' }, folder)).rejects.toThrow('linux/arm64 prints basalt 0.2.0')
+  } finally {
+    process.env['PATH'] = PATH
     rmSync(folder, { recursive: true })
   }
 })

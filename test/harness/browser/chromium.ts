@@ -67,9 +67,13 @@ export interface BrowserPage {
   type(text: string): Promise<void>
   /** @returns PNG of the upper part of the page */
   screenshot(height: number): Promise<Buffer>
+  /** Collects garbage. @returns the bytes of JavaScript that are left, and the nodes of the document */
+  memory(): Promise<{ readonly heapBytes: number; readonly nodes: number }>
 }
 
 export interface Browser extends AsyncDisposable {
+  /** its main process */
+  readonly pid: number
   newPage(): Promise<BrowserPage>
 }
 
@@ -91,7 +95,9 @@ async function pageOf(session: Session): Promise<BrowserPage> {
     },
   )
   session.on<{ request: { url: string } }>('Network.requestWillBeSent', ({ request }) => requests.push(request.url))
-  for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await session.send(`${domain}.enable`)
+  for (const domain of ['Page', 'Runtime', 'Log']) await session.send(`${domain}.enable`)
+  // without a buffer of answers, which would count as memory of the page
+  await session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 })
 
   async function evaluate<T>(expression: string): Promise<T> {
     type Evaluated = { result: { value: T }; exceptionDetails?: { text: string; exception?: { description?: string } } }
@@ -132,6 +138,12 @@ async function pageOf(session: Session): Promise<BrowserPage> {
       const clip = { x: 0, y: 0, width, height, scale: 1 }
       const { data } = await session.send<{ data: string }>('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip })
       return Buffer.from(data, 'base64')
+    },
+    async memory(): Promise<{ heapBytes: number; nodes: number }> {
+      await session.send('HeapProfiler.collectGarbage')
+      const { usedSize } = await session.send<{ usedSize: number }>('Runtime.getHeapUsage')
+      const { nodes } = await session.send<{ nodes: number }>('Memory.getDOMCounters')
+      return { heapBytes: usedSize, nodes }
     },
   }
 }
@@ -177,6 +189,7 @@ export async function startBrowser(): Promise<Browser> {
   const { host } = new URL(url)
   const sessions: Session[] = []
   return {
+    pid: child.pid ?? 0,
     async newPage(): Promise<BrowserPage> {
       const response = await fetch(`http://${host}/json/new?about:blank`, { method: 'PUT' })
       const { webSocketDebuggerUrl } = (await response.json()) as { webSocketDebuggerUrl: string }
