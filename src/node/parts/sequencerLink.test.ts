@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
+import type { Fetch } from '#lib/jsonHttp'
 import { createLog, silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
@@ -59,6 +60,17 @@ it('node/parts/sequencerLink: sends the bytes unchanged, returns the hash, and a
     { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: ['0x02c0'] },
   ])
   expect([link.kept, link.lines]).toEqual([[raw], []])
+})
+
+it('node/parts/sequencerLink: sends user and password of the URL as a header', async () => {
+  const sent: [string, string | undefined][] = []
+  const recording: Fetch = async (url, init) => {
+    sent.push([url, (init?.headers as Record<string, string>)['authorization']])
+    return new Response(JSON.stringify({ result: hash }))
+  }
+  const deps = { fetch: recording, clock: systemClock, random: () => 1, log: silentLog, pool: undefined }
+  expect(await createSequencerLink(deps, 'http://me:p%40ss@sequencer/key').send(raw)).toEqual({ kind: 'result', result: hash })
+  expect(sent).toEqual([['http://sequencer/key', `Basic ${btoa('me:p@ss')}`]])
 })
 
 const error = { code: -32000, message: 'nonce too low: next nonce 4, tx nonce 0', data: { any: ['thing', null] } }

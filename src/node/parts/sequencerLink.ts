@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/clock'
+import { type Endpoint, endpointOf } from '#lib/endpoint'
 import { toHex } from '#lib/hex'
 import { type Fetch, failureReason, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
@@ -76,7 +77,7 @@ function sendRequest(raw: Uint8Array, condition: Json | undefined): string {
  */
 class Link implements SequencerLink, Disposable {
   readonly #deps: SequencerLinkDeps
-  readonly #url: string
+  readonly #endpoint: Pick<Endpoint, 'url' | 'headers'>
   readonly #states: TransactionStates
   readonly #feed: Disposable | undefined
   readonly #spokenMs = new Map<string, number>()
@@ -86,7 +87,7 @@ class Link implements SequencerLink, Disposable {
 
   constructor(deps: SequencerLinkDeps, url: string) {
     this.#deps = deps
-    this.#url = url
+    this.#endpoint = endpointOf(new URL(url))
     this.#states = new TransactionStates(deps)
     this.#feed = deps.heads?.subscribe((blocks) => this.#lookFor(blocks))
   }
@@ -165,7 +166,7 @@ class Link implements SequencerLink, Disposable {
   }
 
   async #post(body: string, timeoutMs: number): Promise<JsonHttpOutcome> {
-    const outcome = await requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { url: this.#url, body })
+    const outcome = await requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { ...this.#endpoint, body })
     if (outcome.kind === 'rate-limited') this.#pausedUntilMs = this.#deps.clock.elapsedMs() + outcome.retryAfterMs
     return outcome
   }
