@@ -20,7 +20,7 @@ import { recordedStates } from '#proofs/olderStates'
 import { createTracing } from '#simulation/trace/tracing'
 import { countNodes } from '#state/nodeRow'
 import { witnessState } from '#state/witnessState'
-import { openForeignChainReader } from '#store/chainTables'
+import { openChainKv, openForeignChainReader } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import { openForeignProofsReader } from '#store/proofsTables'
@@ -29,6 +29,7 @@ import { dice } from '#test/harness/dice'
 import { startCli } from '#test/harness/process/cliProcess'
 import { decodeHeader, hashHeader } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
+import { putHeads, readHeadsSequence } from '../../src/blockchain/chainStore.ts'
 import { divideCache, usualCacheBytes } from '../../src/node/memory/cacheBudget.ts'
 import type { ExecutionWitness } from '../../src/rpc/tracePorts.ts'
 import { createDenimChain, type DenimChain } from '../denim/chain.ts'
@@ -68,10 +69,22 @@ function sizes(datadir: string, proofs: KvReader): Readonly<Record<string, numbe
   }
 }
 
-/** Returns a view of the chain with its recorded proofs, on snapshots of its own. */
-function viewOf(config: RollupConfig, chain: SnapshotSource, proofs: SnapshotSource): ExecutionView {
+/** Finalizes the head, and prunes the chain behind it: no state is pruned from the finalized block on, and an import finalizes none. */
+async function pruneChain(deps: Parameters<typeof pruneDatabase>[0], datadir: string): Promise<void> {
+  {
+    await using kv = openChainKv(join(datadir, 'chain'))
+    kv.write((tx) => {
+      const head = readHead(tx)
+      if (head) putHeads(tx, { unsafe: head, safe: head, finalized: head }, readHeadsSequence(tx) + 1)
+    })
+  }
+  const { oldestState, head } = await pruneDatabase(deps, datadir, { blocks: keptBlocks })
+  if (oldestState !== head - keptBlocks) throw new Error(`the chain still has the state of block ${oldestState}`)
+}
+
+/** Returns a function that returns a view of the chain with its recorded proofs: the same one each time, as in a node whose head stays. */
+function viewsOf(config: RollupConfig, chain: SnapshotSource, proofs: SnapshotSource): () => ExecutionView {
   const reader = new SharedSnapshot(chain.snapshot())
-  reader.retire()
   const recorded = reader.attach(proofs.snapshot())
   const head = readHead(reader)
   if (head === undefined) throw new Error('no head')
@@ -83,7 +96,10 @@ function viewOf(config: RollupConfig, chain: SnapshotSource, proofs: SnapshotSou
   })
   const view = createChainView(reader, config, record, () => undefined, { older })
   if (view === undefined) throw new Error('the record is older than the snapshot')
-  return view
+  return () => {
+    reader.enter()
+    return view
+  }
 }
 
 /** Executes a block on its witness alone. @returns its hash */
@@ -111,9 +127,10 @@ function executed(config: RollupConfig, view: ExecutionView, hash: Hash, { state
 async function witnessTimes(config: RollupConfig, datadir: string, blocks: number): Promise<number[]> {
   await using chain = openForeignChainReader(join(datadir, 'chain'))
   await using proofs = openForeignProofsReader(join(datadir, 'proofs'))
-  using view = viewOf(config, chain, proofs)
+  const viewNow = viewsOf(config, chain, proofs)
+  using view = viewNow()
   const deps = {
-    execution: { view: () => viewOf(config, chain, proofs) },
+    execution: { view: viewNow },
     evm: createWasmEvm(),
     traced: createTracedWasmEvm(),
     config,
@@ -158,7 +175,7 @@ async function measure(folder: string, { blocks = 2_000, rounds = 3, dir = folde
   await using proofs = openForeignProofsReader(join(datadir, 'proofs'))
   using reader = proofs.snapshot()
   const facts = sizes(datadir, reader)
-  await pruneDatabase(deps, datadir, { blocks: keptBlocks })
+  await pruneChain(deps, datadir)
   const ratios = times.with.map((seconds, i) => seconds / (times.without[i] ?? seconds))
   const rate = (seconds: number): number => blocks / seconds
   return [

@@ -118,6 +118,11 @@ const add = (table: TableSpec, at: number) => (tx: KvWriter) => {
   const { key, value } = rowIn(tx, table)
   tx.put(table.id, flipped(key, at), value)
 }
+/** Makes a change of a row name its deletion, of which the index has no mark. */
+const nameDeletion = (tx: KvWriter): void => {
+  const { key, value } = rowsOf(tx, tables.changes).find((row) => row.value[0] === 2) ?? expect.fail()
+  tx.put(tables.changes.id, key, Uint8Array.of(3, ...value.subarray(1)))
+}
 const asSchema5 = (tx: KvWriter): void => indexAsSchema5(tx, head)
 /** A damage, the table that has it, and the change that makes it. */
 type Damage = readonly [string, string, (tx: KvWriter) => void]
@@ -171,6 +176,7 @@ const damages: readonly Damage[] = [
   ['a position beyond the end of a block', 'txByHash', add(tables.txByHash, 31)],
   ['a flipped byte in the previous value of an account', 'changes', flipIn(tables.changes, isChangeOf(tables.accounts), 3)],
   ['a flipped byte in the previous value of a slot', 'changes', flipIn(tables.changes, isChangeOf(tables.storage))],
+  ['a previous value that names a deletion', 'changes', nameDeletion],
   ['a missing previous value of an account', 'changes', remove(tables.changes, isChangeOf(tables.accounts))],
   ['a missing previous value of a slot', 'changes', remove(tables.changes, isChangeOf(tables.storage))],
   ['an extra previous value', 'changes', add(tables.changes, 8)],

@@ -37,7 +37,7 @@ export function firstCopied(chain: KvReader): number {
 /** Returns the changed values of a block, and those that it deleted. */
 function changedValues(chain: KvReader, number: number): Pick<BlockChanges, 'values' | 'deleted'> {
   const values = [...changesOf(chain, number)]
-  const deleted = values.filter((row) => row.before !== undefined && isMarkedDeleted(chain, row, number))
+  const deleted = values.filter((row) => row.before !== undefined && (row.isDeleted ?? isMarkedDeleted(chain, row, number)))
   return { values, deleted }
 }
 

@@ -1,4 +1,4 @@
-import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { digestOf, dropDeletion, markDeleted } from '#state/changeIndex'
 import type { RowChange } from '#state/history'
@@ -45,7 +45,7 @@ function putBlock(tx: KvWriter, changes: BlockChanges, side: 'up' | 'down', posi
 function dropChanges(tx: KvWriter, number: number): void {
   const key = u64Bytes(number)
   const values = tx.get(proofsTables.values.id, key)
-  if (values) for (const { table, key: row } of valuesIn(values)) dropDeletion(tx, concatBytes(Uint8Array.of(table), row), key)
+  if (values) for (const row of valuesIn(values)) dropDeletion(tx, row, key)
   tx.delete(proofsTables.values.id, key)
   tx.delete(proofsTables.nodeHistory.id, blockRowKey(number))
 }
@@ -93,15 +93,15 @@ const mergedKey = new TextEncoder().encode('proofs.merged')
 /**
  * Removes rows of the indices that larger runs have replaced. Reads of a region find the larger ones, those of an older region do not, so only rows inside of
  * one region are removed.
- * @param final last block that will not be dropped
+ * @param upTo last block of the largest of those runs
  * @param hasTime called after each block; false ends the work until the next call
  */
-export function dropMerged(tx: KvWriter, final: number, hasTime: () => boolean): void {
+export function dropMerged(tx: KvWriter, upTo: number, hasTime: () => boolean): void {
   const before = readMerged(tx)
   let number = before
   for (const { first, last, base } of readRegions(tx)) {
     if (base !== undefined || last < first) continue
-    for (let next = Math.max(number + 1, first); next <= Math.min(final, last); next++) {
+    for (let next = Math.max(number + 1, first); next <= Math.min(upTo, last); next++) {
       if (number > before && !hasTime()) break
       for (const { up } of Object.values(indices)) up.dropMerged(tx, next, first)
       number = next

@@ -105,6 +105,24 @@ describe('proofs/recorder', () => {
     expect(check()).toEqual([12, 14])
   })
 
+  it('records the deletions in blocks that schema 7 wrote', () => {
+    const marksOf = (schema: 7 | 8): Uint8Array[] => {
+      const { chain, kv, append, settle, check } = start(10)
+      settle()
+      append(40)
+      chain.kv.write((tx) => {
+        for (const { key, value } of [...tx.range(tables.changes.id, {})])
+          if (schema === 7 && (value[0] ?? 0) > 1) tx.put(tables.changes.id, key, Uint8Array.of(1, ...value.subarray(1)))
+      })
+      settle()
+      expect(check()).toEqual([0, 40])
+      using proofs = kv.snapshot()
+      return [...proofs.keys(tables.historyIndex.id, { from: Uint8Array.of(0x60), to: Uint8Array.of(0x61) })]
+    }
+    expect(marksOf(7).length).toBeGreaterThan(0)
+    expect(marksOf(8)).toEqual(marksOf(7))
+  })
+
   it('computes older states from values, up to the oldest that the chain has', () => {
     const { chain, kv, append, settle, check } = start(3)
     append(60)

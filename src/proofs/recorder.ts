@@ -1,4 +1,4 @@
-import { readCanonicalHash, readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
+import { readCanonicalHash, readGenesisId, readHead } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -188,12 +188,12 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
   for (let number = (readRegions(tx).at(-1)?.last ?? head.number) + 1; number <= head.number; number++) {
     const changes = copiedChanges(chain, number)
     addNewer(tx, changes)
+    dropMerged(tx, number, hasTime)
     recorded++
     nodes += changes.nodes ? countNodes(changes.nodes) : 0
     nodeBytes += changes.nodes?.length ?? 0
     if (!hasTime()) break
   }
-  dropMerged(tx, readHeads(chain)?.finalized.number ?? 0, hasTime)
   return done()
 }
 

@@ -6,7 +6,7 @@ import type { Recorder, RecorderStep } from './recorder.ts'
 import { acceptRequest } from './wanted.ts'
 
 /** Time in which a step begins further blocks. */
-const stepMs = 50
+const stepMs = 200
 /** Pause without work: a committed block is recorded after this time at the latest. */
 const idleMs = 200
 /** Pause after a full disk. */

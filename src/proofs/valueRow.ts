@@ -1,6 +1,6 @@
 import { compareBytes, u32At } from '#lib/bytes'
 import type { RowChange } from '#state/history'
-import { accountsTable, decodeBefore, encodeBefore, storageTable } from '#state/rows'
+import { accountsTable, beforeBytes, decodeBefore, putBefore, storageTable } from '#state/rows'
 import { proofsFault } from './faults.ts'
 
 /*
@@ -30,9 +30,8 @@ function grouped(changes: readonly RowChange[]): Group[] {
 /** Encodes the changes of a block. @param changes ascending by table and key */
 export function encodeValues(changes: readonly RowChange[]): Uint8Array {
   const groups = grouped(changes)
-  const values = changes.map(({ before }) => encodeBefore(before))
   const head = headBytes + entryBytes * (groups.length + changes.length)
-  const row = new Uint8Array(values.reduce((sum, { length }) => sum + length, head))
+  const row = new Uint8Array(changes.reduce((sum, { before }) => sum + beforeBytes(before), head))
   const view = new DataView(row.buffer)
   view.setUint32(0, groups.length)
   let at = headBytes
@@ -47,11 +46,10 @@ export function encodeValues(changes: readonly RowChange[]): Uint8Array {
     put(group.key, rows)
   }
   let end = head
-  for (const [i, { key }] of changes.entries()) {
-    const value = values[i] as Uint8Array
-    row.set(value, end)
-    end += value.length
-    put(key.subarray(key.length - keyBytes), end)
+  for (const { key, before } of changes) {
+    putBefore(row, end, before)
+    end += beforeBytes(before)
+    put(key.length === keyBytes ? key : key.subarray(-keyBytes), end)
   }
   return row
 }
@@ -115,7 +113,7 @@ function requireWhole(row: Uint8Array): void {
     throw proofsFault('PROOFS_ROW_DAMAGED', { reason: `its ${row.length} bytes are not those of its entries` })
 }
 
-/** Returns a copy of the value before the block, as `encodeBefore` encodes it; undefined when the block did not change the row. */
+/** Returns a copy of the value before the block, as `putBefore` encodes it; undefined when the block did not change the row. */
 export function valueIn(row: Uint8Array, table: number, key: Uint8Array): Uint8Array | undefined {
   const parts = new Parts(row)
   const groupKey = table === storageTable ? key.subarray(0, keyBytes) : accountsGroup

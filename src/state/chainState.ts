@@ -22,7 +22,7 @@ import {
   changeKey,
   changesTable,
   codeTable,
-  encodeBefore,
+  encodeChange,
   latestRows,
   nodeRow,
   readMark,
@@ -128,8 +128,9 @@ class RowWriter {
       this.#nodes?.add(table, key, before, after)
       return
     }
-    this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeBefore(before))
-    this.#changed?.add(this.#tx, { table, key }, before !== undefined && after === undefined)
+    const isDeleted = before !== undefined && after === undefined
+    this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeChange(before, isDeleted))
+    this.#changed?.add(this.#tx, { table, key }, isDeleted)
   }
 }
 

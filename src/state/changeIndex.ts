@@ -21,12 +21,18 @@ export function digestOf(key: Uint8Array): number {
   return key.length > 32 ? (digest + Math.imul(u32At(key, 32), 0x9e3779b1)) >>> 0 : digest
 }
 
-const deletionKey = (place: Uint8Array, number: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(kinds.deletion), place, number)
+/** @param number of a block, u64 */
+function deletionKey({ table: rowTable, key }: RowPlace, number: Uint8Array): Uint8Array {
+  const out = new Uint8Array(key.length + 10)
+  out[0] = kinds.deletion
+  out[1] = rowTable
+  out.set(key, 2)
+  out.set(number, key.length + 2)
+  return out
+}
 
 /** A row of an account or a slot. */
 export type RowPlace = { readonly table: number; readonly key: Uint8Array }
-
-const placeOf = (row: RowPlace): Uint8Array => concatBytes(Uint8Array.of(row.table), row.key)
 
 /** Rows that one block changes, collected to be written as its run. */
 export class ChangedRows {
@@ -51,7 +57,7 @@ export class ChangedRows {
 
 /** Marks that a block deleted a row. */
 export function markDeleted(tx: KvWriter, row: RowPlace, number: number): void {
-  tx.put(table, deletionKey(placeOf(row), u64Bytes(number)), nothing)
+  tx.put(table, deletionKey(row, u64Bytes(number)), nothing)
 }
 
 /**
@@ -65,7 +71,7 @@ export function damagedSlices(reader: KvReader, number: number, rows: readonly R
 
 /** Tells whether a block has a mark that it deleted a row. */
 export function isMarkedDeleted(reader: KvReader, row: RowPlace, number: number): boolean {
-  return reader.look(table, deletionKey(placeOf(row), u64Bytes(number)), () => true) ?? false
+  return reader.look(table, deletionKey(row, u64Bytes(number)), () => true) ?? false
 }
 
 /** Tells whether a row of the index with a key like this may exist. @param head the last block */
@@ -81,12 +87,12 @@ export const firstRunKey: Uint8Array = Uint8Array.of(kinds.run)
 /** Removes a block that is unwound. @param rows that it changed */
 export function dropChangedRows(tx: KvWriter, number: number, rows: readonly RowPlace[]): void {
   runs.drop(tx, number)
-  for (const row of rows) dropDeletion(tx, placeOf(row), u64Bytes(number))
+  for (const row of rows) dropDeletion(tx, row, u64Bytes(number))
 }
 
-/** Removes the mark that a block deleted a row, if there is one. @param place table id u8 ++ key @param number of the block, u64 */
-export function dropDeletion(tx: KvWriter, place: Uint8Array, number: Uint8Array): void {
-  const key = deletionKey(place, number)
+/** Removes the mark that a block deleted a row, if there is one. @param number of the block, u64 */
+export function dropDeletion(tx: KvWriter, row: RowPlace, number: Uint8Array): void {
+  const key = deletionKey(row, number)
   if (tx.look(table, key, () => true)) tx.delete(table, key)
 }
 

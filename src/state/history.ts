@@ -4,7 +4,7 @@ import type { KvReader, KvWriter } from '#store/ports'
 import { deletedKeys, type FoundChange, firstChangeFrom } from './changeIndex.ts'
 import type { HistoryCache, RowSpan } from './historyCache.ts'
 import { imagesAfter, nodeDigest, rowBefore } from './nodeHistory.ts'
-import { changeKey, changesTable, decodeBefore, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
+import { changeKey, changesTable, decodeBefore, historyIndexTable, isDeletion, readMark, type StateRows, writeMark } from './rows.ts'
 
 /** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
 const chunkBytes = 64 * 8
@@ -26,13 +26,18 @@ function firstAbove(chunk: Uint8Array, number: number): number | undefined {
   return 8 * low < chunk.length ? numberAt(chunk, 8 * low) : undefined
 }
 
-/** A row that a block changed, with its previous value. */
-export type RowChange = { readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }
+/** A row that a block changed, with its previous value. `isDeleted`: as of `isDeletion`. */
+export type RowChange = {
+  readonly table: number
+  readonly key: Uint8Array
+  readonly before: Uint8Array | undefined
+  readonly isDeleted?: boolean | undefined
+}
 
 /** Iterates over the changes of a block. */
 export function* changesOf(reader: KvReader, number: number): Generator<RowChange> {
   for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
-    yield { table: key[8] ?? 0, key: key.subarray(9), before: decodeBefore(value) }
+    yield { table: key[8] ?? 0, key: key.subarray(9), before: decodeBefore(value), isDeleted: isDeletion(value) }
   }
 }
 

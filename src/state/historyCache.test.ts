@@ -3,7 +3,7 @@ import { u64Bytes } from '#lib/bytes'
 import { CacheSet } from '#lib/caches'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { createHistoryCaches, HistoryCache, type RowSpan } from './historyCache.ts'
-import { accountsTable, changeKey, changesTable, encodeBefore } from './rows.ts'
+import { accountsTable, changeKey, changesTable, encodeChange } from './rows.ts'
 
 /** Reads of one state after which the next block's changes are loaded. */
 const readsBeforeLoading = 256
@@ -63,7 +63,7 @@ it('state/historyCache: reads each value of a row once, in whatever order its bl
 it('state/historyCache: loads the changes of a block after many reads, unless they take more than half of the bytes for them', () => {
   const kv = createMemoryKv()
   kv.write((tx) => {
-    for (let i = 0; i < 20; i++) tx.put(changesTable, changeKey(8, accountsTable, u64Bytes(i)), encodeBefore(u64Bytes(i)))
+    for (let i = 0; i < 20; i++) tx.put(changesTable, changeKey(8, accountsTable, u64Bytes(i)), encodeChange(u64Bytes(i), false))
   })
   using reader = kv.snapshot()
   const loadedWith = (bytes: number, share = 1): boolean => {

@@ -89,9 +89,13 @@ class UndoCheck {
       this.#differs(tables.historyIndex, key, `the rows that blocks up to ${number} changed`, 'other rows')
     }
     const after = new HistoricalRows(this.#reader, number, readMark(this.#reader, 'head') ?? number, new HistoryCache())
-    for (const { table, key, before } of changes) {
-      if (before === undefined || isMarkedDeleted(this.#reader, { table, key }, number) || after.get(table, key) !== undefined) continue
-      this.#differs(tables.historyIndex, changeKey(number, table, key), `a mark that block ${number} deleted the row`, 'none')
+    for (const { table, key, before, isDeleted } of changes) {
+      const isMarked = isMarkedDeleted(this.#reader, { table, key }, number)
+      if (before === undefined) continue
+      const at = changeKey(number, table, key)
+      if ((isDeleted ?? isMarked) !== isMarked) this.#differs(tables.changes, at, isMarked ? 'a deletion' : 'no deletion', 'another change')
+      if (isMarked || after.get(table, key) !== undefined) continue
+      this.#differs(tables.historyIndex, at, `a mark that block ${number} deleted the row`, 'none')
     }
   }
 

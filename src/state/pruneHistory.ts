@@ -54,7 +54,7 @@ function pruneValues(tx: KvWriter, last: number, hasTime: () => boolean): boolea
     for (const key of keys) {
       tx.delete(changesTable, key)
       const [place, number] = [key.subarray(8), key.subarray(0, 8)]
-      if (u64FromBytes(number) > withoutRuns) dropDeletion(tx, place, number)
+      if (u64FromBytes(number) > withoutRuns) dropDeletion(tx, { table: place[0] ?? 0, key: place.subarray(1) }, number)
       else unindex(tx, place, number)
     }
     const newest = keys.at(-1)

@@ -32,18 +32,36 @@ export function changeKey(number: number, table: number, key: Uint8Array): Uint8
 }
 
 const absent = Uint8Array.of(0)
-const present = 1
+/** First byte of a previous value. Schema 7 has no byte for deleted rows; proofs have neither. */
+const [present, replaced, deleted] = [1, 2, 3]
 
-export function encodeBefore(before: Uint8Array | undefined): Uint8Array {
+/** Encodes the change of a row by a block. @param isDeleted whether `changeIndex.ts` has a mark that the block deleted the row */
+export function encodeChange(before: Uint8Array | undefined, isDeleted: boolean): Uint8Array {
   if (before === undefined) return absent
-  const change = new Uint8Array(1 + before.length)
-  change[0] = present
-  change.set(before, 1)
+  const change = new Uint8Array(beforeBytes(before))
+  putBefore(change, 0, before)
+  change[0] = isDeleted ? deleted : replaced
   return change
 }
 
+/** Returns whether a change has a mark that its block deleted the row; undefined: schema 7 wrote it. */
+export function isDeletion(change: Uint8Array): boolean | undefined {
+  return change[0] === present ? undefined : change[0] === deleted
+}
+
+/** Returns the size of an encoded previous value. */
+export const beforeBytes = (before: Uint8Array | undefined): number => 1 + (before?.length ?? 0)
+
+/** Encodes a previous value in place. @param out zeros */
+export function putBefore(out: Uint8Array, at: number, before: Uint8Array | undefined): void {
+  if (before === undefined) return
+  out[at] = present
+  out.set(before, at + 1)
+}
+
 export function decodeBefore(change: Uint8Array): Uint8Array | undefined {
-  return change[0] === present ? change.subarray(1) : undefined
+  const first = change[0]
+  return first === replaced || first === present || first === deleted ? change.subarray(1) : undefined
 }
 
 const encoder = new TextEncoder()

@@ -20,7 +20,15 @@ const rowsAtOnce = 64
 /** Entries in memory: digest × 2^16 + block - first block. */
 type Entries = Float64Array
 
-const runOf = (digests: readonly number[]): Entries => Float64Array.from(digests, (digest) => digest * offsets).sort()
+function runOf(digests: readonly number[]): Entries {
+  const entries = new Float64Array(digests.length)
+  let isSorted = true
+  for (let i = 0; i < digests.length; i++) {
+    entries[i] = (digests[i] as number) * offsets
+    isSorted &&= i === 0 || (digests[i - 1] as number) <= (digests[i] as number)
+  }
+  return isSorted ? entries : entries.sort()
+}
 
 /** Slices of a run that are merged with one block: from `slice`, `count` of them. */
 type Step = { readonly level: number; readonly first: number; readonly slice: number; readonly count: number }
@@ -255,14 +263,12 @@ export class RunIndex {
 
   /** Iterates over the slices of a step, merged from the runs below. */
   *#merged(reader: KvReader, { level, first, slice, count }: Step): Generator<{ readonly key: Uint8Array; readonly entries: Entries }> {
-    const all: number[] = []
+    const all = new EntryList()
     for (const key of this.#sources({ level, first, slice, count })) {
       const offset = u64FromBytes(key.subarray(1, 9)) - first
-      reader.look(this.#table, key, (row) => {
-        for (const entry of decoded(row)) all.push(entry + offset)
-      })
+      reader.look(this.#table, key, (row) => all.add(row, offset))
     }
-    const sorted = Float64Array.from(all).sort()
+    const sorted = all.entries().sort()
     let from = 0
     for (let to = slice; to < slice + count; to++) {
       const end = lowerBound(sorted, (2 ** 32 * offsets * (to + 1)) / this.#slices(level))
@@ -284,6 +290,32 @@ export class RunIndex {
   }
 }
 
+/** Entries of several rows. */
+class EntryList {
+  #entries = new Float64Array(4_096)
+  #length = 0
+
+  /** Adds the whole entries of a row. @param offset added to their blocks */
+  add(row: Uint8Array, offset: number): void {
+    const count = Math.floor(row.length / entryBytes)
+    while (this.#length + count > this.#entries.length) {
+      const larger = new Float64Array(2 * this.#entries.length)
+      larger.set(this.#entries)
+      this.#entries = larger
+    }
+    const view = new DataView(row.buffer, row.byteOffset, row.length)
+    for (let i = 0; i < count; i++) {
+      this.#entries[this.#length + i] = view.getUint32(entryBytes * i) * offsets + view.getUint16(entryBytes * i + 4) + offset
+    }
+    this.#length += count
+  }
+
+  /** Returns the entries, which share the memory of this list. */
+  entries(): Entries {
+    return this.#entries.subarray(0, this.#length)
+  }
+}
+
 function lowerBound(sorted: Float64Array, entry: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -296,10 +328,9 @@ function lowerBound(sorted: Float64Array, entry: number): number {
 
 /** Decodes the whole entries of a row. */
 function decoded(row: Uint8Array): Entries {
-  const entries = new Float64Array(Math.floor(row.length / entryBytes))
-  const view = new DataView(row.buffer, row.byteOffset, row.length)
-  for (let i = 0; i < entries.length; i++) entries[i] = view.getUint32(entryBytes * i) * offsets + view.getUint16(entryBytes * i + 4)
-  return entries
+  const list = new EntryList()
+  list.add(row, 0)
+  return list.entries()
 }
 
 /** Returns the first `limit` offsets of a digest in a slice, from `from` on, in the order that `sign` names. */

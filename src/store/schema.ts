@@ -18,7 +18,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 7,
+  version: 8,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -33,6 +33,8 @@ export const chainSchema: Schema = {
     { to: 6, name: 'index of changed rows in runs', run: (): void => {} },
     // new blocks have shorter rows of trie nodes; older rows stay unchanged and are still read
     { to: 7, name: 'short rows of trie nodes', run: (): void => {} },
+    // changes by new blocks name deletions; older rows stay unchanged and are still read
+    { to: 8, name: 'deletions in changes', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */

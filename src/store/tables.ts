@@ -71,7 +71,8 @@ export const tables = {
     id: 13,
     name: 'changes',
     key: 'number u64 ++ table id u8 ++ key',
-    value: '0x00: no row before the block; 0x01 ++ the value before the block',
+    value:
+      '0x00: no row before the block; 0x02, or 0x03 when the block deleted the row, ++ the value before the block; schema 7: 0x01 ++ the value',
     doc: 'previous values that each block replaced in accounts and storage: for undo, and for the state at any retained block; blocks written by schema 3 also have those of accountNodes and storageNodes',
   },
   historyIndex: {

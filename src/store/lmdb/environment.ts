@@ -47,17 +47,16 @@ export class Tables {
     return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
-  *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
-    const rows = this.of(id).getRange(rangeOptions(range, transaction))
-    for (const { key, value } of this.#walk(rows)) yield { key: plain(key), value: plain(value) }
+  range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
+    return this.#walk(this.of(id).getRange(rangeOptions(range, transaction)), plainRow)
   }
 
-  *keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    for (const key of this.#walk(this.of(id).getKeys(rangeOptions(range, transaction)))) yield plain(key)
+  keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
+    return this.#walk(this.of(id).getKeys(rangeOptions(range, transaction)), plain)
   }
 
   /** Iterates and converts errors of the database; exceptions that the caller throws during the iteration are not converted. */
-  *#walk<T>(items: Iterable<T>): Generator<T> {
+  *#walk<T, U>(items: Iterable<T>, convert: (item: T) => U): Generator<U> {
     const walk = items[Symbol.iterator]()
     try {
       for (;;) {
@@ -68,7 +67,7 @@ export class Tables {
           throw this.#failure(error)
         }
         if (next.done) return
-        yield next.value
+        yield convert(next.value)
       }
     } finally {
       walk.return?.()
@@ -89,6 +88,7 @@ function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction
 
 /** Returns the same bytes as a plain Uint8Array. Only the caller owns them. */
 const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+const plainRow = ({ key, value }: Row): Row => ({ key: plain(key), value: plain(value) })
 
 export class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
