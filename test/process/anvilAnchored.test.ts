@@ -63,7 +63,10 @@ it('node: an anchored start takes the finalized block when a proposal on L1 has 
     const l1Urls = [rpcUrl, rpcUrl.replace('127.0.0.1', 'localhost')]
     const trust = createSnapshotTrust(io, { config, required: 'attested', l1Urls, l2Url: served.url, contracts })
     const { signal } = new AbortController()
-    return startAnchored({ ...io, fetch: finalizedEarlier, signal }, { config: chain.config, datadir, trust, stateUrls: [served.url], l2Url: served.url })
+    return startAnchored(
+      { ...io, fetch: finalizedEarlier, signal },
+      { config: chain.config, datadir, trust, stateUrls: [served.url], l2Url: served.url },
+    )
   }
   for (const each of [l1, other]) for (let i = 0; i < 6; i++) await each.mine()
 

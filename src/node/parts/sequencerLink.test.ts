@@ -63,9 +63,9 @@ it('node/parts/sequencerLink: sends the bytes unchanged, returns the hash, and a
 })
 
 it('node/parts/sequencerLink: sends user and password of the URL as a header', async () => {
-  const sent: [string, string | undefined][] = []
+  const sent: [string, string | null][] = []
   const recording: Fetch = async (url, init) => {
-    sent.push([String(url), (init?.headers as Record<string, string>)['authorization']])
+    sent.push([String(url), new Headers(init?.headers).get('authorization')])
     return new Response(JSON.stringify({ result: hash }))
   }
   const deps = { fetch: recording, clock: systemClock, random: () => 1, log: silentLog, pool: undefined }
