@@ -3,8 +3,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { type Client, gaps, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { inspect, parseArgs } from 'node:util'
+import { type Client, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { missingBlocks, partition } from './p2p/gaps.ts'
 import { opNodesIn } from './p2p/theirs.ts'
 
 const { values } = parseArgs({
@@ -33,7 +34,7 @@ const interop = found.flatMap((theirs): Case[] => {
     [`${theirs.name} with a narrow mesh`, (folder: string) => outsideOfMesh(folder, theirs)],
   ]
 })
-const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop]
+const cases: readonly Case[] = [['missing blocks', missingBlocks], ['a partition', (folder) => partition(folder, partitionMs)], ...interop]
 
 let [passed, failed] = [0, 0]
 for (const [name, run] of cases) {
@@ -47,7 +48,7 @@ for (const [name, run] of cases) {
     },
     (error: unknown) => {
       failed++
-      return `FAILED: ${error instanceof Error ? error.stack : error} (${folder})`
+      return `FAILED: ${inspect(error)} (${folder})`
     },
   )
   if (!values.keep && !outcome.startsWith('FAILED')) rmSync(folder, { recursive: true, force: true })

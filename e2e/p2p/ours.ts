@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { type Log, silentLog } from '../../src/lib/log.ts'
 import { startNode } from '../../src/node/node.ts'
 import { freePort } from '../devnet/process.ts'
-import { createNodeProcess, type NodeProcess } from '../nodeProcess.ts'
+import { createNodeProcess, type NodeProcess, type Served } from '../nodeProcess.ts'
 import type { PeerChain } from './chain.ts'
 import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
 
@@ -22,11 +22,12 @@ export async function startEngine(chain: PeerChain, name: string): Promise<NodeP
   return node
 }
 
-/** Starts a verifying node with peers, as a process. */
+/** Starts a verifying node with peers, as a process. @param more further ports that it serves */
 export async function startOurs(
   chain: PeerChain,
   name: string,
   { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+  more: readonly Served[] = [],
 ): Promise<Participant & { readonly node: NodeProcess }> {
   const port = await freePort()
   const node = await createNodeProcess({
@@ -40,7 +41,7 @@ export async function startOurs(
       ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
       ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
     ],
-    serves: ['http', 'rollup', 'metrics'],
+    serves: ['http', 'rollup', 'metrics', ...more],
   })
   node.spawn()
   await node.up()
@@ -60,10 +61,14 @@ export async function startOurs(
 
 const anyPort = { host: '127.0.0.1', port: 0 }
 
-/** Starts a sequencer in this process, which signs with the key that L1 names. */
-export async function startOurSequencer(chain: PeerChain, name: string): Promise<Participant> {
+/** Starts a sequencer in this process, which signs with the key that L1 names. `url`: of its JSON-RPC. */
+export async function startOurSequencer(
+  chain: PeerChain,
+  name: string,
+  log: Log = silentLog,
+): Promise<Participant & { readonly url: string }> {
   const node = await startNode(
-    { clock: systemClock, random: Math.random, fetch, log: silentLog },
+    { clock: systemClock, random: Math.random, fetch, log },
     {
       ...{ mode: 'all', config: chain.config, genesis: chain.genesis, version: 'e2e', datadir: join(chain.folder, name) },
       l1: { rpcUrls: [chain.l1Url], beaconUrls: [chain.l1Url], pollMs: 500, slotSec: chain.slotSec },
@@ -80,7 +85,7 @@ export async function startOurSequencer(chain: PeerChain, name: string): Promise
   const { http = '', rollup = '', metrics = '' } = node.urls
   const { peerId, enr, tcpPort } = node.peers() ?? { peerId: '', enr: '', tcpPort: 0 }
   return {
-    ...{ name, kind: 'ours', peerId, enr, port: tcpPort },
+    ...{ name, kind: 'ours', peerId, enr, port: tcpPort, url: http },
     address: `/ip4/127.0.0.1/tcp/${tcpPort}/p2p/${peerId}`,
     unsafeHead: () => unsafeHeadAt(rollup),
     hashAt: (number) => hashFrom(http, number),
