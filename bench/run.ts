@@ -37,6 +37,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   follow: () => import('./follow.ts'),
   frames: () => import('./frames.ts'),
   gossip: () => import('./gossip.ts'),
+  gossipAttack: () => import('./gossip/underAttack.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
   pipeline: () => import('./importHttp/pipeline.ts'),
   pool: () => import('./pool.ts'),
