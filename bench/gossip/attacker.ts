@@ -1,7 +1,6 @@
 // node bench/gossip/attacker.ts MULTIADDR CHAIN: floods a node with 5,000 messages a second: for a second each garbage, different blocks without a valid
 // signature, one such block again and again; 10 MiB of zeros once a second. It connects anew, with another identity, when the node closes its connection.
-// Runs until it is ended.
-import { setPriority } from 'node:os'
+// Runs until it is ended; prints the number of messages sent so far, once a second.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Attacker, connectAttacker, frameOf, message, zerosBlock } from '#test/harness/p2p/attacker'
 import { encodeSnappyBlock } from '../../src/p2p/protocol/snappyBlock.ts'
@@ -11,8 +10,6 @@ const [victim = '', chain = ''] = process.argv.slice(2)
 const topics = blocksTopics(Number(chain))
 const topic = blocksTopic(Number(chain), 3)
 const [perSec, frameMs] = [5_000, 10]
-// attackers run on machines of their own
-setPriority(19)
 
 const unsigned = new Uint8Array(1_000)
 new DataView(unsigned.buffer).setBigUint64(65 + 32 + 428, BigInt(Math.floor(Date.now() / 1_000)), true)
@@ -37,7 +34,7 @@ async function attack(attacker: Attacker): Promise<void> {
   }
 }
 
-process.stdout.write('started\n')
+setInterval(() => process.stdout.write(`${sent}\n`), 1_000)
 for (let turn = 0; ; turn++) {
   // an address of the machine each, so that the bound of connections per second does not end the attack
   await using attacker = await connectAttacker(victim, topics, `127.0.1.${1 + (turn % 200)}`).catch(() => undefined)
