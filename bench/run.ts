@@ -38,6 +38,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   follow: () => import('./follow.ts'),
   frames: () => import('./frames.ts'),
   gossip: () => import('./gossip.ts'),
+  gossipAttack: () => import('./gossip/underAttack.ts'),
   importHttp: () => import('./importHttp/measure.ts'),
   operator: () => import('./operator.ts'),
   page: () => import('./page.ts'),

@@ -3,10 +3,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { type Client, gaps, mesh, outsideOfMesh } from './p2p/cases.ts'
+import { inspect, parseArgs } from 'node:util'
+import { type Client, mesh, outsideOfMesh } from './p2p/cases.ts'
 import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
 import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
+import { missingBlocks, partition } from './p2p/gaps.ts'
 import { opNodesIn } from './p2p/theirs.ts'
 
 const { values } = parseArgs({
@@ -41,7 +42,13 @@ const execution = geths.map((geth): Case => [`execution network with ${geth.name
 const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).map(
   (name): Case => [`discovery judged by ${name}`, () => discoverySuite(join(values.peers, name))],
 )
-const cases: readonly Case[] = [['missing blocks', (folder) => gaps(folder, partitionMs)], ...interop, ...execution, ...suites]
+const cases: readonly Case[] = [
+  ['missing blocks', missingBlocks],
+  ['a partition', (folder) => partition(folder, partitionMs)],
+  ...interop,
+  ...execution,
+  ...suites,
+]
 
 let [passed, failed] = [0, 0]
 for (const [name, run] of cases) {
@@ -55,7 +62,7 @@ for (const [name, run] of cases) {
     },
     (error: unknown) => {
       failed++
-      return `FAILED: ${error instanceof Error ? error.stack : error} (${folder})`
+      return `FAILED: ${inspect(error)} (${folder})`
     },
   )
   if (!values.keep && !outcome.startsWith('FAILED')) rmSync(folder, { recursive: true, force: true })

@@ -48,12 +48,12 @@ const [l1ChainId, chainId, slotSec] = [90_900, 90_901, 2]
 export async function startPeerChain(
   folder: string,
   forks: ForkOffsets,
-  { ageSec = headStartSec, blockTimeSec = 1 } = {},
+  { ageSec = headStartSec, blockTimeSec = 1, accounts: accountCount = 6 } = {},
 ): Promise<PeerChain> {
   await using parts = new AsyncDisposableStack()
   mkdirSync(folder, { recursive: true })
   const key = keccak256(new TextEncoder().encode(folder))
-  const { accounts, roles } = devnetAccounts(testMnemonic, 6)
+  const { accounts, roles } = devnetAccounts(testMnemonic, accountCount)
   const options = {
     ...{ chainId, l1ChainId, blockTimeSec, forks },
     accounts: accounts.map(({ address }) => parseAddress(address)),

@@ -137,7 +137,7 @@ const executionPeers = {
 export async function executionNetwork(folder: string, geth: Geth): Promise<string> {
   await using parts = new AsyncDisposableStack()
   const chain = parts.use(await startPeerChain(folder, geth.isOld ? forkSteps.holocene : forkSteps.jovian, { ageSec }))
-  const sequencer = parts.use(await startOurSequencer(chain, 'sequencer', executionPeers))
+  const sequencer = parts.use(await startOurSequencer(chain, 'sequencer', { executionPeers }))
   const { execution, urls } = sequencer
   if (execution === undefined) throw new Error('a sequencer without execution')
   await eventually('the sequencer has the blocks that are due', maxMs, async () => (await sequencer.unsafeHead()).number >= leastBlocks)
@@ -172,10 +172,17 @@ export async function executionNetwork(folder: string, geth: Geth): Promise<stri
   }[]
   const port = await freePort()
   const ours = parts.use(
-    await startOurs(chain, 'verifier', { staticPeers: [sequencer.address], hasDiscovery: false }, [
-      ...['--p2p.execution', 'on', '--p2p.execution.addr', '127.0.0.1', '--p2p.execution.port', String(port)],
-      ...['--p2p.execution.no-discovery', '--p2p.execution.static', theirs.enode],
-    ]),
+    await startOurs(
+      chain,
+      'verifier',
+      { staticPeers: [sequencer.address], hasDiscovery: false },
+      {
+        args: [
+          ...['--p2p.execution', 'on', '--p2p.execution.addr', '127.0.0.1', '--p2p.execution.port', String(port)],
+          ...['--p2p.execution.no-discovery', '--p2p.execution.static', theirs.enode],
+        ],
+      },
+    ),
   )
   await eventually(
     `our node has block ${taken.number}`,

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { type Log, silentLog } from '../../src/lib/log.ts'
 import { type Node, startNode } from '../../src/node/node.ts'
 import type { NodeOptions } from '../../src/node/nodeOptions.ts'
 import { freePort } from '../devnet/process.ts'
-import { createNodeProcess, type NodeProcess } from '../nodeProcess.ts'
+import { createNodeProcess, type NodeProcess, type Served } from '../nodeProcess.ts'
 import type { PeerChain } from './chain.ts'
 import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
 
@@ -23,12 +23,12 @@ export async function startEngine(chain: PeerChain, name: string): Promise<NodeP
   return node
 }
 
-/** Starts a verifying node with peers, as a process. */
+/** Starts a verifying node with peers, as a process. @param more further flags, and ports that it serves */
 export async function startOurs(
   chain: PeerChain,
   name: string,
   { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
-  more: readonly string[] = [],
+  more: { readonly args?: readonly string[]; readonly serves?: readonly Served[] } = {},
 ): Promise<Participant & { readonly node: NodeProcess }> {
   const port = await freePort()
   const node = await createNodeProcess({
@@ -41,9 +41,9 @@ export async function startOurs(
       ...(bootnodes.length > 0 ? ['--p2p.bootnodes', bootnodes.join(',')] : []),
       ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
       ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
-      ...more,
+      ...(more.args ?? []),
     ],
-    serves: ['http', 'rollup', 'metrics'],
+    serves: ['http', 'rollup', 'metrics', ...(more.serves ?? [])],
   })
   node.spawn()
   await node.up()
@@ -67,10 +67,10 @@ const anyPort = { host: '127.0.0.1', port: 0 }
 export async function startOurSequencer(
   chain: PeerChain,
   name: string,
-  executionPeers?: NodeOptions['executionPeers'],
+  { log = silentLog, executionPeers }: { readonly log?: Log; readonly executionPeers?: NodeOptions['executionPeers'] } = {},
 ): Promise<Participant & Pick<Node, 'execution' | 'urls'>> {
   const node = await startNode(
-    { clock: systemClock, random: Math.random, fetch, log: silentLog },
+    { clock: systemClock, random: Math.random, fetch, log },
     {
       ...{ mode: 'all', config: chain.config, genesis: chain.genesis, version: 'e2e', datadir: join(chain.folder, name) },
       l1: { rpcUrls: [chain.l1Url], beaconUrls: [chain.l1Url], pollMs: 500, slotSec: chain.slotSec },

@@ -2,8 +2,14 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type Head = { readonly number: number; readonly hash: string }
 
-/** Scores that a participant gives to a peer. */
-export type PeerView = { readonly peerId: string; readonly score: number; readonly gossipBlocks: boolean; readonly isConnected: boolean }
+/** A peer as a participant sees it. `offences`: invalid messages and penalties for its behaviour or its address, as numbers of the scores. */
+export type PeerView = {
+  readonly peerId: string
+  readonly score: number
+  readonly offences: number
+  readonly gossipBlocks: boolean
+  readonly isConnected: boolean
+}
 
 /** A consensus node of either kind with its execution half. */
 export interface Participant extends AsyncDisposable {
@@ -36,17 +42,30 @@ export type Joining = {
 type PeerJson = {
   readonly connectedness?: number
   readonly gossipBlocks?: boolean
-  readonly scores?: { readonly gossip?: { readonly total?: number } }
+  readonly scores?: {
+    readonly gossip?: {
+      readonly total?: number
+      readonly blocks?: { readonly invalidMessageDeliveries?: number }
+      readonly IPColocationFactor?: number
+      readonly behavioralPenalty?: number
+    }
+  }
+}
+
+function offencesOf({ scores }: PeerJson): number {
+  const { blocks, IPColocationFactor = 0, behavioralPenalty = 0 } = scores?.gossip ?? {}
+  return (blocks?.invalidMessageDeliveries ?? 0) + Math.abs(IPColocationFactor) + Math.abs(behavioralPenalty)
 }
 
 /** Returns the peers that a rollup port of either client reports. */
 export async function peersAt(rollupUrl: string): Promise<readonly PeerView[]> {
   const { peers } = (await rpcCall(rollupUrl, 'opp2p_peers', [true])) as { readonly peers: Readonly<Record<string, PeerJson>> }
-  return Object.entries(peers).map(([peerId, { connectedness, gossipBlocks, scores }]) => ({
+  return Object.entries(peers).map(([peerId, peer]) => ({
     peerId,
-    score: scores?.gossip?.total ?? 0,
-    gossipBlocks: gossipBlocks ?? false,
-    isConnected: connectedness === 1,
+    score: peer.scores?.gossip?.total ?? 0,
+    offences: offencesOf(peer),
+    gossipBlocks: peer.gossipBlocks ?? false,
+    isConnected: peer.connectedness === 1,
   }))
 }
 

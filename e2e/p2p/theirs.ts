@@ -32,22 +32,11 @@ process.on('exit', () => {
 /** A bootnode that never answers: without one, op-node looks up public host names. */
 const noBootnode = `enode://${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'}@127.0.0.1:9`
 
-type Json = Readonly<Record<string, unknown>>
-type RollupJson = Json & { readonly genesis: Json & { readonly system_config: Json } }
-
-/** Writes the rollup config as a binary reads it: it refuses keys that it does not know. */
+/** Writes the rollup config as a binary reads it: old versions refuse `chain_op_config`, newer ones need it. */
 function writeRollup({ folder, files }: PeerChain, name: string, isOld: boolean): string {
-  const {
-    genesis,
-    chain_op_config: eip1559,
-    granite_channel_timeout: _,
-    ...rollup
-  } = JSON.parse(readFileSync(files.theirRollup, 'utf8')) as RollupJson
-  const known = ['batcherAddr', 'overhead', 'scalar', 'gasLimit', ...(isOld ? [] : ['minBaseFee'])]
-  const systemConfig = Object.fromEntries(Object.entries(genesis.system_config).filter(([key]) => known.includes(key)))
+  const { chain_op_config: eip1559, ...rollup } = JSON.parse(readFileSync(files.theirRollup, 'utf8')) as Record<string, unknown>
   const file = join(folder, `${name}-rollup.json`)
-  const own = { ...rollup, genesis: { ...genesis, system_config: systemConfig }, ...(!isOld && { chain_op_config: eip1559 }) }
-  writeFileSync(file, JSON.stringify(own))
+  writeFileSync(file, JSON.stringify({ ...rollup, ...(!isOld && { chain_op_config: eip1559 }) }))
   return file
 }
 

@@ -84,6 +84,17 @@ it("devnet/exportedChain: the admin is beside the times of Base's forks in the g
   expect(agreeWithGenesis(parseRollupConfig(files.rollup), parseGethGenesis(files.genesis).genesis)).toEqual(chain.config)
 })
 
+it.each([
+  ['holocene', ['batcherAddr', 'overhead', 'scalar', 'gasLimit']],
+  ['jovian', ['batcherAddr', 'overhead', 'scalar', 'gasLimit', 'minBaseFee']],
+])('devnet/exportedChain: the rollup config has no key that op-node refuses, with forks up to %s', (fork, keys) => {
+  const { chain, files } = written(fork)
+  const { system_config: systemConfig } = files.rollup['genesis'] as { system_config: object }
+  expect(Object.keys(systemConfig)).toEqual(keys)
+  expect(files.rollup).not.toHaveProperty('granite_channel_timeout')
+  expect(parseRollupConfig(files.rollup).config).toMatchObject({ channelTimeoutGraniteBlocks: chain.config.channelTimeoutGraniteBlocks })
+})
+
 it('devnet/exportedChain: the chain config of L1 has the blob parameters of Prague (EIP-7691)', () => {
   const { l1ChainConfig } = written('jovian').files
   expect(l1ChainConfig).toMatchObject({

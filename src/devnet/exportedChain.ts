@@ -56,12 +56,34 @@ function genesisJson({ header, accounts }: Genesis, config: JsonObject): JsonObj
   }
 }
 
-/** Returns the rollup config. The `base` of Base's client has times only, and refuses other keys. */
+/** Returns the system config without empty values, and without the minimum base fee on a chain that never has one. */
+function systemConfigJson(systemConfig: JsonObject, hasMinBaseFee: boolean): JsonObject {
+  const { minBaseFee, ...rest } = systemConfig
+  const set = Object.entries(rest).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(set), ...(hasMinBaseFee && { minBaseFee }) }
+}
+
+/**
+ * Returns the rollup config. op-node refuses keys that it does not know: it has the channel timeout of Granite as a constant, the values of later forks
+ * in later versions only. The `base` of Base's client has times only.
+ */
 function rollupJson(rollup: JsonObject): JsonObject {
-  const { base, ...rest } = rollup as { readonly base?: JsonObject } & JsonObject
-  if (base === undefined) return rollup
-  const { activation_admin: _, ...times } = base
-  return { ...rest, ...(Object.keys(times).length > 0 && { base: times }) }
+  const {
+    base = {},
+    granite_channel_timeout: _,
+    genesis,
+    ...rest
+  } = rollup as {
+    readonly base?: JsonObject
+    readonly genesis: { readonly system_config: JsonObject } & JsonObject
+  } & JsonObject
+  const { activation_admin: __, ...times } = base
+  const hasMinBaseFee = rest['jovian_time'] !== undefined
+  return {
+    genesis: { ...genesis, system_config: systemConfigJson(genesis.system_config, hasMinBaseFee) },
+    ...rest,
+    ...(Object.keys(times).length > 0 && { base: times }),
+  }
 }
 
 const blobJson = ({ target, max, updateFraction }: BlobParams): JsonObject => ({

@@ -213,6 +213,7 @@ it.each([
   ['garbage', () => Uint8Array.of(0, 1, 0, 0, 0, 0xff, 6, 0, 0)],
   ['an unknown result', () => Uint8Array.of(9)],
   ['a failure', () => encodeFailure('serverError')],
+  ['a reset', () => undefined],
 ])(
   'p2p: blocks are fetched from the honest peer when another one responds with %s',
   async (what, response) => {
@@ -221,7 +222,9 @@ it.each([
     const handler = async (
       stream: Parameters<Attacker['host']['handle']>[1] extends (stream: infer S, ...rest: never[]) => unknown ? S : never,
     ) => {
-      stream.send(response())
+      const bytes = response()
+      if (bytes === undefined) return stream.abort(new Error('no answer'))
+      stream.send(bytes)
       await stream.close().catch(() => {})
     }
     await using liar = await connectAttacker(
@@ -233,7 +236,8 @@ it.each([
     await until(async () => (await scene.victim.ask('peers', true)).peers.every(({ protocols }) => protocols.length > 0))
     const numbers = chain.map(({ blockNumber }) => blockNumber)
     expect(await scene.victim.ask('fetch', numbers)).toEqual(chain)
-    if (what !== 'a failure') await until(async () => (await scoreOf(scene, liar.peerId)) < -10)
+    if (what === 'a failure' || what === 'a reset') expect(await scoreOf(scene, liar.peerId)).toBeGreaterThanOrEqual(0)
+    else await until(async () => (await scoreOf(scene, liar.peerId)) < -10)
   },
   60_000,
 )

@@ -9,8 +9,9 @@ import type { PeerFacts, PeerNetwork, PeerStats, PeersFacts } from '#types/peer'
 import type { BlockSigner } from './blockSigner.ts'
 import { p2pFault } from './faults.ts'
 import { type AncestorSource, GossipFeed } from './gossipFeed.ts'
+import { GossipSilence } from './gossipSilence.ts'
 import type { P2pMetrics } from './metrics.ts'
-import { agentNames, type MessageOutcome, messageOutcomes, type PeerEvents } from './net/peerEvents.ts'
+import { agentNames, type PeerEvents } from './net/peerEvents.ts'
 import { encodeBody, joinEnvelope } from './protocol/envelope.ts'
 import { isTooOld } from './protocol/judgeBlock.ts'
 import { blockVersionAt } from './protocol/topics.ts'
@@ -27,10 +28,6 @@ export type P2pDeps = {
   readonly onBlock?: (payload: Payload, latencyMs: number) => void
 }
 
-/** Time without a block from connected peers after which gossip counts as silent. */
-const silentMs = 60_000
-const counts = Object.fromEntries(messageOutcomes.map((outcome) => [outcome, 0])) as Record<MessageOutcome, number>
-
 /** The consensus network of a node. Disposing leaves it. */
 export class P2p implements AsyncDisposable {
   readonly #deps: P2pDeps
@@ -39,16 +36,12 @@ export class P2p implements AsyncDisposable {
   #feed: GossipFeed | undefined
   #inbox: UnsafeInbox | undefined
   readonly #stop = new AbortController()
-  #peers = 0
-  #lastBlockMs: number | undefined
-  #startMs: number
-  /** outcomes of messages since the last accepted block */
-  #outcomes = { ...counts }
+  readonly #silence: GossipSilence
 
   private constructor(deps: P2pDeps, config: RollupConfig) {
     this.#deps = deps
     this.#config = config
-    this.#startMs = deps.clock.elapsedMs()
+    this.#silence = new GossipSilence(deps.clock)
   }
 
   /** @throws Fault P2P_PORT, P2P_PEER (fatal) */
@@ -141,18 +134,14 @@ export class P2p implements AsyncDisposable {
   problems(): readonly string[] {
     const failure = this.#thread?.failure
     if (failure) return [p2pFault('P2P_STOPPED', { reason: errorMessage(failure) }).message]
-    const sinceMs = this.#deps.clock.elapsedMs() - (this.#lastBlockMs ?? this.#startMs)
-    if (this.#deps.signBlock !== undefined || this.#peers === 0 || sinceMs < silentMs) return []
-    const rejected = Object.entries(this.#outcomes)
-      .filter(([outcome, count]) => outcome !== 'accepted' && count > 0)
-      .sort(([, a], [, b]) => b - a)[0]?.[0]
-    return [p2pFault('P2P_SILENT', { peers: this.#peers, forSec: Math.round(sinceMs / 1_000), rejected: rejected ?? '' }).message]
+    const silence = this.#deps.signBlock === undefined ? this.#silence.problem() : undefined
+    return silence === undefined ? [] : [silence]
   }
 
   /** Updates the gauges; called before each read of the metrics. */
   collect(): void {
-    const { metrics, clock } = this.#deps
-    metrics.lastBlock.set({}, this.#lastBlockMs === undefined ? -1 : (clock.elapsedMs() - this.#lastBlockMs) / 1_000)
+    const { sinceBlockMs } = this.#silence
+    this.#deps.metrics.lastBlock.set({}, sinceBlockMs === undefined ? -1 : sinceBlockMs / 1_000)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,8 +150,7 @@ export class P2p implements AsyncDisposable {
   }
 
   #onBlock(payload: Payload, latencyMs: number): void {
-    this.#lastBlockMs = this.#deps.clock.elapsedMs()
-    this.#outcomes = { ...counts }
+    this.#silence.accepted()
     this.#deps.metrics.latency.observe({}, latencyMs / 1_000)
     this.#deps.onBlock?.(payload, latencyMs)
     this.#feed?.offer(payload)
@@ -170,10 +158,7 @@ export class P2p implements AsyncDisposable {
 
   #onEvents({ messages, served, fetched, receivedBytes, publishedBytes, bans, peers, meshPeers, tablePeers, cpuSec }: PeerEvents): void {
     const { metrics } = this.#deps
-    for (const [outcome, count] of entriesOf(messages)) {
-      metrics.messages.inc({ outcome }, count)
-      this.#outcomes[outcome] += count
-    }
+    for (const [outcome, count] of entriesOf(messages)) metrics.messages.inc({ outcome }, count)
     for (const [outcome, count] of entriesOf(served)) metrics.served.inc({ outcome }, count)
     for (const [outcome, count] of entriesOf(fetched)) metrics.fetched.inc({ outcome }, count)
     metrics.bytes.inc({ direction: 'received' }, receivedBytes)
@@ -184,7 +169,10 @@ export class P2p implements AsyncDisposable {
         const count = peers.find((group) => group.direction === direction && group.agent === client)?.count ?? 0
         metrics.peers.set({ direction, client }, count)
       }
-    this.#peers = peers.reduce((sum, { count }) => sum + count, 0)
+    this.#silence.report(
+      peers.reduce((sum, { count }) => sum + count, 0),
+      messages,
+    )
     metrics.meshPeers.set({}, meshPeers)
     metrics.tablePeers.set({}, tablePeers)
     metrics.cpu.set({}, cpuSec)

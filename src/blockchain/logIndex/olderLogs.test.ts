@@ -29,6 +29,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'segments of finalized blocks',
     'index of changed rows in runs',
     'short rows of trie nodes',
+    'deletions in changes',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

@@ -22,8 +22,8 @@ const dialMs = 30_000
 const maxParallel = 8
 /** Waits after failures: doubled from the first to the last. */
 const [firstWaitMs, lastWaitMs] = [2_000, 300_000]
-/** A peer that is to be kept is tried again at least this often. */
-const keptWaitMs = 15_000
+/** A peer that is to be kept is tried again at least this often, and a dial of it ends soon: after a partition one that hangs would delay the next. */
+const [keptWaitMs, keptDialMs] = [5_000, 5_000]
 const maxRemembered = 4_096
 
 type Failures = { readonly count: number; readonly againMs: number }
@@ -35,10 +35,15 @@ export class Dialer {
   readonly #failures = new Map<string, Failures>()
   readonly #dialing = new Set<string>()
   readonly #stop = new AbortController()
+  #failedDials = 0
 
   constructor(deps: DialerDeps, options: DialerOptions) {
     this.#deps = deps
     this.#options = options
+  }
+
+  get failedDials(): number {
+    return this.#failedDials
   }
 
   /** Runs until stopped. */
@@ -56,32 +61,33 @@ export class Dialer {
 
   #round(): void {
     const { kept, maxPeers } = this.#options
-    for (const peer of kept) this.#try(peer, keptWaitMs)
+    for (const peer of kept) this.#try(peer, keptWaitMs, keptDialMs)
     let room = maxPeers - this.#deps.connections() - this.#dialing.size
     if (room <= 0) return
     for (const peer of this.#deps.candidates()) {
       if (room <= 0) return
-      if (this.#try(peer, lastWaitMs)) room--
+      if (this.#try(peer, lastWaitMs, dialMs)) room--
     }
   }
 
-  #try(peer: PeerAddress, maxWaitMs: number): boolean {
+  #try(peer: PeerAddress, maxWaitMs: number, timeoutMs: number): boolean {
     const { clock, isConnected, isDenied } = this.#deps
     const { peerId } = peer
     if (peerId === this.#options.ownId || this.#dialing.has(peerId) || this.#dialing.size >= maxParallel) return false
     if (isConnected(peerId) || isDenied(peerId) || (this.#failures.get(peerId)?.againMs ?? 0) > clock.elapsedMs()) return false
     this.#dialing.add(peerId)
-    void this.#dial(peer, maxWaitMs)
+    void this.#dial(peer, maxWaitMs, timeoutMs)
     return true
   }
 
-  async #dial(peer: PeerAddress, maxWaitMs: number): Promise<void> {
+  async #dial(peer: PeerAddress, maxWaitMs: number, timeoutMs: number): Promise<void> {
     const { clock, log, dial } = this.#deps
     const { peerId, address } = peer
     try {
-      await dial(peer, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(dialMs)]))
+      await dial(peer, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeoutMs)]))
       this.#failures.delete(peerId)
     } catch (error) {
+      this.#failedDials++
       const count = (this.#failures.get(peerId)?.count ?? 0) + 1
       const waitMs = Math.min(maxWaitMs, lastWaitMs, firstWaitMs * 2 ** Math.min(count, 10))
       const first = this.#failures.keys().next().value

@@ -89,6 +89,11 @@ export class Discovery {
     return this.#discv5.kadValues().length
   }
 
+  /** Whether a node answers at present. */
+  get hasAnswer(): boolean {
+    return this.#discv5.connectedPeerCount > 0
+  }
+
   add(enr: string): void {
     this.#discv5.addEnr(enr)
   }

@@ -29,6 +29,14 @@ it('p2p/net: fetches blocks by number, and learns which peers have none', async 
   await server.until(() => served() === 3)
 })
 
+it('p2p/net: fetches more blocks from one peer than it takes streams at once', async () => {
+  const blocks = chainOf(config, 60, 24)
+  await using server = await startTestNode(config, {}, (number) => blocks.find(({ blockNumber }) => blockNumber === number))
+  await using client = await startTestNode(config, { staticPeers: [server.address] })
+  await client.until(() => client.node.identities.serves(server.node.listening.peerId))
+  expect(await client.node.client.fetch(blocks.map(({ blockNumber }) => blockNumber))).toEqual(blocks)
+})
+
 it('p2p/net: a peer that publishes a block with another signature loses its score', async () => {
   await using honest = await startTestNode(config)
   await using hostile = await startTestNode(config, { staticPeers: [honest.address] })

@@ -18,6 +18,7 @@ import { PayloadServer } from './payloadServer.ts'
 import { type PeerAddress, parsePeer } from './peerAddress.ts'
 import { PeerBook } from './peerBook.ts'
 import { agentNameOf, PeerCounts, type PeerEvents } from './peerEvents.ts'
+import { PortWatch, type PortWatchDeps } from './portWatch.ts'
 
 export type P2pNodeDeps = {
   readonly clock: Clock
@@ -27,7 +28,7 @@ export type P2pNodeDeps = {
   readonly onEvents: (events: PeerEvents) => void
 }
 
-const [reportMs, banCheckMs, saveMs] = [1_000, 15_000, 60_000]
+const [reportMs, banCheckMs, saveMs, portCheckMs] = [1_000, 15_000, 60_000, 30_000]
 
 /** Peers of one kind in the settings. @throws Fault P2P_PEER (fatal) */
 function parsePeers(flag: string, peers: readonly string[]): readonly PeerAddress[] {
@@ -54,6 +55,7 @@ export class P2pNode {
   readonly #counts: PeerCounts
   readonly #dialer: Dialer
   readonly #trusted: ReadonlySet<string>
+  readonly #ports: PortWatch
   readonly #timers: Disposable[] = []
   readonly #tcpPort: number
 
@@ -85,6 +87,14 @@ export class P2pNode {
       },
       { kept: parts.kept, maxPeers: settings.maxPeers, ownId: this.host.peerId.toString() },
     )
+    this.#ports = new PortWatch({
+      ...{ clock, log, port: parts.tcpPort, isPublic: !isLoopback(settings.host) },
+      facts: (): ReturnType<PortWatchDeps['facts']> => ({
+        searches: this.discovery !== undefined && (settings.bootnodes.length > 0 || this.book.size > 0),
+        hasAnswer: this.discovery?.hasAnswer ?? false,
+        failedDials: this.#dialer.failedDials,
+      }),
+    })
   }
 
   /**
@@ -122,7 +132,7 @@ export class P2pNode {
     host = await createHost(settings, gossip, denied, (peer) => trusted.some(({ peerId }) => peerId === peer))
     const server = new PayloadServer({ clock, counts, canonical: deps.canonical }, config)
     await host.handle([...payloadProtocols(config.l2ChainId)], (stream, connection): Promise<void> => server.handle(stream, connection), {
-      maxInboundStreams: 8,
+      maxInboundStreams: 16,
       maxOutboundStreams: 16,
     })
     const bound = await bind(host, settings, { clock, log, book })
@@ -179,6 +189,7 @@ export class P2pNode {
   async #run(): Promise<void> {
     for (const peer of this.#trusted) await setProtected(this.host, peerIdFromString(peer), true)
     const { log } = this.#deps
+    this.host.addEventListener('connection:open', ({ detail }) => this.#ports.connected(detail.direction))
     this.host.addEventListener('peer:connect', ({ detail }) => {
       this.book.connected(detail.toString())
       log.debug('peer connected', { peer: detail.toString(), peers: this.host.getPeers().length })
@@ -195,6 +206,7 @@ export class P2pNode {
     this.#every(reportMs, () => this.#report())
     this.#every(banCheckMs, () => this.#banOffenders())
     this.#every(saveMs, () => this.book.save())
+    this.#every(portCheckMs, () => this.#ports.check())
     void this.#dialer.run()
   }
 
@@ -268,12 +280,14 @@ type Parts = {
   readonly tcpPort: number
 }
 
+const isLoopback = (host: string): boolean => host.startsWith('127.') || host === '::1'
+
 function advertisedOf(
   { advertise, host, port }: P2pSettings,
   tcpPort: number,
 ): { host?: string | undefined; tcpPort: number; udpPort: number } {
   // a loopback address is what peers of this machine dial; nobody else can
-  const own = advertise?.host ?? (host.startsWith('127.') || host === '::1' ? host : undefined)
+  const own = advertise?.host ?? (isLoopback(host) ? host : undefined)
   const isFree = port === 0
   return { host: own, tcpPort: (!isFree && advertise?.tcpPort) || tcpPort, udpPort: (!isFree && advertise?.udpPort) || tcpPort }
 }

@@ -15,7 +15,9 @@ export type PayloadClientDeps = {
 }
 
 const requestMs = 5_000
-const maxParallel = 16
+const maxParallel = 32
+/** Requests to one peer at once: op-node answers four a second, so that the last one waits two seconds; nodes of ours take at most 16 streams. */
+const maxPerPeer = 8
 /** Bytes of transactions after which a call returns without the rest of its blocks. */
 const maxFetchedBytes = 64 * 1_048_576
 /** Peers asked for one block. */
@@ -36,6 +38,8 @@ export class PayloadClient {
   readonly #standings = new Map<string, Standing>()
   /** who returned the block of a number, to blame it */
   readonly #sources = new Map<number, string>()
+  /** requests without an answer yet, by peer */
+  readonly #open = new Map<string, number>()
   #next = 0
 
   constructor(deps: PayloadClientDeps, config: RollupConfig) {
@@ -57,7 +61,8 @@ export class PayloadClient {
         bytes += payload?.transactions.reduce((sum, { length }) => sum + length, 0) ?? 0
       }
     }
-    await Promise.all(Array.from({ length: Math.min(maxParallel, numbers.length) }, work))
+    const places = Math.min(maxParallel, maxPerPeer * this.#deps.peers().length)
+    await Promise.all(Array.from({ length: Math.min(places, numbers.length) }, work))
     return found
   }
 
@@ -92,11 +97,12 @@ export class PayloadClient {
     return undefined
   }
 
-  /** Useful peers first, in turns. */
+  /** Useful peers first, those with the fewest open requests first, in turns. */
   #candidates(): readonly PeerId[] {
     const peers = this.#deps.peers()
     const turn = this.#next++
-    const turned = peers.map((_, i) => peers[(i + turn) % peers.length]).filter((peer) => peer !== undefined)
+    const openOf = (peer: PeerId): number => this.#open.get(peer.toString()) ?? 0
+    const turned = [...peers.slice(turn % peers.length), ...peers.slice(0, turn % peers.length)].sort((a, b) => openOf(a) - openOf(b))
     const isUseless = (peer: PeerId): boolean => {
       const id = peer.toString()
       return (this.#standings.get(id)?.misses ?? 0) >= uselessAfter || this.reputation(id) <= uselessBelow
@@ -105,6 +111,18 @@ export class PayloadClient {
   }
 
   async #ask(peer: PeerId, number: number): Promise<PayloadResponse | { readonly kind: 'failed' }> {
+    const id = peer.toString()
+    this.#open.set(id, (this.#open.get(id) ?? 0) + 1)
+    try {
+      return await this.#request(peer, number)
+    } finally {
+      const open = (this.#open.get(id) ?? 1) - 1
+      if (open > 0) this.#open.set(id, open)
+      else this.#open.delete(id)
+    }
+  }
+
+  async #request(peer: PeerId, number: number): Promise<PayloadResponse | { readonly kind: 'failed' }> {
     const signal = AbortSignal.timeout(requestMs)
     let stream: Stream | undefined
     try {

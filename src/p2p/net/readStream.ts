@@ -20,7 +20,12 @@ export async function readStream(
     if (total > maxBytes) done.reject(new Error(`more than ${maxBytes} bytes`))
     else if (total >= enoughBytes) done.resolve()
   }
-  const onEnd = (): void => done.resolve()
+  const isReset = (): boolean => stream.status === 'reset' || stream.status === 'aborted'
+  const onEnd = (): void => {
+    // a reset also ends the readable side, before it is reported as a close
+    if (isReset()) done.reject(new Error('the peer has reset the stream'))
+    else done.resolve()
+  }
   const onClose = ({ error }: { readonly error?: Error }): void => {
     if (error !== undefined) done.reject(error)
   }
@@ -29,8 +34,7 @@ export async function readStream(
   stream.addEventListener('end', onEnd)
   stream.addEventListener('close', onClose)
   signal.addEventListener('abort', onAbort, { once: true })
-  if (stream.status === 'reset' || stream.status === 'aborted') done.reject(new Error('the peer has reset the stream'))
-  if (stream.readableEnded) done.resolve()
+  if (isReset() || stream.readableEnded) onEnd()
   try {
     await done.promise
     return parts.length === 1 && parts[0] ? parts[0] : new Uint8Array(Buffer.concat(parts))
