@@ -40,7 +40,10 @@ const planted = (): readonly string[] => [
 ]
 const found = (text: string): readonly string[] => planted().filter((secret) => text.includes(secret))
 
-/** Endpoint that forwards requests to a server; every third one fails with a text that repeats its URL and its token, as providers do. */
+/** Number of requests to an endpoint after which it fails seldom: a node has to finalize a block. */
+const oftenFailing = 60
+
+/** Endpoint that forwards requests to a server; every third one fails, later every 13th, with a text that repeats its URL and its token, as providers do. */
 async function serveEndpoint(name: string, target: string | undefined): Promise<{ port: number } & AsyncDisposable> {
   const { path } = plantsOf(name)
   let requests = 0
@@ -52,7 +55,7 @@ async function serveEndpoint(name: string, target: string | undefined): Promise<
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const text = refusal(request)
-    if (target === undefined || requests % 3 === 0) {
+    if (target === undefined || requests % (requests < oftenFailing ? 3 : 13) === 0) {
       const statuses = [200, 401, 429, 500]
       const error = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: text, data: text }, code: 404, message: text })
       response.writeHead(statuses[requests % statuses.length] ?? 500, { 'content-type': 'application/json' }).end(error)

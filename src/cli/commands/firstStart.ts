@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import type { Log } from '#lib/log'
 import type { FlagValues } from '../flags.ts'
 
@@ -10,7 +11,7 @@ export type StartFlags = FlagValues<'start' | 'snapshot' | 'source.state' | 'sta
 type Explained = {
   readonly way: StartWay
   readonly bytes: string
-  readonly time: string
+  readonly takes: string
   readonly trust: string
   /** flags that the way lacks; undefined: it can be taken */
   readonly needs: string | undefined
@@ -34,21 +35,21 @@ export function chooseStart(given: StartFlags): FirstStart {
     {
       way: 'snapshot',
       bytes: 'the state, compressed, on the network; twice as many on the disk (Base: 150 to 300 GB)',
-      time: 'hours, by the slower of network and disk; then the node is whole',
+      takes: 'hours, by the slower of network and disk; then the node is whole',
       trust: 'proposals on L1, or your word for a hash; each chunk is verified against the state root',
       needs: needs(['--snapshot DIR|URL', given.snapshot !== undefined], [voucher, hasVoucher]),
     },
     {
       way: 'anchored',
       bytes: 'some MB until the head is followed; then the fill reads the state, limited by --fill.bandwidth and --fill.max-disk',
-      time: 'a minute until the head is followed; the fill takes hours, and the sources are needed until it ends',
+      takes: 'a minute until the head is followed; the fill takes hours, and the sources are needed until it ends',
       trust: 'proposals on L1, or your word for a hash; each answer is verified against the state root',
       needs: needs(['--source.state URL', given['source.state'] !== undefined], [voucher, hasVoucher]),
     },
     {
       way: 'genesis',
       bytes: 'all data of the chain on L1 since its genesis',
-      time: 'weeks for a chain like Base; seconds for a new one',
+      takes: 'weeks for a chain like Base; seconds for a new one',
       trust: 'nobody but L1: every block is derived and executed here',
       needs: undefined,
     },
@@ -57,10 +58,15 @@ export function chooseStart(given: StartFlags): FirstStart {
   return { way: given.start === 'auto' ? best : given.start, ways }
 }
 
-/** Explains the ways of a first start, and the one that is taken. */
-export function explainStart({ way: taken, ways }: FirstStart, log: Log): void {
-  for (const { way, bytes, time, trust, needs } of ways) {
-    log.info('a way to begin on an empty data directory', { way, bytes, time, trust, ...(needs !== undefined && { needs }) })
+/** Explains the ways of a first start, and the one that is taken. A directory that cannot be made has its own fault later, in one line. */
+export function explainStart({ way: taken, ways }: FirstStart, datadir: string, log: Log): void {
+  try {
+    mkdirSync(datadir, { recursive: true })
+  } catch {
+    return
+  }
+  for (const { way, bytes, takes, trust, needs } of ways) {
+    log.info('a way to begin on an empty data directory', { way, bytes, takes, trust, ...(needs !== undefined && { needs }) })
   }
   log.info('first start', { way: taken })
 }
