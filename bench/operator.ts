@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rpcCall, startCli } from '#test/harness/process/cliProcess'
+import { followingFlags } from './devnet/exported.ts'
 import { sleep, startDevnet } from './devnet/process.ts'
 import { distribution, type Row } from './format.ts'
 
@@ -30,19 +31,7 @@ export async function run({ rounds = 20 }: { readonly rounds?: number }): Promis
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   try {
     await using devnet = await startDevnet('memory', 10)
-    const { l1, l1Beacon, rpc: sourceRpc, control } = devnet.urls
-    await using exported = startCli(['devnet', 'export', join(folder, 'chain'), '--control.port', new URL(control).port])
-    await exported.ended()
-    const file = (name: string): string => join(folder, 'chain', name)
-    const chain = [
-      '--rollup.config',
-      file('rollup.json'),
-      '--genesis',
-      file('genesis.json'),
-      '--l1.chain-config',
-      file('l1-chain-config.json'),
-    ]
-    const inputs = ['--l1.rpc', l1, '--l1.beacon', l1Beacon, '--source.l2.rpc', sourceRpc]
+    const { chain, inputs } = await followingFlags(devnet, join(folder, 'chain'))
     const ports = ['http.port', 'ws.port', 'rollup.port', 'metrics.port'].flatMap((flag) => [`--${flag}`, '0'])
     await using node = startCli(['node', ...chain, ...inputs, ...ports, '--datadir', join(folder, 'node'), '--log.format', 'json'])
     const [, metrics = ''] = await node.until(/"metrics":"([^"]+)"/)

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { startBrowser } from '#test/harness/browser/chromium'
 import { rpcCall, startCli } from '#test/harness/process/cliProcess'
 import type { PageState } from '../src/page/state.ts'
+import { followingFlags } from './devnet/exported.ts'
 import { startDevnet } from './devnet/process.ts'
 import { distribution, type Row, row } from './format.ts'
 import { threadsCpuMs } from './processTree.ts'
@@ -62,19 +63,7 @@ export async function run({ rounds = 8, seconds = 15 }: { readonly rounds?: numb
   const folder = mkdtempSync(join(tmpdir(), 'basalt-page-'))
   try {
     await using devnet = await startDevnet('memory', 10)
-    const { l1, l1Beacon, rpc, control } = devnet.urls
-    await using exported = startCli(['devnet', 'export', join(folder, 'chain'), '--control.port', new URL(control).port])
-    await exported.ended()
-    const file = (name: string): string => join(folder, 'chain', name)
-    const chain = [
-      '--rollup.config',
-      file('rollup.json'),
-      '--genesis',
-      file('genesis.json'),
-      '--l1.chain-config',
-      file('l1-chain-config.json'),
-    ]
-    const inputs = ['--l1.rpc', l1, '--l1.beacon', l1Beacon, '--source.l2.rpc', rpc]
+    const { chain, inputs } = await followingFlags(devnet, join(folder, 'chain'))
     const ports = ['http.port', 'ws.port', 'rollup.port'].flatMap((flag) => [`--${flag}`, '0'])
     const start = (name: string, metricsPort: string) =>
       startCli([
@@ -112,7 +101,7 @@ export async function run({ rounds = 8, seconds = 15 }: { readonly rounds?: numb
         () => measure(watched),
       )
     }
-    const head = Number(await rpcCall(rpc, 'eth_blockNumber'))
+    const head = Number(await rpcCall(devnet.urls.rpc, 'eth_blockNumber'))
     const bytes = ['index.html', 'page.js', 'page.css'].reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0)
     return [
       {

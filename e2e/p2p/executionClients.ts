@@ -1,6 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { rpcCall } from '#test/harness/process/cliProcess'
@@ -13,6 +12,7 @@ import type { Payload } from '../../src/types/payload.ts'
 import { freePort } from '../devnet/process.ts'
 import { eventually } from '../nodeProcess.ts'
 import { forkSteps, type PeerChain, startPeerChain } from './chain.ts'
+import { startOtherClient } from './otherClient.ts'
 import { startOurSequencer, startOurs } from './ours.ts'
 import { hashFrom } from './participant.ts'
 
@@ -27,11 +27,6 @@ export function gethsIn(folder: string): readonly Geth[] {
     return { name, path, isOld: !execFileSync(path, ['--help'], { encoding: 'utf8' }).includes('override.jovian') }
   })
 }
-
-const running = new Set<ChildProcess>()
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
 
 type RunningGeth = AsyncDisposable & {
   readonly enode: string
@@ -49,53 +44,37 @@ async function startGeth({ name, path }: Geth, chain: PeerChain): Promise<Runnin
   const logFile = join(chain.folder, `${name}.log`)
   execFileSync(path, ['init', '--datadir', datadir, '--state.scheme', 'hash', chain.files.theirGenesis], { stdio: 'pipe' })
   const [p2pPort, httpPort, enginePort] = [await freePort(), await freePort(), await freePort()]
-  const child = spawn(
-    path,
-    [
-      ...[
-        '--datadir',
-        datadir,
-        '--state.scheme',
-        'hash',
-        '--syncmode',
-        'full',
-        '--gcmode',
-        'archive',
-        '--networkid',
-        String(chain.config.l2ChainId),
-      ],
-      ...['--port', String(p2pPort), '--nodiscover', '--nat', 'extip:127.0.0.1', '--netrestrict', '127.0.0.0/8', '--ipcdisable'],
-      ...['--http', '--http.port', String(httpPort), '--http.api', 'eth,net,admin,debug'],
-      ...[
-        '--authrpc.port',
-        String(enginePort),
-        '--authrpc.jwtsecret',
-        chain.files.jwt,
-        '--rollup.disabletxpoolgossip',
-        '--snapshot=false',
-        '--verbosity',
-        '3',
-      ],
-      ...['--log.vmodule', 'eth/*=4,p2p=4,eth/downloader=4'],
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  running.add(child)
-  const log = createWriteStream(logFile)
-  child.stdout.pipe(log)
-  child.stderr.pipe(log, { end: false })
-  const closed = once(child, 'close')
-  parts.defer(async () => {
-    child.kill('SIGKILL')
-    await closed
-    running.delete(child)
-  })
   const url = `http://127.0.0.1:${httpPort}`
-  const tail = (): string => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-25).join('\n')
-  await Promise.race([
-    eventually(`${name} answers`, 60_000, async () => (await hashFrom(url, 0)) !== undefined),
-    closed.then(() => Promise.reject(new Error(`${name} ended with ${child.exitCode}: ${tail()}`))),
-  ])
+  const args = [
+    ...[
+      '--datadir',
+      datadir,
+      '--state.scheme',
+      'hash',
+      '--syncmode',
+      'full',
+      '--gcmode',
+      'archive',
+      '--networkid',
+      String(chain.config.l2ChainId),
+    ],
+    ...['--port', String(p2pPort), '--nodiscover', '--nat', 'extip:127.0.0.1', '--netrestrict', '127.0.0.0/8', '--ipcdisable'],
+    ...['--http', '--http.port', String(httpPort), '--http.api', 'eth,net,admin,debug'],
+    ...[
+      '--authrpc.port',
+      String(enginePort),
+      '--authrpc.jwtsecret',
+      chain.files.jwt,
+      '--rollup.disabletxpoolgossip',
+      '--snapshot=false',
+      '--verbosity',
+      '3',
+    ],
+    ...['--log.vmodule', 'eth/*=4,p2p=4,eth/downloader=4'],
+  ]
+  const { tail } = parts.use(
+    await startOtherClient({ name, path, args, cwd: chain.folder, logFile, answers: async () => (await hashFrom(url, 0)) !== undefined }),
+  )
   const { enode } = (await rpcCall(url, 'admin_nodeInfo')) as { readonly enode: string }
   const secret = fromHex(`0x${readFileSync(chain.files.jwt, 'utf8').trim()}`)
   const kept = parts.move()

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createWriteStream, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { freePort } from '../devnet/process.ts'
-import { eventually } from '../nodeProcess.ts'
 import type { PeerChain } from './chain.ts'
+import { startOtherClient } from './otherClient.ts'
 import { startEngine } from './ours.ts'
 import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
 
@@ -23,11 +22,6 @@ export function opNodesIn(folder: string): readonly OpNode[] {
     })
     .sort((a, b) => Number(a.isOld) - Number(b.isOld))
 }
-
-const running = new Set<ChildProcess>()
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
 
 /** A bootnode that never answers: without one, op-node looks up public host names. */
 const noBootnode = `enode://${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'}@127.0.0.1:9`
@@ -89,23 +83,9 @@ export async function startTheirs(
     ...(role === 'sequencer' ? ['--sequencer.enabled', '--sequencer.l1-confs', '0', '--p2p.sequencer.key', chain.sequencerKey] : []),
     ...more,
   ]
-  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: chain.folder })
-  running.add(child)
-  const log = createWriteStream(logFile)
-  child.stdout.pipe(log)
-  child.stderr.pipe(log, { end: false })
-  const closed = once(child, 'close')
-  parts.defer(async () => {
-    child.kill('SIGKILL')
-    await closed
-    running.delete(child)
-  })
   const rollup = `http://127.0.0.1:${rpcPort}`
-  const tail = (): string => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-12).join('\n')
-  await Promise.race([
-    eventually(`${client} answers`, 60_000, async () => (await selfAt(rollup)).peerId !== ''),
-    closed.then(() => Promise.reject(new Error(`${client} ended with ${child.exitCode}: ${tail()}`))),
-  ])
+  const answers = async (): Promise<boolean> => (await selfAt(rollup)).peerId !== ''
+  const { tail } = parts.use(await startOtherClient({ name: client, path, args, cwd: chain.folder, logFile, answers }))
   const { peerId, enr } = await selfAt(rollup)
   const kept = parts.move()
   return {
