@@ -1,5 +1,5 @@
-// Backward sync from one execution peer: blocks per second that are fetched by hash, verified, executed and made the head, beside the same blocks executed
-// without a network; once with empty blocks, once with blocks of 8 Mgas. The peer is a node in its own process.
+// Backward sync from one execution peer: blocks per second that are fetched by hash, verified, executed and made the head, in comparison with the same blocks
+// executed without a network; once with empty blocks, once with blocks of 8 Mgas. The peer is a node in its own process.
 // npm run bench -- backwardSync [--blocks 4000] [--rounds 1] [--dir DIR]: a file of full blocks is kept in DIR, and used again from there
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'

@@ -1,6 +1,6 @@
 // npm run crash:snapshot -- --kills N --seed S [--slots N] [--kinds create,restore,load]: kills (SIGKILL) `basalt snapshot create` and `restore`, and the loading of
 // a generated database of the other client in many transactions (`load`; crash:import kills whole imports), at random instants, N times each, and lets them
-// continue until they are whole. A snapshot that was killed has the chunks of one that was not; a load that was killed has the rows of one that was not.
+// continue until they are whole. A killed snapshot has the chunks of an undisturbed one; a killed load has the rows of an undisturbed one.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

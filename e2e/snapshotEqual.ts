@@ -1,5 +1,5 @@
-// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim]: a node that was restored from a snapshot of block `base` beside one that
-// executed everything, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl on). Every 500 blocks both are
+// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim]: compares a node that was restored from a snapshot of block `base` with
+// a node that executed everything, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl on). Every 500 blocks both are
 // closed: all rows of the state (accounts, slots, codes, trie nodes) are equal, then both start again. Every 25 blocks accounts, codes, slots and proofs of
 // the newest states are equal, byte for byte.
 import { generateKeyPairSync } from 'node:crypto'

@@ -70,7 +70,7 @@ async function serveWithCut(dir: string, cut: Cut, afterBytes: number): Promise<
     if (cut === 'closed') for (const socket of sockets) socket.destroy()
     setTimeout(() => {
       isCut = false
-      // what was silent does not come back
+      // silent connections are not resumed
       for (const socket of sockets) socket.destroy()
     }, cutMs)
   }

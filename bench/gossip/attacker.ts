@@ -1,5 +1,5 @@
 // node bench/gossip/attacker.ts MULTIADDR CHAIN: floods a node with 5,000 messages a second: for a second each garbage, different blocks without a valid
-// signature, one such block again and again; 10 MiB of zeros once a second. It connects anew, with another identity, when the node closes its connection.
+// signature, one such block again and again; 10 MiB of zeros once a second. It connects again, with another identity, when the node closes its connection.
 // Runs until it is ended; prints the number of messages sent so far, once a second.
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeSnappyBlock } from '#lib/peers/snappy'

@@ -43,7 +43,7 @@ function logOfSeals({ config }: PeerChain, seals: Seals): Log {
   return log
 }
 
-/** A thread beside that of the sequencer. */
+/** Starts a thread, so that its work does not delay the sequencer. */
 function startThread(file: string, workerData: unknown): Worker & AsyncDisposable {
   const worker = new Worker(new URL(file, import.meta.url), { workerData })
   return Object.assign(worker, { [Symbol.asyncDispose]: async () => void (await worker.terminate()) })

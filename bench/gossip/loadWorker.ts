@@ -1,4 +1,4 @@
-// Thread that signs transfers, says so, and sends them from the first message on until the second one, when it returns what it sent.
+// Thread that signs transfers and reports that they are signed. Sends them from the first message on until the second one, when it returns the sent transfers.
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type LoadAccount, sendLoad, signLoad } from '../devnet/load.ts'

@@ -1,4 +1,4 @@
-// `basalt snapshot create` beside `basalt import` on the same data directory: how much slower the import is. Interleaved: alone, beside, alone, …
+// `basalt snapshot create` during `basalt import` on the same data directory: how much slower the import is. Interleaved: alone, with create, alone, …
 // npm run bench -- snapshotBeside --dir DIR [--blocks 1500] [--rounds 3]: DIR has blocks-N.jsonl, genesis.json and rollup.json (suite denimImport makes them)
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,8 +55,8 @@ export function run({ dir = '', blocks = 1_500, rounds = 3 }: Options): Promise<
     if (snapshots === 0) throw new Error('no snapshot was whole while the imports ran: take more blocks')
     return [
       row(`import of ${blocks} blocks alone`, 's, less is better', alone),
-      row(`import beside create, ${snapshots} snapshots in all`, 's, less is better', beside),
-      row('import beside create, times that alone', 'less is better', [median(beside) / median(alone)]),
+      row(`import during create, ${snapshots} snapshots in all`, 's, less is better', beside),
+      row('import during create, as a multiple of the import alone', 'less is better', [median(beside) / median(alone)]),
     ]
   })
 }

@@ -1,4 +1,4 @@
-// Snapshots of a generated state: how fast one is made and restored, and what the parts of a restore cost.
+// Snapshots of a generated state: how fast one is made and restored, and the times of the parts of a restore.
 // npm run bench -- snapshot [--accounts 100000] [--slots 1000000] [--rounds 1] [--dir DIR]
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'

@@ -34,7 +34,7 @@ export type Notification = { readonly status: 'firing' | 'resolved'; readonly al
 export interface Monitoring extends AsyncDisposable {
   active(): Promise<readonly ActiveAlert[]>
   readonly notifications: readonly Notification[]
-  /** Runs the query of every panel. @returns those that Prometheus refuses, and the panels without data */
+  /** Runs the query of every panel. @returns the queries that Prometheus refuses, and the panels without data */
   panels(): Promise<{ readonly queries: number; readonly refused: readonly string[]; readonly empty: readonly string[] }>
 }
 

@@ -61,7 +61,7 @@ async function meetsAll(node: Participant, all: readonly Participant[]): Promise
 }
 
 /**
- * Returns what is unhealthy at a node; undefined: nothing. Scores between two nodes of the other client do not count. op-node lowers the score of a peer
+ * Returns the first problem of a node; undefined: it is healthy. Scores between two nodes of the other client do not count. op-node lowers the score of a peer
  * that is seldom among the first with a message, to −5 at most: in a small mesh also that of another op-node.
  */
 function illnessOf(node: Participant, peers: readonly PeerView[], all: readonly Participant[]): string | undefined {

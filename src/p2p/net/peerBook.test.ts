@@ -38,12 +38,12 @@ it.each([
   expect(JSON.parse(readFileSync(join(folder, 'bad.json'), 'utf8'))).toHaveLength(1)
 })
 
-it('p2p/net/peerBook: keeps 2,048 peers, those reached last', () => {
+it('p2p/net/peerBook: keeps 2,048 peers: those reached last, then those found first, and the newest', () => {
   const book = open('many.json')
   book.found('first', addressOf('first'))
   book.connected('first')
   for (let i = 0; i < 3_000; i++) book.found(`peer${i}`, addressOf(`peer${i}`))
   expect(book.size).toBe(2_048)
-  expect(book.get('first')).toBeDefined()
-  expect(book.get('peer2999')).toBeDefined()
+  for (const kept of ['first', 'peer0', 'peer2045', 'peer2999']) expect(book.get(kept)).toMatchObject({ address: addressOf(kept) })
+  for (const removed of ['peer2046', 'peer2998']) expect(book.get(removed)).toBeUndefined()
 })

@@ -151,7 +151,7 @@ export class StateLoader implements AsyncDisposable {
 
   /**
    * Begins to write the rows that wait, with the mark, in one transaction, after the one before it.
-   * @param cursor any bytes that tell the caller where to continue
+   * @param cursor bytes of the caller, the place at which it continues
    * @throws Fault DISK_FULL (retry) of the transaction before, which a later call writes again; STORE_FAILED (fatal)
    */
   commit(cursor: Uint8Array = this.#cursor): void {
