@@ -76,6 +76,7 @@ async function blocksOf(datadir: string): Promise<unknown> {
 it('snapshot: a full one has all blocks, and the restored chain has those of the executed one since genesis', async () => {
   expect(history().length).toBeGreaterThan(3)
   const datadir = folders.make()
+  expect([datadir, join(datadir, 'missing'), join(import.meta.filename, 'below')].map(needsRestore)).toEqual([true, true, false])
   await restoreSnapshot(deps, { ...options(), datadir, command: 'again' })
   expect(needsRestore(datadir)).toBe(false)
   expect(await blocksOf(datadir)).toEqual(await blocksOf(source))

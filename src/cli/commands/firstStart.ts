@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import type { Log } from '#lib/log'
 import type { FlagValues } from '../flags.ts'
 
@@ -58,13 +57,8 @@ export function chooseStart(given: StartFlags): FirstStart {
   return { way: given.start === 'auto' ? best : given.start, ways }
 }
 
-/** Explains the ways of a first start, and the one that is taken. A directory that cannot be made has its own fault later, in one line. */
-export function explainStart({ way: taken, ways }: FirstStart, datadir: string, log: Log): void {
-  try {
-    mkdirSync(datadir, { recursive: true })
-  } catch {
-    return
-  }
+/** Explains the ways of a first start, and the one that is taken. */
+export function explainStart({ way: taken, ways }: FirstStart, log: Log): void {
   for (const { way, bytes, takes, trust, needs } of ways) {
     log.info('a way to begin on an empty data directory', { way, bytes, takes, trust, ...(needs !== undefined && { needs }) })
   }

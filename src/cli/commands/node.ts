@@ -55,7 +55,7 @@ function watchedKeys(
 /** Gives an empty data directory its state in the way that the flags choose. From genesis, the node itself begins. */
 async function beginChain(io: Io, log: Log, line: LiveLine, given: BeginFlags, { config, datadir }: NodeOptions): Promise<void> {
   const start = chooseStart(given)
-  explainStart(start, datadir, log)
+  explainStart(start, log)
   if (start.way === 'snapshot') {
     const from = needed('snapshot', given.snapshot)
     const command = `the same basalt node with --snapshot ${from}`

@@ -73,8 +73,8 @@ export class PeerBook {
     this.#peers.set(peer.peerId, peer)
     if (this.#peers.size <= maxPeers) return
     let oldest = peer
-    for (const other of this.#peers.values()) if (other.seenMs < oldest.seenMs) oldest = other
-    if (oldest === peer) for (const other of this.#peers.values()) if (other !== peer && other.seenMs === peer.seenMs) oldest = other
+    // of equal ones the last: a flood of records does not replace the peers that were found before it
+    for (const other of this.#peers.values()) if (other !== peer && other.seenMs <= oldest.seenMs) oldest = other
     this.#peers.delete(oldest.peerId)
   }
 

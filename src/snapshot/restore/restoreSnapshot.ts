@@ -154,15 +154,18 @@ export async function listSnapshot(deps: PlaceDeps & { readonly signal: AbortSig
   return await fetchManifest(placeOf(deps, from), deps.signal)
 }
 
-/** Returns whether a data directory needs `restoreSnapshot` before it can be opened: it is empty, or a restore was interrupted. */
+/**
+ * Returns whether a data directory needs `restoreSnapshot` before it can be opened: it is missing or empty, or a restore was interrupted. One that cannot be read does
+ * not: opening it has the fault.
+ */
 export function needsRestore(datadir: string): boolean {
   const chainDir = join(datadir, 'chain')
   // older blocks are missing
   if (existsSync(join(datadir, savedName))) return true
   try {
     readFileSync(join(chainDir, 'lock.mdb'))
-  } catch {
-    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
   const source = openForeignChainReader(chainDir)
   try {
