@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { storedBelow } from '#blockchain/completedEngine'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import { errorMessage } from '#lib/fault'
+import type { Log } from '#lib/log'
 import { askedWaitMs, backoffMs, isRetryable } from '#lib/retry'
 import type { FetchedState } from '#state/fetchedState'
 import { type FillProgress, readFill } from '#state/fillProgress'
@@ -54,7 +55,7 @@ const noLimit = async (): Promise<void> => {}
 const ratioOf = (key: Uint8Array): number => Buffer.from(key.subarray(0, 6)).readUIntBE(0, 6) / 2 ** 48
 
 /** Returns why nothing is written now. */
-function diskReason(datadir: string, { minFreeBytes, fill }: Pick<NodeOptions, 'minFreeBytes' | 'fill'>): string | undefined {
+function diskReason({ datadir, minFreeBytes, fill }: FillPartOptions): string | undefined {
   const free = freeIn(datadir)
   if (free !== undefined && free < spaceForBlocks * minFreeBytes) {
     return `the disk has ${free} bytes free, and the fill leaves ${spaceForBlocks} times --db.min-free ${minFreeBytes} for blocks`
@@ -64,123 +65,158 @@ function diskReason(datadir: string, { minFreeBytes, fill }: Pick<NodeOptions, '
   return max !== undefined && used > max ? `the chain has ${used} bytes, more than --fill.max-disk ${max}` : undefined
 }
 
+type ChainReader = ReturnType<typeof openChainReader>
+type FillPartOptions = Pick<NodeOptions, 'datadir' | 'fill' | 'minFreeBytes'>
+type Stored = { readonly store: ChainReader; readonly progress: FillProgress }
+
 /** Opens the fill. @returns undefined when the state is whole: there is nothing to fill */
-export function openFill(deps: FillPartDeps, options: Pick<NodeOptions, 'datadir' | 'fill' | 'minFreeBytes'>): FillPart | undefined {
-  const { clock, execution, source } = deps
-  const { datadir, fill: { bytesPerSec } = {} } = options
-  const log = deps.log.child('fill')
-  const store = openChainReader(join(datadir, 'chain'))
-  const stored = readStored(store)
-  if (stored === undefined) {
+export function openFill(deps: FillPartDeps, options: FillPartOptions): FillPart | undefined {
+  const store = openChainReader(join(options.datadir, 'chain'))
+  const progress = readStored(store)
+  if (progress === undefined) {
     void store[Symbol.asyncDispose]()
     return undefined
   }
-  const metrics = fillMetrics.register(deps.registry)
-  const stop = new AbortController()
-  const rate = new FillRate()
-  const pace = bytesPerSec === undefined ? noLimit : createBandwidth(clock, bytesPerSec)
-  let reason: string | undefined = bytesPerSec === 0 ? '--fill.bandwidth is 0' : source ? undefined : 'no --source.state'
-  const isOff = reason !== undefined
-  let isEnded = isOff
-  let isWhole = false
-  let counted = stored
-  const at = (): ReturnType<typeof storedBelow> => {
-    using view = execution.view()
-    return storedBelow(view, execution.published.heads.unsafe)
-  }
-  const enter = (parts: FetchedState): Promise<void> => execution.enter(parts)
-  const walk = source && new FillWalk({ clock, source, store, at, enter, pace }, stored)
-  const progress = (): FillProgress => walk?.progress ?? stored
+  return new Fill(deps, options, { store, progress })
+}
 
-  /** @returns milliseconds until the next step; undefined: there is none */
-  async function step(failures: number): Promise<number | undefined> {
-    const full = diskReason(datadir, options)
-    if (full !== undefined) {
-      pause(full)
-      return backoff.maxMs
+class Fill implements FillPart {
+  readonly #deps: FillPartDeps
+  readonly #options: FillPartOptions
+  readonly #log: Log
+  readonly #stored: Stored
+  readonly #metrics: ReturnType<typeof fillMetrics.register>
+  readonly #stop = new AbortController()
+  readonly #rate = new FillRate()
+  readonly #walk: FillWalk | undefined
+  readonly #running: Promise<void>
+  /** why it does not go on */
+  #reason: string | undefined
+  #isEnded: boolean
+  #isWhole = false
+  /** progress that the metrics have */
+  #counted: FillProgress
+
+  constructor(deps: FillPartDeps, options: FillPartOptions, stored: Stored) {
+    const { clock, execution, source } = deps
+    const { fill: { bytesPerSec } = {} } = options
+    this.#deps = deps
+    this.#options = options
+    this.#stored = stored
+    this.#counted = stored.progress
+    this.#log = deps.log.child('fill')
+    this.#metrics = fillMetrics.register(deps.registry)
+    const pace = bytesPerSec === undefined ? noLimit : createBandwidth(clock, bytesPerSec)
+    const enter = (parts: FetchedState): Promise<void> => execution.enter(parts)
+    const at = (): ReturnType<typeof storedBelow> => {
+      using view = execution.view()
+      return storedBelow(view, execution.published.heads.unsafe)
     }
-    try {
-      isWhole = (await walk?.step(stop.signal)) ?? false
-      if (reason !== undefined) log.info('fill of the state resumed')
-      reason = undefined
-      return isWhole ? undefined : 0
-    } catch (error) {
-      if (stop.signal.aborted) return undefined
-      if (source?.enumerates() === false) {
-        pause('no source enumerates the state (basalt_stateRange and debug_codeByHash): it stays partial, and the sources stay necessary')
-        return undefined
-      }
-      pause(errorMessage(error))
-      return isRetryable(error) ? Math.max(askedWaitMs(error), backoffMs(backoff, failures + 1, 0)) : undefined
+    this.#walk = source && new FillWalk({ clock, source, store: stored.store, at, enter, pace }, stored.progress)
+    this.#reason = bytesPerSec === 0 ? '--fill.bandwidth is 0' : source ? undefined : 'no --source.state'
+    this.#isEnded = this.#reason !== undefined
+    this.#running = this.#isEnded ? Promise.resolve() : this.#run()
+    this.#running.catch((error) => this.#log.error('fill of the state ended', { error }))
+  }
+
+  status(): FillStatus {
+    return {
+      phase: this.#phase,
+      ratio: this.#ratio,
+      leavesPerSec: this.#isWhole ? 0 : this.#rate.leavesPerSec,
+      leftSec: this.#isWhole ? 0 : this.#rate.leftSec,
+      reason: this.#reason,
     }
   }
 
-  function pause(why: string): void {
-    if (reason === undefined) log.warn('fill of the state paused', { reason: why })
-    reason = why
+  collect(): void {
+    const [now, counted, metrics] = [this.#progress, this.#counted, this.#metrics]
+    const { phase, ratio, leavesPerSec, leftSec } = this.status()
+    metrics.ratio.set({}, ratio)
+    metrics.leaves.inc({ kind: 'account' }, now.accounts - counted.accounts)
+    metrics.leaves.inc({ kind: 'slot' }, now.slots - counted.slots)
+    metrics.bytes.inc({}, now.bytes - counted.bytes)
+    this.#counted = now
+    metrics.rate.set({}, leavesPerSec)
+    metrics.left.set({}, leftSec ?? Number.NaN)
+    for (const each of fillMetrics.specs.phase.labels.phase) metrics.phase.set({ phase: each }, each === phase ? 1 : 0)
   }
 
-  async function run(): Promise<void> {
-    log.info('fill of the state begins', { ratio: ratioNow(), accounts: stored?.accounts, slots: stored?.slots })
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#running.catch(() => {})
+    await this.#stored.store[Symbol.asyncDispose]()
+  }
+
+  get #progress(): FillProgress {
+    return this.#walk?.progress ?? this.#stored.progress
+  }
+
+  /** The check of all rows does not count: the part of the keys is stored. */
+  get #ratio(): number {
+    const { phase, position } = this.#progress
+    return this.#isWhole ? 1 : phase === 'check' ? 0.999_999 : ratioOf(position.account)
+  }
+
+  get #phase(): FillStatus['phase'] {
+    if (this.#isWhole) return 'whole'
+    if (this.#isEnded) return 'off'
+    return this.#reason === undefined ? this.#progress.phase : 'paused'
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#deps
+    const { accounts: known, slots: knownSlots } = this.#stored.progress
+    this.#log.info('fill of the state begins', { ratio: this.#ratio, accounts: known, slots: knownSlots })
     for (let failures = 0; ; ) {
-      const waitMs = await step(failures)
+      const waitMs = await this.#step(failures)
       if (waitMs === undefined) break
-      failures = reason === undefined ? 0 : failures + 1
-      const { accounts, slots } = progress()
-      rate.add(clock.elapsedMs(), ratioNow(), accounts + slots)
+      failures = this.#reason === undefined ? 0 : failures + 1
+      const { accounts, slots } = this.#progress
+      this.#rate.add(clock.elapsedMs(), this.#ratio, accounts + slots)
       try {
-        if (waitMs > 0) await clock.delay(waitMs, stop.signal)
+        if (waitMs > 0) await clock.delay(waitMs, this.#stop.signal)
       } catch {
         break
       }
     }
-    isEnded = true
-    const { accounts, slots, bytes } = progress()
-    if (isWhole) log.info('state is whole, its sources are not needed any more', { accounts, slots, bytes })
+    this.#isEnded = true
+    const { accounts, slots, bytes } = this.#progress
+    if (this.#isWhole) this.#log.info('state is whole, its sources are no longer needed', { accounts, slots, bytes })
   }
 
-  /** The check of all rows does not count: the part of the keys is stored. */
-  function ratioNow(): number {
-    const { phase, position } = progress()
-    return isWhole ? 1 : phase === 'check' ? 0.999_999 : ratioOf(position.account)
+  /** @returns milliseconds until the next step; undefined: there is none */
+  async #step(failures: number): Promise<number | undefined> {
+    const full = diskReason(this.#options)
+    if (full !== undefined) {
+      this.#pause(full)
+      return backoff.maxMs
+    }
+    try {
+      this.#isWhole = (await this.#walk?.step(this.#stop.signal)) ?? false
+      if (this.#reason !== undefined) this.#log.info('fill of the state resumed')
+      this.#reason = undefined
+      return this.#isWhole ? undefined : 0
+    } catch (error) {
+      if (this.#stop.signal.aborted) return undefined
+      if (this.#deps.source?.enumerates() === false) {
+        this.#pause(
+          'no source enumerates the state (basalt_stateRange and debug_codeByHash): it stays partial, and the sources stay necessary',
+        )
+        return undefined
+      }
+      this.#pause(errorMessage(error))
+      return isRetryable(error) ? Math.max(askedWaitMs(error), backoffMs(backoff, failures + 1, 0)) : undefined
+    }
   }
 
-  function phaseNow(): FillStatus['phase'] {
-    if (isWhole) return 'whole'
-    if (isEnded) return 'off'
-    return reason === undefined ? progress().phase : 'paused'
-  }
-
-  const running = isOff ? Promise.resolve() : run()
-  running.catch((error) => log.error('fill of the state ended', { error }))
-  return {
-    status: () => ({
-      phase: phaseNow(),
-      ratio: ratioNow(),
-      leavesPerSec: isWhole ? 0 : rate.leavesPerSec,
-      leftSec: isWhole ? 0 : rate.leftSec,
-      reason,
-    }),
-    collect(): void {
-      const now = progress()
-      metrics.ratio.set({}, ratioNow())
-      metrics.leaves.inc({ kind: 'account' }, now.accounts - counted.accounts)
-      metrics.leaves.inc({ kind: 'slot' }, now.slots - counted.slots)
-      metrics.bytes.inc({}, now.bytes - counted.bytes)
-      counted = now
-      metrics.rate.set({}, isWhole ? 0 : rate.leavesPerSec)
-      metrics.left.set({}, isWhole ? 0 : (rate.leftSec ?? Number.NaN))
-      for (const phase of fillMetrics.specs.phase.labels.phase) metrics.phase.set({ phase }, phase === phaseNow() ? 1 : 0)
-    },
-    async [Symbol.asyncDispose](): Promise<void> {
-      stop.abort()
-      await running.catch(() => {})
-      await store[Symbol.asyncDispose]()
-    },
+  #pause(why: string): void {
+    if (this.#reason === undefined) this.#log.warn('fill of the state paused', { reason: why })
+    this.#reason = why
   }
 }
 
-function readStored(store: ReturnType<typeof openChainReader>): FillProgress | undefined {
+function readStored(store: ChainReader): FillProgress | undefined {
   using reader = store.snapshot()
   return isPartialState(reader) ? readFill(reader) : undefined
 }
