@@ -7,6 +7,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   lib: {
     imports: [],
     public: [
+      'boundedMap',
       'bytes',
       'caches',
       'clientName',
@@ -23,8 +24,8 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'jsonHttp',
       'jwt',
       'keccak',
-      'kzg',
-      'kzgThread',
+      'kzg/kzg',
+      'kzg/kzgThread',
       'lazy',
       'listen',
       'log',
@@ -164,7 +165,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['trie:proof', 'trie:orderedRoot', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'blockJson', 'boundedMap', 'engineApi', 'engineApiError', 'engineHttp', 'faults', 'jsonFields', 'metrics', 'payloadHeader',
+      'blockJson', 'engineApi', 'engineApiError', 'engineHttp', 'faults', 'jsonFields', 'metrics', 'payloadHeader',
       'payloadJson', 'port', 'versions',
     ],
   },

@@ -61,7 +61,7 @@ async function sync(chain: DenimChain, open: OpenChain, enode: string, last: Pay
         port: 0,
         hasDiscovery: false,
       },
-      ...{ bootnodes: [], staticPeers: [enode], trustedPeers: [], maxPeers: 5 },
+      ...{ bootnodes: { v4: [], v5: [] }, staticPeers: [enode], trustedPeers: [], maxPeers: 5 },
     },
   )
   while (peers.count === 0) await systemClock.delay(20)

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
+import { discoveryVersions } from '../src/executionPeers/discovery/discovery.ts'
 import { type Client, mesh, outsideOfMesh } from './p2p/cases.ts'
 import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
 import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
@@ -39,8 +40,10 @@ const interop = found.flatMap((theirs): Case[] => {
   ]
 })
 const execution = geths.map((geth): Case => [`execution network with ${geth.name}`, (folder) => executionNetwork(folder, geth)])
-const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).map(
-  (name): Case => [`discovery judged by ${name}`, () => discoverySuite(join(values.peers, name))],
+const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).flatMap((name) =>
+  discoveryVersions.map(
+    (version): Case => [`discovery ${version} judged by ${name}`, () => discoverySuite(join(values.peers, name), version)],
+  ),
 )
 const cases: readonly Case[] = [
   ['missing blocks', missingBlocks],

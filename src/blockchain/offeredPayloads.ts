@@ -1,7 +1,7 @@
 import type { ExecutionGuard } from '#block/execution/executionGuard'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
-import { BoundedMap } from '#engine/boundedMap'
 import { engineFault } from '#engine/faults'
+import { BoundedMap } from '#lib/boundedMap'
 import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'

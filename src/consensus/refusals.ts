@@ -1,4 +1,4 @@
-import { BoundedMap } from '#engine/boundedMap'
+import { BoundedMap } from '#lib/boundedMap'
 import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 

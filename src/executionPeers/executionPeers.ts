@@ -8,6 +8,7 @@ import type { ChainView } from '#types/chainView'
 import type { ExecutionPeerFacts, ExecutionPeerNetwork, ExecutionPeersSelf } from '#types/executionPeer'
 import type { Payload } from '#types/payload'
 import { rangeOf, readBodies, readHeaders, readReceipts } from './chainReads.ts'
+import { discoveryVersions } from './discovery/discovery.ts'
 import { executionPeersFault } from './faults.ts'
 import type { ExecutionPeersMetrics } from './metrics.ts'
 import { servedOutcomes } from './net/chainServer.ts'
@@ -182,7 +183,7 @@ export class ExecutionPeers implements AsyncDisposable {
     const { metrics } = this.#deps
     for (const { direction, version, count } of peers) metrics.peers.set({ direction, version: version === 68 ? '68' : '69' }, count)
     this.#count = peers.reduce((sum, { count }) => sum + count, 0)
-    metrics.tableNodes.set({}, tableNodes)
+    for (const version of discoveryVersions) metrics.tableNodes.set({ version }, tableNodes[version])
     for (const outcome of servedOutcomes) metrics.served.inc({ outcome }, served[outcome])
     for (const outcome of fetchedOutcomes) metrics.fetched.inc({ outcome }, fetched[outcome])
     metrics.bytes.inc({ direction: 'received' }, receivedBytes)

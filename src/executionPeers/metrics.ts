@@ -1,4 +1,5 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { discoveryVersions } from './discovery/discovery.ts'
 import { servedOutcomes } from './net/chainServer.ts'
 import { fetchedOutcomes } from './net/gap.ts'
 import { disconnectReasons } from './rlpx/baseMessages.ts'
@@ -10,7 +11,9 @@ export const executionPeersMetrics = defineMetrics({
     direction: ['inbound', 'outbound'],
     version: ['68', '69'],
   }),
-  tableNodes: gauge('basalt_execution_p2p_discovery_entries', 'Nodes that discovery of the execution network has reached'),
+  tableNodes: gauge('basalt_execution_p2p_discovery_entries', 'Nodes that discovery of the execution network has reached, by its version', {
+    version: discoveryVersions,
+  }),
   served: counter('basalt_execution_p2p_served_requests_total', 'Requests of execution peers by kind', { outcome: servedOutcomes }),
   fetched: counter('basalt_execution_p2p_fetched_responses_total', 'Responses of execution peers by outcome', { outcome: fetchedOutcomes }),
   filled: counter('basalt_execution_p2p_filled_blocks_total', 'Missing blocks that execution peers filled'),

@@ -1,5 +1,5 @@
 import { errorMessage } from '#lib/fault'
-import { versionedHashOfCommitment } from '#lib/kzg'
+import { versionedHashOfCommitment } from '#lib/kzg/kzg'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { bytesField, type Json, objectOf } from '#types/jsonShape'
 import type { BlobChecks } from './blobChecks.ts'

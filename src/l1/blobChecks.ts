@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { verifyBlobProof, versionedHashOfBlob } from '#lib/kzg'
+import { verifyBlobProof, versionedHashOfBlob } from '#lib/kzg/kzg'
 
-/** Expensive checks of blobs. `#lib/kzgThread` runs them outside the main thread. Rejects when a check cannot run. */
+/** Expensive checks of blobs. `#lib/kzg/kzgThread` runs them outside the main thread. Rejects when a check cannot run. */
 export interface BlobChecks {
   /** Returns the versioned hash of a blob of 131,072 bytes, by computing its commitment; undefined when the blob is invalid. */
   hashOf(blob: Uint8Array): Promise<Uint8Array | undefined>

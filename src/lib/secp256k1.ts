@@ -50,19 +50,42 @@ export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array, yPar
   }
 }
 
+/** Adds the prefix of an uncompressed public key. */
+const prefixed = (publicKey: Uint8Array): Uint8Array => Uint8Array.of(4, ...publicKey)
+
 /**
  * Computes the shared secret of ECDH: the x coordinate of the product, 32 bytes.
  * @param publicKey x ‖ y, 64 bytes
  * @returns undefined when the public key is not a point of the curve
  */
 export function sharedSecret(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array | undefined {
-  const point = new Uint8Array(65)
-  point[0] = 4
-  point.set(publicKey, 1)
   try {
-    return secp256k1.ecdh(point, privateKey, { hashfn: (x) => Uint8Array.from(x) }, new Uint8Array(32))
+    return secp256k1.ecdh(prefixed(publicKey), privateKey, { hashfn: (x) => Uint8Array.from(x) }, new Uint8Array(32))
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Computes the shared point of ECDH, compressed: 33 bytes.
+ * @param publicKey x ‖ y, 64 bytes
+ * @returns undefined when the public key is not a point of the curve
+ */
+export function sharedPoint(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array | undefined {
+  const hashfn = (x: Uint8Array, y: Uint8Array): Uint8Array => Uint8Array.of(2 + ((y[31] ?? 0) & 1), ...x)
+  try {
+    return secp256k1.ecdh(prefixed(publicKey), privateKey, { hashfn }, new Uint8Array(33))
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns whether a signature, r ‖ s with low s, of a digest is that of a public key, x ‖ y. */
+export function isSignatureOf(publicKey: Uint8Array, digest: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    return secp256k1.ecdsaVerify(signature, digest, prefixed(publicKey))
+  } catch {
+    return false
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Clock } from '#lib/clock'
-import type { KzgThread } from '#lib/kzgThread'
+import type { KzgThread } from '#lib/kzg/kzgThread'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
 import type { Supervisor } from '#lib/supervisor'

@@ -59,7 +59,12 @@ export type P2pOptions = Omit<P2pSettings, 'config' | 'identity' | 'agent' | 'pe
 }
 
 /** Execution network. */
-export type ExecutionPeersOptions = Omit<ExecutionPeersSettings, 'config' | 'identity' | 'agent' | 'chain'> & {
+export type ExecutionPeersOptions = Omit<
+  ExecutionPeersSettings,
+  'config' | 'identity' | 'agent' | 'chain' | 'bootnodes' | 'knownNodesFile'
+> & {
+  /** enode URLs and ENRs; none: those of the network */
+  readonly bootnodes: readonly string[]
   /** file of the identity key; absent: `p2p/execution.hex` in the data directory, made at the first start */
   readonly identityFile?: string
 }

@@ -1,6 +1,6 @@
 import { emptyBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
-import { versionedHashOfCommitment } from '#lib/kzg'
+import { versionedHashOfCommitment } from '#lib/kzg/kzg'
 import { hashFromBytes, zeroAddress } from '#types/ids'
 import { signTransaction, wrapBlobTransaction } from '#types/signing'
 

@@ -1,5 +1,5 @@
 import { bytesFromBigint, concatBytes, equalBytes } from '#lib/bytes'
-import { verifyPoint, versionedHashOfCommitment } from '#lib/kzg'
+import { verifyPoint, versionedHashOfCommitment } from '#lib/kzg/kzg'
 import type { Precompile } from './precompile.ts'
 
 const fieldElementsPerBlob = 4096n

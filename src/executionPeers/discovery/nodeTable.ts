@@ -1,7 +1,8 @@
 import { compareBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { ownAddresses } from '#lib/peers/inboundLimits'
-import type { NodeRecord } from './packets.ts'
+import type { NodeRecord } from './endpoint.ts'
+import type { SignedRecord } from './record.ts'
 
 /** A node of the table. */
 export type TableNode = {
@@ -15,6 +16,8 @@ export type TableNode = {
   failures: number
   /** requests for its record that may still be sent; 0: it was read, or never came */
   recordRequests: number
+  /** its newest record, when it is known (v5) */
+  record: SignedRecord | undefined
 }
 
 const maxNodes = 512
@@ -27,12 +30,21 @@ function distance(a: Uint8Array, b: Uint8Array): Uint8Array {
   return a.map((byte, i) => byte ^ (b[i] ?? 0))
 }
 
+/** Returns the logarithmic distance of two places: the number of bits after those that they have in common. */
+export function logDistance(a: Uint8Array, b: Uint8Array): number {
+  for (const [i, byte] of a.entries()) {
+    const bits = byte ^ (b[i] ?? 0)
+    if (bits !== 0) return 8 * (a.length - i) - Math.clz32(bits) + 24
+  }
+  return 0
+}
+
 /** Known nodes, bounded. A node that does not answer, else one that never did, makes room for a new one. */
 export class NodeTable {
   readonly #nodes = new Map<string, TableNode>()
 
   get size(): number {
-    return [...this.#nodes.values()].filter(({ provenMs }) => provenMs !== undefined).length
+    return this.#proven().length
   }
 
   get(id: string): TableNode | undefined {
@@ -61,6 +73,7 @@ export class NodeTable {
       provenMs: undefined,
       failures: 0,
       recordRequests: maxRecordRequests,
+      record: undefined,
     }
     this.#nodes.set(id, added)
     return added
@@ -78,14 +91,23 @@ export class NodeTable {
     if (known && ++known.failures >= maxFailures) this.#nodes.delete(id)
   }
 
-  /** Returns the proven nodes nearest to a public key. */
-  nearest(publicKey: Uint8Array, count: number): readonly TableNode[] {
-    const target = keccak256(publicKey)
-    return [...this.#nodes.values()]
-      .filter(({ provenMs }) => provenMs !== undefined)
+  /** Returns the proven nodes nearest to a place, 32 bytes. */
+  nearest(target: Uint8Array, count: number): readonly TableNode[] {
+    return this.#proven()
       .map((one) => ({ one, far: distance(one.place, target) }))
       .sort((a, b) => compareBytes(a.far, b.far))
       .slice(0, count)
       .map(({ one }) => one)
+  }
+
+  /** Returns proven nodes at logarithmic distances from a place. */
+  atDistances(distances: readonly number[], from: Uint8Array, count: number): readonly TableNode[] {
+    return this.#proven()
+      .filter(({ place }) => distances.includes(logDistance(place, from)))
+      .slice(0, count)
+  }
+
+  #proven(): readonly TableNode[] {
+    return [...this.#nodes.values()].filter(({ provenMs }) => provenMs !== undefined)
   }
 }

@@ -6,7 +6,7 @@ import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, type RlpItem, rlpScalar } from '#lib/rlp'
 import { compressedKeyOf, signDigest } from '#lib/secp256k1'
-import { ipBytes } from './packets.ts'
+import { type Endpoint, ipBytes } from './endpoint.ts'
 
 /** Keys under which execution nodes name their fork: of the OP family in reth, of all others. */
 const forkKeys = ['opel', 'eth'] as const
@@ -20,7 +20,7 @@ export type RecordFacts = {
   readonly forkId: ForkId
 }
 
-export type NodeRecordText = { readonly bytes: Uint8Array; readonly text: string }
+export type NodeRecordText = { readonly bytes: Uint8Array; readonly text: string; readonly sequence: number }
 
 /** Makes and signs the record of this node. @see EIP-778; EIP-2124, "ENR entry" */
 export function createRecord(privateKey: Uint8Array, { sequence, host, tcpPort, udpPort, forkId }: RecordFacts): NodeRecordText {
@@ -38,8 +38,11 @@ export function createRecord(privateKey: Uint8Array, { sequence, host, tcpPort, 
   const content: RlpItem[] = [rlpScalar(sequence), ...sorted.flatMap(([key, value]): RlpItem[] => [Buffer.from(key), value])]
   const { signature } = signDigest(keccak256(encodeRlp(content)), privateKey)
   const bytes = encodeRlp([signature, ...content])
-  return { bytes, text: `enr:${Buffer.from(bytes).toString('base64url')}` }
+  return { bytes, sequence, text: `enr:${Buffer.from(bytes).toString('base64url')}` }
 }
+
+/** A record whose signature is valid, with its encoded form. */
+export type SignedRecord = { readonly enr: ENR; readonly bytes: Uint8Array }
 
 /** Reads a record; undefined when it is malformed or its signature is wrong. */
 export function decodeRecord(bytes: Uint8Array): ENR | undefined {
@@ -60,4 +63,11 @@ export function forkIdsOf(record: ENR): readonly ForkId[] {
     const at = next.reduce((sum, byte) => sum * 256 + byte, 0)
     return [{ hash: toHex(hash), next: Number.isSafeInteger(at) ? at : 0 }]
   })
+}
+
+/** Returns where the node of a record answers discovery, with its TCP port, 0 when there is none; undefined: the record has no address or UDP port. */
+export function endpointOfRecord({ ip, ip6, tcp, tcp6, udp, udp6 }: ENR): Endpoint | undefined {
+  if (ip !== undefined && udp !== undefined) return { ip, udpPort: udp, tcpPort: tcp ?? 0 }
+  if (ip6 !== undefined && udp6 !== undefined) return { ip: ip6, udpPort: udp6, tcpPort: tcp6 ?? tcp ?? 0 }
+  return undefined
 }

@@ -3,12 +3,14 @@ import type { NodeAddress } from './nodeId.ts'
 
 /** Most nodes that discovery may add. */
 const maxFound = 1_000
+/** Failed attempts after which a node that was a peer is not kept over restarts. */
+const maxKnownFailures = 5
 /** Pause after a failed attempt, doubled with each one; pause after a peer proved to be of no use. */
 const [retryMs, maxRetryMs, uselessMs] = [15_000, 600_000, 3_600_000]
 /** Pauses of nodes that an operator named: they are dialled again and again. */
 const namedRetryMs = 10_000
 
-type Candidate = { readonly node: NodeAddress; readonly kind: 'named' | 'found'; failures: number; notBeforeMs: number }
+type Candidate = { readonly node: NodeAddress; readonly kind: 'named' | 'found'; failures: number; notBeforeMs: number; hasWorked: boolean }
 
 /** Nodes that may be dialled: those that an operator named, and those that discovery found. */
 export class Candidates {
@@ -21,7 +23,7 @@ export class Candidates {
 
   /** Adds a node to keep connected. */
   name(node: NodeAddress): void {
-    this.#all.set(node.id, { node, kind: 'named', failures: 0, notBeforeMs: 0 })
+    this.#all.set(node.id, { node, kind: 'named', failures: 0, notBeforeMs: 0, hasWorked: false })
   }
 
   /** Removes a node; discovery may find it again. */
@@ -41,18 +43,27 @@ export class Candidates {
       if (oldest === undefined) return
       this.#all.delete(oldest.node.id)
     }
-    this.#all.set(node.id, { node, kind: 'found', failures: 0, notBeforeMs: 0 })
+    this.#all.set(node.id, { node, kind: 'found', failures: 0, notBeforeMs: 0, hasWorked: false })
   }
 
   /** Notes the end of an attempt or of a connection. `useless`: the node is not on this chain, or has sent wrong data. */
   ended(id: string, how: 'failed' | 'useless' | 'worked'): void {
     const candidate = this.#all.get(id)
     if (candidate === undefined) return
+    if (how !== 'failed') candidate.hasWorked = how === 'worked'
     candidate.failures = how === 'worked' ? 0 : candidate.failures + 1
     const pauseMs = Math.min(maxRetryMs, retryMs * 2 ** Math.min(candidate.failures, 10))
     const waitMs = candidate.kind === 'named' ? namedRetryMs : how === 'useless' ? uselessMs : pauseMs
     this.#all.delete(id)
     this.#all.set(id, { ...candidate, notBeforeMs: this.#clock.elapsedMs() + waitMs })
+  }
+
+  /** Returns the found nodes that were peers and can probably be dialled again, the newest first. */
+  known(): readonly NodeAddress[] {
+    const known = [...this.#all.values()].filter(
+      ({ kind, hasWorked, failures }) => kind === 'found' && hasWorked && failures <= maxKnownFailures,
+    )
+    return known.map(({ node }) => node).reverse()
   }
 
   /** Returns the nodes that may be dialled now, named ones first. @param isSkipped nodes that are connected, or denied */

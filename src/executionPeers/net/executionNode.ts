@@ -5,7 +5,7 @@ import type { Log } from '#lib/log'
 import { publicKeyOf } from '#lib/secp256k1'
 import type { BlockId } from '#types/blockRef'
 import type { Payload } from '#types/payload'
-import { Discovery } from '../discovery/discovery.ts'
+import { type Bootnodes, baseProtocol, Discovery } from '../discovery/discovery.ts'
 import { type EthVersion, ethVersions, type Status } from '../eth/messages.ts'
 import { executionPeersFault } from '../faults.ts'
 import { type Hello, snappyVersion } from '../rlpx/baseMessages.ts'
@@ -20,6 +20,7 @@ import type {
 import { ChainServer } from './chainServer.ts'
 import type { LocalChain } from './ethPeer.ts'
 import { type FetchedOutcome, fetchedOutcomes, Gap, type GapFailure } from './gap.ts'
+import { readKnownNodes, writeKnownNodes } from './knownNodes.ts'
 import { enodeOf, idOfKey, type NodeAddress, parseNode } from './nodeId.ts'
 import { PeerSet } from './peerSet.ts'
 
@@ -29,6 +30,8 @@ const reportMs = 1_000
 /** Announcements of a new range are due after so many blocks. @see EIP-7642 */
 const announceBlocks = 32
 const maxGaps = 2
+/** Interval between two writes of the known nodes. */
+const saveMs = 60_000
 /** Time without a call after which a gap is closed. */
 const gapIdleMs = 120_000
 
@@ -48,6 +51,7 @@ export class ExecutionNode {
   #announced: number
   readonly #gaps = new Map<number, KeptGap>()
   #opening = 0
+  #savedMs: number
   #lastGap = 0
   #timer: Disposable | undefined
   #fetched = zeros(fetchedOutcomes)
@@ -60,6 +64,7 @@ export class ExecutionNode {
     this.#settings = settings
     this.#chain = settings.chain
     this.#announced = settings.chain.range.latest
+    this.#savedMs = clock.elapsedMs()
     this.#server = new ChainServer(clock, main)
     const id = publicKeyOf(settings.identity)
     this.peers = new PeerSet(
@@ -87,13 +92,16 @@ export class ExecutionNode {
 
   /** @throws Fault EXECUTION_P2P_PORT, EXECUTION_P2P_PEER (fatal) */
   static async start(deps: ExecutionNodeDeps, settings: ExecutionPeersSettings): Promise<ExecutionNode> {
-    const bootnodes = nodesOf('--p2p.execution.bootnodes', settings.bootnodes)
+    const { v4, v5 } = settings.bootnodes
+    const bootnodes = { v4: nodesOf('--p2p.execution.bootnodes', v4), v5: nodesOf('--p2p.execution.bootnodes', v5) }
     const kept = nodesOf('--p2p.execution.static', settings.staticPeers)
     const trusted = nodesOf('--p2p.execution.trusted', settings.trustedPeers)
     const node = new ExecutionNode(deps, settings)
     await node.#listen(bootnodes)
     for (const { id } of trusted) node.peers.trust(id, true)
     for (const one of [...kept, ...trusted]) node.peers.keep(one)
+    if (settings.knownNodesFile !== undefined)
+      for (const one of readKnownNodes(settings.knownNodesFile, deps.log)) node.peers.candidates.found(one)
     node.#plan()
     return node
   }
@@ -172,25 +180,25 @@ export class ExecutionNode {
   async close(): Promise<void> {
     this.#timer?.[Symbol.dispose]()
     for (const id of this.#gaps.keys()) this.closeGap(id)
+    this.#saveKnownNodes()
     await this.#discovery?.stop()
     await this.peers.stop()
   }
 
-  async #listen(bootnodes: readonly NodeAddress[]): Promise<void> {
+  async #listen(bootnodes: Bootnodes<NodeAddress>): Promise<void> {
     const { host, port, hasDiscovery, identity, advertisedHost } = this.#settings
     try {
       const tcpPort = await this.peers.start()
       if (!hasDiscovery) return
-      this.#discovery = new Discovery(
+      this.#discovery = await Discovery.start(
         {
           ...{ clock: this.#deps.clock, log: this.#deps.log },
           forkId: (): ForkId => forkIdAt(this.#settings.config, this.#chain.timestampSec),
           isOfChain: (forkId): boolean => this.#judge(forkId) === 'compatible',
           onNode: (node): void => this.peers.candidates.found(node),
         },
-        { privateKey: identity, host, port: port === 0 ? 0 : tcpPort, tcpPort, advertisedHost, bootnodes },
+        { privateKey: identity, host, port: port === 0 ? 0 : tcpPort, tcpPort, advertisedHost, bootnodes, protocol: baseProtocol },
       )
-      await this.#discovery.start()
     } catch (error) {
       throw executionPeersFault('EXECUTION_P2P_PORT', { host, port, reason: errorMessage(error) }, error)
     }
@@ -224,8 +232,15 @@ export class ExecutionNode {
     this.#timer = this.#deps.clock.after(reportMs, () => {
       this.#closeIdleGaps()
       this.#report()
+      if (this.#deps.clock.elapsedMs() - this.#savedMs >= saveMs) this.#saveKnownNodes()
       this.#plan()
     })
+  }
+
+  #saveKnownNodes(): void {
+    this.#savedMs = this.#deps.clock.elapsedMs()
+    const { knownNodesFile } = this.#settings
+    if (knownNodesFile !== undefined) writeKnownNodes(knownNodesFile, this.peers.candidates.known(), this.#deps.log)
   }
 
   #closeIdleGaps(): void {
@@ -246,7 +261,7 @@ export class ExecutionNode {
     const { user, system } = process.threadCpuUsage()
     const report: ExecutionPeersReport = {
       peers: groups,
-      tableNodes: this.#discovery?.size ?? 0,
+      tableNodes: this.#discovery?.sizes ?? { v4: 0, v5: 0 },
       served: this.#server.taken(),
       fetched: this.#fetched,
       receivedBytes: Math.max(0, received - this.#reported.received),

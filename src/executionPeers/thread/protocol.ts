@@ -2,6 +2,7 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockId } from '#types/blockRef'
 import type { ExecutionPeerFacts, ExecutionPeersSelf } from '#types/executionPeer'
 import type { Payload } from '#types/payload'
+import type { Bootnodes, DiscoveryVersion } from '../discovery/discovery.ts'
 import type { BlockRange } from '../eth/messages.ts'
 import type { ChainReads, ServedOutcome } from '../net/chainServer.ts'
 import type { FetchedOutcome, GapFailure } from '../net/gap.ts'
@@ -23,12 +24,14 @@ export type ExecutionPeersSettings = {
   /** address that peers dial; absent: learned from peers */
   readonly advertisedHost?: string | undefined
   readonly hasDiscovery: boolean
-  /** enode URLs and ENRs */
-  readonly bootnodes: readonly string[]
+  /** enode URLs and ENRs, as those of the peers below */
+  readonly bootnodes: Bootnodes<string>
   readonly staticPeers: readonly string[]
   /** as static peers; also exempt from the limit of connections and from bans */
   readonly trustedPeers: readonly string[]
   readonly maxPeers: number
+  /** file with nodes that were peers; absent: they are forgotten */
+  readonly knownNodesFile?: string | undefined
   readonly chain: ChainFacts
 }
 
@@ -38,7 +41,7 @@ export type OpenedGap = { readonly kind: 'opened'; readonly id: number; readonly
 /** Counts since the last report, and states. */
 export type ExecutionPeersReport = {
   readonly peers: readonly { readonly direction: 'inbound' | 'outbound'; readonly version: 68 | 69; readonly count: number }[]
-  readonly tableNodes: number
+  readonly tableNodes: Readonly<Record<DiscoveryVersion, number>>
   readonly served: Readonly<Record<ServedOutcome, number>>
   readonly fetched: Readonly<Record<FetchedOutcome, number>>
   readonly receivedBytes: number

@@ -75,7 +75,7 @@ export async function startTestNode(
     },
     {
       ...{ config, identity: createPrivateKey(), agent: 'test', host: '127.0.0.1', port: 0, advertisedHost: '127.0.0.1' },
-      ...{ hasDiscovery: false, bootnodes: [], staticPeers: [], trustedPeers: [], maxPeers: 30 },
+      ...{ hasDiscovery: false, bootnodes: { v4: [], v5: [] }, staticPeers: [], trustedPeers: [], maxPeers: 30 },
       chain: { range: rangeOf(view()), timestampSec: last?.timestamp ?? config.genesis.l2TimeSec },
       ...more,
     },

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as EthKzg from '@crate-crypto/node-eth-kzg'
-import { lazy } from './lazy.ts'
-import { sha256 } from './sha256.ts'
+import { lazy } from '../lazy.ts'
+import { sha256 } from '../sha256.ts'
 
 /** First byte of the versioned hash of a KZG commitment (EIP-4844). */
 const kzgVersion = 0x01

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { fromHex, toHex } from './hex.ts'
+import { fromHex, toHex } from '../hex.ts'
 import { verifyBlobProof, verifyPoint, versionedHashOfBlob, versionedHashOfCommitment } from './kzg.ts'
 
 /** A blob of a recorded batcher with the data of its consensus client; trailing zeros are omitted. */
 const recorded: { versionedHash: string; commitment: string; proof: string; data: string } = JSON.parse(
-  readFileSync(new URL('../../test/fixtures/kzg-blob.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../test/fixtures/kzg-blob.json', import.meta.url), 'utf8'),
 )
 const blob = new Uint8Array(131_072)
 blob.set(fromHex(recorded.data))

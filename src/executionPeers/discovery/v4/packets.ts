@@ -1,15 +1,10 @@
-import { isIP } from 'node:net'
 import { concatBytes, equalBytes } from '#lib/bytes'
 import { keccak256, keccak256Of } from '#lib/keccak'
 import { decodeRlpPrefix, encodeRlp, RlpError, type RlpItem, rlpBytes, rlpList, rlpNumber, rlpScalar } from '#lib/rlp'
 import { recoverPublicKey, signDigest } from '#lib/secp256k1'
+import { type Endpoint, ipBytes, ipText, maxPacketBytes, type NodeRecord } from '../endpoint.ts'
 
-/** Largest packet of discovery. */
-export const maxPacketBytes = 1_280
 const [hashBytes, signatureBytes] = [32, 65]
-
-export type Endpoint = { readonly ip: string; readonly udpPort: number; readonly tcpPort: number }
-export type NodeRecord = Endpoint & { readonly publicKey: Uint8Array }
 
 /** Messages of discovery v4. `expires`: seconds since 1970. */
 export type Message =
@@ -23,23 +18,6 @@ export type Message =
 const ids = { ping: 1, pong: 2, findNode: 3, neighbours: 4, enrRequest: 5, enrResponse: 6 } as const
 /** Nodes of a packet: more do not fit. */
 export const maxNeighbours = 12
-
-export function ipBytes(ip: string): Uint8Array {
-  if (isIP(ip) === 4) return Uint8Array.from(ip.split('.').map(Number))
-  if (isIP(ip) !== 6) return new Uint8Array(4)
-  if (ip.includes('.')) return ipBytes(ip.slice(ip.lastIndexOf(':') + 1))
-  const [head = '', tail] = ip.split('::')
-  const groups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)))
-  const [left, right] = [groups(head), tail === undefined ? [] : groups(tail)]
-  const all = tail === undefined ? left : [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
-  return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]))
-}
-
-function ipText(bytes: Uint8Array): string {
-  if (bytes.length === 4) return bytes.join('.')
-  if (bytes.length !== 16) return ''
-  return Array.from({ length: 8 }, (_, i) => (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16)).join(':')
-}
 
 const endpointItem = ({ ip, udpPort, tcpPort }: Endpoint): RlpItem[] => [ipBytes(ip), rlpScalar(udpPort), rlpScalar(tcpPort)]
 

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
+import { ThreadLink } from '../threadLink.ts'
 import { proveBlob, proveCells, setUpKzg, verifyBlobProof, versionedHashOfBlob } from './kzg.ts'
 import type { KzgAnswers, ProvedBlob } from './kzgThread.ts'
-import { ThreadLink } from './threadLink.ts'
 
 function proved(blob: Uint8Array, proofs: 'blobs' | 'cells'): ProvedBlob | undefined {
   try {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { watchTurns } from '#test/harness/threadTime'
-import { fromHex, toHex } from './hex.ts'
+import { fromHex, toHex } from '../hex.ts'
 import { KzgThread } from './kzgThread.ts'
 
 const [entry = expect.fail()] = Object.entries(readRecordedChain().l1.blobs)

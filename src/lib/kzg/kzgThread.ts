@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { ThreadLink } from './threadLink.ts'
+import { ThreadLink } from '../threadLink.ts'
 
 /** A commitment and either one proof of the blob or 128 proofs of its cells, 48 bytes each. */
 export type ProvedBlob = { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] }
