@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { createScanner, SyntaxKind } from 'typescript/unstable/ast'
+import { createScanner, type Scanner, SyntaxKind } from 'typescript/unstable/ast'
 import { describe, expect, it } from 'vitest'
 import { inBrowser, maxFilesPerFolder, maxLinesPerFile, modules, synchronous } from '../layers.ts'
 
@@ -12,7 +12,24 @@ function sourceFiles(dir: string): string[] {
     .map((name) => join(dir, name))
 }
 
+/** Tokens after which a slash is a division. */
+const operandEnds: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.Identifier,
+  SyntaxKind.NumericLiteral,
+  SyntaxKind.BigIntLiteral,
+  SyntaxKind.CloseParenToken,
+  SyntaxKind.CloseBracketToken,
+  SyntaxKind.TemplateTail,
+  SyntaxKind.NoSubstitutionTemplateLiteral,
+])
+
 type Scan = { imports: string[]; asyncAt: number[] }
+
+/** Scans the next token. A slash begins a regular expression unless it follows an operand. */
+function nextToken(scanner: Scanner, previous: SyntaxKind): SyntaxKind {
+  const token = scanner.scan()
+  return token === SyntaxKind.SlashToken && !operandEnds.has(previous) ? scanner.reScanSlashToken() : token
+}
 
 /** Returns the module specifiers of a file and the lines with the `async` keyword, by the compiler's scanner. */
 function scan(text: string): Scan {
@@ -22,7 +39,7 @@ function scan(text: string): Scan {
   const braces: ('block' | 'template')[] = []
   let beforePrevious: SyntaxKind = SyntaxKind.Unknown
   let previous: SyntaxKind = SyntaxKind.Unknown
-  for (let token = scanner.scan(); token !== SyntaxKind.EndOfFile; token = scanner.scan()) {
+  for (let token = nextToken(scanner, previous); token !== SyntaxKind.EndOfFile; token = nextToken(scanner, previous)) {
     if (token === SyntaxKind.OpenBraceToken) braces.push('block')
     if (token === SyntaxKind.TemplateHead) braces.push('template')
     if (token === SyntaxKind.CloseBraceToken) {

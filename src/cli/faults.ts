@@ -20,11 +20,6 @@ export const cliFault = defineFaults({
     says: (d: { problem: string }) => d.problem,
     fix: 'basalt help COMMAND lists its arguments and flags',
   },
-  UNSUPPORTED: {
-    severity: 'fatal',
-    says: (d: { what: string }) => `${d.what} is not supported yet`,
-    fix: 'leave it out',
-  },
   CONFLICTING_FLAGS: {
     severity: 'fatal',
     says: (d: { flags: readonly string[]; rule: string }) => `${d.flags.map((flag) => `--${flag}`).join(', ')}: ${d.rule}`,

@@ -32,7 +32,6 @@ export const flagGroups = [
   'Running node',
   'Traces',
   'Output',
-  'Not supported yet',
 ] as const
 
 export type FlagGroup = (typeof flagGroups)[number]
@@ -51,8 +50,6 @@ export type FlagSpec<T> = {
   readonly expected: string
   /** Never logged, never printed. */
   readonly secret: boolean
-  /** The feature is missing: the flag is a fault, an alias of it in the environment a warning. */
-  readonly unsupported: boolean
   readonly parse: (text: string) => T | undefined
 }
 
@@ -71,7 +68,6 @@ export type FlagOptions = {
   aliases?: readonly Alias[]
   modes?: readonly NodeMode[]
   secret?: boolean
-  unsupported?: boolean
 }
 
 /** Older names of a flag, all with the same form of value. */
@@ -102,7 +98,7 @@ function flag<T>(
   expected: string,
   parse: (text: string) => T | undefined,
 ): FlagSpec<T> {
-  const spec = { aliases: [], secret: false, unsupported: false, ...options, expected, parse }
+  const spec = { aliases: [], secret: false, ...options, expected, parse }
   return placeholder === undefined ? spec : { ...spec, placeholder }
 }
 
@@ -328,7 +324,3 @@ export const hexText = (options: FlagOptions): FlagSpec<string> =>
   flag(options, 'HEX', 'bytes (0x and an even number of hex digits)', (value) =>
     /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined,
   )
-
-/** A flag of a missing feature: every value is refused. */
-export const notYet = (options: Omit<FlagOptions, 'unsupported'>, placeholder?: string): FlagSpec<string> =>
-  flag({ ...options, unsupported: true }, placeholder, 'a text', (value) => value)

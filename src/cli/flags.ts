@@ -17,7 +17,6 @@ import {
   integer,
   modes,
   nodeUrl,
-  notYet,
   older,
   onOff,
   port,
@@ -352,10 +351,6 @@ export const flags = {
   ...proofsHistoryFlags,
 
   ...traceFlags,
-
-  ...inGroup('Not supported yet', {
-    'p2p.nat': notYet({ aliases: older('OP_NODE_P2P_NAT'), doc: 'port mapping by UPnP' }, 'METHOD'),
-  }),
 } as const
 
 export type FlagName = keyof typeof flags

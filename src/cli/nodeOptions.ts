@@ -88,6 +88,7 @@ export const optionFlags = [
   'retain.receipts',
   'retain.logs',
   ...p2pFlagNames,
+  'p2p.nat',
   ...executionPeersFlagNames,
 ] as const satisfies readonly FlagName[]
 /** Every flag of `basalt node`. */
@@ -98,7 +99,6 @@ export const nodeFlags = [
   ...optionFlags,
   'log.level',
   'log.format',
-  'p2p.nat',
   'snapshot',
   'start',
   'start.block-hash',
@@ -305,6 +305,7 @@ export function nodeOptionsOf(
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
     ...p2pOf(given, config),
+    ...(given['p2p.nat'] === 'upnp' && { nat: 'upnp' as const }),
     ...executionPeersOf(given),
     hasPage: hasPage(given),
     isAdminOn: given['rollup.admin'],

@@ -48,6 +48,17 @@ export const p2pFlags = inGroup(
     ),
     'p2p.advertise.tcp': integer(named('ADVERTISE_TCP_PORT', { doc: 'TCP port under which peers reach this node' }), 'PORT', 1, 65_535),
     'p2p.advertise.udp': integer(named('ADVERTISE_UDP_PORT', { doc: 'UDP port under which peers reach this node' }), 'PORT', 1, 65_535),
+    'p2p.nat': defaulted(
+      choice(
+        {
+          aliases: older('OP_NODE_P2P_NAT', { translation: form.natMethod }),
+          modes: ['all', 'consensus', 'execution'],
+          doc: 'has the gateway of the local network pass on the ports of both networks; upnp trusts that network',
+        },
+        ['none', 'upnp'],
+      ),
+      'none',
+    ),
     'p2p.no-discovery': onOff({
       aliases: older(['BASE_NODE_P2P_NO_DISCOVERY', 'OP_NODE_P2P_NO_DISCOVERY'], { translation: form.trueOrFalse }),
       doc: 'no discovery: static, trusted and known peers only',

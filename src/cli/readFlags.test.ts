@@ -67,25 +67,6 @@ it('cli/readFlags: does not show a secret in the fault (BAD_FLAG)', () => {
   )
 })
 
-const unsupported = (Object.keys(flags) as FlagName[]).filter((name) => flags[name].unsupported)
-
-it.each(unsupported)('cli/readFlags: refuses --%s, whose feature is missing, and warns of its older names (UNSUPPORTED)', (name) => {
-  const { env, aliases } = flags[name]
-  expect(() => readFlags([name], { [name]: 'x' }, {})).toThrow(`--${name} is not supported yet`)
-  expect(() => readFlags([name], {}, { [env]: 'x' })).toThrow(`--${name} (${env}) is not supported yet`)
-  for (const alias of aliases) {
-    const { values, notes } = readFlagsOfMode([name], 'all', {}, { [alias.name]: 'x' })
-    expect(values[name]).toBeUndefined()
-    expect(notes).toEqual([
-      {
-        level: 'warn',
-        message: 'variable has no effect yet',
-        fields: { variable: alias.name, why: expect.stringContaining('not supported') },
-      },
-    ])
-  }
-})
-
 it('cli/readFlags: takes the variables of other clients for historical proofs', () => {
   const names = ['proofs-history', 'proofs-history.window', 'proofs.path'] as const
   const variables = {

@@ -80,26 +80,15 @@ const noteOfAlias = (flag: FlagName, { variable }: Said): Note => ({
   fields: { variable, now: flags[flag].env, flag: `--${wordOf(flag)}` },
 })
 
-const noteOfUnsupported = (flag: FlagName, { variable }: Said): Note => ({
-  level: 'warn',
-  message: 'variable has no effect yet',
-  fields: { variable, why: `not supported yet: ${flags[flag].doc}` },
-})
-
 function readOne(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.ProcessEnv): { value: unknown; notes: readonly Note[] } {
   const spec: AnyFlag = flags[flag]
   const given = raw[flag]
   if (given !== undefined) {
-    if (spec.unsupported) throw cliFault('UNSUPPORTED', { what: `--${wordOf(flag)}` })
     if (!spec.modes.includes(mode)) throw cliFault('WRONG_MODE', { flag: wordOf(flag), mode, modes: spec.modes })
     return { value: parsed(flag, String(given)), notes: [] }
   }
   if (!spec.modes.includes(mode)) return { value: spec.fallback, notes: [] }
   const said = saidIn(flag, mode, env)
-  if (spec.unsupported) {
-    if (said.some(({ isAlias }) => !isAlias)) throw cliFault('UNSUPPORTED', { what: `--${wordOf(flag)} (${spec.env})` })
-    return { value: undefined, notes: said.map((one) => noteOfUnsupported(flag, one)) }
-  }
   const notes = said.filter(({ isAlias }) => isAlias).map((one) => noteOfAlias(flag, one))
   return { value: agreedValue(flag, said) ?? spec.fallback, notes }
 }
@@ -121,7 +110,7 @@ export function explainFlag(flag: FlagName, mode: NodeMode, raw: RawFlags, env: 
   const { value, notes } = readOne(flag, mode, raw, env)
   if (raw[flag] !== undefined) return { text: String(raw[flag]), from: { kind: 'command line' }, notes }
   if (!spec.modes.includes(mode)) return { text: undefined, from: { kind: 'no effect' }, notes }
-  const said = spec.unsupported ? [] : saidIn(flag, mode, env)
+  const said = saidIn(flag, mode, env)
   if (said.length > 0) {
     const [first] = said.filter(({ isAddition }) => !isAddition)
     const texts = [...(first ? [first] : []), ...said.filter(({ isAddition }) => isAddition)].map(({ text }) => text)
@@ -166,7 +155,7 @@ export type GivenFlags<N extends FlagName> = { readonly values: FlagValues<N>; r
 /**
  * Reads the flags of one mode: the command line overrides the environment, the environment overrides the fallback. All variables of one flag must
  * agree. A flag without effect in the mode is refused on the command line and ignored in the environment, which may serve both halves.
- * @throws Fault BAD_FLAG, CONFLICTING_VARIABLES, WRONG_MODE, UNSUPPORTED (fatal)
+ * @throws Fault BAD_FLAG, CONFLICTING_VARIABLES, WRONG_MODE (fatal)
  */
 export function readFlagsOfMode<N extends FlagName>(
   names: readonly N[],
@@ -186,7 +175,7 @@ export function readFlagsOfMode<N extends FlagName>(
 
 /**
  * Reads the flags of a command without modes.
- * @throws Fault BAD_FLAG naming flag, value and form; CONFLICTING_VARIABLES; UNSUPPORTED for a flag whose feature is missing
+ * @throws Fault BAD_FLAG naming flag, value and form; CONFLICTING_VARIABLES
  */
 export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
   return readFlagsOfMode(names, 'all', raw, env).values

@@ -12,13 +12,13 @@ import { faultLine } from './output.ts'
 import { readFlags } from './readFlags.ts'
 import { knownSecrets, withoutSecrets } from './secrets.ts'
 
-/** Makes commander's option of a flag. A flag whose feature is missing is parsed, so that it can be refused by name, and hidden in the help. */
+/** Makes commander's option of a flag. */
 function optionOf(name: FlagName): Option {
-  const { placeholder, doc, env, group, unsupported } = flags[name]
+  const { placeholder, doc, env, group } = flags[name]
   const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
   const word = wordOf(name)
   const option = new Option(placeholder === undefined ? `--${word}` : `--${word} <${placeholder}>`, `${doc} (${env}${fallback})`)
-  return option.helpGroup(`${group}:`).hideHelp(unsupported)
+  return option.helpGroup(`${group}:`)
 }
 
 /** Adds a command whose files are not loaded, for the list of commands in the help. */

@@ -68,6 +68,9 @@ export const engineUrl: Translation = {
 /** true and false, ignoring case. */
 export const trueOrFalse: Translation = byTable({ true: 'true', false: 'false', '1': 'true', '0': 'false' })
 
+/** A switch for port mapping → its method. */
+export const natMethod: Translation = byTable({ true: 'upnp', false: 'none' })
+
 /** Variables that switch a server on or off, translated to its port flag. */
 export const offUnlessTrue: Translation = byTable({ true: null, false: 'off', '1': null, '0': 'off' })
 export const offIfTrue: Translation = byTable({ true: 'off', false: null, '1': 'off', '0': null })

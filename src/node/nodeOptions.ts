@@ -136,6 +136,8 @@ export type NodeOptions = {
   readonly sequencer?: SequencerNodeOptions
   /** not in execution mode; absent: there are no peers */
   readonly p2p?: P2pOptions
+  /** port mapping for peers; absent: none */
+  readonly nat?: 'upnp'
   /** not in consensus mode; absent: there are no execution peers */
   readonly executionPeers?: ExecutionPeersOptions
   /** consensus mode: Engine API of the other half */

@@ -17,6 +17,7 @@ import type { PruneEvent, PruneStep } from '../pruning/pruner.ts'
 import type { StageTimes } from '../stageTimes.ts'
 import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
+import { SharedSnapshot } from './sharedSnapshot.ts'
 
 /** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
 export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
@@ -84,6 +85,8 @@ export class CommitBehind {
   /** time since which published heads wait for a round */
   #sinceMs: number | undefined
   #running: Running | undefined
+  /** the store before the transaction that the committer writes */
+  #before: SharedSnapshot | undefined
   /** parts of the state that wait for a transaction */
   #entries: readonly Entry[] = []
   /** parts that the committer writes */
@@ -106,13 +109,17 @@ export class CommitBehind {
     this.#pruning = opts.retention && this.#committer.prune(opts.retention, (event) => this.#pruned(event))
   }
 
-  /** Returns a snapshot of the store as in the published record. If the transaction in progress is done, its blocks leave the record first. */
+  /**
+   * Returns a snapshot of the store as in the published record. Readers see a transaction before the disk has it and the committer says so: meanwhile the
+   * snapshot is one from before the transaction.
+   */
   snapshot(): KvReader & Disposable {
     for (;;) {
       const reader = this.#deps.kv.snapshot()
       if (this.#running === undefined || readHead(reader)?.hash !== this.#running.head.hash) return reader
       reader[Symbol.dispose]()
-      this.settle()
+      this.#attempt(() => this.#take(false))
+      if (this.#before) return this.#before.lend()
     }
   }
 
@@ -303,6 +310,7 @@ export class CommitBehind {
       sequence: isWhole ? goal.sequence : this.#sequence,
     }
     this.#running = running
+    this.#before = new SharedSnapshot(kv.snapshot())
     this.#committer.begin(request)
     this.#take(false)
   }
@@ -313,6 +321,8 @@ export class CommitBehind {
     const outcome = running || entering ? this.#committer.take(wait) : undefined
     if (outcome === undefined) return
     this.#running = undefined
+    this.#before?.[Symbol.dispose]()
+    this.#before = undefined
     if (entering) this.#endEntries(entering, outcome)
     else if (running) this.#end(running, outcome)
   }

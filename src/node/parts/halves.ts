@@ -5,6 +5,7 @@ import type { SendersBy } from '../tracing/tracing.ts'
 import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from './consensusHalf.ts'
 import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
 import { openExecutionPeers } from './executionPeersPart.ts'
+import { advertisedAt, openPortMapping } from './portMappingPart.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
 import { openTrust, type TrustPart } from './trustPart.ts'
 
@@ -40,9 +41,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
  * @param stop ends unanswered calls of an execution half in another process
  * @throws Fault of the half that cannot start (all fatal)
  */
-export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: AbortSignal): Promise<Halves> {
-  const { config, mode } = options
+export async function openHalves(deps: HalvesDeps, given: NodeOptions, stop: AbortSignal): Promise<Halves> {
+  const { config, mode } = given
   await using opening = new AsyncDisposableStack()
+  const mapping = opening.use(await openPortMapping(deps, given))
+  const options = advertisedAt(mapping?.externalAddress, given)
   const execution = mode === 'consensus' ? undefined : opening.use(await openExecutionHalf(deps, options))
   const { executionPeers: peersOptions } = options
   const executionPeers =

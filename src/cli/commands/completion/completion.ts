@@ -25,7 +25,7 @@ function flagWord(name: FlagName): FlagWord {
 
 /** Returns a command and all below it. */
 function nodesOf(words: string, doc: string, { flags: own, nodeFlags = [], commands = [] }: CommandBody): readonly CommandNode[] {
-  const shown = [...own, ...nodeFlags].filter((name) => !flags[name].unsupported)
+  const shown = [...own, ...nodeFlags]
   const node = { words, doc, commands: commands.map(({ name, doc: text }) => ({ name, doc: shortDoc(text) })), flags: shown.map(flagWord) }
   return [node, ...commands.flatMap((inner: Command) => nodesOf(`${words} ${inner.name}`, inner.doc, inner))]
 }

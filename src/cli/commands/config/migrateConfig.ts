@@ -50,7 +50,6 @@ const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value.trim())
 function migratedFlag({ flag, alias }: Named, value: string, mode: NodeMode): Omit<MigratedLine, 'line' | 'variable'> {
   const spec: AnyFlag = flags[flag]
   const dropped = (reason: string): Omit<MigratedLine, 'line' | 'variable'> => ({ outcome: 'dropped', lines: [], reason })
-  if (spec.unsupported) return dropped(`not supported yet: ${spec.doc}`)
   if (alias && !alias.modes.includes(mode))
     return dropped(`it sets --${flag} in ${alias.modes.join(' and ')} mode only; this file is for ${mode} mode`)
   if (!spec.modes.includes(mode)) return dropped(`--${flag} has no effect in ${mode} mode, only in ${spec.modes.join(' or ')}`)

@@ -41,7 +41,7 @@ function settingOf(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.Pr
 /** Returns every flag of `basalt node`, with the value that a node started now would use. */
 export function settingsOf(raw: RawFlags, env: NodeJS.ProcessEnv): readonly Setting[] {
   const { mode } = readFlags(['mode'], raw, env)
-  return nodeFlags.filter((flag) => !flags[flag].unsupported).map((flag) => settingOf(flag, mode, raw, env))
+  return nodeFlags.map((flag) => settingOf(flag, mode, raw, env))
 }
 
 /** Describes the origin of a value: `BASE_NODE_L1_ETH_RPC, now BASALT_L1_RPC`. */
