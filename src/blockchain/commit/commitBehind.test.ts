@@ -278,4 +278,25 @@ describe('blockchain/commit/commitBehind: readers', () => {
       expect(looks).toBeGreaterThan(least)
     },
   )
+
+  it('a view does not wait for a transaction that readers see and the disk has not', async () => {
+    const { execution, late, clock, grow, setUnsafe, stored } = startCommitting(new Disk(), {}, new Map(), undefined, 'late')
+    const [first, second] = await grow(genesisId, 2)
+    await setUnsafe(first)
+    await clock.advanceMs(2_000)
+    late?.show()
+    expect(stored()[0]).toBe(1)
+    {
+      using before = execution.view()
+      using again = execution.view()
+      expect(execution.published.committed.number).toBe(0)
+      expect([before, again].map((view) => view.header(first?.hash ?? genesisId.hash)?.number)).toEqual([1, 1])
+      await setUnsafe(second)
+      late?.deliver()
+      expect(execution.published.committed.number).toBe(1)
+      expect(before.header(genesisId.hash)?.number).toBe(0)
+    }
+    using after = execution.view()
+    expect(after.header(second?.hash ?? genesisId.hash)?.number).toBe(2)
+  })
 })

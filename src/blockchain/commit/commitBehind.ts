@@ -15,9 +15,9 @@ import type { ExecutionOptions } from '../executionDeps.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { PruneEvent, PruneStep } from '../pruning/pruner.ts'
 import type { StageTimes } from '../stageTimes.ts'
+import { SharedSnapshot } from '../view/sharedSnapshot.ts'
 import { CommitPace } from './commitPace.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
-import { SharedSnapshot } from './sharedSnapshot.ts'
 
 /** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
 export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
@@ -119,7 +119,9 @@ export class CommitBehind {
       if (this.#running === undefined || readHead(reader)?.hash !== this.#running.head.hash) return reader
       reader[Symbol.dispose]()
       this.#attempt(() => this.#take(false))
-      if (this.#before) return this.#before.lend()
+      const before = this.#before
+      before?.enter()
+      if (before) return before
     }
   }
 
@@ -321,6 +323,7 @@ export class CommitBehind {
     const outcome = running || entering ? this.#committer.take(wait) : undefined
     if (outcome === undefined) return
     this.#running = undefined
+    this.#before?.retire()
     this.#before?.[Symbol.dispose]()
     this.#before = undefined
     if (entering) this.#endEntries(entering, outcome)

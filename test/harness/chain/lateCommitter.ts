@@ -10,6 +10,7 @@ export class LateCommitter implements Committer {
   readonly #clock: Clock
   #request: CommitRequest | undefined
   #outcome: CommitOutcome | undefined
+  #shown: CommitOutcome | undefined
   #pruner: Pruner | undefined
   #onOutcome: () => void = () => {}
 
@@ -36,16 +37,30 @@ export class LateCommitter implements Committer {
     this.#request = undefined
   }
 
+  /** Writes the request in progress so that readers see it, as before the disk has it: the outcome follows with `deliver`, or when a caller waits. */
+  show(): void {
+    this.write()
+    this.#shown = this.#outcome
+    this.#outcome = undefined
+  }
+
   /** Delivers the message about a written request. */
   deliver(): void {
+    this.#reveal()
     if (this.#outcome) this.#onOutcome()
   }
 
   take(wait: boolean): CommitOutcome | undefined {
+    if (wait) this.#reveal()
     if (wait) this.write()
     const outcome = this.#outcome
     this.#outcome = undefined
     return outcome
+  }
+
+  #reveal(): void {
+    this.#outcome ??= this.#shown
+    this.#shown = undefined
   }
 
   onOutcome(run: () => void): void {

@@ -70,7 +70,7 @@ export class Gateway {
     const offered = body.split('<service>').slice(1)
     for (const service of services) {
       const path = offered.filter((one) => element(one, 'serviceType') === service).map((one) => element(one, 'controlURL'))[0]
-      if (path === undefined || !URL.canParse(path, description)) continue
+      if (path === undefined || !URL.canParse(path, description.href)) continue
       const control = new URL(path, description)
       if (control.host === description.host) return new Gateway(control, service, ownAddress)
     }

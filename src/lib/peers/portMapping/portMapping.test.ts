@@ -35,7 +35,7 @@ async function startGateway(behaviour: Behaviour = {}) {
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') return void response.end(behaviour.description ?? description())
     const body = await textOf(request)
-    const action = /#(\w+)/.exec(String(request.headers.soapaction))?.[1] ?? ''
+    const action = /#(\w+)/.exec(String(request.headers['soapaction']))?.[1] ?? ''
     calls.push({ action, body })
     if (action === 'AddPortMapping' && behaviour.leaseError !== undefined && !body.includes('<NewLeaseDuration>0<')) {
       response.statusCode = 500
