@@ -51,7 +51,8 @@ export class Tables {
 
   /** Reads rows in the threads of libuv, several at once. */
   prefetch(id: number, keys: readonly Uint8Array[]): void {
-    for (let from = 0; from < keys.length; from += prefetchBatch) this.of(id).prefetch(keys.slice(from, from + prefetchBatch), () => {})
+    for (let from = 0; from < keys.length; from += prefetchBatch)
+      void this.of(id).prefetch(keys.slice(from, from + prefetchBatch), () => {})
   }
 
   range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
