@@ -8,18 +8,23 @@ const coldFaults = 32
 
 /** Reads the nodes of state roots ahead, in other threads, while the state is larger than memory. As long as roots find their pages in memory it does nothing. */
 export class NodeReadAhead {
+  readonly #faultsSoFar: () => number
   #faults = 0
   #isCold = false
 
+  constructor(faultsSoFar: () => number = diskPageFaults) {
+    this.#faultsSoFar = faultsSoFar
+  }
+
   /** Called before the state root of a diff. */
   begin(nodes: NodeSource, diff: StateDiff): void {
-    this.#faults = diskPageFaults()
+    this.#faults = this.#faultsSoFar()
     if (this.#isCold && nodes.prefetch) prefetchNodes(nodes, diff)
   }
 
   /** Called after the state root. */
   ended(): void {
-    this.#isCold = diskPageFaults() - this.#faults >= coldFaults
+    this.#isCold = this.#faultsSoFar() - this.#faults >= coldFaults
   }
 }
 
