@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parsePayload } from '#engine/payloadJson'
 import type { Engine } from '#engine/port'
+import { systemClock } from '#lib/clock'
 import { parseHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { distribution, type Row, row } from '../format.ts'
 import { cpuSec, processTree, residentMb } from '../processTree.ts'
 import { type MadeBlocks, makeBlocks, removeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
-import { startStateNode } from './node.ts'
+import { type StateNode, startStateNode } from './node.ts'
 import { cachedBytes, diskReads, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
 import { rootTimes } from './rootTimes.ts'
 import { readStateWorld, type StateWorld } from './world.ts'
@@ -59,9 +60,15 @@ type Run = {
   readonly residentMb: { readonly all: number; readonly files: number }
 }
 
+/** Waits until a transaction ends at a block, so that the next run does not begin with the removal of this one's blocks. */
+async function untilCommitted(node: StateNode, number: number): Promise<void> {
+  const isCommitted = (line: string): boolean => line.includes('"committed"') && (JSON.parse(line) as { number: number }).number === number
+  while (!node.logged().some(isCommitted)) await systemClock.delay(200)
+}
+
 /** Executes the blocks in a new process and removes them again. */
 async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: MemoryLimit | undefined): Promise<Run> {
-  await using node = await startStateNode(world, (pid) => limit?.add(pid))
+  await using node = await startStateNode(world, (pid) => limit?.add(pid), ['--log.level', 'debug'])
   const labels = await node.engine.heads()
   await insertAll(node.engine, world, payloads.slice(0, first))
   const tree = processTree(node.pid)
@@ -70,6 +77,7 @@ async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: 
   const [after, processorSec] = [diskReads(tree), cpuSec(node.pid) - cpuBefore]
   const memory = residentMb(node.pid)
   await node.engine.setHeads(labels)
+  await untilCommitted(node, labels.unsafe.number)
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
   const [diskBytes, diskFaults] = [after.bytes - before.bytes, after.faults - before.faults]
   return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory }

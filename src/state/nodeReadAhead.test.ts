@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
+import { emptyCodeHash } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
 import { NodeReadAhead } from './nodeReadAhead.ts'
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const slotOf = (account: number, slot: number) => ({ addressKey: key(account), slotKey: key(slot), value: key(1) })
-const change = { nonce: 1n, balance: 0n, codeHash: `0x${'00'.repeat(32)}` as const }
+const change = { nonce: 1n, balance: 0n, codeHash: emptyCodeHash }
 const diff = createStateDiff({
   accounts: [{ key: key(9), change, wiped: false }],
   slots: [slotOf(2, 5), slotOf(1, 3), slotOf(1, 4)],
