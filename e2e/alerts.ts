@@ -107,9 +107,9 @@ let problems: string[] = []
     console.error(`  ${outcome.error ?? JSON.stringify(outcome.alerts)}`)
   }
   await delay(settleMs)
-  const { queries, refused, empty } = await monitoring.panels()
-  console.error(`${queries} queries of panels, ${refused.length} refused; panels without data: ${empty.join(', ')}`)
-  problems = [...refused, ...(isWhole ? empty.filter((panel) => !quietPanels.includes(panel)).map((panel) => `no data: ${panel}`) : [])]
+  const { queries, wrong, empty } = await monitoring.panels()
+  console.error(`${queries} queries of panels, ${wrong.length} wrong; panels without data: ${empty.join(', ')}`)
+  problems = [...wrong, ...(isWhole ? empty.filter((panel) => !quietPanels.includes(panel)).map((panel) => `no data: ${panel}`) : [])]
   const namesIn = (some: readonly FaultCase[]): readonly string[] =>
     some.flatMap(({ alerts }) => alerts.map((name) => name.split(':')[0] ?? ''))
   const names = namesIn(chosen)
