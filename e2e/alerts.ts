@@ -29,8 +29,16 @@ for (const program of ['prometheus', 'prometheus-alertmanager']) {
   process.exit(77)
 }
 
-/** Panels that may have no data: a rate of the last ten minutes, in a node that was just started, and states of transactions, of which there is none. */
-const quietPanels = ['Basalt: L1 and data availability: Requests per L1 block', 'Basalt: RPC: Forwarded transactions']
+/**
+ * Panels that may have no data: a rate of the last ten minutes, in a node that was just started; states of transactions, of which there is none; the fill of an
+ * anchored state, which these nodes have not.
+ */
+const quietPanels = [
+  'Basalt: L1 and data availability: Requests per L1 block',
+  'Basalt: RPC: Forwarded transactions',
+  'Basalt: proofs: Fill of an anchored state',
+  'Basalt: proofs: Accounts and slots filled',
+]
 
 const nameOf = ({ labels }: ActiveAlert): string =>
   labels['alertname'] === 'BasaltNotReady' ? `BasaltNotReady:${labels['reason']}` : (labels['alertname'] ?? '')
