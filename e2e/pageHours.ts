@@ -55,12 +55,12 @@ const failures: string[] = []
     }
   })()
   sending.catch((error: unknown) => failures.push(`transactions: ${String(error)}`))
-  /** Returns the blocks that the page is behind the head. */
+  /** Returns the blocks that the page is behind the head, which is read last. */
   const readLag = async (): Promise<number> => {
     for (let readings = 1; ; readings++) {
       const fromMs = performance.now()
-      const head = Number(await call(urls.rpc, 'eth_blockNumber'))
-      const lag = Math.max(0, head - Number(await page.evaluate<string>(newest)))
+      const shown = Number(await page.evaluate<string>(newest))
+      const lag = Number(await call(urls.rpc, 'eth_blockNumber')) - shown
       if (performance.now() - fromMs < maxReadingMs || readings === maxReadings) return lag
     }
   }
