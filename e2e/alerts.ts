@@ -29,8 +29,16 @@ for (const program of ['prometheus', 'prometheus-alertmanager']) {
   process.exit(77)
 }
 
-/** Panels that may have no data: a rate of the last ten minutes, in a node that was just started, and states of transactions, of which there is none. */
-const quietPanels = ['Basalt: L1 and data availability: Requests per L1 block', 'Basalt: RPC: Forwarded transactions']
+/**
+ * Panels that may have no data: a rate of the last ten minutes, in a node that was just started; states of transactions, of which there is none; the fill of an
+ * anchored state, which these nodes have not.
+ */
+const quietPanels = [
+  'Basalt: L1 and data availability: Requests per L1 block',
+  'Basalt: RPC: Forwarded transactions',
+  'Basalt: proofs: Fill of an anchored state',
+  'Basalt: proofs: Accounts and slots filled',
+]
 
 const nameOf = ({ labels }: ActiveAlert): string =>
   labels['alertname'] === 'BasaltNotReady' ? `BasaltNotReady:${labels['reason']}` : (labels['alertname'] ?? '')
@@ -107,9 +115,9 @@ let problems: string[] = []
     console.error(`  ${outcome.error ?? JSON.stringify(outcome.alerts)}`)
   }
   await delay(settleMs)
-  const { queries, refused, empty } = await monitoring.panels()
-  console.error(`${queries} queries of panels, ${refused.length} refused; panels without data: ${empty.join(', ')}`)
-  problems = [...refused, ...(isWhole ? empty.filter((panel) => !quietPanels.includes(panel)).map((panel) => `no data: ${panel}`) : [])]
+  const { queries, wrong, empty } = await monitoring.panels()
+  console.error(`${queries} queries of panels, ${wrong.length} wrong; panels without data: ${empty.join(', ')}`)
+  problems = [...wrong, ...(isWhole ? empty.filter((panel) => !quietPanels.includes(panel)).map((panel) => `no data: ${panel}`) : [])]
   const namesIn = (some: readonly FaultCase[]): readonly string[] =>
     some.flatMap(({ alerts }) => alerts.map((name) => name.split(':')[0] ?? ''))
   const names = namesIn(chosen)

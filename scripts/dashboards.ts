@@ -1,4 +1,35 @@
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  BigValueJustifyMode,
+  BigValueTextMode,
+  type DashboardLink,
+  type DataQuery,
+  type Dashboard as GrafanaDashboard,
+  type Panel as GrafanaPanel,
+  GraphDrawStyle,
+  type GraphFieldConfig,
+  type GridPos,
+  LegendDisplayMode,
+  PercentChangeColorMode,
+  SortOrder,
+  TooltipDisplayMode,
+  type VariableModel,
+  VariableRefresh,
+  VisibilityMode,
+  VizOrientation,
+} from '@grafana/schema'
+import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen.js'
+import type { Options as GraphOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen.js'
 import { type Dashboard, dashboards, type Panel } from './dashboardPanels.ts'
+
+/** Query of Grafana's data source for Prometheus. */
+type PrometheusQuery = DataQuery & {
+  readonly expr: string
+  readonly legendFormat: string
+  readonly range: boolean
+  readonly instant: boolean
+}
 
 const datasource = { type: 'prometheus', uid: 'basalt-prometheus' }
 const chosen = 'instance=~"$instance"'
@@ -6,63 +37,83 @@ const width = { stat: 4, timeseries: 8 } as const
 const height = { stat: 4, timeseries: 7 } as const
 const columns = 24
 
-/** Panel in Grafana's format, without its place. */
-function panelJson({ title, unit, queries, isStat }: Panel, id: number) {
-  const type = isStat ? 'stat' : 'timeseries'
+const statOptions: StatOptions = {
+  reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+  graphMode: BigValueGraphMode.None,
+  colorMode: BigValueColorMode.None,
+  textMode: BigValueTextMode.Auto,
+  justifyMode: BigValueJustifyMode.Auto,
+  orientation: VizOrientation.Auto,
+  showPercentChange: false,
+  percentChangeColorMode: PercentChangeColorMode.Standard,
+  wideLayout: true,
+}
+const graphOptions: GraphOptions = {
+  legend: { showLegend: true, displayMode: LegendDisplayMode.List, placement: 'bottom', calcs: [] },
+  tooltip: { mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending },
+}
+const graphStyle: GraphFieldConfig = { drawStyle: GraphDrawStyle.Line, showPoints: VisibilityMode.Never, fillOpacity: 5 }
+
+type Placed = GrafanaPanel & { readonly gridPos: GridPos }
+
+/** Panel in Grafana's format. */
+function panelJson({ title, unit, queries, isStat }: Panel, id: number, gridPos: GridPos): Placed {
+  const targets = queries.map(([query, legendFormat], i) => {
+    const expr = query.replaceAll('@', chosen)
+    // a value for each point of the panel; a single value is the last one
+    return { refId: String.fromCharCode(65 + i), expr, legendFormat, range: true, instant: false } satisfies PrometheusQuery
+  })
   return {
     id,
-    type,
+    type: isStat ? 'stat' : 'timeseries',
     title,
     datasource,
-    fieldConfig: { defaults: { unit, ...(isStat ? {} : { custom: { showPoints: 'never', fillOpacity: 5 } }) }, overrides: [] },
-    options: isStat
-      ? { reduceOptions: { calcs: ['lastNotNull'] }, graphMode: 'none', colorMode: 'none', textMode: 'auto' }
-      : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
-    targets: queries.map(([query, legendFormat], i) => ({
-      refId: String.fromCharCode(65 + i),
-      expr: query.replaceAll('@', chosen),
-      legendFormat,
-    })),
+    gridPos,
+    fieldConfig: { defaults: { unit, ...(isStat ? {} : { custom: { ...graphStyle } }) }, overrides: [] },
+    options: isStat ? { ...statOptions } : { ...graphOptions },
+    targets,
   }
-}
-
-type Placed = ReturnType<typeof panelJson> & {
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
 }
 
 /** Places panels in lines from left to right. */
 function placed(panels: readonly Panel[]): readonly Placed[] {
   let [x, y, lineHeight] = [0, 0, 0]
   return panels.map((panel, i) => {
-    const json = panelJson(panel, i + 1)
     const type = panel.isStat ? 'stat' : 'timeseries'
     const [w, h] = [width[type], height[type]]
     if (x + w > columns || (lineHeight > 0 && h !== lineHeight)) [x, y] = [0, y + lineHeight]
-    const gridPos = { x, y, w, h }
+    const json = panelJson(panel, i + 1, { x, y, w, h })
     x += w
     lineHeight = h
-    return { ...json, gridPos }
+    return json
   })
 }
 
 /** A dashboard in Grafana's JSON format. */
 function dashboardJson(name: string, { title, panels }: Dashboard): string {
-  const instances = {
+  const instances: VariableModel = {
     name: 'instance',
     label: 'node',
     type: 'query',
     datasource,
     query: 'label_values(up{job="basalt"}, instance)',
-    refresh: 2,
+    refresh: VariableRefresh.onTimeRangeChanged,
     multi: true,
     includeAll: true,
     current: { text: 'All', value: '$__all' },
   }
-  const link = {
-    ...{ type: 'dashboards', tags: ['basalt'], title: 'Basalt', tooltip: '', icon: 'external link' },
-    ...{ asDropdown: true, keepTime: true, includeVars: true, targetBlank: false },
+  const link: DashboardLink = {
+    type: 'dashboards',
+    tags: ['basalt'],
+    title: 'Basalt',
+    tooltip: '',
+    icon: 'external link',
+    asDropdown: true,
+    keepTime: true,
+    includeVars: true,
+    targetBlank: false,
   }
-  const json = {
+  const json: GrafanaDashboard = {
     uid: `basalt-${name}`,
     title,
     tags: ['basalt'],
@@ -72,7 +123,7 @@ function dashboardJson(name: string, { title, panels }: Dashboard): string {
     time: { from: 'now-3h', to: 'now' },
     templating: { list: [instances] },
     links: [link],
-    panels: placed(panels),
+    panels: [...placed(panels)],
   }
   return `${JSON.stringify(json, null, 1)}\n`
 }

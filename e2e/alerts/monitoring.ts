@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { json } from 'node:stream/consumers'
 import { root } from '../../scripts/process.ts'
 import { freePort } from '../devnet/process.ts'
 import { eventually } from '../nodeProcess.ts'
+import { type Answer, type PanelFindings, runPanels } from './panels.ts'
 
 /** Times of the rules are this much shorter, and so are those of Alertmanager. */
 const faster = 60
@@ -34,13 +35,8 @@ export type Notification = { readonly status: 'firing' | 'resolved'; readonly al
 export interface Monitoring extends AsyncDisposable {
   active(): Promise<readonly ActiveAlert[]>
   readonly notifications: readonly Notification[]
-  /** Runs the query of every panel. @returns the queries that Prometheus refuses, and the panels without data */
-  panels(): Promise<{ readonly queries: number; readonly refused: readonly string[]; readonly empty: readonly string[] }>
-}
-
-type Dashboard = {
-  readonly title: string
-  readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[]
+  /** Runs the queries of the dashboards. */
+  panels(): Promise<PanelFindings>
 }
 
 /** @param targets addresses of /metrics */
@@ -95,39 +91,18 @@ export async function startMonitoring(folder: string, targets: readonly string[]
     `--storage.tsdb.path=${join(folder, 'prometheus')}`,
     `--web.listen-address=127.0.0.1:${port}`,
   ])
-  const get = async (path: string): Promise<{ status: string; error?: string; data: unknown }> =>
-    (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as { status: string; error?: string; data: unknown }
+  const get = async <Data>(path: string): Promise<Answer<Data>> =>
+    (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as Answer<Data>
   await eventually('Prometheus evaluates the rules', 60_000, async () => {
-    const { data } = await get('/api/v1/rules')
-    return (data as { groups: readonly { rules: readonly { health: string }[] }[] }).groups.every(({ rules }) =>
-      rules.every(({ health }) => health === 'ok'),
-    )
+    const { data } = await get<{ groups: readonly { rules: readonly { health: string }[] }[] }>('/api/v1/rules')
+    return data.groups.every(({ rules }) => rules.every(({ health }) => health === 'ok'))
   })
 
   const parts = starting.move()
   return {
     notifications,
-    active: async () => ((await get('/api/v1/alerts')).data as { alerts: readonly ActiveAlert[] }).alerts,
-    async panels() {
-      const refused: string[] = []
-      const empty: string[] = []
-      let queries = 0
-      for (const file of globSync(join(root, 'deploy/grafana/dashboards/*.json'))) {
-        const { title, panels } = JSON.parse(readFileSync(file, 'utf8')) as Dashboard
-        for (const panel of panels) {
-          let rows = 0
-          for (const { expr } of panel.targets) {
-            queries++
-            const query = expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '30s')
-            const { status, error, data } = await get(`/api/v1/query?query=${encodeURIComponent(query)}`)
-            if (status !== 'success') refused.push(`${title}: ${panel.title}: ${error}`)
-            else rows += (data as { result: readonly unknown[] }).result.length
-          }
-          if (rows === 0) empty.push(`${title}: ${panel.title}`)
-        }
-      }
-      return { queries, refused, empty }
-    },
+    active: async () => (await get<{ alerts: readonly ActiveAlert[] }>('/api/v1/alerts')).data.alerts,
+    panels: () => runPanels(get),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

@@ -125,6 +125,8 @@ it('cli/secrets: keeps hosts and words of paths, and hides keys however they are
   expect(knownSecrets({}, env)).toEqual(
     expect.arrayContaining(['AbCdEfGh12345678', '0987abcd', 'p%2Fw0rd', 'p/w0rd', 'u@b'].filter((key) => key.length >= 4)),
   )
+  // "u@b:p/w0rd", as in the header of a request
+  expect(knownSecrets({}, env)).toContain('dUBiOnAvdzByZA==')
   expect(knownSecrets({}, env)).not.toEqual(expect.arrayContaining(['eth.example']))
   const io = scriptedIo()
   withoutSecrets(io, ['p/w0rd']).out.write('a p/w0rd b')

@@ -1,3 +1,4 @@
+import { endpointOf } from '#lib/endpoint'
 import type { Io } from './command.ts'
 import { type FlagName, flags, type RawFlags } from './flags.ts'
 import { neutralNameOf } from './otherClientEnv.ts'
@@ -7,13 +8,18 @@ const hidden = '(secret)'
 const leastKeyChars = 8
 const leastValueChars = 4
 
-/** Returns the texts of a URL that may be a key: user and password, values of the query, and segments of the path that look like a key. */
+/**
+ * Returns the texts of a URL that may be a key: user and password, also as they are in a header, values of the query, and segments of the path that look
+ * like a key.
+ */
 function keysOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return []
-  const { username, password, pathname, searchParams } = new URL(text)
+  const url = new URL(text)
+  const { username, password, pathname, searchParams } = url
   const segments = pathname.split('/').filter((part) => part.length >= leastKeyChars && (/\d/.test(part) || part.length >= 20))
   const values = [username, password, ...searchParams.values()].filter((value) => value.length >= leastValueChars)
-  return [...segments, ...values].flatMap((key) => [key, decoded(key)])
+  const header = endpointOf(url).headers['authorization']?.split(' ').slice(1) ?? []
+  return [...header, ...[...segments, ...values].flatMap((key) => [key, decoded(key)])]
 }
 
 function decoded(text: string): string {

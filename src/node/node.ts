@@ -66,9 +66,11 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const tracing = createTracing({ ...deps, registry, log }, options)
   if (tracing) starting.use(tracing)
   const parts = { ...deps, registry, log, memory, tracing }
+  // replaced API keys stay: the heap may still have them
+  const secrets = new Set(secretsOf(deps, options))
   const operator: Operator = {
     log: 'setModuleLevel' in deps.log ? deps.log : undefined,
-    profiles: starting.use(createProfiles({ clock, log: log.child('profiles'), secrets: secretsOf(deps, options) }, options)),
+    profiles: starting.use(createProfiles({ clock, log: log.child('profiles'), secrets }, options)),
   }
   const stop = new AbortController()
 
@@ -113,16 +115,21 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     status: () => consensus?.status(),
     progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
     problems: () => serving.problems(),
-    setApiKeys: (keys) => serving.setApiKeys(keys),
+    setApiKeys(keys): void {
+      for (const { key } of keys) secrets.add(key)
+      serving.setApiKeys(keys)
+    },
     executedGas: () => half?.executedGas() ?? 0n,
     stopped,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
 
-/** Returns the texts that no profile contains: those of the caller, and the secret of the Engine API. */
-function secretsOf({ secrets = [] }: NodeDeps, { jwtSecret }: NodeOptions): readonly string[] {
-  return jwtSecret ? [...secrets, toHex(jwtSecret()).slice(2)] : secrets
+/** Returns the texts that no profile contains: those of the caller, the secret of the Engine API, and API keys. */
+function secretsOf({ secrets = [] }: NodeDeps, { jwtSecret, listen }: NodeOptions): readonly string[] {
+  const ofEngine = jwtSecret ? [toHex(jwtSecret()).slice(2)] : []
+  const keys = [listen.http, listen.ws].flatMap((page) => page?.rateLimit?.keys ?? []).map(({ key }) => key)
+  return [...secrets, ...ofEngine, ...keys]
 }
 
 /** Returns the progress of an execution half alone, which does not know the L1 head. */

@@ -100,3 +100,37 @@ it('compose.yaml: the profile monitoring mounts files that exist, and a list of 
     for (const target of targets) expect(Object.keys(services)).toContain(target.split(':')[0])
   }
 })
+
+type Provisioned = {
+  readonly datasources?: readonly {
+    readonly uid: string
+    readonly type: string
+    readonly url: string
+    readonly jsonData: { readonly timeInterval: string }
+  }[]
+  readonly providers?: readonly { readonly type: string; readonly options: { readonly path: string } }[]
+}
+
+it('deploy/grafana: the provisioned data source is that of all panels, and the provisioned folder is mounted', () => {
+  const provisioned = (file: string): Provisioned => parse(read(`deploy/grafana/provisioning/${file}`)) as Provisioned
+  const [source] = provisioned('datasources/basalt.yaml').datasources ?? []
+  const sources = globSync('deploy/grafana/dashboards/*.json', { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(/"datasource": \{\s+"type": "(\w+)",\s+"uid": "([\w-]+)"/g)].map(([, type, uid]) => `${type} ${uid}`),
+  )
+  expect(sources.length).toBeGreaterThan(70)
+  expect([...new Set(sources)]).toEqual([`${source?.type} ${source?.uid}`])
+  // the interval of rates is at least four of these
+  const { global: interval } = parse(read('deploy/prometheus/prometheus.yaml')) as { global: { scrape_interval: string } }
+  expect(source?.jsonData.timeInterval).toBe(interval.scrape_interval)
+  const { services } = parse(read('compose.yaml'), { merge: true }) as Compose
+  const [provider] = provisioned('dashboards/basalt.yaml').providers ?? []
+  const volumes = services['grafana']?.volumes ?? []
+  expect(volumes).toContain(`./deploy/grafana/dashboards:${provider?.options.path}:ro`)
+  expect(volumes).toContain('./deploy/grafana/provisioning:/etc/grafana/provisioning:ro')
+  expect(Object.keys(services)).toContain(new URL(source?.url ?? '').hostname)
+})
+
+it('deploy/grafana: the types of the dashboards are those of the version in compose.yaml', () => {
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> }
+  expect(read('compose.yaml')).toContain(`grafana/grafana:${devDependencies['@grafana/schema']}}`)
+})

@@ -17,6 +17,8 @@ const jwt = 'c0ffee'.repeat(10).padEnd(64, '5')
 const identity = 'beef01'.repeat(10).padEnd(64, '7')
 const apiKey = 'api-key-s3cret-0001'
 const [typo, foreign] = ['typo-s3cret-0002', 'foreign-s3cret-0003']
+/** Identity in the network of a node, in a file. */
+const fileIdentity = 'feed02'.repeat(10).padEnd(64, '9')
 
 /** Secret parts of the URL of an endpoint. */
 const plantsOf = (name: string): Readonly<Record<'user' | 'password' | 'path' | 'query', string>> => ({
@@ -25,7 +27,7 @@ const plantsOf = (name: string): Readonly<Record<'user' | 'password' | 'path' | 
   path: `path-s3cret-${name}-01`,
   query: `query-s3cret-${name}`,
 })
-const endpoints = ['l1', 'beacon', 'source', 'sequencer', 'flashblocks', 'signer', 'dead'] as const
+const endpoints = ['l1', 'beacon', 'source', 'state', 'sequencer', 'flashblocks', 'signer', 'dead'] as const
 const urlOf = (name: string, port: number, scheme = 'http'): string => {
   const { user, password, path, query } = plantsOf(name)
   return `${scheme}://${user}:${password}@127.0.0.1:${port}/${path}?key=${query}`
@@ -35,7 +37,7 @@ const basic = (name: string): string => btoa(`${plantsOf(name).user}:${plantsOf(
 /** Secrets that the files of a data directory hold; they are known after its first start. */
 const madeSecrets: string[] = []
 const planted = (): readonly string[] => [
-  ...[jwt, identity, apiKey, typo, foreign, ...madeSecrets],
+  ...[jwt, identity, fileIdentity, apiKey, typo, foreign, ...madeSecrets],
   ...endpoints.flatMap((name) => [...Object.values(plantsOf(name)), basic(name)]),
 ]
 const found = (text: string): readonly string[] => planted().filter((secret) => text.includes(secret))
@@ -84,7 +86,7 @@ const logText = ({ output }: CliProcess): string => `${output().stdout}${output(
 
 /** Texts of all pages of a port. */
 async function pagesOf(url: string): Promise<string> {
-  const paths = ['/', '/metrics', '/page/state', '/healthz', '/readyz', '/none']
+  const paths = ['/', '/page/page.js', '/page/page.css', '/page/state', '/metrics', '/healthz', '/readyz', '/none']
   return (await Promise.all(paths.map(async (path) => (await fetch(`${url}${path}`)).text()))).join('\n')
 }
 
@@ -96,7 +98,30 @@ async function answersOf(url: string, methods: readonly (readonly [string, ...un
   return (await Promise.all(methods.map(ask))).join('\n')
 }
 
-it('process/secrets: no log at trace level, page, metric, answer, report or snapshot has a secret of URLs, files, variables and keys', async () => {
+/** Files of profiles of all threads of a node: a sample of each kind, and a snapshot of the heap of each thread. */
+async function profilesOf(at: readonly string[]): Promise<string> {
+  const profile = async (...args: readonly string[]): Promise<string> => {
+    await using command = startCli(['profile', ...args, ...at])
+    const { stdout, stderr } = await command.ended()
+    return stdout + stderr
+  }
+  const refusal = await profile('cpu', '--thread', 'none')
+  expect(refusal).toMatch(/known: main/)
+  const threads = /known: ([\w, -]+)/.exec(refusal)?.[1]?.split(', ') ?? []
+  const kinds: (readonly string[])[] = [
+    ...['cpu', 'heap'].map((kind) => [kind, '--seconds', '1']),
+    ...threads.map((thread) => ['heap', '--snapshot', '--thread', thread]),
+  ]
+  const written: string[] = []
+  for (const kind of kinds) {
+    const printed = await profile(...kind, '--json')
+    const { file } = JSON.parse(printed) as { file: string }
+    written.push(printed, readFileSync(file, 'latin1'))
+  }
+  return written.join('\n')
+}
+
+it('process/secrets: no log at trace level, page, metric, answer, report, profile or snapshot has a secret of URLs, files, variables and keys', async () => {
   await using devnet = await startDevnet({ l1: 'memory' })
   const { urls, facts } = devnet
   const chainDir = join(dir, 'chain')
@@ -105,6 +130,7 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
   await using l1 = await serveEndpoint('l1', urls.l1)
   await using beacon = await serveEndpoint('beacon', urls.l1Beacon)
   await using source = await serveEndpoint('source', urls.rpc)
+  await using state = await serveEndpoint('state', urls.rpc)
   await using sequencer = await serveEndpoint('sequencer', undefined)
   await using flashblocks = await serveEndpoint('flashblocks', undefined)
   await using signer = await serveEndpoint('signer', undefined)
@@ -126,7 +152,21 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
     BASALT_LOG_LEVEL: 'trace',
   }
   const chain = ['--rollup.config', join(chainDir, 'rollup.json'), '--genesis', join(chainDir, 'genesis.json')]
-  const http = ['--http.port', '0', '--ws.port', '0', '--http.api', 'all', '--rpc.api-keys', keys, '--rpc.rate-limit', '100000']
+  const ipc = join(dir, 'execution.ipc')
+  const http = [
+    '--ipc.path',
+    ipc,
+    '--http.port',
+    '0',
+    '--ws.port',
+    '0',
+    '--http.api',
+    'all',
+    '--rpc.api-keys',
+    keys,
+    '--rpc.rate-limit',
+    '100000',
+  ]
   const shared = [...chain, '--metrics.port', '0', '--jwt', jwtFile, '--log.format', 'json']
   const datadir = join(dir, 'execution')
   await using execution = startCli(['node', '--mode', 'execution', ...shared, ...http, '--engine.port', '0', '--datadir', datadir], env)
@@ -175,8 +215,35 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
     'pages of execution': await pagesOf(executionMetrics),
     'pages of consensus': await pagesOf(consensusMetrics),
     'pages of the rollup port': await pagesOf(rollup),
+    'profiles of execution': await profilesOf(['--ipc.path', ipc]),
+    'profiles of consensus': await profilesOf(['--url', rollup]),
   }
-  madeSecrets.push(...readFileSync(keys, 'utf8').split(' ').slice(0, 1))
+
+  const { hash } = (await rpcCall(urls.rpc, 'eth_getBlockByNumber', ['finalized', false])) as { hash: string }
+  const identityFile = join(dir, 'identity')
+  writeFileSync(identityFile, fileIdentity, { mode: 0o600 })
+  const begin = ['--start', 'anchored', '--start.block-hash', hash, '--datadir', join(dir, 'anchored'), '--log.format', 'json']
+  const ports = ['http', 'ws', 'rollup', 'metrics'].flatMap((name) => [`--${name}.port`, '0'])
+  const { BASALT_P2P_KEY_RAW: _raw, ...others } = env
+  await using anchored = startCli(
+    [
+      'node',
+      ...chain,
+      ...begin,
+      ...ports,
+      '--rollup.admin',
+      ...peers,
+      '--p2p.key',
+      identityFile,
+      '--l1.chain-config',
+      join(chainDir, 'l1-chain-config.json'),
+    ],
+    { ...others, BASALT_SOURCE_STATE: `${urlOf('state', state.port)},${urlOf('dead', 1)}` },
+  )
+  const [, anchoredRollup = ''] = await anchored.until(/"rollup":"([^"]+)"/)
+  const [, anchoredMetrics = ''] = await anchored.until(/"metrics":"([^"]+)"/)
+  texts['pages of a node with a partial state'] = await pagesOf(anchoredMetrics)
+  texts['profiles of a node with a partial state'] = await profilesOf(['--url', anchoredRollup])
 
   const read = ['--url', rpc, '--metrics-url', `${consensusMetrics}/metrics`]
   const commands: readonly (readonly string[])[] = [
@@ -214,13 +281,17 @@ it('process/secrets: no log at trace level, page, metric, answer, report or snap
   }
   const pem = readFileSync(join(datadir, 'snapshot-key.pem'), 'utf8')
   madeSecrets.push(pem.split('\n')[1] ?? '')
-  for (const half of [execution, consensus]) half.child.kill('SIGTERM')
-  await Promise.all([execution.ended(), consensus.ended()])
-  Object.assign(texts, { 'log of execution': logText(execution), 'log of consensus': logText(consensus) })
+  const nodes = { execution, consensus, anchored }
+  for (const [name, node] of Object.entries(nodes)) {
+    node.child.kill('SIGTERM')
+    await node.ended()
+    texts[`log of ${name}`] = logText(node)
+  }
 
   expect(pem).toContain('PRIVATE KEY')
   // the judges are not blind: the endpoints were used, and their failures were logged
   expect(texts['log of consensus']).toMatch(/L1 endpoint failed|ENDPOINT/)
   expect(texts['answers of execution']).toContain('error')
-  for (const [name, text] of Object.entries(texts)) expect([name, text.length > 0, found(text)]).toEqual([name, true, []])
+  for (const [name, text] of Object.entries(texts)) expect([name, text.length > 0]).toEqual([name, true])
+  expect(Object.entries(texts).flatMap(([name, text]) => found(text).map((secret) => [name, secret]))).toEqual([])
 }, 600_000)

@@ -67,14 +67,8 @@ export function checkDisk(clock: Clock, place: string): readonly Finding[] {
     findings.push(...flushFindings(place, measureFlush(clock, place)))
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    const isReadOnly = code === 'EROFS'
-    const what = isReadOnly ? 'the file system is mounted read-only' : `a test file could not be written (${code})`
-    findings.push({
-      level: 'error',
-      where: place,
-      what,
-      fix: isReadOnly ? 'mount it read-write, or name another --datadir' : 'check permissions and free space',
-    })
+    const what = `a test file could not be written (${code})`
+    findings.push({ level: 'error', where: place, what, fix: 'check permissions and free space' })
   }
   return findings
 }

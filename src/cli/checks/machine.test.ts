@@ -19,12 +19,17 @@ Max address space         4294967296           unlimited            bytes
 `,
 }
 
-it('cli/checks/machine: reads the limits of a cgroup and of the user', () => {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), text)
+/** Writes files under a folder of their own. @returns the folder */
+function rootWith(name: string, content: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(content)) {
+    mkdirSync(dirname(join(root, name, path)), { recursive: true })
+    writeFileSync(join(root, name, path), text)
   }
-  expect(readMachine(root)).toMatchObject({
+  return join(root, name)
+}
+
+it('cli/checks/machine: reads the limits of a cgroup and of the user', () => {
+  expect(readMachine(rootWith('container', files))).toMatchObject({
     cgroupBytes: 536_870_912,
     cgroupCpus: 0.5,
     openFiles: 256,
@@ -32,6 +37,26 @@ it('cli/checks/machine: reads the limits of a cgroup and of the user', () => {
     fileBytes: undefined,
   })
   expect(readMachine(join(root, 'none'))).toMatchObject({ cgroupBytes: undefined, cgroupCpus: undefined, openFiles: undefined })
+})
+
+it('cli/checks/machine: takes the lowest limit of the cgroup of a unit and of those around it, of version 2 and of version 1', () => {
+  const unit = 'system.slice/basalt@all.service'
+  const second = {
+    'proc/self/cgroup': `0::/${unit}\n`,
+    [`sys/fs/cgroup/${unit}/memory.max`]: 'max\n',
+    [`sys/fs/cgroup/${unit}/cpu.max`]: '150000 100000\n',
+    'sys/fs/cgroup/system.slice/memory.max': '2000000000\n',
+    'sys/fs/cgroup/system.slice/cpu.max': 'max 100000\n',
+  }
+  expect(readMachine(rootWith('second', second))).toMatchObject({ cgroupBytes: 2_000_000_000, cgroupCpus: 1.5 })
+  const first = {
+    'proc/self/cgroup': `4:memory:/${unit}\n3:cpu,cpuacct:/${unit}\n0::/\n`,
+    'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n',
+    [`sys/fs/cgroup/memory/${unit}/memory.limit_in_bytes`]: '512000000\n',
+    [`sys/fs/cgroup/cpu/${unit}/cpu.cfs_quota_us`]: '50000\n',
+    [`sys/fs/cgroup/cpu/${unit}/cpu.cfs_period_us`]: '100000\n',
+  }
+  expect(readMachine(rootWith('first', first))).toMatchObject({ cgroupBytes: 512_000_000, cgroupCpus: 0.5 })
 })
 
 const good: MachineFacts = {

@@ -40,23 +40,54 @@ function softLimit(limits: string, name: string): number | undefined {
   return soft === undefined || soft === 'unlimited' ? undefined : Number(soft)
 }
 
+/**
+ * Returns the folders of this process's cgroup and of those around it, whose limits hold too. A container may see its own one only, at the root.
+ * @param controller of version 1; version 2 has none
+ * @see cgroups(7), /proc/PID/cgroup
+ */
+function cgroupsOf(root: string, controller: 'memory' | 'cpu' | ''): readonly string[] {
+  const lines = readText(join(root, 'proc/self/cgroup')).split('\n')
+  const line = lines.find((one) => one.split(':')[1]?.split(',').includes(controller)) ?? ''
+  const path = line.split(':').slice(2).join(':')
+  const names = path.split('/').filter((name) => name !== '')
+  return ['', ...names].map((_name, depth) => join(root, 'sys/fs/cgroup', controller, ...names.slice(0, depth)))
+}
+
+/** Returns the lowest limit that the folders have; undefined: none. */
+function lowest(folders: readonly string[], limitOf: (folder: string) => number | undefined): number | undefined {
+  const limits = folders.map(limitOf).filter((limit) => limit !== undefined)
+  return limits.length === 0 ? undefined : Math.min(...limits)
+}
+
+function bytesOf(root: string): number | undefined {
+  const second = lowest(cgroupsOf(root, ''), (folder) => limitIn(readText(join(folder, 'memory.max'))))
+  return second ?? lowest(cgroupsOf(root, 'memory'), (folder) => limitIn(readText(join(folder, 'memory.limit_in_bytes'))))
+}
+
 function cpusOf(root: string): number | undefined {
-  const [quota = '', period = ''] = readText(join(root, 'sys/fs/cgroup/cpu.max')).trim().split(' ')
-  const two = limitIn(quota)
-  if (two !== undefined) return two / (limitIn(period) ?? 100_000)
-  const one = limitIn(readText(join(root, 'sys/fs/cgroup/cpu/cpu.cfs_quota_us')))
-  const onePeriod = limitIn(readText(join(root, 'sys/fs/cgroup/cpu/cpu.cfs_period_us')))
-  return one === undefined || onePeriod === undefined ? undefined : one / onePeriod
+  const share = (quota: string, period: string): number | undefined => {
+    const limit = limitIn(quota)
+    return limit === undefined ? undefined : limit / (limitIn(period) ?? 100_000)
+  }
+  const second = lowest(cgroupsOf(root, ''), (folder) => {
+    const [quota = '', period = ''] = readText(join(folder, 'cpu.max')).trim().split(' ')
+    return share(quota, period)
+  })
+  return (
+    second ??
+    lowest(cgroupsOf(root, 'cpu'), (folder) =>
+      share(readText(join(folder, 'cpu.cfs_quota_us')), readText(join(folder, 'cpu.cfs_period_us'))),
+    )
+  )
 }
 
 /** Reads the limits of this process. @param root `/`; a test has files of its own */
 export function readMachine(root = '/'): MachineFacts {
   const limits = readText(join(root, 'proc/self/limits'))
-  const cgroup = limitIn(readText(join(root, 'sys/fs/cgroup/memory.max')))
   return {
     cores: availableParallelism(),
     memoryBytes: totalmem(),
-    cgroupBytes: cgroup ?? limitIn(readText(join(root, 'sys/fs/cgroup/memory/memory.limit_in_bytes'))),
+    cgroupBytes: bytesOf(root),
     cgroupCpus: cpusOf(root),
     openFiles: softLimit(limits, 'Max open files'),
     addressSpaceBytes: softLimit(limits, 'Max address space'),

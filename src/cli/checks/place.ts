@@ -11,12 +11,18 @@ export function existingAbove(path: string): string {
   return existsSync(full) || dirname(full) === full ? full : existingAbove(dirname(full))
 }
 
-function writable(path: string): boolean {
+/** Returns why nothing can be written in a directory; undefined: this user can write there. */
+function refusalIn(place: string): Finding | undefined {
   try {
-    accessSync(path, constants.W_OK | constants.X_OK)
-    return true
-  } catch {
-    return false
+    accessSync(place, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
+    const what = isReadOnly ? 'the file system of the data directory is mounted read-only' : 'this user cannot write to the data directory'
+    const fix = isReadOnly
+      ? 'mount it read-write, or name another --datadir'
+      : 'give this user write access (chown), or name another --datadir'
+    return { level: 'error', where: place, what, fix }
   }
 }
 
@@ -26,11 +32,8 @@ export function checkPlace({ datadir, minFreeBytes }: Pick<NodeOptions, 'datadir
   if (!statSync(place).isDirectory()) {
     return [{ level: 'error', where: place, what: 'is not a directory', fix: 'name another --datadir' }]
   }
-  const findings: Finding[] = []
-  if (!writable(place)) {
-    const fix = 'give this user write access (chown), mount it read-write, or name another --datadir'
-    findings.push({ level: 'error', where: place, what: 'this user cannot write to the data directory', fix })
-  }
+  const refusal = refusalIn(place)
+  const findings = refusal ? [refusal] : []
   const free = freeBytes(place)
   if (free < minFreeBytes) {
     const what = `${size(free)} free on the disk of the data directory, less than --db.min-free ${size(minFreeBytes)}: new blocks are refused`

@@ -7,11 +7,17 @@ import { answersInOrder, readRpcAnswer, rpcRequest } from '#types/jsonRpc'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { cliFault } from '../faults.ts'
 
-export type NodeClientDeps = { readonly fetch: Send; readonly clock: Clock; readonly signal: AbortSignal }
+export type NodeClientDeps = {
+  readonly fetch: Send
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** wait for the answer to a call; default: 5 s */
+  readonly timeoutMs?: number
+}
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-const timeoutMs = 5_000
+const defaultTimeoutMs = 5_000
 /** Largest answer that is read: a block of full transactions, or a few thousand logs. */
 const maxBodyBytes = 64_000_000
 const maxPageBytes = 8_000_000
@@ -38,6 +44,7 @@ export class NodeClient {
   /** Sends calls in one batch. @returns their answers in order, or why there is none */
   async batch(calls: readonly RpcCall[]): Promise<Reached<readonly CallAnswer[]>> {
     const { url, headers } = this.#rpc
+    const { timeoutMs = defaultTimeoutMs } = this.#deps
     const body = calls.map((call, id) => rpcRequest(call, id))
     const outcome = await requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { url, headers, body }, this.#deps.signal)
     if (outcome.kind !== 'answer') return { kind: 'silent', reason: failureReason(outcome) }
@@ -90,7 +97,7 @@ async function readPage(deps: NodeClientDeps, { url, headers }: Endpoint): Promi
     if (!isWhole) return { kind: 'silent', reason: `more than ${maxPageBytes} bytes` }
     return { kind: 'reached', value: { status: response.status, text: Buffer.from(bytes).toString('utf8') } }
   }
-  const page = await exchange(deps, timeoutMs, { url, headers }, read, deps.signal)
+  const page = await exchange(deps, deps.timeoutMs ?? defaultTimeoutMs, { url, headers }, read, deps.signal)
   return page.kind === 'unreachable' ? { kind: 'silent', reason: page.reason } : page
 }
 

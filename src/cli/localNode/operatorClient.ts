@@ -10,11 +10,14 @@ import { sendByIpc } from './sendByIpc.ts'
 /** Flags that name the operator's methods of a running node. */
 export const operatorFlags = ['operator.url', 'ipc.path'] as const
 
+/** A snapshot of its heap stops the main thread for seconds; a busy one is what an operator looks into. */
+const timeoutMs = 60_000
+
 type Operator = { readonly client: NodeClient; readonly name: string }
 
 /** Returns where the methods of the operator are: the URL, the Unix socket, or the rollup port on this machine. */
 function operatorOf(given: FlagValues<(typeof operatorFlags)[number]>, io: Io): Operator {
-  const deps: NodeClientDeps = { fetch: sendByHttp, clock: io.clock, signal: io.signal }
+  const deps: NodeClientDeps = { fetch: sendByHttp, clock: io.clock, signal: io.signal, timeoutMs }
   const { 'operator.url': url, 'ipc.path': path } = given
   if (url === undefined && path !== undefined) {
     const endpoint = { url: 'http://localhost/', headers: {}, name: path }

@@ -21,7 +21,12 @@ const maxFiles = 10
 const extensions = { cpu: 'cpuprofile', heap: 'heapprofile', snapshot: 'heapsnapshot' } as const satisfies Record<ProfileKind, string>
 const ownFile = /^\d{8}T\d{6}Z-[\w-]+\.(?:cpuprofile|heapprofile|heapsnapshot)$/
 
-export type ProfilesDeps = { readonly clock: Clock; readonly log: Log; readonly secrets?: readonly string[] }
+export type ProfilesDeps = {
+  readonly clock: Clock
+  readonly log: Log
+  /** texts that are replaced; read again for each file */
+  readonly secrets?: Iterable<string>
+}
 export type ProfilesOptions = Pick<NodeOptions, 'datadir' | 'minFreeBytes'>
 
 /** Removes the oldest files so that another one fits. */
@@ -55,7 +60,7 @@ export function createProfiles(
   async function textOf(kind: 'cpu' | 'heap', target: Target, seconds: number): Promise<Readable> {
     const running = await target[kind]()
     await clock.delay(seconds * 1_000, ending.signal).catch(() => {}) // at the end of the node with the samples so far
-    return Readable.from([masked(await running.stop(), secrets)])
+    return Readable.from([masked(await running.stop(), [...secrets])])
   }
 
   async function take(kind: ProfileKind, target: Target, file: string, seconds: number): Promise<number> {
@@ -63,7 +68,7 @@ export function createProfiles(
     try {
       await pipeline(
         content,
-        maskedStream(kind === 'snapshot' ? secrets : [], maxFileBytes),
+        maskedStream(kind === 'snapshot' ? [...secrets] : [], maxFileBytes),
         createWriteStream(file, { flags: 'wx', mode: 0o600 }),
       )
     } catch (error) {
