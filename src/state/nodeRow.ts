@@ -119,6 +119,13 @@ export function lowerBound(count: number, key: number, keyAt: (index: number) =>
 
 /** Returns a copy of a node's image in a row; undefined when the block did not change the node. */
 export function imageIn(row: Uint8Array, digest: number): NodeImage | undefined {
+  const image = sharedImageIn(row, digest)
+  if (image === undefined || image.kind === 'absent') return image
+  return image.kind === 'whole' ? { kind: 'whole', rlp: image.rlp.slice() } : { kind: 'delta', delta: image.delta.slice() }
+}
+
+/** Does the same without a copy, for a row that does not change: the image may be a part of it. */
+export function sharedImageIn(row: Uint8Array, digest: number): NodeImage | undefined {
   const parts = partsOf(row)
   const size = parts.isPacked ? entryBytes : plain.entryBytes
   const keyAt = (i: number): number => digestAt(row, parts.entriesAt + size * i)
@@ -135,7 +142,7 @@ function packedImage(row: Uint8Array, { entriesAt, imagesAt }: Parts, index: num
   const kind = kindAt(index)
   if (kind === kinds.absent) return noNode
   if (kind <= kinds.lastHash) return { kind: 'delta', delta: deltaOf(kind - 1, row.subarray(at, at + hashBytes)) }
-  const bytes = row.slice(at + lengthBytes, at + packedBytes(row, kind, at))
+  const bytes = row.subarray(at + lengthBytes, at + packedBytes(row, kind, at))
   return kind === kinds.whole ? { kind: 'whole', rlp: bytes } : { kind: 'delta', delta: bytes }
 }
 
@@ -158,7 +165,7 @@ function deltaOf(nibble: number, hash: Uint8Array): Uint8Array {
 
 function plainImage(row: Uint8Array, { entriesAt, imagesAt }: Parts, index: number): NodeImage {
   const endAt = (i: number): number => u32At(row, entriesAt + plain.entryBytes * i + digestBytes)
-  const image = row.slice(index === 0 ? imagesAt : endAt(index - 1), endAt(index))
+  const image = row.subarray(index === 0 ? imagesAt : endAt(index - 1), endAt(index))
   if (image[0] === plain.absent) return noNode
   const bytes = image.subarray(1)
   return image[0] === plain.whole ? { kind: 'whole', rlp: bytes } : { kind: 'delta', delta: bytes }
