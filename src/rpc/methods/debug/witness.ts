@@ -28,7 +28,7 @@ function* groupsOf(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[
 }
 
 const digits = Buffer.from('0123456789abcdef', 'latin1')
-const [quote, comma, zero, x] = Buffer.from('",0x', 'latin1') as unknown as readonly [number, number, number, number]
+const [quote, comma, zero, x] = [0x22, 0x2c, 0x30, 0x78]
 
 /** Returns the length of what `encodeGroup` returns. */
 const groupLength = (before: string, group: readonly Uint8Array[]): number =>
