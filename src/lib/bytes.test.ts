@@ -6,6 +6,7 @@ import {
   compareBytes,
   concatBytes,
   equalBytes,
+  latin1,
   numberFromBytes,
   padLeft,
   scalarBytes,
@@ -68,4 +69,11 @@ it('lib/bytes: reads a u32 at any offset, up to the highest u32', () => {
 it('lib/bytes: concatBytes joins the parts in order', () => {
   expect(concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))).toEqual(Uint8Array.of(1, 2, 3))
   expect(padLeft(Uint8Array.of(7), 3)).toEqual(Uint8Array.of(0, 0, 7))
+})
+
+it('lib/bytes: latin1 has one character per byte, whatever the length', () => {
+  for (const length of [0, 1, 33, 127, 128, 129, 1_000]) {
+    const some = Uint8Array.from({ length: length + 3 }, (_, i) => (i * 37) % 256).subarray(3)
+    expect(latin1(some)).toBe(Array.from(some, (byte) => String.fromCharCode(byte)).join(''))
+  }
 })

@@ -29,6 +29,8 @@ export function toHex(bytes: Uint8Array): Hex {
   return hexAt(bytes, 0, bytes.length)
 }
 
+/** Longest input, in bytes, that is decoded here: `Buffer` needs a check of all digits before, and its result is copied. */
+const shortHexBytes = 256
 const noDigit = 0xff
 /** Value of each hex digit, indexed by character code. */
 const digitValues = new Uint8Array(256).fill(noDigit)
@@ -52,7 +54,7 @@ function shortFromHex(hex: string, length: number): Uint8Array | undefined {
 
 /** Decodes a hex string with `0x` and an even number of digits; throws SyntaxError otherwise. */
 export function fromHex(hex: string): Uint8Array {
-  const isShort = hex.length <= 2 + 2 * shortBytes && hex.length % 2 === 0 && hex.startsWith('0x')
+  const isShort = hex.length <= 2 + 2 * shortHexBytes && hex.length % 2 === 0 && hex.startsWith('0x')
   const short = isShort ? shortFromHex(hex, (hex.length >> 1) - 1) : undefined
   if (short) return short
   if (!pattern.test(hex)) throw new SyntaxError(`not hex bytes: ${hex.slice(0, 80)}`)

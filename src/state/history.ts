@@ -12,6 +12,8 @@ const chunkBytes = 64 * 8
 export const openEnd: Uint8Array = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
+/** Returns the same in latin-1. */
+const placeOf = (table: number, key: Uint8Array): string => String.fromCharCode(table) + latin1(key)
 
 const numberAt = (chunk: Uint8Array, at: number): number => u32At(chunk, at) * 2 ** 32 + u32At(chunk, at + 4)
 
@@ -139,7 +141,7 @@ export class HistoricalRows implements StateRows {
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
     const next = this.#cache.changesAfter(this.#reader, this.#number)
-    const place = latin1(indexPrefix(table, key))
+    const place = placeOf(table, key)
     const change = next?.get(place)
     if (change) return decodeBefore(change)
     const number = next ? this.#number + 1 : this.#number
@@ -190,7 +192,9 @@ export class HistoricalRows implements StateRows {
     const id = Uint8Array.of(table)
     for (const key of this.#reader.keys(table, to ? { from, to } : { from })) add(key)
     const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)
-    for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
+    if (this.#number < this.#indexed) {
+      for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
+    }
     const unindexed = Math.max(this.#number, this.#indexed)
     if (this.#hasRuns) for (const key of deletedKeys(this.#reader, table, { from, to }, unindexed)) add(key)
     for (let number = unindexed + 1; !this.#hasRuns && number <= this.#head; number++) {

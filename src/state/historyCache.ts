@@ -9,6 +9,8 @@ import { changesTable, readMarks, type StateMarks } from './rows.ts'
  * that block again.
  */
 const readsBeforeLoading = 256
+/** Number of reads of old trie nodes, of one snapshot, before an index of the latest blocks is computed for them, which takes about as long. */
+const nodesBeforeIndex = 2_000
 /** Estimated memory of a loaded row in addition to its bytes. */
 const loadedRowBytes = 300
 
@@ -73,6 +75,7 @@ export class HistoryCache {
   #next = ''
   #reads = 0
   #marks: StateMarks | undefined
+  #nodeReads = 0
 
   constructor(caches: HistoryCaches = usualCaches()) {
     this.#caches = caches
@@ -119,7 +122,15 @@ export class HistoryCache {
 
   /** Returns a block's row of node changes. @param read reads it from the store */
   row(number: number, read: () => Uint8Array): Uint8Array {
-    const name = `${this.#name}${number}`
+    return this.#nodeRow(`${this.#name}${number}`, read)
+  }
+
+  /** Returns the index of the node changes of a segment, once many nodes have been read. @param compute makes it of the rows of its blocks */
+  index(segment: number, compute: () => Uint8Array): Uint8Array | undefined {
+    return ++this.#nodeReads > nodesBeforeIndex ? this.#nodeRow(`${this.#name}s${segment}`, compute) : undefined
+  }
+
+  #nodeRow(name: string, read: () => Uint8Array): Uint8Array {
     const { nodeRows } = this.#caches
     const known = nodeRows.get(name)
     if (known) return known

@@ -2,7 +2,7 @@ import { concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } fr
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { branchDelta, OlderBranch } from '#trie/branchDelta'
-import { digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, lowerBound, type NodeEntry, type NodeImage } from './nodeRow.ts'
+import { digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, lowerBound, type NodeEntry, type NodeImage, sharedImageIn } from './nodeRow.ts'
 
 /*
  * Trie nodes before each block that changed them. Rows are appended, and nothing is written at a node's own place: a block's nodes are at places without
@@ -200,28 +200,30 @@ export function pruneNodeChanges(tx: KvWriter, last: number, hasTime: () => bool
   return true
 }
 
-/** Returns the blocks of a segment, from `first` on, that may have changed a node, ascending; undefined when the segment has no index. */
-function blocksIn(reader: KvReader, segment: number, first: number, digest: number): number[] | undefined {
-  return reader.look(table, rowKey(kinds.segment, segment), (row) => {
-    const count = row.length / segmentEntryBytes
-    const upper = upperOf(digest)
-    const keyAt = (i: number): number => u32At(row, segmentEntryBytes * i) * segmentBlocks + (row[segmentEntryBytes * i + 4] ?? 0)
-    const start = segment * segmentBlocks
-    const blocks: number[] = []
-    for (let i = lowerBound(count, upper * segmentBlocks + first - start, keyAt); i < count; i++) {
-      const key = keyAt(i)
-      if (Math.floor(key / segmentBlocks) !== upper) break
-      blocks.push(start + (key % segmentBlocks))
-    }
-    return blocks
-  })
+/** Returns the blocks from `first` on that may have changed a node, ascending. @param index of the segment of `first` */
+function blocksIn(index: Uint8Array, first: number, digest: number): number[] {
+  const count = index.length / segmentEntryBytes
+  const upper = upperOf(digest)
+  const keyAt = (i: number): number => u32At(index, segmentEntryBytes * i) * segmentBlocks + (index[segmentEntryBytes * i + 4] ?? 0)
+  const start = segmentOf(first) * segmentBlocks
+  const blocks: number[] = []
+  for (let i = lowerBound(count, upper * segmentBlocks + first - start, keyAt); i < count; i++) {
+    const key = keyAt(i)
+    if (Math.floor(key / segmentBlocks) !== upper) break
+    blocks.push(start + (key % segmentBlocks))
+  }
+  return blocks
 }
 
-/** Source of rows. `tail` keeps the rows of blocks that no segment covers: each of them is searched for each node. */
-export type NodeRows = {
-  readonly reader: KvReader
-  readonly tail: { row(number: number, read: () => Uint8Array): Uint8Array }
+/** Rows of the blocks that no segment covers: each of them is searched for each node. */
+export type NodeTail = {
+  row(number: number, read: () => Uint8Array): Uint8Array
+  /** Returns the index of a segment that the store does not index yet; undefined until so many nodes are read that it is worth its computation. */
+  index(segment: number, compute: () => Uint8Array): Uint8Array | undefined
 }
+
+/** Source of rows. */
+export type NodeRows = { readonly reader: KvReader; readonly tail: NodeTail }
 
 /** Iterates over the images of a node in the blocks after `number`, ascending. */
 export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<NodeImage> {
@@ -229,12 +231,13 @@ export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: n
     const segment = segmentOf(first)
     const next = (segment + 1) * segmentBlocks
     const all = (): number[] => Array.from({ length: Math.min(next, head + 1) - first }, (_, i) => first + i)
-    const listed = blocksIn(reader, segment, first, digest)
-    for (const block of listed ?? all()) {
+    const stored = reader.look(table, rowKey(kinds.segment, segment), (index) => blocksIn(index, first, digest))
+    const index = stored ? undefined : tail.index(segment, () => segmentRow(reader, segment))
+    for (const block of stored ?? (index ? blocksIn(index, first, digest) : all())) {
       const key = blockRowKey(block)
-      const image = listed
+      const image = stored
         ? reader.look(table, key, (row) => imageIn(row, digest))
-        : imageIn(
+        : sharedImageIn(
             tail.row(block, () => reader.get(table, key) ?? emptyBytes),
             digest,
           )

@@ -119,6 +119,12 @@ export function lowerBound(count: number, key: number, keyAt: (index: number) =>
 
 /** Returns a copy of a node's image in a row; undefined when the block did not change the node. */
 export function imageIn(row: Uint8Array, digest: number): NodeImage | undefined {
+  const image = sharedImageIn(row, digest)
+  return image?.kind === 'delta' ? { kind: 'delta', delta: image.delta.slice() } : image
+}
+
+/** Does the same for a row that does not change, without a copy of a delta. A whole node is a copy: a cache of the node would keep the row. */
+export function sharedImageIn(row: Uint8Array, digest: number): NodeImage | undefined {
   const parts = partsOf(row)
   const size = parts.isPacked ? entryBytes : plain.entryBytes
   const keyAt = (i: number): number => digestAt(row, parts.entriesAt + size * i)
@@ -135,8 +141,8 @@ function packedImage(row: Uint8Array, { entriesAt, imagesAt }: Parts, index: num
   const kind = kindAt(index)
   if (kind === kinds.absent) return noNode
   if (kind <= kinds.lastHash) return { kind: 'delta', delta: deltaOf(kind - 1, row.subarray(at, at + hashBytes)) }
-  const bytes = row.slice(at + lengthBytes, at + packedBytes(row, kind, at))
-  return kind === kinds.whole ? { kind: 'whole', rlp: bytes } : { kind: 'delta', delta: bytes }
+  const [from, to] = [at + lengthBytes, at + packedBytes(row, kind, at)]
+  return kind === kinds.whole ? { kind: 'whole', rlp: row.slice(from, to) } : { kind: 'delta', delta: row.subarray(from, to) }
 }
 
 /** Returns the size of an image. */
@@ -158,10 +164,10 @@ function deltaOf(nibble: number, hash: Uint8Array): Uint8Array {
 
 function plainImage(row: Uint8Array, { entriesAt, imagesAt }: Parts, index: number): NodeImage {
   const endAt = (i: number): number => u32At(row, entriesAt + plain.entryBytes * i + digestBytes)
-  const image = row.slice(index === 0 ? imagesAt : endAt(index - 1), endAt(index))
+  const image = row.subarray(index === 0 ? imagesAt : endAt(index - 1), endAt(index))
   if (image[0] === plain.absent) return noNode
   const bytes = image.subarray(1)
-  return image[0] === plain.whole ? { kind: 'whole', rlp: bytes } : { kind: 'delta', delta: bytes }
+  return image[0] === plain.whole ? { kind: 'whole', rlp: bytes.slice() } : { kind: 'delta', delta: bytes }
 }
 
 /** Returns whether a row is as it is written: ascending digests, and images that fill the rest of it. */

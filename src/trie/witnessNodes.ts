@@ -53,7 +53,9 @@ function visit(descent: Descent, ref: NodeRef, depth: number, from: number, to: 
     return
   }
   const path = whole.subarray(0, depth)
-  const rlp = nodeRlp(descent, path, ref, keys[from]?.key)
+  // with a value, the node is not the leaf of the key, or it has several keys below it
+  const hint = keys[from]?.value === undefined ? keys[from]?.key : undefined
+  const rlp = nodeRlp(descent, path, ref, hint)
   if (ref.length === 32) found(rlp, ref)
   const node = nodeAt(descent, path, ref, rlp)
   if (node.kind === 'leaf') return

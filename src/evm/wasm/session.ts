@@ -113,7 +113,8 @@ export class WasmSession implements EvmSession {
   readonly #table: RulesTable
   readonly #place: SessionContext
   readonly #watch: ExitWatch | undefined
-  readonly #natives: NativeFrames
+  /** Made for the first native frame: most sessions have none. */
+  #natives: NativeFrames | undefined
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
   #interruptCheck: InterruptCheck | undefined
@@ -131,7 +132,6 @@ export class WasmSession implements EvmSession {
     this.#place = place
     this.#usualPace = interruptCheck
     this.#watch = place.watch?.(this.#world)
-    this.#natives = new NativeFrames(this.#world, this.#table, this.#watch)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxNatives, this.#table.nativeVersion)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
@@ -257,7 +257,10 @@ export class WasmSession implements EvmSession {
 
   /** Serves an exit and runs on. @returns the next exit */
   #serve(exit: number): number {
-    if (exit === exitNative) return this.#natives.serve(this.#interruptCheck)
+    if (exit === exitNative) {
+      this.#natives ??= new NativeFrames(this.#world, this.#table, this.#watch)
+      return this.#natives.serve(this.#interruptCheck)
+    }
     serve(exit, this.#world, this.#table, this.#interruptCheck)
     return this.#world.instance.exports.run()
   }

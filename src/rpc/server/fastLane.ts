@@ -11,6 +11,7 @@ import type { Dispatcher } from './dispatch.ts'
 import type { Answer } from './messages.ts'
 import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
 import { answered, type Reply, type ReplyHeads } from './reply.ts'
+import { TurnWrites } from './turnWrites.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 import { zippedFor } from './zip.ts'
 
@@ -47,6 +48,8 @@ export type FastLaneLimits = {
 
 /** Bytes that a client may send ahead while one of its calls runs; beyond it the lane stops reading. */
 const maxAheadBytes = 65_536
+/** Answers of a connection, in bytes, that wait for the end of the turn. */
+const maxTextBytes = 65_536
 /** Unsent answer bytes of one connection; beyond it the lane starts no further request of that connection. */
 const maxUnsentBytes = 16_000_000
 /** Bytes of an answer that are written at once; the rest follows when the socket has taken them. */
@@ -70,7 +73,7 @@ export function createFastLane(deps: FastLaneDeps, limits: FastLaneLimits): Fast
   const connections = new Set<LaneConnection>()
   let isClosing = false
   const lane: Lane = {
-    ...{ deps, limits },
+    ...{ deps, limits, writes: new TurnWrites() },
     get isClosing(): boolean {
       return isClosing
     },
@@ -95,6 +98,7 @@ type Lane = {
   readonly limits: FastLaneLimits
   readonly isClosing: boolean
   readonly left: (connection: LaneConnection) => void
+  readonly writes: TurnWrites
 }
 
 /** A request whose body has not arrived completely. */
@@ -117,6 +121,8 @@ class LaneConnection {
   #isBusy = false
   #isRunning = false
   #outgoing: Outgoing | undefined
+  /** short answers of this turn, in Latin-1 */
+  #text = ''
   #unsentBytes = 0
 
   readonly #onData = (chunk: Buffer): void => this.#receive(chunk)
@@ -139,7 +145,13 @@ class LaneConnection {
   }
 
   endIfIdle(): void {
-    if (!this.#isBusy && this.#rest.length === 0) this.#socket.destroySoon()
+    if (!this.#isBusy && this.#rest.length === 0) this.#endSoon()
+  }
+
+  /** Ends the connection when all answers are sent. */
+  #endSoon(): void {
+    this.write()
+    this.#socket.destroySoon()
   }
 
   destroy(): void {
@@ -158,7 +170,7 @@ class LaneConnection {
   #ended(): void {
     if (this.#isRunning) this.destroy()
     else if (this.#outgoing) this.#outgoing.isLast = true
-    else this.#socket.destroySoon()
+    else this.#endSoon()
   }
 
   #receive(chunk: Buffer): void {
@@ -171,6 +183,7 @@ class LaneConnection {
   #answerAll(): void {
     const { clock } = this.#lane.deps
     const begunMs = clock.elapsedMs()
+    this.#lane.writes.beforeAnswer(begunMs)
     while (!this.#isBusy && this.#rest.length > 0) {
       const step = this.#answerNext()
       if (step === 'not plain') this.#handOver()
@@ -276,19 +289,31 @@ class LaneConnection {
   #writeText(head: string, body: string, length: number): void {
     const socket = this.#socket
     const encoding = length === body.length ? 'latin1' : 'utf8'
-    if (length < maxAheadBytes) {
-      socket.write(head + body, encoding)
+    if (length < maxTextBytes && encoding === 'latin1') {
+      if (this.#text === '') this.#lane.writes.add(this)
+      this.#text += head + body
+      if (this.#text.length > maxTextBytes) this.write()
       return
     }
+    this.write()
     socket.cork()
     socket.write(Buffer.from(head, 'latin1'))
     socket.write(body, encoding)
     socket.uncork()
   }
 
+  /** Writes the short answers of this turn. */
+  write(): void {
+    if (this.#text === '') return
+    if (!this.#socket.destroyed) this.#socket.write(this.#text, 'latin1')
+    this.#text = ''
+    this.#count()
+  }
+
   /** Writes the next chunks of an answer. A socket that has taken them all calls for more. */
   #writeMore(outgoing: Outgoing): void {
     const socket = this.#socket
+    this.write()
     socket.cork()
     let [written, next] = [0, outgoing.chunks.next()]
     for (; next.done !== true; next = outgoing.chunks.next()) {
@@ -314,7 +339,7 @@ class LaneConnection {
     this.#count()
     if (isLast) {
       this.#isBusy = true
-      socket.destroySoon()
+      this.#endSoon()
     } else if (socket.writableLength > maxUnsentBytes) this.#isBusy = true
   }
 
@@ -343,6 +368,7 @@ class LaneConnection {
   /** Moves the connection and its unanswered bytes to node's HTTP server. */
   #handOver(): void {
     const socket = this.#socket
+    this.write()
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('drain', this.#onDrain)
     socket.off('error', this.#onError).off('close', this.#onClose)
     socket.setTimeout(0)

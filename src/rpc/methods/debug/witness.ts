@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import { parseAttributes } from '#engine/payloadJson'
-import { toHex } from '#lib/hex'
 import type { PayloadAttributes } from '#types/payload'
 import { type BlockParam, blockId } from '../../codecs/blockId.ts'
 import { hash } from '../../codecs/values.ts'
@@ -28,17 +27,39 @@ function* groupsOf(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[
   }
 }
 
+const digits = Buffer.from('0123456789abcdef', 'latin1')
+const [quote, comma, zero, x] = [0x22, 0x2c, 0x30, 0x78]
+
+/** Returns the length of what `encodeGroup` returns. */
+const groupLength = (before: string, group: readonly Uint8Array[]): number =>
+  group.reduce((sum, { length }) => sum + 2 * length + '"0x",'.length, before.length - 1)
+
+/** Encodes parts as hex strings with commas between them. */
+function encodeGroup(before: string, group: readonly Uint8Array[]): Buffer {
+  const out = Buffer.allocUnsafeSlow(groupLength(before, group) + 1)
+  let at = out.write(before, 'latin1')
+  for (const part of group) {
+    out[at++] = quote
+    out[at++] = zero
+    out[at++] = x
+    for (let i = 0; i < part.length; i++) {
+      const byte = part[i] as number
+      out[at++] = digits[byte >> 4] as number
+      out[at++] = digits[byte & 15] as number
+    }
+    out[at++] = quote
+    out[at++] = comma
+  }
+  return out.subarray(0, -1)
+}
+
 /** Writes a list of hex strings, which is encoded while it is sent: the text is twice as long as the parts. */
 function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[]): void {
   writer.ascii(`"${name}":[`)
   let separator = ''
   for (const group of groupsOf(parts)) {
     const before = separator
-    const hexBytes = group.reduce((sum, part) => sum + 2 * part.length + '"0x"'.length, 0)
-    writer.lazy({
-      length: before.length + hexBytes + group.length - 1,
-      encode: () => Buffer.from(before + group.map((part) => `"${toHex(part)}"`).join(','), 'latin1'),
-    })
+    writer.lazy({ length: groupLength(before, group), encode: () => encodeGroup(before, group) })
     separator = ','
   }
   writer.ascii(']')
