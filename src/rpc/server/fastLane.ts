@@ -290,8 +290,9 @@ class LaneConnection {
     const socket = this.#socket
     const encoding = length === body.length ? 'latin1' : 'utf8'
     if (length < maxTextBytes && encoding === 'latin1') {
-      if (this.#text === '') this.#lane.writes.add(this)
+      const isFirst = this.#text === ''
       this.#text += head + body
+      if (isFirst) this.#lane.writes.add(this)
       if (this.#text.length > maxTextBytes) this.write()
       return
     }
