@@ -157,7 +157,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
-      'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'nodeReadAhead', 'partialState',
+      'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
       'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],

@@ -13,7 +13,6 @@ import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { PendingChain } from '#pending/pendingChain'
 import type { PendingPort } from '#pending/pendingPort'
 import type { FetchedState } from '#state/fetchedState'
-import { NodeReadAhead } from '#state/nodeReadAhead'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { Tries } from '#trie/tries'
 import type { BlockId } from '#types/blockRef'
@@ -68,7 +67,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, tries, readAhead: new NodeReadAhead(), interruptCheck: this.#guard.interruptCheck, timer }
+    this.#block = { evm, config, senders, tries, interruptCheck: this.#guard.interruptCheck, timer }
     this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
     const { heads, sequence } = openHeads(deps)
     const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }

@@ -7,9 +7,6 @@ export function memoryLimit(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
 }
 
-/** Returns the number of page faults of this process that read the disk. */
-export const diskPageFaults = (): number => process.resourceUsage().majorPageFault
-
 /**
  * Returns the anonymous memory of this process in bytes: heaps, buffers and stacks of all threads, without the pages of files such as the database.
  * Takes about 50 µs. Without /proc it is the resident memory.

@@ -11,7 +11,7 @@ import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { decodeAccountRow, encodeAccount } from './account.ts'
 import { stateFault } from './faults.ts'
-import { accountNodesTable, accountsTable, codeTable, nodeRow, type StateRows, storageNodesTable, storageTable } from './rows.ts'
+import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
 
 class RowView implements StateView {
@@ -63,23 +63,12 @@ export function pathAfter(path: Uint8Array): Uint8Array | undefined {
   return next
 }
 
-/** Depths in nibbles of nodes that are read ahead: nodes above are in memory, and tries with deeper ones have more than 10^10 keys. */
-const prefetchedDepths = [4, 5, 6, 7, 8]
-
 /** Trie nodes from rows. Branches and extensions have rows of their own; a leaf is built from the flat row below its path. */
 class RowNodes implements NodeSource {
   readonly #rows: StateRows
-  readonly #reader: KvReader
 
-  constructor(rows: StateRows, reader: KvReader) {
+  constructor(rows: StateRows) {
     this.#rows = rows
-    this.#reader = reader
-  }
-
-  /** Rows of a path are after those below it, so a search at a depth that has no node ends beside the deepest one. */
-  prefetch(owner: Uint8Array | undefined, keys: readonly Uint8Array[]): void {
-    const rows = keys.flatMap((key) => prefetchedDepths.map((depth) => nodeRow(owner, nibblesOf(key).subarray(0, depth)).key))
-    this.#reader.prefetch?.(owner ? storageNodesTable : accountNodesTable, rows)
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, way?: Uint8Array): Uint8Array | undefined {
@@ -138,5 +127,5 @@ function keyAfter(owner: Uint8Array): Uint8Array | undefined {
 
 /** Creates a state that reads the given rows. */
 export function rowState(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined): WorldState {
-  return { view: new RowView(rows, reader, blockHash), nodes: new RowNodes(rows, reader) }
+  return { view: new RowView(rows, reader, blockHash), nodes: new RowNodes(rows) }
 }

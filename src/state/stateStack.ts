@@ -139,10 +139,6 @@ class LayeredNodes implements NodeSource {
     }
     return this.#base.get(owner, path, hash, key)
   }
-
-  prefetch(owner: Uint8Array | undefined, keys: readonly Uint8Array[]): void {
-    this.#base.prefetch?.(owner, keys)
-  }
 }
 
 /** Returns a state with the changes of a stack. @param below may itself have layers: they are read without another step */

@@ -10,8 +10,6 @@ export interface KvReader {
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
   /** Iterates over the keys of the same entries, without the cost of reading values. */
   keys(table: number, range: KvRange): Iterable<Uint8Array>
-  /** Begins to read rows, present or not, from the disk in other threads, so that later reads find their pages in memory. Absent: nothing is on a disk. */
-  prefetch?(table: number, keys: readonly Uint8Array[]): void
 }
 
 export type KvRange = {

@@ -9,8 +9,6 @@ export interface NodeSource {
    * @returns undefined when the source lacks the node
    */
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined
-  /** Begins to read the nodes on the paths of keys from the disk, so that `get` finds them in memory. Absent: nothing is on a disk. */
-  prefetch?(owner: Uint8Array | undefined, keys: readonly Uint8Array[]): void
 }
 
 /** Change of one trie node by path; `null` removes the node. */

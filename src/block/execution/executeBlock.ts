@@ -6,7 +6,6 @@ import { constantFields } from '#engine/payloadHeader'
 import type { BlockEnv, Evm, EvmSession, InterruptCheck } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import type { NodeReadAhead } from '#state/nodeReadAhead'
 import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
 import { orderedRoot } from '#trie/orderedRoot'
@@ -33,8 +32,6 @@ export type BlockDeps = {
   readonly ahead?: SendersAhead | undefined
   /** Computes state roots. Absent: the thread's instance without a cache. */
   readonly tries?: Tries
-  /** Reads nodes of state roots ahead. Absent: the root reads them one after another. */
-  readonly readAhead?: NodeReadAhead
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly interruptCheck?: InterruptCheck
   /** Measures the stages of `executeBlock`. */
@@ -63,10 +60,10 @@ export class BlockExecutor implements Disposable {
   readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
-  readonly #deps: Pick<BlockDeps, 'ahead' | 'tries' | 'readAhead'>
+  readonly #deps: Pick<BlockDeps, 'ahead' | 'tries'>
   readonly #transactions: Uint8Array[] = []
 
-  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, deps: Pick<BlockDeps, 'ahead' | 'tries' | 'readAhead'>) {
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, deps: Pick<BlockDeps, 'ahead' | 'tries'>) {
     this.run = new TransactionRun(run)
     this.env = run.env
     this.rules = run.rules
@@ -137,10 +134,7 @@ export class BlockExecutor implements Disposable {
     const { executed, gasUsed, footprint } = this.run
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
-    const { tries, readAhead } = this.#deps
-    readAhead?.begin(state.nodes, diff)
-    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, tries)
-    readAhead?.ended()
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, this.#deps.tries)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
     const header: Header = {
       ...constantFields,

@@ -27,10 +27,6 @@ export class SharedSnapshot implements KvReader, Disposable {
     return this.#snapshot.keys(table, range)
   }
 
-  prefetch(table: number, keys: readonly Uint8Array[]): void {
-    this.#snapshot.prefetch?.(table, keys)
-  }
-
   /** Adds a user. */
   enter(): void {
     this.#users++

@@ -13,8 +13,6 @@ export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 type Transaction = ReturnType<Root['useReadTransaction']>
 
 const lowest = Uint8Array.of(0)
-/** Rows that one thread reads at a time. */
-const prefetchBatch = 64
 const highest = new Uint8Array(501).fill(0xff)
 
 export class Tables {
@@ -47,12 +45,6 @@ export class Tables {
       throw this.#failure(error)
     }
     return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-  }
-
-  /** Reads rows in the threads of libuv, several at once. */
-  prefetch(id: number, keys: readonly Uint8Array[]): void {
-    for (let from = 0; from < keys.length; from += prefetchBatch)
-      void this.of(id).prefetch(keys.slice(from, from + prefetchBatch), () => {})
   }
 
   range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
@@ -129,11 +121,6 @@ export class LmdbReader implements KvReader, Disposable {
   keys(table: number, range: KvRange): Iterable<Uint8Array> {
     this.#check()
     return this.#tables.keys(table, range, this.#transaction)
-  }
-
-  prefetch(table: number, keys: readonly Uint8Array[]): void {
-    this.#check()
-    this.#tables.prefetch(table, keys)
   }
 
   [Symbol.dispose](): void {

@@ -41,10 +41,6 @@ class SegmentedReader<R extends KvReader> implements KvReader {
     return this.inner.keys(table, range)
   }
 
-  prefetch(table: number, keys: readonly Uint8Array[]): void {
-    this.inner.prefetch?.(table, keys)
-  }
-
   /** Reads a row of a canonical block from a segment. */
   #moved(table: number, key: Uint8Array): Uint8Array | undefined {
     if (!isMovable(table) || key.length !== keyBytes) return undefined
