@@ -9,7 +9,7 @@ import { describe, type Row, row } from '../bench/format.ts'
 import { root } from '../scripts/process.ts'
 import { compressedBytes, createProject, docker, hostAddress, type Project, processorSeconds } from './compose/docker.ts'
 import { testProofs } from './compose/proofs.ts'
-import { serveWorld, untilSafe, type World } from './compose/world.ts'
+import { serveWorld, startSource, untilSafe, type World } from './compose/world.ts'
 
 const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
 
@@ -274,9 +274,11 @@ function testLayout(layout: Layout, world: World, folder: string): Promise<Row> 
 /** Runs the trial of recorded proofs on a chain of its own. */
 function testRecordedProofs(layout: Layout, world: World, folder: string): Promise<void> {
   say(`${layout.name}, with recorded proofs`)
-  return inProject(layout, `${layout.name}-proofs`, world, folder, (project) => {
+  return inProject(layout, `${layout.name}-proofs`, world, folder, async (project) => {
     const trial = { project, world, urls, down, up: upOf(layout), envFile: join(folder, 'test.env'), folder: chainFolder(folder, world) }
-    return testProofs(trial, layout.proofs, say)
+    await using source = layout.name === 'halves' ? await startSource(world, join(folder, 'source')) : undefined
+    const followed = source && { source: source.url, metrics: at(7301) }
+    await testProofs({ ...trial, followed }, layout.proofs, say)
   })
 }
 

@@ -15,6 +15,8 @@ type ProofsTrial = {
   readonly folder: string
   readonly envFile: string
   readonly urls: { readonly http: string; readonly rollup: string }
+  /** URL of a node of the same chain to follow, beside L1, and of the metrics of the consensus half; absent: it derives only */
+  readonly followed?: { readonly source: string; readonly metrics: string } | undefined
   readonly up: readonly string[]
   readonly down: readonly string[]
 }
@@ -49,12 +51,22 @@ async function checkAll(http: string, { earliest, latest }: Window): Promise<num
   return latest - earliest + 1
 }
 
+/** Returns the lines of an env file that follow a node, never far ahead of the proofs. */
+const followLines = ({ source }: { readonly source: string }): string => `SVC_NODE_SOURCE_L2_RPC=${source}\nSVC_NODE_PROOFS=true\n`
+
+/** Requires that the consensus half took blocks from the followed node before L1 had them. */
+async function checkFollowed({ metrics }: { readonly metrics: string }): Promise<void> {
+  const text = await (await fetch(`${metrics}/metrics`)).text()
+  const consolidated = /^basalt_consensus_derived_blocks_total\{outcome="consolidated"\} (\d+)$/m.exec(text)?.[1]
+  if (!(Number(consolidated) > 0)) throw new Error('no block came from the followed node')
+}
+
 /**
  * Starts a chain with recorded proofs, then the same chain without their database, then with the copy that was made first.
  * @param variable name of the variable that switches them on
  */
 export async function testProofs(trial: ProofsTrial, variable: string, say: (text: string) => void): Promise<void> {
-  const { project, world, folder, envFile, urls, up, down } = trial
+  const { project, world, folder, envFile, urls, followed, up, down } = trial
   const run = (script: string): string => execFileSync('sh', ['-c', script, 'sh', folder], { encoding: 'utf8' }).trim()
   const next = async (l1Block: number): Promise<Window> => {
     world.l1.reveal(l1Block)
@@ -63,8 +75,10 @@ export async function testProofs(trial: ProofsTrial, variable: string, say: (tex
     return await recordedWindow(urls.http)
   }
   appendFileSync(envFile, `\n${variable}=true\nCLIENT_PROOFS_HISTORY_WINDOW=1209600\nRETH_HTTP_API=eth,net,web3,debug\n`)
+  if (followed) appendFileSync(envFile, followLines(followed))
   const first = await next(firstL1)
-  say(`  ${variable}=true: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
+  if (followed) await checkFollowed(followed)
+  say(`  ${variable}=true${followed ? ', following a node' : ''}: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
   await project.compose(down)
   run('cp -a "$1/proofs" "$1/../proofs.copy" && rm -r "$1/proofs"')
   const without = await next(gapL1)
