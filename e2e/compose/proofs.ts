@@ -15,8 +15,8 @@ type ProofsTrial = {
   readonly folder: string
   readonly envFile: string
   readonly urls: { readonly http: string; readonly rollup: string }
-  /** URL of a node of the same chain to follow, beside L1, and of the metrics of the consensus half; absent: it derives only */
-  readonly followed?: { readonly source: string; readonly metrics: string } | undefined
+  /** a node of the same chain to follow, with an L1 of its own; absent: the consensus half derives only */
+  readonly followed?: { readonly url: string; readonly world: World } | undefined
   readonly up: readonly string[]
   readonly down: readonly string[]
 }
@@ -51,14 +51,17 @@ async function checkAll(http: string, { earliest, latest }: Window): Promise<num
   return latest - earliest + 1
 }
 
-/** Returns the lines of an env file that follow a node, never far ahead of the proofs. */
-const followLines = ({ source }: { readonly source: string }): string => `SVC_NODE_SOURCE_L2_RPC=${source}\nSVC_NODE_PROOFS=true\n`
+/** L1 blocks that the followed node is ahead. */
+const aheadL1 = 6
 
-/** Requires that the consensus half took blocks from the followed node before L1 had them. */
-async function checkFollowed({ metrics }: { readonly metrics: string }): Promise<void> {
-  const text = await (await fetch(`${metrics}/metrics`)).text()
-  const consolidated = /^basalt_consensus_derived_blocks_total\{outcome="consolidated"\} (\d+)$/m.exec(text)?.[1]
-  if (!(Number(consolidated) > 0)) throw new Error('no block came from the followed node')
+/** Waits until the chain has the last block of the followed node, which L1 does not have yet. */
+async function untilFollowed(http: string, { chain, l1 }: World): Promise<void> {
+  const number = chain.safeHeads[l1.head] ?? 0
+  const deadline = performance.now() + 60_000
+  while (Number(await rpcCall(http, 'eth_blockNumber')) < number) {
+    if (performance.now() > deadline) throw new Error(`block ${number} of the followed node is not there`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 }
 
 /**
@@ -70,14 +73,15 @@ export async function testProofs(trial: ProofsTrial, variable: string, say: (tex
   const run = (script: string): string => execFileSync('sh', ['-c', script, 'sh', folder], { encoding: 'utf8' }).trim()
   const next = async (l1Block: number): Promise<Window> => {
     world.l1.reveal(l1Block)
+    followed?.world.l1.reveal(l1Block + aheadL1)
     await project.compose(up)
     await untilSafe(world, l1Block, urls)
+    if (followed) await untilFollowed(urls.http, followed.world)
     return await recordedWindow(urls.http)
   }
   appendFileSync(envFile, `\n${variable}=true\nCLIENT_PROOFS_HISTORY_WINDOW=1209600\nRETH_HTTP_API=eth,net,web3,debug\n`)
-  if (followed) appendFileSync(envFile, followLines(followed))
+  if (followed) appendFileSync(envFile, `SVC_NODE_SOURCE_L2_RPC=${followed.url}\nSVC_NODE_PROOFS=true\n`)
   const first = await next(firstL1)
-  if (followed) await checkFollowed(followed)
   say(`  ${variable}=true${followed ? ', following a node' : ''}: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
   await project.compose(down)
   run('cp -a "$1/proofs" "$1/../proofs.copy" && rm -r "$1/proofs"')

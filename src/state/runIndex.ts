@@ -1,4 +1,4 @@
-import { latin1, u32At, u64FromBytes } from '#lib/bytes'
+import { latin1, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { type Entries, EntryList, RunEntries } from './runEntries.ts'
 
@@ -194,10 +194,9 @@ export class RunIndex {
   #key(level: number, first: number, slice: number): Uint8Array {
     const key = new Uint8Array(13)
     key[0] = this.#kind + level
-    const view = new DataView(key.buffer)
-    view.setUint32(1, Math.floor(first / 2 ** 32))
-    view.setUint32(5, first % 2 ** 32)
-    view.setUint32(9, slice)
+    key.set(u64Bytes(first), 1)
+    // without a DataView, which costs more than the rest of a search
+    for (let at = 12, rest = slice; rest > 0; at--, rest >>>= 8) key[at] = rest
     return key
   }
 
