@@ -9,7 +9,7 @@ import { describe, type Row, row } from '../bench/format.ts'
 import { root } from '../scripts/process.ts'
 import { compressedBytes, createProject, docker, hostAddress, type Project, processorSeconds } from './compose/docker.ts'
 import { testProofs } from './compose/proofs.ts'
-import { serveWorld, untilSafe, type World } from './compose/world.ts'
+import { serveWorld, startSource, untilSafe, type World } from './compose/world.ts'
 
 const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
 
@@ -274,9 +274,13 @@ function testLayout(layout: Layout, world: World, folder: string): Promise<Row> 
 /** Runs the trial of recorded proofs on a chain of its own. */
 function testRecordedProofs(layout: Layout, world: World, folder: string): Promise<void> {
   say(`${layout.name}, with recorded proofs`)
-  return inProject(layout, `${layout.name}-proofs`, world, folder, (project) => {
-    const trial = { project, world, urls, down, up: upOf(layout), envFile: join(folder, 'test.env'), folder: chainFolder(folder, world) }
-    return testProofs(trial, layout.proofs, say)
+  return inProject(layout, `${layout.name}-proofs`, world, folder, async (project) => {
+    const trial = { project, world, urls, down, envFile: join(folder, 'test.env'), folder: chainFolder(folder, world) }
+    if (layout.name === 'single') return await testProofs({ ...trial, up: upOf(layout) }, layout.proofs, say)
+    await using ahead = await serveWorld('op-ecotone-to-jovian', host)
+    await using source = await startSource(ahead, join(folder, 'source'))
+    // not --wait: the halves are not ready while the head of the followed node stays
+    await testProofs({ ...trial, up: ['up', '--detach'], followed: { url: source.url, world: ahead } }, layout.proofs, say)
   })
 }
 

@@ -26,8 +26,8 @@ import { damaged } from '#test/harness/proofs/damage'
 import type { ProofJson } from '#test/harness/proofs/recorded'
 import { Tries } from '#trie/tries'
 import { encodeHeader } from '#types/header'
-import { emptyCodeHash, type Hash, hashFromBytes, parseAddress } from '#types/ids'
-import type { StateDiff } from '#types/stateDiff'
+import { type Address, emptyCodeHash, type Hash, hashFromBytes, parseAddress } from '#types/ids'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { blockKey } from '../../src/blockchain/chainRows.ts'
 import { putHeads, readCanonicalHash, readHead, readHeader } from '../../src/blockchain/chainStore.ts'
@@ -51,7 +51,25 @@ const once = <T>(items: readonly T[], keyOf: (item: T) => Uint8Array): T[] => [
   ...new Map(items.map((item) => [toHex(keyOf(item)), item])).values(),
 ]
 
-/** Changes accounts and slots of the generated state, and adds some. */
+/** Accounts that one block creates, a later one destroys and creates again with other slots, and a third one destroys. */
+const recreated = 100
+const recreatedSlots = [0, 1, 2]
+const recreatedAddress = (index: number): Uint8Array => bytesFromBigint(0xccn * 2n ** 152n + BigInt(index), 20)
+const slotOf = (at: number): Uint8Array => bytesFromBigint(BigInt(at), 32)
+
+/** The next step of one of these accounts. */
+function recreation(number: number, state: ReturnType<typeof latestState>): Pick<StateDiffParts, 'accounts' | 'slots'> {
+  const addressKey = keccak256(recreatedAddress(number % recreated))
+  const step = Math.floor(number / recreated) % 3
+  if (step === 2) return { accounts: state.view.account(addressKey) ? [{ key: addressKey, change: null, wiped: true }] : [], slots: [] }
+  const change = { nonce: BigInt(step), codeHash: emptyCodeHash, balance: BigInt(number) }
+  const slots = recreatedSlots
+    .filter((at) => (number + at) % 4 > 0)
+    .map((at) => ({ addressKey, slotKey: keccak256(slotOf(at)), value: bytesFromBigint(BigInt(number), 32) }))
+  return { accounts: [{ key: addressKey, change, wiped: step === 1 }], slots }
+}
+
+/** Changes accounts and slots of the generated state, adds some, and recreates some. */
 function anyDiff(model: StateModel, roll: Roll, number: number, state: ReturnType<typeof latestState>): StateDiff {
   const accounts = Array.from({ length: changesPerBlock }, (_, i) => {
     const address = i === 0 ? u64Bytes(number) : model.addressOf(roll(model.spec.accounts))
@@ -64,9 +82,10 @@ function anyDiff(model: StateModel, roll: Roll, number: number, state: ReturnTyp
     const value = bytesFromBigint(BigInt(roll(4) === 0 ? 0 : 1 + roll(2 ** 31)), 32)
     return { addressKey: keccak256(model.addressOf(rank)), slotKey: keccak256(model.slotNumber(rank, at)), value }
   })
+  const again = recreation(number, state)
   return createStateDiff({
-    accounts: once(accounts, ({ key }) => key),
-    slots: once(slots, (slot) => concatBytes(slot.addressKey, slot.slotKey)),
+    accounts: [...once(accounts, ({ key }) => key), ...again.accounts],
+    slots: [...once(slots, (slot) => concatBytes(slot.addressKey, slot.slotKey)), ...again.slots],
     codes: [],
   })
 }
@@ -117,6 +136,15 @@ function rootOf(reader: KvReader, number: number): Hash {
   return header.stateRoot
 }
 
+/** Returns an account with three slots: of the generated state, in one of ten cases an absent one, in another a recreated one. */
+function anyPlace(model: StateModel, roll: Roll): { readonly address: Address; readonly slots: readonly Hash[] } {
+  const { rank } = model.locate(roll(model.spec.slots))
+  const kind = roll(10)
+  const slots = Array.from({ length: 3 }, (_, at) => hashFromBytes(kind === 1 ? slotOf(at) : model.slotNumber(rank, at)))
+  if (kind === 1) return { address: parseAddress(toHex(recreatedAddress(roll(recreated)))), slots }
+  return { address: parseAddress(toHex(kind === 0 ? bytesFromBigint(BigInt(roll(2 ** 31)), 20) : model.addressOf(rank))), slots }
+}
+
 /** Makes proofs of random accounts with three slots at random blocks. @returns milliseconds of each, and the number of recorded blocks */
 function prove(proofs: Kv, chain: Kv, model: StateModel): { readonly times: number[]; readonly refused: number; readonly blocks: number } {
   using recorded = proofs.snapshot()
@@ -128,9 +156,7 @@ function prove(proofs: Kv, chain: Kv, model: StateModel): { readonly times: numb
   let refused = 0
   for (let i = 0; i < samples; i++) {
     const number = earliest + roll(latest - earliest)
-    const { rank } = model.locate(roll(model.spec.slots))
-    const address = parseAddress(toHex(roll(10) === 0 ? bytesFromBigint(BigInt(roll(2 ** 31)), 20) : model.addressOf(rank)))
-    const slots = Array.from({ length: 3 }, (_, at) => hashFromBytes(model.slotNumber(rank, at)))
+    const { address, slots } = anyPlace(model, roll)
     const root = rootOf(reader, number)
     const startMs = performance.now()
     const proof = createWorldReads(

@@ -15,6 +15,8 @@ type ProofsTrial = {
   readonly folder: string
   readonly envFile: string
   readonly urls: { readonly http: string; readonly rollup: string }
+  /** a node of the same chain to follow, with an L1 of its own; absent: the consensus half derives only */
+  readonly followed?: { readonly url: string; readonly world: World } | undefined
   readonly up: readonly string[]
   readonly down: readonly string[]
 }
@@ -49,22 +51,38 @@ async function checkAll(http: string, { earliest, latest }: Window): Promise<num
   return latest - earliest + 1
 }
 
+/** L1 blocks that the followed node is ahead. */
+const aheadL1 = 6
+
+/** Waits until the chain has the last block of the followed node, which L1 does not have yet. */
+async function untilFollowed(http: string, { chain, l1 }: World): Promise<void> {
+  const number = chain.safeHeads[l1.head] ?? 0
+  const deadline = performance.now() + 60_000
+  while (Number(await rpcCall(http, 'eth_blockNumber')) < number) {
+    if (performance.now() > deadline) throw new Error(`block ${number} of the followed node is not there`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /**
  * Starts a chain with recorded proofs, then the same chain without their database, then with the copy that was made first.
  * @param variable name of the variable that switches them on
  */
 export async function testProofs(trial: ProofsTrial, variable: string, say: (text: string) => void): Promise<void> {
-  const { project, world, folder, envFile, urls, up, down } = trial
+  const { project, world, folder, envFile, urls, followed, up, down } = trial
   const run = (script: string): string => execFileSync('sh', ['-c', script, 'sh', folder], { encoding: 'utf8' }).trim()
   const next = async (l1Block: number): Promise<Window> => {
     world.l1.reveal(l1Block)
+    followed?.world.l1.reveal(l1Block + aheadL1)
     await project.compose(up)
     await untilSafe(world, l1Block, urls)
+    if (followed) await untilFollowed(urls.http, followed.world)
     return await recordedWindow(urls.http)
   }
   appendFileSync(envFile, `\n${variable}=true\nCLIENT_PROOFS_HISTORY_WINDOW=1209600\nRETH_HTTP_API=eth,net,web3,debug\n`)
+  if (followed) appendFileSync(envFile, `SVC_NODE_SOURCE_L2_RPC=${followed.url}\nSVC_NODE_PROOFS=true\n`)
   const first = await next(firstL1)
-  say(`  ${variable}=true: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
+  say(`  ${variable}=true${followed ? ', following a node' : ''}: ${await checkAll(urls.http, first)} blocks have proofs and witnesses`)
   await project.compose(down)
   run('cp -a "$1/proofs" "$1/../proofs.copy" && rm -r "$1/proofs"')
   const without = await next(gapL1)

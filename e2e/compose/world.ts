@@ -2,7 +2,10 @@
 import { createServer } from 'node:http'
 import { type RecordedChain, type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, type RecordedL1 } from '#devnet/recordedL1'
+import { systemClock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
+import { silentLog } from '#lib/log'
+import { startNode } from '#node/node'
 import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type World = AsyncDisposable & {
@@ -39,6 +42,21 @@ export async function serveWorld(name: RecordedChainName, host: string): Promise
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Starts a node of the same chain that containers can reach, with the L1 of the world. */
+export async function startSource({ chain, url }: World, datadir: string): Promise<AsyncDisposable & { readonly url: string }> {
+  const { hostname: host } = new URL(url)
+  const local = { host: '127.0.0.1', port: 0 }
+  const node = await startNode(
+    { clock: systemClock, random: Math.random, fetch, log: silentLog },
+    {
+      ...{ mode: 'all', config: chain.config, genesis: () => chain.genesis, datadir, version: 'source' },
+      ...{ listen: { http: { host, port: 0 }, rollup: local }, isAdminOn: false, readyMaxLagSec: 30, minFreeBytes: 0 },
+      l1: { rpcUrls: [url], beaconUrls: [url], pollMs: 100 },
+    },
+  )
+  return { url: node.urls.http ?? '', [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() }
 }
 
 type Status = { readonly safe_l2: { readonly number: number; readonly hash: string }; readonly unsafe_l2: { readonly number: number } }

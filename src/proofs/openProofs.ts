@@ -7,8 +7,8 @@ import { agreeOnSchema, requireReadable, type Schema } from '#store/schema'
 import { proofsTables } from '#store/tables'
 import { proofsFault } from './faults.ts'
 
-/** Version 1 had smaller slices of indices. It was never part of a release, so nothing migrates it. */
-export const proofsSchema: Schema = { version: 2, metaTable: proofsTables.meta.id, migrations: [] }
+/** Version 1 had smaller slices of indices, version 2 no hints in them. Neither was part of a release, so nothing migrates them. */
+export const proofsSchema: Schema = { version: 3, metaTable: proofsTables.meta.id, migrations: [] }
 
 /**
  * Opens the tables of the proofs for their one writer, and creates them in an empty directory.

@@ -6,6 +6,7 @@ import { imageIn, type NodeImage } from '#state/nodeRow'
 import { decodeBefore, type StateRows } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { proofsTables } from '#store/tables'
+import { OlderBranch } from '#trie/branchDelta'
 import { indices } from './proofStore.ts'
 import { endPosition, numberAt, positionIn, type Region } from './regions.ts'
 import { valueIn } from './valueRow.ts'
@@ -13,21 +14,22 @@ import { valueIn } from './valueRow.ts'
 /** Consecutive recorded blocks. `upTo`: the last one that the base has. */
 export type RecordedBlocks = { readonly reader: KvReader; readonly regions: readonly Region[]; readonly upTo: number }
 
-/** Iterates over the recorded blocks after `number` that may have changed a row, ascending. */
+/** Iterates over the recorded blocks after `number` that may have changed a row, ascending, without changes whose hint is not wanted. */
 function* blocksAfter(
   { reader, regions, upTo }: RecordedBlocks,
   number: number,
   of: keyof typeof indices,
   digest: number,
+  isWanted?: (hint: number) => boolean,
 ): Generator<number> {
   const index = indices[of]
   for (const region of regions) {
     const [from, to] = [Math.max(number + 1, region.first), Math.min(region.last, upTo)]
     if (from > to) continue
-    if (region.base === undefined) yield* index.up.blocksUp(reader, digest, from, to, region.last)
+    if (region.base === undefined) yield* index.up.blocksUp(reader, digest, { from, to, head: region.last }, isWanted)
     else {
-      const [first, last] = [positionIn(region, from), positionIn(region, to)]
-      for (const position of index.down.blocksDown(reader, digest, first, last, endPosition(region))) yield numberAt(region, position)
+      const span = { from: positionIn(region, from), to: positionIn(region, to), head: endPosition(region) }
+      for (const position of index.down.blocksDown(reader, digest, span, isWanted)) yield numberAt(region, position)
     }
   }
 }
@@ -74,7 +76,9 @@ export class ProofRows implements StateRows {
   }
 
   nodeRow(table: number, key: Uint8Array): Uint8Array | undefined {
-    return rowBefore(this.#images(nodeDigest(table, key)), () => this.#base.nodeRow(table, key))
+    const older = new OlderBranch()
+    const isWanted = (child: number): boolean => child === 0 || !older.knows(child - 1)
+    return rowBefore(this.#images(nodeDigest(table, key), isWanted), () => this.#base.nodeRow(table, key), older)
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
@@ -87,9 +91,9 @@ export class ProofRows implements StateRows {
     }
   }
 
-  *#images(digest: number): Generator<NodeImage> {
+  *#images(digest: number, isWanted: (hint: number) => boolean): Generator<NodeImage> {
     const { reader } = this.#blocks
-    for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest))) {
+    for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest), isWanted)) {
       const image = reader.look(proofsTables.nodeHistory.id, blockRowKey(number), (row) => imageIn(row, digest))
       if (image) yield image
     }

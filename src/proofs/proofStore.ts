@@ -3,7 +3,7 @@ import { fromHex } from '#lib/hex'
 import { digestOf, dropDeletion, markDeleted } from '#state/changeIndex'
 import type { RowChange } from '#state/history'
 import { blockRowKey } from '#state/nodeHistory'
-import { digestsIn } from '#state/nodeRow'
+import { digestsIn, onlyChildrenIn } from '#state/nodeRow'
 import { RunIndex } from '#state/runIndex'
 import type { KvReader, KvWriter } from '#store/ports'
 import { proofsTables } from '#store/tables'
@@ -11,14 +11,17 @@ import type { BlockId } from '#types/blockRef'
 import { nextBase, positionIn, type Region, readRegions, writeRegions } from './regions.ts'
 import { encodeValues, valuesIn } from './valueRow.ts'
 
-const runs = { fanOut: 16, levels: 4, sliceBlocks: 16 } as const
-const indexIn = (table: number, kind: number): RunIndex => new RunIndex({ table, kind, ...runs })
+const runs = { fanOut: 16, levels: 4 } as const
+const valueIndexIn = (kind: number): RunIndex => new RunIndex({ table: proofsTables.historyIndex.id, kind, ...runs, sliceBlocks: 16 })
+/** The hint of a changed node is its only changed child, as of `onlyChildrenIn`. There are twice as many nodes as values, and a read copies a slice. */
+const nodeIndexIn = (kind: number): RunIndex =>
+  new RunIndex({ table: proofsTables.nodeIndex.id, kind, ...runs, sliceBlocks: 4, hasHints: true })
 const kinds = { up: 0x40, down: 0x50 } as const
 
 /** Indices by digest of the row: over block numbers in ascending regions, over positions in descending ones. */
 export const indices = {
-  values: { up: indexIn(proofsTables.historyIndex.id, kinds.up), down: indexIn(proofsTables.historyIndex.id, kinds.down) },
-  nodes: { up: indexIn(proofsTables.nodeIndex.id, kinds.up), down: indexIn(proofsTables.nodeIndex.id, kinds.down) },
+  values: { up: valueIndexIn(kinds.up), down: valueIndexIn(kinds.down) },
+  nodes: { up: nodeIndexIn(kinds.up), down: nodeIndexIn(kinds.down) },
 } as const
 
 /** What a block changed: accounts and slots before it, and the row of its trie nodes as of `nodeHistory.ts`; absent: it changed none. */
@@ -38,7 +41,8 @@ function putBlock(tx: KvWriter, changes: BlockChanges, side: 'up' | 'down', posi
   for (const row of deleted) markDeleted(tx, row, id.number)
   const digests = values.map(({ key }) => digestOf(key))
   indices.values[side].write(tx, position, digests)
-  indices.nodes[side].write(tx, position, nodes ? digestsIn(nodes) : [])
+  if (nodes) indices.nodes[side].write(tx, position, digestsIn(nodes), onlyChildrenIn(nodes))
+  else indices.nodes[side].write(tx, position, [])
 }
 
 /** Removes what a block changed, except its place in the indices. */

@@ -104,7 +104,7 @@ export type FoundChange = { readonly number: number; readonly change: Uint8Array
 
 /** Returns the first change of a row in the blocks from `from` to `head`; undefined when there is none. @param head the last block */
 export function firstChangeFrom(reader: KvReader, row: RowPlace, from: number, head: number): FoundChange | undefined {
-  for (const number of runs.blocksUp(reader, digestOf(row.key), from, head, head)) {
+  for (const number of runs.blocksUp(reader, digestOf(row.key), { from, to: head, head })) {
     const change = reader.get(changesTable, changeKey(number, row.table, row.key))
     if (change) return { number, change }
   }

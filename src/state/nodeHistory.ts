@@ -252,9 +252,13 @@ export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: n
  * latest row has the others.
  * @param images of the later blocks that changed the node, ascending
  * @param latest returns the row after the last of them
+ * @param older what is known so far: nothing
  */
-export function rowBefore(images: Iterable<NodeImage>, latest: () => Uint8Array | undefined): Uint8Array | undefined {
-  const older = new OlderBranch()
+export function rowBefore(
+  images: Iterable<NodeImage>,
+  latest: () => Uint8Array | undefined,
+  older: OlderBranch = new OlderBranch(),
+): Uint8Array | undefined {
   for (const image of images) {
     if (image.kind === 'whole') return older.before(image.rlp)
     if (image.kind === 'absent') return undefined

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
 import { branchDelta } from '#trie/branchDelta'
 import { encodeBranch, type NodeRef } from '#trie/node'
-import { countNodes, digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, type NodeEntry, type NodeImage } from './nodeRow.ts'
+import { countNodes, digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, type NodeEntry, type NodeImage, onlyChildrenIn } from './nodeRow.ts'
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const anyChildren = fc.array(fc.option(hash, { nil: undefined }), { minLength: 16, maxLength: 16 })
@@ -59,6 +59,24 @@ it.each([
     }),
     { numRuns: 30 },
   )
+})
+
+it('state/nodeRow: names the only child that a change replaced', () => {
+  const children = Array.from({ length: 16 }, (_, i) => new Uint8Array(32).fill(i + 1))
+  const images: NodeImage[] = [
+    deltaOf(children, [[0, new Uint8Array(32)]]),
+    deltaOf(children, [[15, new Uint8Array(32)]]),
+    deltaOf(children, [
+      [3, undefined],
+      [4, undefined],
+    ]),
+    deltaOf([undefined, ...children.slice(1)], [[0, new Uint8Array(32)]]),
+    { kind: 'absent' },
+    { kind: 'whole', rlp: encodeBranch(children) },
+  ]
+  const entries = images.map((image, digest) => ({ digest, image }))
+  expect(onlyChildrenIn(encodeNodeRow([...entries]))).toEqual([1, 16, 0, 0, 0, 0])
+  expect(onlyChildrenIn(plainRow(entries))).toEqual([0, 0, 0, 0, 0, 0])
 })
 
 it('state/nodeRow: a branch with one changed hash takes 39 bytes, and an eighth of a byte for its group', () => {

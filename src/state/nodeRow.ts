@@ -106,6 +106,16 @@ export function digestsIn(row: Uint8Array): number[] {
   return Array.from({ length: count }, (_, i) => u32At(row, entriesAt + size * i))
 }
 
+/**
+ * Returns for each node in a row the child that alone differs, plus 1, in the order of `digestsIn`; 0: another change. A reader that knows the child before
+ * the block need not read the change.
+ */
+export function onlyChildrenIn(row: Uint8Array): number[] {
+  const { isPacked, count, entriesAt } = partsOf(row)
+  const kindAt = (i: number): number => (isPacked ? (row[entriesAt + entryBytes * i + digestBytes] ?? 0) : 0)
+  return Array.from({ length: count }, (_, i) => (kindAt(i) <= kinds.lastHash ? kindAt(i) : 0))
+}
+
 /** Returns the index of the first of `count` entries whose key is not below `key`. */
 export function lowerBound(count: number, key: number, keyAt: (index: number) => number): number {
   let [low, high] = [0, count]

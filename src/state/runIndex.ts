@@ -1,44 +1,35 @@
-import { latin1, u32At, u64FromBytes } from '#lib/bytes'
+import { latin1, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
+import { type Entries, EntryList, RunEntries } from './runEntries.ts'
 
 /*
  * Index of the blocks that changed a row, by a digest of the row. Nothing is written at a row's own place: the rows of a block are at places without order,
  * and a page for each would cost more than the rows themselves.
- *   run   kind + level ++ first block u64 ++ slice u32 → digest of the changed row u32 ++ block - first block u16, ascending
+ *   run   kind + level ++ first block u64 ++ slice u32 → entries as of `runEntries.ts`, ascending
  * A run of level n has fanOut^n blocks, from a multiple of fanOut^n on, and is divided by digest into slices of about the size of `sliceBlocks` runs of
  * one block. It is merged from runs of the level below, in steps of 16 slices, one with each block from its own last block on. So the number of the last block
- * tells which slices exist. A read looks into few runs of each level. A digest is a hint: other rows may share it.
+ * tells which slices exist. A read looks into few runs of each level. Other rows may share a digest.
  */
 const stepSlices = 16
-const entryBytes = 6
-const offsets = 2 ** 16
-/** Offsets that are read at once, at first and at most. */
-const [firstOffsets, mostOffsets] = [16, 1_024]
+/** Entries that are read at once, at first and at most. */
+const [firstEntries, mostEntries] = [16, 1_024]
 /** Rows that are removed between two looks at the time. */
 const rowsAtOnce = 64
 
-/** Entries in memory: digest × 2^16 + block - first block. */
-type Entries = Float64Array
-
-function runOf(digests: readonly number[]): Entries {
-  const entries = new Float64Array(digests.length)
-  let isSorted = true
-  for (let i = 0; i < digests.length; i++) {
-    entries[i] = (digests[i] as number) * offsets
-    isSorted &&= i === 0 || (digests[i - 1] as number) <= (digests[i] as number)
-  }
-  return isSorted ? entries : entries.sort()
-}
-
 /** Slices of a run that are merged with one block: from `slice`, `count` of them. */
 type Step = { readonly level: number; readonly first: number; readonly slice: number; readonly count: number }
+
+/** Blocks of a search. `head`: the last written one */
+type BlockSpan = { readonly from: number; readonly to: number; readonly head: number }
+
+const always = (): boolean => true
 
 /** A run as its key names it. */
 type Run = { readonly level: number; readonly first: number }
 
 /**
- * `kind`: first byte of the keys of level 0. `fanOut`: 4 or 16, with at most 2^16 blocks in a run of the highest level. `sliceBlocks`: 1, or the fan-out: larger
- * slices waste less of their last page, and more is merged at once.
+ * `kind`: first byte of the keys of level 0. `fanOut`: 4 or 16, with at most 2^16 blocks in a run of the highest level. `sliceBlocks`: 1, or a divisor of the fan-out:
+ * larger slices waste less of their last page, and more is merged at once. `hasHints`: entries have the hints of their changes.
  */
 export type RunIndexSettings = {
   readonly table: number
@@ -46,6 +37,7 @@ export type RunIndexSettings = {
   readonly fanOut: 4 | 16
   readonly levels: number
   readonly sliceBlocks: number
+  readonly hasHints?: boolean
 }
 
 /** An index in sorted runs. It is written block by block, in order. */
@@ -57,19 +49,21 @@ export class RunIndex {
   /** blocks of a run by level */
   readonly #widths: readonly number[]
   readonly #sliceBlocks: number
+  readonly #entries: RunEntries
 
-  constructor({ table, kind, fanOut, levels, sliceBlocks }: RunIndexSettings) {
+  constructor({ table, kind, fanOut, levels, sliceBlocks, hasHints = false }: RunIndexSettings) {
     this.#table = table
     this.#kind = kind
     this.#fanOut = fanOut
     this.#levels = levels
     this.#widths = Array.from({ length: levels + 1 }, (_, level) => fanOut ** level)
     this.#sliceBlocks = sliceBlocks
+    this.#entries = new RunEntries(hasHints)
   }
 
-  /** Writes a block's run, and the slices that are merged with this block. @param digests of the rows that it changed */
-  write(tx: KvWriter, number: number, digests: readonly number[]): void {
-    this.#put(tx, this.#key(0, number, 0), runOf(digests))
+  /** Writes a block's run, and the slices that are merged with this block. @param digests of the rows that it changed @param hints of the changes */
+  write(tx: KvWriter, number: number, digests: readonly number[], hints?: readonly number[]): void {
+    this.#put(tx, this.#key(0, number, 0), this.#entries.of(digests, hints))
     for (const step of this.#stepsAt(number)) for (const { key, entries } of this.#merged(tx, step)) this.#put(tx, key, entries)
   }
 
@@ -115,25 +109,40 @@ export class RunIndex {
     return true
   }
 
-  /** Iterates over the blocks from `from` to `to` that may have changed a row, ascending. @param head the last written block */
-  *blocksUp(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
+  /**
+   * Iterates over the blocks from `from` to `to` that may have changed a row, ascending.
+   * @param isWanted called right before a block is yielded; false skips a change with this hint
+   */
+  *blocksUp(
+    reader: KvReader,
+    digest: number,
+    { from, to, head }: BlockSpan,
+    isWanted: (hint: number) => boolean = always,
+  ): Generator<number> {
     for (let next = from; next <= to; ) {
       const run = this.#largestWith(digest, next, head)
-      for (const number of this.#blocksIn(reader, digest, run, next, 1)) {
+      for (const entry of this.#entriesIn(reader, digest, run, next, 1)) {
+        const number = run.first + this.#entries.offsetOf(entry)
         if (number > to) return
-        yield number
+        if (isWanted(this.#entries.hintOf(entry))) yield number
       }
       next = run.first + this.#width(run.level)
     }
   }
 
   /** Iterates over the same blocks from `from` down to `to`, descending. */
-  *blocksDown(reader: KvReader, digest: number, from: number, to: number, head: number): Generator<number> {
+  *blocksDown(
+    reader: KvReader,
+    digest: number,
+    { from, to, head }: BlockSpan,
+    isWanted: (hint: number) => boolean = always,
+  ): Generator<number> {
     for (let next = from; next >= to; ) {
       const run = this.#largestWith(digest, next, head)
-      for (const number of this.#blocksIn(reader, digest, run, next, -1)) {
+      for (const entry of this.#entriesIn(reader, digest, run, next, -1)) {
+        const number = run.first + this.#entries.offsetOf(entry)
         if (number < to) return
-        yield number
+        if (isWanted(this.#entries.hintOf(entry))) yield number
       }
       next = run.first - 1
     }
@@ -145,14 +154,14 @@ export class RunIndex {
    */
   damaged(reader: KvReader, number: number, digests: readonly number[], oldest: number): Uint8Array[] {
     const isDamaged = (key: Uint8Array, first: number, expected: Entries): boolean => {
-      const later = (entry: number): boolean => first + (entry % offsets) > oldest
-      const found = reader.look(this.#table, key, (row) => (row.length % entryBytes === 0 ? decoded(row) : undefined))
+      const later = (entry: number): boolean => first + this.#entries.offsetOf(entry) > oldest
+      const found = reader.look(this.#table, key, (row) => (this.#entries.isWhole(row) ? this.#entries.decode(row) : undefined))
       const isThere = reader.look(this.#table, key, () => true) ?? false
       if (isThere && found === undefined) return true
       return (found ?? new Float64Array()).filter(later).join() !== expected.filter(later).join()
     }
     const own = this.#key(0, number, 0)
-    const damaged = isDamaged(own, number, runOf(digests)) ? [own] : []
+    const damaged = isDamaged(own, number, this.#entries.of(digests)) ? [own] : []
     for (const step of this.#stepsAt(number)) {
       for (const { key, entries } of this.#merged(reader, step)) if (isDamaged(key, step.first, entries)) damaged.push(key)
     }
@@ -185,10 +194,9 @@ export class RunIndex {
   #key(level: number, first: number, slice: number): Uint8Array {
     const key = new Uint8Array(13)
     key[0] = this.#kind + level
-    const view = new DataView(key.buffer)
-    view.setUint32(1, Math.floor(first / 2 ** 32))
-    view.setUint32(5, first % 2 ** 32)
-    view.setUint32(9, slice)
+    key.set(u64Bytes(first), 1)
+    // without a DataView, which costs more than the rest of a search
+    for (let at = 12, rest = slice; rest > 0; at--, rest >>>= 8) key[at] = rest
     return key
   }
 
@@ -216,18 +224,19 @@ export class RunIndex {
   }
 
   /**
-   * Iterates over the blocks of a run, from `start` on, that may have changed a row. They are read a few at a time: a row that each block changes has
-   * up to 65,536 in a run, of which a caller needs the first ones.
+   * Iterates over the entries of a row in a run, from block `start` on. They are read a few at a time: a row that each block changes has up to 65,536 in a
+   * run, of which a caller needs the first ones.
    * @param sign 1: ascending; −1: descending
    */
-  *#blocksIn(reader: KvReader, digest: number, { level, first }: Run, start: number, sign: 1 | -1): Generator<number> {
+  *#entriesIn(reader: KvReader, digest: number, { level, first }: Run, start: number, sign: 1 | -1): Generator<number> {
     const key = this.#key(level, first, this.#sliceOf(digest, level))
-    let from = start - first
-    for (let limit = firstOffsets; ; limit = Math.min(2 * limit, mostOffsets)) {
-      const found = reader.look(this.#table, key, (slice) => offsetsIn(slice, digest, { from, sign, limit })) ?? []
-      for (const offset of found) yield first + offset
+    const own = this.#entries.moved(this.#entries.lowest(digest), start - first)
+    let beyond = sign === 1 ? own - 1 : this.#entries.moved(own, 1)
+    for (let limit = firstEntries; ; limit = Math.min(2 * limit, mostEntries)) {
+      const found = reader.look(this.#table, key, (slice) => this.#entries.find(slice, digest, { beyond, sign, limit })) ?? []
+      yield* found
       if (found.length < limit) return
-      from = (found.at(-1) as number) + sign
+      beyond = found.at(-1) as number
     }
   }
 
@@ -247,13 +256,12 @@ export class RunIndex {
     const parts = new Map<string, { readonly key: Uint8Array; readonly entries: number[] }>()
     for (let at = slice; at < slice + count; at++) {
       tx.look(this.#table, this.#key(level, first, at), (row) => {
-        for (const entry of decoded(row)) {
-          const offset = entry % offsets
-          const part = Math.floor(offset / width)
-          const key = this.#key(level - 1, first + part * width, this.#sliceOf(Math.floor(entry / offsets), level - 1))
+        for (const entry of this.#entries.decode(row)) {
+          const part = Math.floor(this.#entries.offsetOf(entry) / width)
+          const key = this.#key(level - 1, first + part * width, this.#sliceOf(this.#entries.digestOf(entry), level - 1))
           const name = latin1(key)
           const entries: number[] = parts.get(name)?.entries ?? []
-          entries.push(entry - part * width)
+          entries.push(this.#entries.moved(entry, -part * width))
           parts.set(name, { key, entries })
         }
       })
@@ -263,15 +271,15 @@ export class RunIndex {
 
   /** Iterates over the slices of a step, merged from the runs below. */
   *#merged(reader: KvReader, { level, first, slice, count }: Step): Generator<{ readonly key: Uint8Array; readonly entries: Entries }> {
-    const all = new EntryList()
+    const all = new EntryList(this.#entries)
     for (const key of this.#sources({ level, first, slice, count })) {
-      const offset = u64FromBytes(key.subarray(1, 9)) - first
-      reader.look(this.#table, key, (row) => all.add(row, offset))
+      const blocks = u64FromBytes(key.subarray(1, 9)) - first
+      reader.look(this.#table, key, (row) => all.add(row, blocks))
     }
     const sorted = all.entries().sort()
     let from = 0
     for (let to = slice; to < slice + count; to++) {
-      const end = lowerBound(sorted, (2 ** 32 * offsets * (to + 1)) / this.#slices(level))
+      const end = lowerBound(sorted, this.#entries.lowest((2 ** 32 * (to + 1)) / this.#slices(level)))
       yield { key: this.#key(level, first, to), entries: sorted.subarray(from, end) }
       from = end
     }
@@ -279,40 +287,7 @@ export class RunIndex {
 
   #put(tx: KvWriter, key: Uint8Array, entries: Entries): void {
     if (entries.length === 0) return
-    const row = new Uint8Array(entryBytes * entries.length)
-    const view = new DataView(row.buffer)
-    for (let i = 0; i < entries.length; i++) {
-      const entry = entries[i] as number
-      view.setUint32(entryBytes * i, Math.floor(entry / offsets))
-      view.setUint16(entryBytes * i + 4, entry % offsets)
-    }
-    tx.put(this.#table, key, row)
-  }
-}
-
-/** Entries of several rows. */
-class EntryList {
-  #entries = new Float64Array(4_096)
-  #length = 0
-
-  /** Adds the whole entries of a row. @param offset added to their blocks */
-  add(row: Uint8Array, offset: number): void {
-    const count = Math.floor(row.length / entryBytes)
-    while (this.#length + count > this.#entries.length) {
-      const larger = new Float64Array(2 * this.#entries.length)
-      larger.set(this.#entries)
-      this.#entries = larger
-    }
-    const view = new DataView(row.buffer, row.byteOffset, row.length)
-    for (let i = 0; i < count; i++) {
-      this.#entries[this.#length + i] = view.getUint32(entryBytes * i) * offsets + view.getUint16(entryBytes * i + 4) + offset
-    }
-    this.#length += count
-  }
-
-  /** Returns the entries, which share the memory of this list. */
-  entries(): Entries {
-    return this.#entries.subarray(0, this.#length)
+    tx.put(this.#table, key, this.#entries.encode(entries))
   }
 }
 
@@ -324,32 +299,4 @@ function lowerBound(sorted: Float64Array, entry: number): number {
     else high = middle
   }
   return low
-}
-
-/** Decodes the whole entries of a row. */
-function decoded(row: Uint8Array): Entries {
-  const list = new EntryList()
-  list.add(row, 0)
-  return list.entries()
-}
-
-/** Returns the first `limit` offsets of a digest in a slice, from `from` on, in the order that `sign` names. */
-function offsetsIn(row: Uint8Array, digest: number, { from, sign, limit }: { from: number; sign: 1 | -1; limit: number }): number[] {
-  const offsetAt = (at: number): number => (row[at + 4] as number) * 256 + (row[at + 5] as number)
-  // the first entry that is not below `from`, or above it
-  const least = sign === 1 ? from : from + 1
-  let [low, high] = [0, row.length / entryBytes]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const at = entryBytes * middle
-    const order = u32At(row, at) - digest || offsetAt(at) - least
-    if (order < 0) low = middle + 1
-    else high = middle
-  }
-  const found: number[] = []
-  for (let at = entryBytes * (sign === 1 ? low : low - 1); at >= 0 && at < row.length && found.length < limit; at += sign * entryBytes) {
-    if (u32At(row, at) !== digest) break
-    found.push(offsetAt(at))
-  }
-  return found
 }

@@ -154,7 +154,7 @@ export const proofsTables = {
     id: 19,
     name: 'nodeIndex',
     key: '0x40 + level, 0x50 + level ++ first position u64 ++ slice u32',
-    value: 'digest u32 ++ position - first position u16 of each changed node, ascending',
+    value: 'digest u32 ++ position - first position u16 ++ its only changed child + 1, or 0, u8 of each changed node, ascending',
     doc: 'blocks that changed trie nodes, in runs as in historyIndex',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>

@@ -82,6 +82,11 @@ export class OlderBranch {
     this.#known |= bits
   }
 
+  /** Returns whether a delta had the child, so that later ones do not matter to it. */
+  knows(nibble: number): boolean {
+    return (this.#known & (1 << nibble)) !== 0
+  }
+
   /** Returns the branch, once its deltas have all of its children; undefined before that. */
   whole(): Uint8Array | undefined {
     return this.#known === everyChild ? encodeBranch(this.#children) : undefined
