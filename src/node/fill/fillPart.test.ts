@@ -112,7 +112,7 @@ it('node/fillPart: pauses while the chain is larger than --fill.max-disk', async
       await until(filled, 'paused')
       expect(filled.fill.status().reason).toMatch(/^the chain has \d+ bytes, more than --fill\.max-disk 1$/)
       filled.options.fill.maxDiskBytes = 2 ** 40
-      await until(filled, 'whole')
+      await until(filled, 'walk')
     },
   )
 }, 60_000)
@@ -142,7 +142,7 @@ it('node/fillPart: pauses while its sources fail, longer each time, at least as 
       expect(source.asked).toBe(asked)
       source.fault = undefined
       await clock.advanceMs(1)
-      await until(filled, 'whole')
+      await until(filled, 'walk')
     },
   )
 }, 60_000)
