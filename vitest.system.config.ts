@@ -13,7 +13,7 @@ export const system: readonly string[] = [
   'src/executionThread/{commitThread,moving}.test.ts',
   'src/l1/economy.test.ts',
   'src/lib/{kzgThread,processMemory}.test.ts',
-  'src/node/{anchored,fill/fillWalk,hostileClients,importFile,modes,node,retention,transactions}.test.ts',
+  'src/node/{anchored,fill/{fillPart,fillWalk},hostileClients,importFile,modes,node,retention,transactions}.test.ts',
   'src/node/parts/{l1Part,proofsFaults,proofsPart,sequencerPart}.test.ts',
   'src/node/health/healthServer.test.ts',
   'src/node/profiling/profiles.test.ts',

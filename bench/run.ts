@@ -17,6 +17,7 @@ type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?
   ImportHttpOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
+  anchored: () => import('./anchored/measure.ts'),
   b20: () => import('./b20.ts'),
   backwardSync: () => import('./backwardSync.ts'),
   batcher: () => import('./batcher.ts'),

@@ -1,25 +1,24 @@
-// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim]: compares a node that was restored from a snapshot of block `base` with
-// a node that executed everything, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl on). Every 500 blocks both are
-// closed: all rows of the state (accounts, slots, codes, trie nodes) are equal, then both start again. Every 25 blocks accounts, codes, slots and proofs of
-// the newest states are equal, byte for byte.
-import { generateKeyPairSync } from 'node:crypto'
+// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim] [--ways restored,anchored] [--workEvery 8]: compares nodes that did not
+// execute the blocks up to `base` with one that did, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl on).
+// `restored` begins with a snapshot; `anchored` (from Ecotone on) with the root of the state, and is filled by a step every few blocks. Every 500 blocks all are
+// closed: all rows of the state (accounts, slots, codes, trie nodes) are equal, or while the state is partial each stored one, then all start again. Every
+// 25 blocks accounts, codes, slots and proofs of the newest states are equal, byte for byte.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
-import { l2RefOf } from '#chainspec/l2Ref'
-import { systemClock } from '#lib/clock'
-import { createSnapshot } from '#snapshot/create/createSnapshot'
-import { restoreSnapshot } from '#snapshot/restore/restoreSnapshot'
-import { Attributes, chainWith } from '#test/harness/chain/growingChain'
+import type { Execution } from '#blockchain/execution'
+import { isActive } from '#chainspec/forks'
+import { chainWith } from '#test/harness/chain/growingChain'
 import { places, RandomDeposits } from '#test/harness/chain/randomDeposits'
 import { dice } from '#test/harness/dice'
 import type { BlockId } from '#types/blockRef'
 import type { Payload } from '#types/payload'
 import { type OpenChain, openChain } from '../bench/rpc/chains.ts'
-import { digestOf } from './crash/snapshotRuns.ts'
 import { must } from './crash/tally.ts'
+import { finalizedBehind, Growth } from './equal/growth.ts'
 import { createdTokens } from './equal/tokens.ts'
+import { Anchored, type Follower, Restored, type Way, type WayOptions } from './equal/ways.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,67 +26,14 @@ const { values } = parseArgs({
     base: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     forks: { type: 'string', default: 'delta,denim' },
+    ways: { type: 'string', default: 'restored,anchored' },
+    workEvery: { type: 'string', default: '8' },
   },
 })
-const [blocks, base, seed] = [Number(values.blocks), Number(values.base), Number(values.seed)]
-const depositsOfBlock = 24
-const finalizedBehind = 16
-const { signal } = new AbortController()
+const [blocks, base, seed, workEvery] = [Number(values.blocks), Number(values.base), Number(values.seed), Number(values.workEvery)]
 
-type Grown = { readonly chain: readonly Payload[]; reorgs: number; deepest: number }
-
-/** Adds blocks to a chain and to its followers, with a reorg after every thirtieth on average. */
-class Growth implements Grown {
-  readonly chain: Payload[]
-  reorgs = 0
-  deepest = 0
-  readonly #deposits: RandomDeposits
-  readonly #attributes: Attributes
-  readonly #config: ReturnType<typeof chainWith>['config']
-  readonly #roll = dice(seed + 1)
-
-  constructor(genesis: Payload, deposits: RandomDeposits, config: ReturnType<typeof chainWith>['config']) {
-    this.chain = [genesis]
-    this.#deposits = deposits
-    this.#config = config
-    this.#attributes = new Attributes(config, genesis)
-  }
-
-  /** @param stable block below which no reorg goes */
-  async add(nodes: readonly OpenChain[], stable: number, transactions = this.#deposits.next(depositsOfBlock)): Promise<void> {
-    const tip = this.chain.length - 1
-    const depth = this.#roll(30) === 0 ? Math.min(this.#roll(8), tip - Math.max(stable, tip - finalizedBehind + 1)) : 0
-    if (depth > 0) {
-      this.chain.length -= depth
-      this.reorgs++
-      this.deepest = Math.max(this.deepest, depth)
-    }
-    for (let i = 0; i <= depth; i++) await this.#build(nodes, i === 0 ? transactions : this.#deposits.next(depositsOfBlock))
-    await this.#setHeads(nodes)
-  }
-
-  async #build([first, ...others]: readonly OpenChain[], transactions: readonly Uint8Array[]): Promise<void> {
-    const parent = this.chain.at(-1) as Payload
-    const attributes = this.#attributes.on(parent.blockHash, transactions)
-    const built = await (first as OpenChain).execution.build({ number: parent.blockNumber, hash: parent.blockHash }, attributes)
-    if (built.kind === 'invalid') throw new Error(built.reason)
-    for (const { execution } of others) {
-      const result = execution.insertPayload(built.payload)
-      must(result.kind === 'valid', `block ${built.payload.blockNumber} is ${result.kind} for the restored node`)
-    }
-    this.chain.push(built.payload)
-    this.#attributes.built(built.payload)
-  }
-
-  async #setHeads(nodes: readonly OpenChain[]): Promise<void> {
-    const refOf = (behind: number) => l2RefOf(this.#config, this.chain[Math.max(0, this.chain.length - 1 - behind)] as Payload)
-    const heads = { unsafe: refOf(0), safe: refOf(finalizedBehind - 4), finalized: refOf(finalizedBehind) }
-    for (const { execution } of nodes) await execution.setHeads(heads)
-  }
-}
-
-/** All answers about a state, as text. */
-function answers({ execution }: OpenChain, block: BlockId, roll: (below: number) => number): string {
+/** Returns all answers about a state, as text. */
+function answers(execution: Execution, block: BlockId, roll: (below: number) => number): string {
   using view = execution.view()
   const state = view.state(block)
   if (state === undefined) throw new Error(`no state of block ${block.number}`)
@@ -106,70 +52,93 @@ function answers({ execution }: OpenChain, block: BlockId, roll: (below: number)
   return inspect(found, { depth: null, sorted: true, maxArrayLength: null, maxStringLength: null })
 }
 
+/** Grows a chain up to the block with which the other nodes begin, and begins them. */
+async function begin(growth: Growth, executed: OpenChain, deposits: RandomDeposits, ways: readonly Way[]): Promise<BlockId> {
+  await growth.add(executed, [], 0, [])
+  await growth.add(executed, [], 0, deposits.first())
+  await growth.add(executed, [], 0, deposits.createTokens())
+  deposits.setTokens(createdTokens(executed, growth.chain.at(-1) as Payload))
+  while (growth.chain.length <= base + finalizedBehind) await growth.add(executed, [], 3)
+  executed.execution.commit()
+  const { finalized } = executed.execution.published.heads
+  for (const way of ways) await way.begin(executed, growth.chain, finalized)
+  return finalized
+}
+
+type Session = {
+  readonly growth: Growth
+  readonly executed: OpenChain
+  readonly followers: readonly { readonly name: string; readonly node: Follower }[]
+  /** block below which no reorg goes */
+  readonly stable: number
+}
+
+/** Adds blocks up to a length of the chain, and compares answers every 25 blocks. @returns the number of comparisons */
+async function growTo(until: number, { growth, executed, followers, stable }: Session, roll: (below: number) => number): Promise<number> {
+  const nodes = followers.map(({ node }) => node)
+  let compared = 0
+  for (let at = 0; growth.chain.length < until; at++) {
+    await growth.add(executed, nodes, stable)
+    if (at % workEvery === 0) for (const node of nodes) await node.work()
+    if (at % 25 !== 0) continue
+    const { blockNumber: number, blockHash: hash } = growth.chain[growth.chain.length - 1 - roll(12)] as Payload
+    const turn = roll(2 ** 31)
+    const read = (execution: Execution): string => answers(execution, { number, hash }, dice(turn))
+    const expected = read(executed.execution)
+    for (const { name, node } of followers)
+      must((await node.read({ number, hash }, read)) === expected, `answers of block ${number} differ, ${name}`)
+    compared++
+  }
+  return compared
+}
+
+/** Returns the ways of a fork. Fetched state needs the rules of Ecotone. */
+function waysOf(options: Omit<WayOptions, 'datadir'>, folder: string): readonly Way[] {
+  const { schedule, genesis } = options.config
+  const canFetch = isActive(schedule, 'ecotone', genesis.l2TimeSec + 1)
+  return [Restored, Anchored]
+    .map((Kind) => new Kind({ ...options, datadir: join(folder, Kind.name) }))
+    .filter(({ name }) => values.ways.split(',').includes(name) && (canFetch || name !== 'anchored'))
+}
+
 async function compare(fork: string, folder: string): Promise<void> {
   const { config, genesis } = chainWith(fork)
-  const [executedDir, restoredDir, out] = ['executed', 'restored', 'snapshot'].map((name) => join(folder, `${fork}-${name}`)) as [
-    string,
-    string,
-    string,
-  ]
+  const executedDir = join(folder, 'executed')
+  const ways = waysOf({ executedDir, genesis, config }, folder)
   const deposits = new RandomDeposits(seed, fork === 'denim')
   let growth: Growth
+  let block: BlockId
   {
     await using executed = await openChain(executedDir, genesis)
-    growth = new Growth((await executed.execution.payload(0)) as Payload, deposits, config)
-    await growth.add([executed], 0, [])
-    await growth.add([executed], 0, deposits.first())
-    await growth.add([executed], 0, deposits.createTokens())
-    deposits.setTokens(createdTokens(executed, growth.chain.at(-1) as Payload))
-    while (growth.chain.length <= base + finalizedBehind) await growth.add([executed], 3)
+    growth = new Growth((await executed.execution.payload(0)) as Payload, deposits, config, seed)
+    block = await begin(growth, executed, deposits, ways)
   }
-  const key = generateKeyPairSync('ed25519').privateKey
-  const made = await createSnapshot(
-    { signal, onProgress: () => {} },
-    { chainDir: join(executedDir, 'chain'), out, config, flavour: 'minimal', key, sizes: { leavesOfChunk: 200, inlineSlots: 30 } },
-  )
-  if (made === undefined) throw new Error('no snapshot')
-  const { block } = made.manifest
-  const deps = { clock: systemClock, fetch, signal, onProgress: () => {} }
-  await restoreSnapshot(deps, { from: out, config, given: block.hash, datadir: restoredDir, command: 'again' })
-  let compared = 0
   const roll = dice(seed + 2)
   const start = growth.chain.length
   const last = start + blocks
-  let known = block.number + 1
-  while (growth.chain.length < last) {
+  let compared = 0
+  for (let known = block.number + 1; growth.chain.length < last; known = growth.chain.length) {
     {
-      await using executed = await openChain(executedDir, genesis)
-      await using restored = await openChain(restoredDir, genesis)
-      // blocks between the snapshot and the head of the other node
-      for (const payload of growth.chain.slice(known))
-        must(restored.execution.insertPayload(payload).kind === 'valid', 'a later block is invalid')
-      const stable = block.number
+      await using parts = new AsyncDisposableStack()
+      const executed = parts.use(await openChain(executedDir, genesis))
+      const followers = await Promise.all(ways.map(async (way) => ({ name: way.name, node: parts.use(await way.open(executed)) })))
+      // blocks between the first one of the other nodes and the head
+      for (const payload of growth.chain.slice(known)) for (const { node } of followers) await node.insert(payload)
       const until = Math.min(last, growth.chain.length + 500)
-      for (let at = 0; growth.chain.length < until; at++) {
-        await growth.add([executed, restored], stable)
-        if (at % 25 !== 0) continue
-        const { blockNumber: number, blockHash: hash } = growth.chain[growth.chain.length - 1 - roll(12)] as Payload
-        const turn = roll(2 ** 31)
-        must(
-          answers(executed, { number, hash }, dice(turn)) === answers(restored, { number, hash }, dice(turn)),
-          `${fork}: answers of block ${number} differ`,
-        )
-        compared++
-      }
-      known = growth.chain.length
+      compared += await growTo(until, { growth, executed, followers, stable: block.number }, roll)
     }
-    const [expected, found] = await Promise.all([digestOf(join(executedDir, 'chain')), digestOf(join(restoredDir, 'chain'))])
-    must(expected === found, `${fork}: rows differ at block ${growth.chain.length - 1}`)
-    process.stderr.write(`\r${fork}: ${growth.chain.length - start}/${blocks} `)
+    const rows: string[] = []
+    for (const way of ways) rows.push(`${way.name}: ${await way.requireRows(executedDir)}`)
+    process.stderr.write(`\r${fork}: ${growth.chain.length - start}/${blocks}, rows equal, ${rows.join(', ')} `)
   }
   const { reorgs, deepest } = growth
-  console.log(
-    `\r${fork}: ${JSON.stringify({ from: block.number, blocks: growth.chain.length - start, reorgs, deepest, compared })}, all rows equal`,
-  )
+  const facts = { from: block.number, blocks: growth.chain.length - start, reorgs, deepest, compared }
+  console.log(`\r${fork}: ${JSON.stringify(facts)}, all rows equal: ${ways.map(({ name }) => name).join()}`)
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-snapshot-equal-'))
-for (const fork of values.forks.split(',')) await compare(fork, folder)
+// timers of the chains do not keep the process alive
+const alive = setInterval(() => {}, 60_000)
+for (const fork of values.forks.split(',')) await compare(fork, join(folder, fork))
+clearInterval(alive)
 rmSync(folder, { recursive: true })

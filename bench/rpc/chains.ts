@@ -11,10 +11,10 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { journalDir } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { openChainKv } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
-import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
-import { tables } from '#store/tables'
 import { attributesAt, chainStart, hashOf } from '#test/harness/chain/blocks'
 import { encodeDeposit } from '#types/deposit'
 import { type Address, parseAddress } from '#types/ids'
@@ -22,10 +22,11 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { type GenesisNote, rollupOf, type World } from './servers.ts'
 
 /** An execution in this process over a data directory. */
-export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig }
+export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig; readonly kv: Kv }
 
+const unlimited = Number.POSITIVE_INFINITY
 /** Commits of many blocks, for a chain that is made in one go: a row that several blocks change is written once for all of them. */
-const bulk = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: Number.POSITIVE_INFINITY, maxTreeBytes: 2 ** 30 }
+const bulk = { commitSliceMs: unlimited, maxUncommittedMs: unlimited, maxPayloadMs: unlimited, maxTreeBytes: 2 ** 30 }
 
 /** @param config by default that of the genesis; another one names the genesis block of a store that has one already */
 export async function openChain(
@@ -35,13 +36,13 @@ export async function openChain(
 ): Promise<OpenChain> {
   await using parts = new AsyncDisposableStack()
   const dir = join(datadir, 'chain')
-  const kv = parts.use(openLmdbKv(dir, Object.values(tables)))
+  const kv = parts.use(openChainKv(dir))
   agreeOnSchema(kv, chainSchema)
   const journal = parts.use(openFileJournal(journalDir(dir), silentLog))
   const deps = { kv, journal, evm: createWasmEvm(), config, genesis, clock: systemClock, log: silentLog }
   const execution = parts.use(createExecution(deps, bulk))
   const kept = parts.move()
-  return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { execution, config, kv, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 /** An execution that adds blocks, in this process or in another one. */

@@ -24,10 +24,7 @@ export const stateSourceMetrics = defineMetrics({
   lies: counter('basalt_state_source_lies_total', 'Answers with a wrong proof or value, by the place of the source in --source.state', {
     source,
   }),
-  usable: gauge(
-    'basalt_state_source_usable_peers',
-    'Sources of state that are neither paused after a failure nor excluded after a wrong proof',
-  ),
+  usable: gauge('basalt_state_source_usable_peers', 'Sources of state that are not paused after a failure and have sent no wrong proof'),
   fetches: counter('basalt_state_source_fetches_total', 'Parts of the state that execution or a reader lacked, by how they were fetched', {
     way: ['witness', 'proof', 'failed'],
   }),

@@ -53,6 +53,6 @@ export interface RangeSource {
   ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]>
   /** Returns codes by their hashes. @throws Fault STATE_UNAVAILABLE (retry) */
   codes(at: StateRequest['at'], hashes: readonly Hash[]): Promise<readonly Uint8Array[]>
-  /** Returns whether a source may serve ranges and codes by hash: false once each one has refused the method, or is excluded. */
+  /** Returns whether a source may serve ranges and codes by hash: false once each one has refused a method. */
   enumerates(): boolean
 }

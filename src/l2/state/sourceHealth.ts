@@ -35,15 +35,10 @@ export class ResponseTimes {
 export class SourceHealth {
   #failures = 0
   #pausedUntilMs = Number.NEGATIVE_INFINITY
-  #isExcluded = false
 
-  get isExcluded(): boolean {
-    return this.#isExcluded
-  }
-
-  /** Returns the time until the source may be asked; Infinity: never. */
+  /** Returns the time until the source may be asked. */
   waitMs(nowMs: number): number {
-    return this.#isExcluded ? Number.POSITIVE_INFINITY : Math.max(0, this.#pausedUntilMs - nowMs)
+    return Math.max(0, this.#pausedUntilMs - nowMs)
   }
 
   answered(): void {
@@ -56,9 +51,5 @@ export class SourceHealth {
     this.#failures++
     this.#pausedUntilMs = nowMs + Math.max(leastMs, backoffMs(pause, this.#failures, 0))
     return true
-  }
-
-  exclude(): void {
-    this.#isExcluded = true
   }
 }

@@ -199,7 +199,7 @@ const lies: readonly [string, Partial<Scripted>, keyof typeof wanted][] = [
 ]
 
 describe('l2/stateSources: a source that lies', () => {
-  it.each(lies)('is excluded and counted, and the next source answers: %s', async (_what, script, name) => {
+  it.each(lies)('is counted and not asked again while another answers: %s', async (_what, script, name) => {
     const liar = { ...honest(), ...script }
     const of = wanted[name] as WantedState
     const { sources, metric, clock } = sourcesOf([liar, honest()])
@@ -213,10 +213,34 @@ describe('l2/stateSources: a source that lies', () => {
     expect(liar.asked.length).toBe(asked)
   })
 
-  it.each(lies)('alone is an error at once (STATE_UNAVAILABLE): %s', async (_what, script, name) => {
-    const { sources, clock } = sourcesOf([{ ...honest(), ...script }])
+  it.each(lies)('alone is asked again after pauses, and an error at the deadline (STATE_UNAVAILABLE): %s', async (_what, script, name) => {
+    const { sources, clock, metric } = sourcesOf([{ ...honest(), ...script }], { deadlineMs: 3_000 })
     await expect(inTime(clock, sources.fetch(request(wanted[name] as WantedState)))).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' })
-    expect(clock.elapsedMs()).toBeLessThan(1_000)
+    expect(clock.elapsedMs()).toBe(3_000)
+    expect([await metric('lies_total'), await metric('usable_peers')]).toEqual([4, 0])
+  })
+
+  it('alone does not keep a part from being fetched when it lies once', async () => {
+    let lies = 0
+    const { sources, clock, metric } = sourcesOf([
+      { ...honest(), twist: rangeTwist(({ proof }) => (lies++ > 0 ? undefined : flipLast(proof))) },
+    ])
+    const of = wanted['slot'] as WantedState
+    expect(textOf(await inTime(clock, sources.fetch(request(of)))).nodes).toEqual(textOf(provedPart(now.state, now.root, of)).nodes)
+    expect([await metric('lies_total'), await metric('usable_peers')]).toEqual([1, 0])
+  })
+
+  it('is asked when the others fail', async () => {
+    let isDown = false
+    const liar = { ...honest(), twist: rangeTwist(({ proof }) => (isDown ? undefined : flipLast(proof))) }
+    const other = { ...honest(), http: (text: string) => (isDown ? new Response('', { status: 500 }) : new Response(text)) }
+    const { sources, clock, metric } = sourcesOf([liar, other])
+    const fetch = () => inTime(clock, sources.fetch(request(wanted['slot'] as WantedState)))
+    await fetch()
+    await fetch()
+    isDown = true
+    expect((await fetch()).nodes.length).toBeGreaterThan(2)
+    expect(await metric('lies_total')).toBe(1)
   })
 })
 
@@ -236,7 +260,7 @@ const failures: readonly [string, Partial<Scripted>][] = [
 ]
 
 describe('l2/stateSources: a source that fails', () => {
-  it.each(failures)('is paused, not excluded, and the next source answers: %s', async (_what, script) => {
+  it.each(failures)('is paused, and the next source answers: %s', async (_what, script) => {
     const { sources, metric, clock } = sourcesOf([{ ...honest(), ...script }, honest()])
     const of = wanted['account'] as WantedState
     expect((await inTime(clock, sources.fetch(request(of)))).codes).toEqual([code])
@@ -311,7 +335,7 @@ describe('l2/stateSources: ranges', () => {
     ['a leaf less', rangeTwist(({ leaves }) => void leaves.splice(3, 1))],
     ['a range that ends early', rangeTwist(({ leaves }) => void leaves.splice(20))],
     ['no root node', rangeTwist(({ proof }) => void proof.shift())],
-  ])('exclude a source that lies: %s', async (_what, twist) => {
+  ])('show a source that lies: %s', async (_what, twist) => {
     const { sources, clock, metric } = sourcesOf([{ ...honest(), twist }, honest()])
     const [found] = await inTime(clock, sources.ranges(at, [{ owner: undefined, first: slotKey }]))
     expect(found?.nodes.length).toBeGreaterThan(10)

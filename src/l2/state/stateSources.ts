@@ -60,6 +60,8 @@ class Source {
   readonly #rpcs: Readonly<Record<Way, SourceRpc>>
   /** methods that the source does not have */
   readonly #lacks = new Set<string>()
+  /** It has sent a wrong proof: it is asked only while no other source answers. */
+  isLiar = false
 
   constructor(deps: StateSourcesDeps, endpoint: Endpoint, label: SourceLabel, timeoutMs: number) {
     this.endpoint = endpoint
@@ -77,7 +79,7 @@ class Source {
 
   /** Returns whether the source may have methods: false for one that it has refused. */
   mayHave(methods: readonly string[]): boolean {
-    return !this.health.isExcluded && methods.every((method) => !this.#lacks.has(method))
+    return methods.every((method) => !this.#lacks.has(method))
   }
 
   /** Returns the first question for which the source has all methods. */
@@ -181,11 +183,22 @@ class StateSources implements StateSource, RangeSource {
     }
   }
 
+  /** Asks the usable sources, and then those that have lied: their answers are verified as all others are. */
   async #race<T>(questions: readonly (Question<T> | undefined)[], way: Way, signal: AbortSignal): Promise<T | undefined> {
-    const { clock, metrics } = this.#deps
-    const nowMs = clock.elapsedMs()
+    const nowMs = this.#deps.clock.elapsedMs()
     const usable = this.#sources.filter((source) => source.healthOf(way).waitMs(nowMs) === 0)
-    const racers = usable
+    const [liars, others] = [usable.filter(({ isLiar }) => isLiar), usable.filter(({ isLiar }) => !isLiar)]
+    return (await this.#raceOf(others, questions, way, signal)) ?? (await this.#raceOf(liars, questions, way, signal))
+  }
+
+  #raceOf<T>(
+    sources: readonly Source[],
+    questions: readonly (Question<T> | undefined)[],
+    way: Way,
+    signal: AbortSignal,
+  ): Promise<T | undefined> {
+    const { clock, metrics } = this.#deps
+    const racers = sources
       .toSorted((a, b) => a.times[way].medianMs - b.times[way].medianMs)
       .flatMap((source) => {
         const question = source.choose(questions)
@@ -200,7 +213,7 @@ class StateSources implements StateSource, RangeSource {
     return race({ clock, mayHedge }, racers, signal)
   }
 
-  /** @returns undefined when the source has no answer that counts; if it failed, it is paused, and after a wrong proof excluded */
+  /** @returns undefined when the source has no answer that counts; if it failed or lied, it is paused */
   async #ask<T>(source: Source, question: Question<T>, way: Way, stop: AbortSignal): Promise<T | undefined> {
     const { clock } = this.#deps
     const startMs = clock.elapsedMs()
@@ -211,7 +224,7 @@ class StateSources implements StateSource, RangeSource {
       return found
     } catch (error) {
       if (stop.aborted) return undefined
-      if (error instanceof WrongProof) this.#exclude(source, error)
+      if (error instanceof WrongProof) this.#distrust(source, way, error)
       else if (error instanceof Fault || error instanceof ShapeError) this.#pause(source, way, error)
       else throw error
       return undefined
@@ -220,12 +233,14 @@ class StateSources implements StateSource, RangeSource {
     }
   }
 
-  #exclude({ health, rangeHealth, endpoint, label }: Source, { message }: WrongProof): void {
-    const { log, metrics } = this.#deps
+  #distrust(source: Source, way: Way, { message }: WrongProof): void {
+    const { clock, log, metrics } = this.#deps
+    const { endpoint, label } = source
     metrics.lies.inc({ source: label })
-    if (!health.isExcluded) log.error('state source excluded, wrong proof', { endpoint: endpoint.name, reason: message })
-    health.exclude()
-    rangeHealth.exclude()
+    if (!source.isLiar)
+      log.error('state source sent a wrong proof, used only while no other answers', { endpoint: endpoint.name, reason: message })
+    source.isLiar = true
+    source.healthOf(way).failed(clock.elapsedMs(), 0)
   }
 
   #pause(source: Source, way: Way, error: Fault | ShapeError): void {
@@ -243,12 +258,12 @@ class StateSources implements StateSource, RangeSource {
 
   #showUsable(): void {
     const nowMs = this.#deps.clock.elapsedMs()
-    this.#deps.metrics.usable.set({}, this.#sources.filter(({ health }) => health.waitMs(nowMs) === 0).length)
+    this.#deps.metrics.usable.set({}, this.#sources.filter(({ health, isLiar }) => !isLiar && health.waitMs(nowMs) === 0).length)
   }
 
   #reason(): string {
-    const excluded = this.#sources.filter(({ health }) => health.isExcluded).length
-    return `of ${this.#sources.length} sources ${excluded} sent a wrong proof, others failed or lack it`
+    const liars = this.#sources.filter(({ isLiar }) => isLiar).length
+    return `of ${this.#sources.length} sources ${liars} sent a wrong proof, others failed or lack it`
   }
 }
 
