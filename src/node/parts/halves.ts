@@ -62,7 +62,7 @@ export async function openHalves(deps: HalvesDeps, options: NodeOptions, stop: A
       ? undefined
       : opening.use(
           await openConsensusHalf(
-            { ...deps, engine, ...(executionPeers && { executionPeers }) },
+            { ...deps, engine, ...(executionPeers && { executionPeers }), ...(execution && { expect: execution.expect }) },
             { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) },
           ),
         )
