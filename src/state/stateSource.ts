@@ -3,6 +3,9 @@ import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { FetchedState, PlacedNode } from './fetchedState.ts'
 
+/** A block that is executed, on the state with a root. */
+export type ExecutedBlock = BlockId & { readonly parentStateRoot: Hash }
+
 /** Request for a part of a state. */
 export type StateRequest = {
   /** block whose state has the part, with the root from its header */
@@ -10,8 +13,8 @@ export type StateRequest = {
   readonly wanted: WantedState
   /** longest wait in ms; absent: the source's own */
   readonly withinMs?: number | undefined
-  /** block that is executed, on the state with a root: a source may have all that it reads */
-  readonly block?: BlockId & { readonly parentStateRoot: Hash }
+  /** block that is executed: a source may have all that it reads */
+  readonly block?: ExecutedBlock
 }
 
 /** Source of parts of a state. */
@@ -21,6 +24,12 @@ export interface StateSource {
    * @throws Fault of severity retry when no source has the part
    */
   fetch(request: StateRequest): Promise<FetchedState>
+}
+
+/** Source that can fetch all that a block reads before it is executed. */
+export interface AheadSource {
+  /** Announces a block that will be executed. */
+  expect(block: ExecutedBlock): void
 }
 
 /** All keys of a trie from one on. */

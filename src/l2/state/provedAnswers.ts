@@ -7,7 +7,7 @@ import { decodeRlp, rlpBigint } from '#lib/rlp'
 import { decodeAccount } from '#state/account'
 import { type FetchedState, placeNodes } from '#state/fetchedState'
 import { lowestWith } from '#state/rowState'
-import type { StateRequest } from '#state/stateSource'
+import type { ExecutedBlock, StateRequest } from '#state/stateSource'
 import { decodeNode } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import { verifyProof } from '#trie/proof'
@@ -204,24 +204,29 @@ function requireClaimed(json: Json, account: Account | undefined): void {
 /** Bounds of a witness, in parts. */
 const maxWitnessParts = 200_000
 
-/**
- * Question for all that a block reads. Parts that no hash ties to the state of the parent are left out, so that a witness cannot be wrong, only useless.
- * @returns undefined when the request names no block
- */
-export function witnessQuestion({ block, wanted }: StateRequest): Question | undefined {
-  if (block === undefined) return undefined
-  const { hash, parentStateRoot } = block
+/** What a block reads, tied by hashes to the state of its parent. */
+export type Witness = {
+  readonly parts: FetchedState
+  /** Returns whether the whole path of a part is in it. */
+  has(wanted: StateRequest['wanted']): boolean
+}
+
+/** Question for all that a block reads. Parts that no hash ties to the state of the parent are left out, so that a witness cannot be wrong, only useless. */
+export function witnessQuestion({ hash, parentStateRoot }: ExecutedBlock): Question<Witness> {
   return {
     calls: [{ method: 'debug_executionWitnessByBlockHash', params: [hash] }],
-    read([result]): FetchedState | undefined {
+    read([result]): Witness {
       const json = objectOf(result, 'witness')
       const bag = byHash(bytesList(json['state'], 'state', maxWitnessParts))
       const nodes = placeNodes(bag, parentStateRoot)
       const named = new Set(nodes.map(({ owner, rlp }) => (owner ? undefined : codeHashIn(rlp))))
       const given = bytesList(json['codes'], 'codes', maxWitnessParts).map((code) => ({ code, hash: hashFromBytes(keccak256(code)) }))
       const codes = given.filter((each) => named.has(each.hash))
-      const isEnough = wanted.kind === 'code' ? codes.some((each) => each.hash === wanted.codeHash) : hasPath(bag, parentStateRoot, wanted)
-      return isEnough ? { nodes, codes: codes.map(({ code }) => code) } : undefined
+      return {
+        parts: { nodes, codes: codes.map(({ code }) => code) },
+        has: (wanted) =>
+          wanted.kind === 'code' ? codes.some((each) => each.hash === wanted.codeHash) : hasPath(bag, parentStateRoot, wanted),
+      }
     },
   }
 }

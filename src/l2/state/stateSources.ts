@@ -8,15 +8,16 @@ import type { Log } from '#lib/log'
 import { Lru } from '#lib/lru'
 import { askedWaitMs } from '#lib/retry'
 import type { FetchedState } from '#state/fetchedState'
-import type { RangeRequest, RangeSource, StateRange, StateRequest, StateSource } from '#state/stateSource'
+import type { AheadSource, ExecutedBlock, RangeRequest, RangeSource, StateRange, StateRequest, StateSource } from '#state/stateSource'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import { ShapeError } from '#types/jsonShape'
 import { stateSourceFault } from '../faults.ts'
 import { maxSources, type SourceLabel, type StateSourceMetrics } from '../metrics.ts'
 import { createSourceRpc, type SourceRpc } from '../rpc.ts'
-import { codeHashOf, proofQuestion, type Question, rangeQuestion, WrongProof, witnessQuestion } from './provedAnswers.ts'
+import { codeHashOf, proofQuestion, type Question, rangeQuestion, type Witness, WrongProof, witnessQuestion } from './provedAnswers.ts'
 import { codesQuestion, rangesQuestion } from './rangeAnswers.ts'
 import { ResponseTimes, SourceHealth } from './sourceHealth.ts'
+import { WitnessesAhead } from './witnessesAhead.ts'
 
 export type StateSourcesDeps = JsonHttpDeps & { readonly clock: Clock; readonly log: Log; readonly metrics: StateSourceMetrics }
 
@@ -104,12 +105,17 @@ class Source {
 }
 
 /** Several sources of state. None is believed: an answer counts when its proofs fit the state root of the request. */
-class StateSources implements StateSource, RangeSource {
+class StateSources implements StateSource, AheadSource, RangeSource {
   readonly #deps: StateSourcesDeps
   readonly #sources: readonly Source[]
   readonly #deadlineMs: number
   /** addresses of accounts by the hash of their code, for sources that find codes by address only */
   readonly #addresses = new Lru<Hash, Address>(knownAddressBytes)
+  readonly #ahead = new WitnessesAhead<Witness>((block) =>
+    this.#within(this.#deadlineMs, { part: 'a witness', number: block.number }, (signal) =>
+      this.#race([witnessQuestion(block)], 'witness', signal),
+    ).catch(() => undefined),
+  )
 
   constructor(deps: StateSourcesDeps, endpoints: readonly Endpoint[], { timeoutMs = 4_000, deadlineMs = 10_000 }: StateSourcesOptions) {
     this.#deps = deps
@@ -123,15 +129,23 @@ class StateSources implements StateSource, RangeSource {
     const lacking = { part: nameOf(request.wanted), number: request.at.number }
     try {
       return await this.#within(Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs), lacking, async (signal) => {
-        const witness = await this.#race([witnessQuestion(request)], 'witness', signal)
-        const found = witness ?? (await this.#prove(request, lacking, signal))
-        metrics.fetches.inc({ way: witness ? 'witness' : 'proof' })
-        return found
+        const witness = request.block && (await this.#witness(request.block, signal))
+        const isEnough = witness?.has(request.wanted) === true
+        metrics.fetches.inc({ way: isEnough ? 'witness' : 'proof' })
+        return isEnough ? witness.parts : await this.#prove(request, lacking, signal)
       })
     } catch (error) {
       metrics.fetches.inc({ way: 'failed' })
       throw error
     }
+  }
+
+  expect(block: ExecutedBlock): void {
+    this.#ahead.expect(block)
+  }
+
+  async #witness(block: ExecutedBlock, signal: AbortSignal): Promise<Witness | undefined> {
+    return (await this.#ahead.take(block)) ?? (await this.#race([witnessQuestion(block)], 'witness', signal))
   }
 
   ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]> {
@@ -288,7 +302,7 @@ function nameOf(wanted: StateRequest['wanted']): string {
 }
 
 /** Creates sources of state from URLs. @throws Fault STATE_URL_INVALID (fatal) */
-export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource & RangeSource {
+export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource & AheadSource & RangeSource {
   if (options.urls.length === 0 || options.urls.length > maxSources) {
     throw stateSourceFault('STATE_URL_INVALID', { reason: `${options.urls.length} URLs, expected 1 to ${maxSources}` })
   }

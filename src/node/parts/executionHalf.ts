@@ -16,6 +16,7 @@ import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
 import type { SendersBy, Tracing } from '../tracing/tracing.ts'
+import type { ExpectBlock } from './followPart.ts'
 import { openProofs, retentionBeside } from './proofsPart.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
@@ -40,6 +41,8 @@ export interface ExecutionHalf extends AsyncDisposable {
   readonly urls: Pick<Urls, 'flashblocks'>
   /** undefined: the state was whole at the start */
   readonly fill: FillPart | undefined
+  /** Announces a block that will be executed to the sources of a partial state. */
+  readonly expect: ExpectBlock
   /** Returns why a node that requires proofs is not ready. */
   proofsProblems(): readonly string[]
   /** gas of all blocks executed since the start */
@@ -148,6 +151,9 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const kept = starting.move()
   return {
     ...{ execution, urls, fill, collect },
+    expect(block, parentStateRoot): void {
+      if (fill && fill.status().phase !== 'whole') state?.expect({ ...block, parentStateRoot })
+    },
     proofsProblems: () => proofs?.problems() ?? [],
     executedGas: () => executedGas,
     senders: () => senders.facts,

@@ -1,11 +1,15 @@
 import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { defaultFollowOptions, Follower, type FollowStatus } from '#consensus/follow'
 import { followMetrics } from '#consensus/metrics'
+import type { L2Source } from '#consensus/ports'
 import { httpUrlOf } from '#engine/engineHttp'
 import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
 import { createProofsStatus } from '#l2/proofsStatus'
 import { signJwt } from '#lib/jwt'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
 import { nodeFault } from '../faults.ts'
 import type { PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions, SourceOptions } from '../nodeOptions.ts'
@@ -26,6 +30,9 @@ export type Follow = Disposable & {
   status(): FollowStatus | undefined
 }
 
+/** Announces a block that will be executed, on a block with a state root. */
+export type ExpectBlock = (block: BlockId, parentStateRoot: Hash) => void
+
 const proofsTimeoutMs = 10_000
 
 /** Returns how far the execution half has recorded proofs. @throws Fault OPTION_MISSING (fatal) */
@@ -39,8 +46,27 @@ function proofsOf({ fetch, clock }: PartDeps, { endpoint, recorded }: FollowPart
   return createProofsStatus({ fetch, clock }, { url: httpUrlOf(endpoint.url), headers, timeoutMs: proofsTimeoutMs })
 }
 
+/** Announces each block of a source whose parent was the block before it. */
+function announced(source: L2Source, expect: ExpectBlock): L2Source {
+  let last: Payload | undefined
+  return {
+    head: (label, signal) => source.head(label, signal),
+    async payloads(from, count, signal): Promise<readonly Payload[]> {
+      const payloads = await source.payloads(from, count, signal)
+      for (const payload of payloads) {
+        const { blockNumber: number, blockHash: hash, parentHash } = payload
+        if (last?.blockHash === parentHash) expect({ number, hash }, last.stateRoot)
+        last = payload
+      }
+      return payloads
+    },
+    payload: (hash, signal) => source.payload(hash, signal),
+    waitForHead: (signal, withinMs) => source.waitForHead(signal, withinMs),
+  }
+}
+
 /** @throws Fault SOURCE_URL_INVALID, OPTION_MISSING (fatal) */
-export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
+export function openFollow(deps: PartDeps & { readonly expect?: ExpectBlock }, options: FollowPartOptions): Follow {
   const { registry } = deps
   const { config, source, l1 } = options
   const log = deps.log.child('follow')
@@ -53,7 +79,7 @@ export function openFollow(deps: PartDeps, options: FollowPartOptions): Follow {
   return {
     createFeed({ inbox, waits }): Feed {
       follower = new Follower(
-        { ...deps, inbox, waits, source: node, log, metrics, ...(proofs && { proofs }) },
+        { ...deps, inbox, waits, source: deps.expect ? announced(node, deps.expect) : node, log, metrics, ...(proofs && { proofs }) },
         { ...defaultFollowOptions, config, labels: l1 ? 'l1' : 'source', maxAheadSec },
       )
       return follower
