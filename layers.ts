@@ -35,6 +35,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'memoryGuard',
       'metrics',
       'peers/inboundLimits',
+      'peers/peersFile',
       'peers/portMapping/portMapping',
       'peers/rateLimit',
       'peers/restartedThread',

@@ -8,7 +8,7 @@ import { inFolder } from '../rpc/servers.ts'
 
 type Options = { readonly dir?: string; readonly blocks?: number; readonly rounds?: number }
 
-/** Imports the file. @param beside called with the data directory once it has a database, and with the end of the import */
+/** Imports the file. @param beside called with the data directory when it has a database, and with the end of the import */
 async function importOnce(
   dir: string,
   blocks: number,

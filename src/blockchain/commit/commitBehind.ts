@@ -311,8 +311,8 @@ export class CommitBehind {
       heads,
       sequence: isWhole ? goal.sequence : this.#sequence,
     }
-    this.#running = running
     this.#before = new SharedSnapshot(kv.snapshot())
+    this.#running = running
     this.#committer.begin(request)
     this.#take(false)
   }

@@ -30,12 +30,16 @@ export type Bootnodes<Node> = Readonly<Record<DiscoveryVersion, readonly Node[]>
 /** Protocol id of discovery v5 among execution clients of Base. Of other networks, consensus clients included: `discv5`. */
 export const baseProtocol = 'basev0'
 
+/** Pause between two lookups. */
+const lookupMs = 5_000
+
 /** Discovery of execution peers, v4 and v5 on one UDP port, with one record. */
 export class Discovery {
   readonly #socket: DiscoverySocket
   readonly #own: OwnRecord
   readonly #v4: DiscoveryV4
   readonly #v5: DiscoveryV5
+  #timer: Disposable | undefined
 
   private constructor(socket: DiscoverySocket, deps: Omit<DiscoveryDeps, 'bootnodes'>, { bootnodes, protocol }: DiscoverySettings) {
     this.#socket = socket
@@ -45,6 +49,7 @@ export class Discovery {
     socket.onPacket((packet, from) => {
       if (!this.#v5.read(packet, from)) this.#v4.read(packet, from)
     })
+    this.#plan(deps.clock)
   }
 
   /** Binds the port and begins to look for nodes. @throws Error of the socket */
@@ -60,8 +65,7 @@ export class Discovery {
   }
 
   async stop(): Promise<void> {
-    this.#v4.stop()
-    this.#v5.stop()
+    this.#timer?.[Symbol.dispose]()
     await this.#socket.close()
   }
 
@@ -82,5 +86,13 @@ export class Discovery {
   /** Record of this node. */
   get record(): NodeRecordText {
     return this.#own.current
+  }
+
+  #plan(clock: Clock): void {
+    this.#timer = clock.after(lookupMs, () => {
+      this.#v4.look()
+      this.#v5.look()
+      this.#plan(clock)
+    })
   }
 }

@@ -1,30 +1,16 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Log } from '#lib/log'
+import { readPeersFile, writePeersFile } from '#lib/peers/peersFile'
 import { enodeOf, type NodeAddress, parseNode } from './nodeId.ts'
 
 const maxNodes = 256
 const fileSchema = z.array(z.string().max(512))
 
-/** Reads the nodes that were peers before. The file is a cache: a damaged one is ignored. */
-export function readKnownNodes(file: string, log: Log): readonly NodeAddress[] {
-  try {
-    return fileSchema
-      .parse(JSON.parse(readFileSync(file, 'utf8')))
-      .slice(0, maxNodes)
-      .map(parseNode)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn('known execution peers not read, starting without', { file, error })
-    return []
-  }
-}
+/** Reads the nodes that were peers before. */
+export const readKnownNodes = (file: string, log: Log): readonly NodeAddress[] =>
+  readPeersFile(file, log, (json) => fileSchema.parse(json).slice(0, maxNodes).map(parseNode)) ?? []
 
-/** Writes the nodes that were peers: a new file, renamed over the old one. */
+/** Writes the nodes that were peers, as enode URLs. */
 export function writeKnownNodes(file: string, nodes: readonly NodeAddress[], log: Log): void {
-  try {
-    writeFileSync(`${file}.new`, JSON.stringify(nodes.slice(0, maxNodes).map(enodeOf)), { mode: 0o600 })
-    renameSync(`${file}.new`, file)
-  } catch (error) {
-    log.warn('known execution peers not written', { file, error })
-  }
+  writePeersFile(file, log, nodes.slice(0, maxNodes).map(enodeOf))
 }

@@ -1,7 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import { readPeersFile, writePeersFile } from '#lib/peers/peersFile'
 
 /** A peer that was reached once, or that discovery found. */
 export type KnownPeer = {
@@ -18,6 +18,8 @@ const fileSchema = z.array(
   z.object({ peerId: z.string().max(128), address: z.string().max(512), enr: z.string().max(1_024).optional(), seenMs: z.number() }),
 )
 
+const parsePeers = (json: unknown): readonly KnownPeer[] => fileSchema.parse(json).slice(0, maxPeers)
+
 /** Known peers, oldest first. At the bound the peer that was seen longest ago is forgotten. The file is a cache: a damaged one is ignored. */
 export class PeerBook {
   readonly #deps: { readonly clock: Clock; readonly log: Log }
@@ -28,7 +30,7 @@ export class PeerBook {
   constructor(deps: { readonly clock: Clock; readonly log: Log }, file: string | undefined) {
     this.#deps = deps
     this.#file = file
-    if (file !== undefined) for (const peer of this.#read(file)) this.#peers.set(peer.peerId, peer)
+    if (file !== undefined) for (const peer of readPeersFile(file, deps.log, parsePeers) ?? []) this.#peers.set(peer.peerId, peer)
   }
 
   get size(): number {
@@ -56,16 +58,10 @@ export class PeerBook {
     if (known) this.#put({ ...known, seenMs: this.#deps.clock.nowMs() })
   }
 
-  /** Writes the file when something has changed: a new file, renamed over the old one. */
+  /** Writes the file when something has changed. */
   save(): void {
     if (this.#file === undefined || !this.#isChanged) return
-    try {
-      writeFileSync(`${this.#file}.new`, JSON.stringify([...this.#peers.values()]), { mode: 0o600 })
-      renameSync(`${this.#file}.new`, this.#file)
-      this.#isChanged = false
-    } catch (error) {
-      this.#deps.log.warn('known peers not written', { file: this.#file, error })
-    }
+    if (writePeersFile(this.#file, this.#deps.log, [...this.#peers.values()])) this.#isChanged = false
   }
 
   #put(peer: KnownPeer): void {
@@ -76,14 +72,5 @@ export class PeerBook {
     // of equal ones the last: a flood of records does not replace the peers that were found before it
     for (const other of this.#peers.values()) if (other !== peer && other.seenMs <= oldest.seenMs) oldest = other
     this.#peers.delete(oldest.peerId)
-  }
-
-  #read(file: string): readonly KnownPeer[] {
-    try {
-      return fileSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).slice(0, maxPeers)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#deps.log.warn('known peers not read, starting without', { file, error })
-      return []
-    }
   }
 }

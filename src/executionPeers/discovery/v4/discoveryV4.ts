@@ -10,8 +10,8 @@ import { decodeRecord, forkIdsOf } from '../record.ts'
 import type { UdpAddress } from '../socket.ts'
 import { decodePacket, encodePacket, type Message, maxNeighbours, type Received } from './packets.ts'
 
-/** Pause between two lookups, lifetime of a packet, time for an answer, lifetime of a proof of an address. */
-const [lookupMs, packetSec, answerMs, provenMs] = [5_000, 20, 2_000, 12 * 3_600_000]
+/** Lifetime of a packet, time for an answer, lifetime of a proof of an address. */
+const [packetSec, answerMs, provenMs] = [20, 2_000, 12 * 3_600_000]
 const refreshMs = 60_000
 const nodesAsked = 3
 const neighboursCount = 16
@@ -28,18 +28,11 @@ export class DiscoveryV4 {
   readonly #pending = new Map<string, Pending>()
   /** nodes that were asked for neighbours, until when their answers count */
   readonly #asked = new Map<string, number>()
-  #timer: Disposable | undefined
 
   constructor(deps: DiscoveryDeps) {
     this.#deps = deps
     this.#key = publicKeyOf(deps.privateKey)
     this.#learnBootnodes()
-    this.#plan()
-  }
-
-  stop(): void {
-    this.#timer?.[Symbol.dispose]()
-    this.#timer = undefined
   }
 
   /** Nodes that have answered. */
@@ -47,14 +40,8 @@ export class DiscoveryV4 {
     return this.#table.size
   }
 
-  #plan(): void {
-    this.#timer = this.#deps.clock.after(lookupMs, () => {
-      this.#look()
-      this.#plan()
-    })
-  }
-
-  #look(): void {
+  /** Looks up a random target, pings nodes, and drops those that did not answer; called every few seconds. */
+  look(): void {
     const nowMs = this.#deps.clock.elapsedMs()
     for (const [hash, { id, sentMs }] of this.#pending) {
       if (nowMs - sentMs <= answerMs) continue

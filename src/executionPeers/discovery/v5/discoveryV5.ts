@@ -16,8 +16,8 @@ import { type Contact, readRecord, Sessions } from './sessions.ts'
 /** A request that was sent and not answered; one a node. `distances`: absent for a ping. `left`: messages of the answer that are to come. */
 type Open = { readonly request: Uint8Array; readonly distances?: readonly number[]; readonly sentMs: number; left?: number }
 
-/** Pause between two lookups, time for an answer, time after which a node is pinged again. */
-const [lookupMs, answerMs, refreshMs] = [5_000, 2_000, 60_000]
+/** Time for an answer, time after which a node is pinged again. */
+const [answerMs, refreshMs] = [2_000, 60_000]
 const nodesAsked = 3
 const maxOpen = 256
 /** Records of a message: each has up to 300 bytes. */
@@ -37,7 +37,6 @@ export class DiscoveryV5 {
   /** by the hash of the public key, hex */
   readonly #table = new NodeTable()
   readonly #open = new Map<string, Open>()
-  #timer: Disposable | undefined
 
   /** @param protocol 6 characters that all packets of the network have: `discv5`, in Base's network `basev0` */
   constructor(deps: DiscoveryDeps, protocol: string) {
@@ -53,12 +52,6 @@ export class DiscoveryV5 {
       onMessage: (from, message): void => this.#onMessage(from, message),
     })
     this.#learnBootnodes()
-    this.#plan()
-  }
-
-  stop(): void {
-    this.#timer?.[Symbol.dispose]()
-    this.#timer = undefined
   }
 
   /** Nodes that have answered. */
@@ -71,14 +64,8 @@ export class DiscoveryV5 {
     return this.#sessions.read(packet, from)
   }
 
-  #plan(): void {
-    this.#timer = this.#deps.clock.after(lookupMs, () => {
-      this.#look()
-      this.#plan()
-    })
-  }
-
-  #look(): void {
+  /** Looks up a random target, pings nodes, and drops those that did not answer; called every few seconds. */
+  look(): void {
     const nowMs = this.#deps.clock.elapsedMs()
     for (const [id, { sentMs }] of this.#open) {
       if (nowMs - sentMs <= answerMs) continue
