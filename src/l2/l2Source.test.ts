@@ -275,6 +275,24 @@ it('l2/l2Source: requests fewer blocks after a batch failed, and single calls af
   await expect(tiny.payloads(1, 5, signal)).rejects.toMatchObject({ code: 'SOURCE_BAD_ANSWER' })
 })
 
+it('l2/l2Source: an endpoint of which every third request fails still answers all blocks, some at a time, and batches again', async () => {
+  await using node = await serveNode(40)
+  let [requests, batches] = [0, 0]
+  const ask: typeof fetch = async (url, init) => {
+    if (String(init?.body).startsWith('[')) batches++
+    return ++requests % 3 === 0 ? new Response('', { status: 500 }) : await fetch(url, init)
+  }
+  using followed = source(node.http.url, configOf(node.chain), {}, systemClock, ask)
+  const numbers: number[] = []
+  for (let calls = 0; numbers.length < 39; calls++) {
+    expect(calls).toBeLessThan(39)
+    const payloads = await followed.payloads(numbers.length + 1, 39 - numbers.length, signal).catch(() => [])
+    numbers.push(...payloads.map(({ blockNumber }) => blockNumber))
+  }
+  expect(numbers).toEqual(Array.from({ length: 39 }, (_, at) => at + 1))
+  expect(batches).toBeGreaterThan(2)
+})
+
 it.each([
   [
     '429 with Retry-After',

@@ -79,8 +79,9 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
     } catch (error) {
       if (isFault(error, 'SOURCE_RATE_LIMITED')) throw error
     }
-    isSingle = true
-    return each(calls, signal)
+    const results = await each(calls, signal)
+    isSingle = true // it was the batch that failed
+    return results
   }
 
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { toQuantity } from '#lib/hex'
 import type { Log } from '#lib/log'
+import { isRetryable } from '#lib/retry'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { hashField, numberField, objectOf, ShapeError } from '#types/jsonShape'
@@ -27,6 +28,7 @@ export interface SourceBlocks {
    * @throws Fault SOURCE_WRONG_CHAIN (fatal), at the first request; those of the calls
    */
   head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined>
+  /** Returns blocks in a row: fewer than asked for where the source's chain ends or changes, or when the endpoint fails after the first ones. */
   payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
   payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
 }
@@ -113,6 +115,16 @@ export function createSourceBlocks(
     }
   }
 
+  /** As `fetchSome`; undefined when the endpoint fails for now. */
+  async function fetchMore(from: number, count: number, signal: AbortSignal): Promise<readonly unknown[] | undefined> {
+    try {
+      return await fetchSome(from, count, signal)
+    } catch (error) {
+      if (!isRetryable(error)) throw error
+      return undefined
+    }
+  }
+
   function payloadAt(number: number, json: unknown): Payload {
     return shaped(`${number}`, () => {
       const payload = payloadOfBlockJson(json)
@@ -128,7 +140,10 @@ export function createSourceBlocks(
       const payloads: Payload[] = []
       let breathedMs = clock.elapsedMs()
       while (payloads.length < count) {
-        for (const json of await fetchSome(from + payloads.length, count - payloads.length, signal)) {
+        const fetch = payloads.length === 0 ? fetchSome : fetchMore
+        const results = await fetch(from + payloads.length, count - payloads.length, signal)
+        if (results === undefined) return payloads
+        for (const json of results) {
           if (json === null) return payloads
           const payload = payloadAt(from + payloads.length, json)
           const before = payloads.at(-1)

@@ -43,8 +43,14 @@ export function createSnapshotTrust(
   async function links(from: number, to: number, signal: AbortSignal): Promise<readonly Header[]> {
     if (l2Url === undefined) return []
     using node = openSourceNode(deps, config, l2Url)
-    const payloads = await node.payloads(from, to - from + 1, signal)
-    return payloads.map((payload) => headerOfPayload(config.schedule, payload))
+    const headers: Header[] = []
+    for (let next = from; next <= to; ) {
+      const payloads = await node.payloads(next, to - next + 1, signal)
+      if (payloads.length === 0) break
+      for (const payload of payloads) headers.push(headerOfPayload(config.schedule, payload))
+      next += payloads.length
+    }
+    return headers
   }
 
   return {
