@@ -133,29 +133,33 @@ export function createSourceBlocks(
     })
   }
 
+  /** Adds the next results. Returns false where the source's chain ends, or changed between two responses: the caller requests the next blocks again. */
+  async function append(payloads: Payload[], from: number, results: readonly unknown[], signal: AbortSignal): Promise<boolean> {
+    let breathedMs = clock.elapsedMs()
+    for (const json of results) {
+      if (json === null) return false
+      const payload = payloadAt(from + payloads.length, json)
+      const before = payloads.at(-1)
+      if (before && payload.parentHash !== before.blockHash) return false
+      payloads.push(payload)
+      if (clock.elapsedMs() - breathedMs >= breathMs) {
+        await nextTurn()
+        signal.throwIfAborted()
+        breathedMs = clock.elapsedMs()
+      }
+    }
+    return true
+  }
+
   return {
     head,
     async payloads(from, count, signal): Promise<readonly Payload[]> {
       await checkChain(signal)
       const payloads: Payload[] = []
-      let breathedMs = clock.elapsedMs()
       while (payloads.length < count) {
         const fetch = payloads.length === 0 ? fetchSome : fetchMore
         const results = await fetch(from + payloads.length, count - payloads.length, signal)
-        if (results === undefined) return payloads
-        for (const json of results) {
-          if (json === null) return payloads
-          const payload = payloadAt(from + payloads.length, json)
-          const before = payloads.at(-1)
-          // the source's chain changed between two responses; the caller requests the next blocks again
-          if (before && payload.parentHash !== before.blockHash) return payloads
-          payloads.push(payload)
-          if (clock.elapsedMs() - breathedMs >= breathMs) {
-            await nextTurn()
-            signal.throwIfAborted()
-            breathedMs = clock.elapsedMs()
-          }
-        }
+        if (results === undefined || !(await append(payloads, from, results, signal))) break
       }
       return payloads
     },
