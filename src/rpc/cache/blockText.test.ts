@@ -41,6 +41,17 @@ it('rpc/cache/blockText: a block without transactions has empty lists', () => {
   expect([text.transaction(0), text.receipt(0)]).toEqual([undefined, undefined])
 })
 
+it('rpc/cache/blockText: keeps no more memory than it counts', () => {
+  const { text } = read(1)
+  const kept = [text.block('hashes'), text.block('full'), text.receipts()].flatMap((list) =>
+    [...list.pieces()].filter(({ length }) => length > 1),
+  )
+  const memory = new Set(kept.map(({ buffer }) => buffer))
+  const bytes = [...memory].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  expect(bytes).toBeGreaterThan(10_000)
+  expect(bytes).toBeLessThanOrEqual(text.sizeBytes)
+})
+
 it('rpc/cache/blockText: single parts are equal before and after all are kept', () => {
   const block = read(1)
   const { text } = block

@@ -25,6 +25,13 @@ const singleBytes = 100
 
 const closing = Buffer.from('}')
 
+/** Returns an ASCII text in memory of its own: a kept part of the pool of `Buffer.from` would keep the whole pool, 64 kB. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(text.length)
+  bytes.write(text, 'latin1')
+  return bytes
+}
+
 /** Returns an ASCII text as one string: a concatenated one would be copied again for each response. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
@@ -60,7 +67,7 @@ export class BlockText {
 
   /** JSON of the block with its transactions. */
   block(transactions: 'hashes' | 'full'): ByteList {
-    this.#head ??= this.#kept(Buffer.from(this.#of.headText(), 'latin1'))
+    this.#head ??= this.#kept(ownBytes(this.#of.headText()))
     return new ByteList([this.#head, transactions === 'full' ? this.#allTransactions().bytes : this.#allHashes(), closing])
   }
 
@@ -120,7 +127,7 @@ export class BlockText {
   }
 
   #allHashes(): Buffer {
-    this.#hashes ??= this.#kept(Buffer.from(hexListText(this.#of.hashes()), 'latin1'))
+    this.#hashes ??= this.#kept(ownBytes(hexListText(this.#of.hashes())))
     return this.#hashes
   }
 
