@@ -132,6 +132,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'lmdbKv',
       'lmdbReader',
       'memoryJournal',
+      'overlayKv',
       'ports',
       'proofsTables',
       'rowCheck',
@@ -159,7 +160,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
       'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
-      'nodeRow', 'pruneHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
+      'nodeRow', 'pruneHistory', 'restoredHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },
@@ -229,7 +230,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['blockchain', 'block:faults', 'state', 'store', 'trie', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'checkProofs', 'faults', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'verifyProofs',
+      'checkProofs', 'faults', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'valueRow', 'verifyProofs',
       'wanted',
     ],
   },
@@ -341,7 +342,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
   },
   snapshot: {
-    imports: ['blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
+    imports: ['proofs', 'blockchain', 'block', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
       'create/createSnapshot', 'create/operatorKey', 'faults', 'format/manifest', 'reth/importReth', 'restore/restoreSnapshot', 'serveSnapshot', 'trustPort',

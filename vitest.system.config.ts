@@ -20,7 +20,7 @@ export const system: readonly string[] = [
   'src/p2p/{hostilePeers,net/p2pNode}.test.ts',
   'src/proofs/{recorder,verifyProofs}.test.ts',
   'src/rpc/server/unreadAnswers.test.ts',
-  'src/snapshot/{fullSnapshot,hostile,snapshot,load/stateLoader,reth/damage,reth/importReth}.test.ts',
+  'src/snapshot/{fullSnapshot,hostile,olderValues,snapshot,load/stateLoader,reth/damage,reth/importReth}.test.ts',
   'test/b20/hostile.test.ts',
   'test/bench/generatedState.test.ts',
   'test/contract/evmLeak.test.ts',

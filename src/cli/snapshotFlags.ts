@@ -50,7 +50,7 @@ export const snapshotFlags = inGroup('Snapshots', {
     choice(
       {
         word: 'flavour',
-        doc: 'minimal: state, headers, newest blocks; full: all blocks with their receipts too; the others are not supported yet',
+        doc: 'minimal: state, headers, newest blocks; full: all blocks with their receipts too; archive: full, with the states of older blocks; proofs: full, with the recorded proofs of older blocks',
       },
       ['minimal', 'full', 'archive', 'proofs'],
     ),

@@ -44,14 +44,27 @@ export const snapshotFault = defineFaults({
     says: (d: { path: string; reason: string }) => `the key that signs snapshots, ${d.path}, cannot be used: ${d.reason}`,
     fix: 'chmod 600 the file, or remove it: the next snapshot then creates a new key; or name another file: --snapshot.key FILE',
   },
-  FLAVOUR_UNSUPPORTED: {
+  VALUES_MISSING: {
     severity: 'fatal',
-    says: (d: { flavour: string }) => `snapshots of flavour ${d.flavour} are not supported yet`,
-    fix: 'use --flavour minimal or full',
+    says: (d: { number: number }) =>
+      `a snapshot of flavour archive has the states of older blocks, and the data directory has none before block ${d.number}`,
+    fix: 'use --flavour full, or the data directory of a node that retains older states (--retain.history)',
+  },
+  PROOFS_NOT_AT_BLOCK: {
+    severity: 'fatal',
+    says: (d: { dir: string; number: number; first: number; last: number }) =>
+      `a snapshot of flavour proofs begins with block ${d.number}, and the proofs in ${d.dir} have blocks ${d.first} to ${d.last} without a gap`,
+    fix: 'run the node with --proofs-history until its proofs reach that block (basalt proofs status), or use --flavour full',
+  },
+  LOAD_INTO_PROOFS: {
+    severity: 'fatal',
+    says: (d: { dir: string }) => `${d.dir} holds recorded proofs already`,
+    fix: 'remove this directory, or choose another one: --proofs.path DIR',
   },
   HISTORY_INCOMPLETE: {
     severity: 'fatal',
-    says: (d: { number: number }) => `a full snapshot has all blocks since genesis, and block ${d.number} is not stored with all its parts`,
+    says: (d: { number: number }) =>
+      `a snapshot of flavour full, archive or proofs has all blocks since genesis, and block ${d.number} is not stored with all its parts`,
     fix: 'use --flavour minimal, or the data directory of a node that retains all blocks',
   },
   MANIFEST_BAD: {

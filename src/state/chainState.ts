@@ -5,6 +5,7 @@ import type { KvReader, KvWriter } from '#store/ports'
 import { isLeafRlp } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import type { TrieNodeChange } from '#trie/trieDiff'
+import type { Tries } from '#trie/tries'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -78,9 +79,13 @@ export function oldestProof(reader: KvReader): number {
   return Math.max(oldestState(reader), readMark(reader, 'oldestNodes') ?? 0)
 }
 
+/** Receives a row that is written, with its values before and after the write; lent during the call. A wiped row may be written again. */
+export type RowListener = (table: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined) => void
+
 /** Writes rows of the state, and records each row's value before the block once. */
 class RowWriter {
   readonly #tx: KvWriter
+  readonly #onRow: RowListener | undefined
   /** undefined: no previous values are recorded. */
   readonly #number: number | undefined
   readonly #nodes: NodeChanges | undefined
@@ -88,8 +93,9 @@ class RowWriter {
   /** Rows of wiped accounts that are recorded already. */
   readonly #noted = new Set<string>()
 
-  constructor(tx: KvWriter, number: number | undefined) {
+  constructor(tx: KvWriter, number: number | undefined, onRow?: RowListener) {
     this.#tx = tx
+    this.#onRow = onRow
     this.#number = number
     if (number === undefined) return
     this.#nodes = new NodeChanges(number)
@@ -123,6 +129,7 @@ class RowWriter {
   }
 
   #note(table: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
+    this.#onRow?.(table, key, before, after)
     if (this.#number === undefined || (this.#noted.size > 0 && this.#noted.has(nameOf(table, key)))) return
     if (table === accountNodesTable || table === storageNodesTable) {
       this.#nodes?.add(table, key, before, after)
@@ -256,11 +263,19 @@ function restoreRows(tx: KvWriter, changes: readonly RowChange[]): void {
   }
 }
 
-/** Restores accounts and slots, and the nodes of their tries. */
-function restoreValues(tx: KvWriter, changes: readonly RowChange[]): void {
+/**
+ * Restores accounts and slots as they were before the block of the latest rows, and the nodes of their tries.
+ * @param onRow called with each row that is written
+ * @param tries with a cache for a caller that undoes block after block
+ * @returns the state root
+ * @throws as `computeStateRoot`
+ */
+export function restoreValues(tx: KvWriter, changes: readonly RowChange[], onRow?: RowListener, tries?: Tries): Hash {
   const diff = undoDiff(changes)
   const { nodes } = latestState(tx, () => undefined)
-  applyDiff(tx, new RowWriter(tx, undefined), diff, computeStateRoot(nodes, latestStateRoot(tx), diff))
+  const undone = computeStateRoot(nodes, latestStateRoot(tx), diff, tries)
+  applyDiff(tx, new RowWriter(tx, undefined, onRow), diff, undone)
+  return undone.root
 }
 
 /** Returns the diff from the state after a block to the state before it. */

@@ -10,6 +10,7 @@ import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { freeBytes, requireFreeSpace } from './freeSpace.ts'
 import { storeFailure } from './lmdb/failure.ts'
 import { openLmdbKv } from './lmdbKv.ts'
+import { openOverlayKv } from './overlayKv.ts'
 import type { Kv } from './ports.ts'
 import { tables } from './tables.ts'
 
@@ -25,6 +26,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 kvContract('memory', createMemoryKv)
 kvContract('lmdb', () => openLmdb())
+kvContract('overlay', () => openOverlayKv(newDir(), specs, createMemoryKv()))
 
 describe('store/lmdbKv', () => {
   it('store/lmdbKv: committed rows are read after a reopen', async () => {
@@ -188,5 +190,44 @@ describe('store/tables', () => {
   it('store/tables: ids and names are unique', () => {
     expect(new Set(specs.map(({ id }) => id)).size).toBe(specs.length)
     expect(new Set(specs.map(({ name }) => name)).size).toBe(specs.length)
+  })
+})
+
+describe('store/overlayKv', () => {
+  it('store/overlayKv: reads are those of one store with the rows of both, and the lower one never changes', async () => {
+    const roll = dice(3)
+    const random = (): Uint8Array => Uint8Array.of(1 + roll(40), roll(3))
+    const lower = createMemoryKv()
+    const model = createMemoryKv()
+    for (const kv of [lower, model]) {
+      const rows = dice(4)
+      kv.write((tx) => {
+        for (let i = 0; i < 60; i++) tx.put(table, Uint8Array.of(1 + rows(40), rows(3)), Uint8Array.of(i))
+        tx.put(tables.code.id, key, key)
+      })
+    }
+    const rowsOf = (kv: Kv, of: number = table): unknown => {
+      using reader = kv.snapshot()
+      return [...reader.range(of, {})]
+    }
+    const before = rowsOf(lower)
+    await using overlay = openOverlayKv(newDir(), [tables.accounts], lower)
+    for (let round = 0; round < 30; round++) {
+      const changes = Array.from({ length: 8 }, () => ({ row: random(), value: roll(2) === 0 ? undefined : Uint8Array.of(roll(256)) }))
+      for (const kv of [overlay, model]) {
+        kv.write((tx) => {
+          for (const { row, value } of changes) value ? tx.put(table, row, value) : tx.delete(table, row)
+        })
+      }
+      using found = overlay.snapshot()
+      using expected = model.snapshot()
+      for (const range of [{}, { from: random() }, { to: random(), reverse: true }, { from: random(), to: random(), limit: 3 }]) {
+        expect([...found.range(table, range)]).toEqual([...expected.range(table, range)])
+      }
+      const one = random()
+      expect(found.get(table, one)).toEqual(expected.get(table, one))
+    }
+    expect(rowsOf(overlay, tables.code.id)).toEqual([{ key, value: key }])
+    expect(rowsOf(lower)).toEqual(before)
   })
 })

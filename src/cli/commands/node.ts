@@ -53,13 +53,13 @@ function watchedKeys(
 }
 
 /** Gives an empty data directory its state in the way that the flags choose. From genesis, the node itself begins. */
-async function beginChain(io: Io, log: Log, line: LiveLine, given: BeginFlags, { config, datadir }: NodeOptions): Promise<void> {
+async function beginChain(io: Io, log: Log, line: LiveLine, given: BeginFlags, { config, datadir, proofs }: NodeOptions): Promise<void> {
   const start = chooseStart(given)
   explainStart(start, log)
   if (start.way === 'snapshot') {
     const from = needed('snapshot', given.snapshot)
     const command = `the same basalt node with --snapshot ${from}`
-    log.info('snapshot restored', await restoreFrom(io, log, line, given, { from, datadir, config, command }))
+    log.info('snapshot restored', await restoreFrom(io, log, line, given, { from, datadir, proofsDir: proofs?.dir, config, command }))
   } else if (start.way === 'anchored') {
     log.info('chain begun', await beginAnchored({ clock: io.clock, signal: io.signal }, log, given, { config, datadir }))
   }

@@ -63,9 +63,32 @@ it('cli/commands/snapshot: serves files of a snapshot only, with ranges', async 
   expect((await get('manifest.json', { range: `bytes=${whole.length}-` })).status).toBe(416)
 })
 
-it('cli/commands/snapshot: refuses flavours that are not supported (FLAVOUR_UNSUPPORTED), and a key that others may read (SNAPSHOT_KEY_BAD)', async () => {
-  const full = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--flavour', 'archive')
-  expect([full.code, full.err]).toEqual([2, expect.stringContaining('FLAVOUR_UNSUPPORTED')])
+it('cli/commands/snapshot: restores an archive and recorded proofs, both verify, and a source without proofs is refused (PROOFS_MISSING)', async () => {
+  const hash = chain.blocks[base]?.hash as string
+  const create = (flavour: string, to: string) =>
+    run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', to, '--flavour', flavour, '--json')
+  const restore = async (from: string): Promise<string> => {
+    const restored = folders.make()
+    const done = await run('snapshot', 'restore', from, ...flags, '--start.block-hash', hash, '--json', '--datadir', restored)
+    expect([done.code, done.err]).toEqual([0, ''])
+    expect(JSON.parse(done.out)).toMatchObject({ block: base, oldestState: 0 })
+    const verified = await run('db', 'verify', '--datadir', restored)
+    expect([verified.code, verified.out.split('\n').at(-2)]).toEqual([0, 'no differences'])
+    return restored
+  }
+  const [archive, proofs] = [folders.make(), folders.make()]
+  expect((await create('archive', archive)).code).toBe(0)
+  const stats = await run('db', 'stats', '--datadir', await restore(archive))
+  expect(stats.out).toMatch(/oldest state: block 0, oldest proof: block 6/)
+  const missing = await create('proofs', proofs)
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('PROOFS_MISSING')])
+  expect((await run('proofs', 'init', '--from', '0', '--datadir', datadir)).code).toBe(0)
+  expect((await create('proofs', proofs)).code).toBe(0)
+  const checked = await run('proofs', 'verify', '--blocks', 'all', '--datadir', await restore(proofs))
+  expect([checked.code, checked.out]).toEqual([0, expect.stringMatching(/6 .*blocks/)])
+}, 120_000)
+
+it('cli/commands/snapshot: refuses a key that others may read (SNAPSHOT_KEY_BAD)', async () => {
   const key = join(datadir, 'open.pem')
   writeFileSync(key, 'secret', { mode: 0o644 })
   const open = await run('snapshot', 'create', ...flags, '--datadir', datadir, '--out', folders.make(), '--snapshot.key', key)

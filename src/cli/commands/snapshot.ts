@@ -5,7 +5,14 @@ import type { Log } from '#lib/log'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
 import { operatorKey } from '#snapshot/create/operatorKey'
 import type { SignedManifest } from '#snapshot/format/manifest'
-import { listSnapshot, type Restored, type RestoreProgress, restoreSnapshot, verifySnapshot } from '#snapshot/restore/restoreSnapshot'
+import {
+  listSnapshot,
+  type Restored,
+  type RestoreProgress,
+  type RestoreTarget,
+  restoreSnapshot,
+  verifySnapshot,
+} from '#snapshot/restore/restoreSnapshot'
 import { serveSnapshot } from '#snapshot/serveSnapshot'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command, CommandBody, Io } from '../command.ts'
@@ -63,13 +70,23 @@ export async function restoreFrom(
   log: Log,
   line: LiveLine,
   given: Trusting,
-  options: { readonly from: string; readonly datadir: string; readonly config: RollupConfig; readonly command: string },
+  options: { readonly from: string; readonly config: RollupConfig } & RestoreTarget,
 ): Promise<Restored> {
   const trust = { ...trustOf(io, log, given, options.config), signer: given['snapshot.signer'] }
   return await restoreSnapshot(deps(io, showBytes(io, line, 'restore')), { ...options, ...trust })
 }
 
-const creating = [...chained, 'datadir', 'snapshot.out', 'snapshot.flavour', 'snapshot.key'] as const satisfies readonly FlagName[]
+/** Returns the directory of recorded proofs that the flags name. */
+const proofsDirIn = (config: RollupConfig, path: string | undefined): string | undefined => path && datadirOf(path, config.l2ChainId)
+
+const creating = [
+  ...chained,
+  'datadir',
+  'proofs.path',
+  'snapshot.out',
+  'snapshot.flavour',
+  'snapshot.key',
+] as const satisfies readonly FlagName[]
 
 const create: Command = {
   name: 'create',
@@ -89,7 +106,8 @@ const create: Command = {
     // the node comes first
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     const key = operatorKey(given['snapshot.key'] ?? join(datadir, 'snapshot-key.pem'))
-    const options = { chainDir: join(datadir, 'chain'), out, config, flavour: given['snapshot.flavour'], key }
+    const proofsDir = proofsDirIn(config, given['proofs.path'])
+    const options = { chainDir: join(datadir, 'chain'), proofsDir, out, config, flavour: given['snapshot.flavour'], key }
     const made = await createSnapshot({ signal: io.signal, onProgress }, options)
     line.end()
     if (made === undefined) return 130
@@ -105,7 +123,7 @@ function factsOf({ manifest }: Pick<SignedManifest, 'manifest'>): Readonly<Recor
   return { block: block.number, hash: block.hash, stateRoot: block.stateRoot, accounts, slots, flavour }
 }
 
-const restoring = [...chained, ...trusting, 'datadir'] as const satisfies readonly FlagName[]
+const restoring = [...chained, ...trusting, 'datadir', 'proofs.path'] as const satisfies readonly FlagName[]
 
 const restore: Command = {
   name: 'restore',
@@ -119,7 +137,7 @@ const restore: Command = {
     using line = createLiveLine(io, true)
     const command = `basalt snapshot restore ${from} --datadir ${datadir}`
     const log = openLog(io, 'warn', given.json ? 'json' : 'pretty', line)
-    const options = { from, datadir, config, command }
+    const options = { from, datadir, proofsDir: proofsDirIn(config, given['proofs.path']), config, command }
     const restored = await restoreFrom(io, log, line, given, options).catch((error: unknown) => endedOr(io, error))
     line.end()
     if (restored === undefined) return 130

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { executionFault } from '#block/faults'
 import { readGenesisId, readHeader, readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
@@ -31,6 +31,7 @@ import { AccountChunks, type ChunkSizes, depthFor, inlineSlots, leavesOfChunk } 
 import { blockChunks, blocksOfHistory, historyChunks } from './blockChunks.ts'
 import { ChunkFiles } from './chunkFiles.ts'
 import { rowsAt, type StoredRow } from './stateRows.ts'
+import { chainValues, openProofsValues, valueChunks } from './valueChunks.ts'
 
 export type CreateDeps = {
   readonly signal: AbortSignal
@@ -44,11 +45,13 @@ export type CreateOptions = {
   readonly out: string
   readonly config: RollupConfig
   readonly flavour: Flavour
+  /** directory of recorded proofs, for flavour proofs; absent: `proofs` beside the chain's */
+  readonly proofsDir?: string | undefined
   /** ed25519, private */
   readonly key: KeyObject
   /** absent: the usual ones */
   readonly sizes?: ChunkSizes
-  /** blocks of a chunk of older blocks; absent: 256 */
+  /** blocks of a chunk of older blocks, or of their values; absent: 256 */
   readonly historyBlocks?: number
 }
 
@@ -69,13 +72,15 @@ const rowsPerTurn = 4_096
  * Writes a snapshot of the state of the finalized block, while a node may run. Effects, in order: 1 chunks, each whole under the name of its hash, 2 the
  * manifest by number, 3 `manifest.json`. A killed run leaves chunks, which the next one re-uses as far as they are equal.
  * @returns undefined when the signal ended it
- * @throws Fault FLAVOUR_UNSUPPORTED, HISTORY_INCOMPLETE, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
+ * @throws Fault HISTORY_INCOMPLETE, VALUES_MISSING, PROOFS_NOT_AT_BLOCK, those of recorded proofs, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
  */
 export async function createSnapshot(deps: CreateDeps, options: CreateOptions): Promise<Created | undefined> {
   const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots }, historyBlocks = blocksOfHistory } = options
-  if (flavour !== 'minimal' && flavour !== 'full') throw snapshotFault('FLAVOUR_UNSUPPORTED', { flavour })
   await using source = openForeignChainReader(chainDir)
   const { block, header } = finalizedBlock(source, config)
+  await using proofs =
+    flavour === 'proofs' ? await openProofsValues(options.proofsDir ?? join(dirname(chainDir), 'proofs'), block) : undefined
+  const readValues = flavour === 'archive' ? chainValues(source, block) : proofs?.read
   const files = new ChunkFiles(out)
   const rows = environmentStats(chainDir).tables
   const rowsIn = (name: string): number => rows.find((table) => table.name === name)?.rows ?? 0
@@ -89,10 +94,12 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
   if (root !== header.stateRoot)
     throw snapshotFault('SNAPSHOT_STATE_WRONG', { number: block.number, expected: header.stateRoot, found: root })
   const from = { source, files, config }
-  const window = flavour === 'full' ? historyBlocks : undefined
+  const window = flavour === 'minimal' ? undefined : historyBlocks
   const blocks = await blockChunks(from, block, window)
   const history = window === undefined ? [] : await historyChunks(from, blocks.first, window, deps.signal)
-  if (history === undefined) return undefined
+  const range = { number: block.number, window: historyBlocks, signal: deps.signal }
+  const values = history && readValues ? await valueChunks(readValues, files, range) : []
+  if (history === undefined || values === undefined) return undefined
   const top = new ByteWriter()
   for (const node of accounts.top.nodes) putBlob(top, node)
   const topEntry = await files.add(top.view(), { kind: 'top' })
@@ -104,7 +111,7 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
     block: { ...block, stateRoot: header.stateRoot, timestamp: header.timestamp },
     ...accounts.counts,
     accountDepth,
-    chunks: [topEntry, ...blocks.entries, ...codeEntries, ...entries, ...history],
+    chunks: [topEntry, ...blocks.entries, ...codeEntries, ...entries, ...history, ...values],
   }
   const { file, id, signer } = signManifest(manifest, key)
   const { written, reused } = files

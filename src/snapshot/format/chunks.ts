@@ -13,6 +13,7 @@ import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
  *   top       for each trie node: length u32 ++ RLP
  *   blocks    RLP of a list of [header, transactions or empty, receipts or empty]
  *   history   the same, of older blocks, with all parts
+ *   values    for each block, ascending: length u32 ++ its accounts and slots before it (proofs/valueRow.ts)
  * Nonce and balance: length u8 ++ bytes without leading zeros.
  */
 const hasCode = 1
@@ -103,13 +104,13 @@ function* slotsOf(reader: ByteReader, count: number): Generator<SlotRecord> {
   for (let left = count; left > 0; left--) yield takeSlot(reader)
 }
 
-/** Appends a code or a trie node. */
+/** Appends a code, a trie node, or the values of a block. */
 export function putBlob(out: ByteWriter, blob: Uint8Array): void {
   out.u32(blob.length)
   out.bytes(blob)
 }
 
-/** Iterates over codes or trie nodes. @throws FormatError */
+/** Iterates over such parts of a chunk. @throws FormatError */
 export function* blobsIn(raw: Uint8Array): Generator<Uint8Array> {
   const reader = new ByteReader(raw)
   while (!reader.isDone) yield reader.take(reader.u32())

@@ -7,7 +7,7 @@ export const snapshotFormat = 'basalt-snapshot-1'
 export const manifestName = 'manifest.json'
 export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
 export type Flavour = (typeof flavours)[number]
-const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'history'] as const
+const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'history', 'values'] as const
 
 /** A chunk of a snapshot: a file, named by its hash. */
 export type ChunkEntry = {
@@ -21,7 +21,7 @@ export type ChunkEntry = {
   readonly prefix?: string
   /** key of the account of slots, in hex */
   readonly account?: string
-  /** number of the first block of older blocks */
+  /** number of the first block of older blocks, or of their values */
   readonly first?: number
 }
 
@@ -42,6 +42,9 @@ export type Manifest = {
   readonly accountDepth: number
   readonly chunks: readonly ChunkEntry[]
 }
+
+/** Returns whether snapshots of a flavour have values of older blocks. */
+export const hasValues = ({ flavour }: Pick<Manifest, 'flavour'>): boolean => flavour === 'archive' || flavour === 'proofs'
 
 /** A manifest whose signature is verified. `file`: its bytes; `id`: SHA-256 of what is signed. */
 export type SignedManifest = { readonly manifest: Manifest; readonly file: Uint8Array; readonly id: string; readonly signer: string }
@@ -115,6 +118,8 @@ function problemOf({
   if (![genesis, block.hash, block.stateRoot].every((hash) => isText(hash, hash32))) return 'a hash in it is bad'
   if (!flavours.includes(flavour)) return 'its flavour is unknown'
   if (!Array.isArray(chunks) || chunks.length > bounds.chunks) return 'its list of chunks is bad'
+  if (chunks.some((chunk: ChunkEntry) => chunk?.kind === 'values') !== hasValues({ flavour }))
+    return 'its chunks are not those of its flavour'
   const index = (chunks as readonly ChunkEntry[]).findIndex((chunk) => !isSound(chunk))
   return index < 0 ? undefined : `chunk ${index} in it is bad`
 }
@@ -122,7 +127,7 @@ function problemOf({
 function isSound({ kind, name, size, rawSize, prefix, account, first }: ChunkEntry): boolean {
   const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, bounds.chunkBytes) && isCount(rawSize, bounds.chunkBytes)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
-  const isNumbered = kind === 'history' ? isCount(first) : first === undefined
+  const isNumbered = kind === 'history' || kind === 'values' ? isCount(first) : first === undefined
   return isWhole && isPlaced && isNumbered && (kind === 'slots' ? isText(account, hex32) : account === undefined)
 }
 

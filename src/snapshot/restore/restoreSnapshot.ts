@@ -12,12 +12,13 @@ import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
-import { type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
+import { hasValues, type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { installState } from '../load/installState.ts'
 import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { loadChunks, type StateSink } from './loadChunks.ts'
 import { restoreOlder, verifyOlder } from './olderBlocks.ts'
+import { markOlderValues, restoreOlderValues, verifyOlderValues } from './olderValues.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
 import { evidenceFor, SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
@@ -36,6 +37,14 @@ export type RestoreOptions = TrustSource & {
   readonly signer?: string | undefined
 }
 
+export type RestoreTarget = {
+  readonly datadir: string
+  /** of recorded proofs; absent: `proofs` in the data directory */
+  readonly proofsDir?: string | undefined
+  /** command that continues an interrupted restore, for the operator */
+  readonly command: string
+}
+
 /** What was restored or verified. */
 export type Restored = {
   readonly block: number
@@ -43,6 +52,8 @@ export type Restored = {
   readonly stateRoot: string
   readonly accounts: number
   readonly slots: number
+  /** oldest block whose state can be read then; in proofs, that they have */
+  readonly oldestState: number
   readonly trust: Grade
   readonly signer: string
 }
@@ -50,21 +61,22 @@ export type Restored = {
 const savedName = `snapshot-${manifestName}`
 /** Bytes in the store for each byte of keys and values: trie nodes, and pages that are not full. */
 const storeFactor = 2.2
+/** The same for bytes of values of older blocks: keys, indices, trie nodes of proofs, and the rows of the oldest state while they are verified. */
+const valuesFactor = 4
 const isHistory = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'history'
+const isValues = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'values'
 const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'codes' || kind === 'accounts' || kind === 'slots'
 
 /**
  * Restores a snapshot into the chain folder of a data directory, without a copy of the chunks on disk. Continues an interrupted restore of the same
  * snapshot. Effects, in order: 1 the manifest is saved in the data directory, 2 the store is marked, 3 rows, each transaction with a mark, 4 the base block
- * and the end of the mark in one transaction, 5 older blocks of a full snapshot, downwards, 6 the saved manifest is removed.
+ * and the end of the mark in one transaction, 5 another mark, when values of older blocks follow, 6 older blocks of any but a minimal snapshot, downwards, 7 their
+ * values, downwards, 8 the saved manifest is removed.
  * @throws Fault MANIFEST_BAD, SNAPSHOT_OF_ANOTHER_CHAIN, SNAPSHOT_UNTRUSTED, SNAPSHOT_NO_ROOM, CHUNK_DAMAGED, SNAPSHOT_REPLACED, STATE_ROOT_WRONG,
- * LOAD_INTO_CHAIN, LOAD_OF_ANOTHER, those of the store (fatal); MANIFEST_UNAVAILABLE, CHUNK_UNAVAILABLE, DISK_FULL (retry)
+ * LOAD_INTO_CHAIN, LOAD_INTO_PROOFS, LOAD_OF_ANOTHER, those of the store (fatal); MANIFEST_UNAVAILABLE, CHUNK_UNAVAILABLE, DISK_FULL (retry)
  */
-export async function restoreSnapshot(
-  deps: RestoreDeps,
-  options: RestoreOptions & { readonly datadir: string; readonly command: string },
-): Promise<Restored> {
-  const { datadir, config, command } = options
+export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions & RestoreTarget): Promise<Restored> {
+  const { datadir, config, command, proofsDir = join(datadir, 'proofs') } = options
   const place = placeOf(deps, options.from)
   const saved = join(datadir, savedName)
   const known = requireChain(readSaved(saved) ?? (await fetchManifest(place, deps.signal)), options, place)
@@ -74,10 +86,18 @@ export async function restoreSnapshot(
   const reader = new SnapshotReader(place, known, deps.signal)
   const progress = progressOf(deps, manifest)
   const loaded = (await loadedBefore(saved, chainDir, manifest)) ?? (await loadState(reader, progress))
-  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis: config.genesis.l2 }
+  const genesis = config.genesis.l2
+  const [values, into] = [
+    { reader, manifest, id: known.id, genesis },
+    { datadir, chainDir, proofsDir, command },
+  ]
+  if (hasValues(manifest)) await markOlderValues(values, into)
+  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis }
   if (source.entries.length > 0) await restoreOlder(source, chainDir, (size) => progress(size))
+  const work = { signal: deps.signal, onBytes: (size: number): void => progress(size) }
+  const oldestState = hasValues(manifest) ? await restoreOlderValues(values, into, work) : manifest.block.number
   rmSync(saved, { force: true })
-  return { ...idOf(known), ...loaded }
+  return { ...idOf(known), ...loaded, oldestState }
 
   async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
     const blocks = await from.blocks()
@@ -105,14 +125,15 @@ async function loadedBefore(saved: string, chainDir: string, { block, accounts, 
   if (readSaved(saved) === undefined || !existsSync(join(chainDir, 'data.mdb'))) return undefined
   await using source = openForeignChainReader(chainDir)
   using reader = source.snapshot()
-  if (readLoadMark(reader) !== undefined || readHeads(reader) === undefined) return undefined
+  // the transaction that begins the chain ends the load of its state
+  if (readHeads(reader) === undefined) return undefined
   const { block: base, grade: trust } = readBaseTrust(reader)
   return base.hash === block.hash ? { accounts, slots, trust } : undefined
 }
 
 /** Returns a function that adds up the bytes of chunks of a state and of older blocks. */
 function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): (size: number, leaves?: number) => void {
-  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isHistory(chunk) ? chunk.size : 0), 0)
+  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isHistory(chunk) || isValues(chunk) ? chunk.size : 0), 0)
   let [bytes, last] = [0, 0]
   return (size, leaves = last): void => {
     bytes += size
@@ -145,8 +166,9 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const lowest = blocks[0]?.header ?? header
   const above = { number: lowest.number, hash: hashHeader(lowest), parentHash: lowest.parentHash }
   if (source.entries.length > 0) await verifyOlder(source, above, progress)
+  const oldestState = await verifyOlderValues({ reader, manifest }, progress)
   const { accounts, slots } = builder.counts
-  return { ...idOf(known), accounts, slots, trust: trust.grade }
+  return { ...idOf(known), accounts, slots, oldestState, trust: trust.grade }
 }
 
 /** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
@@ -197,8 +219,9 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
 }
 
 function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
-  const history = chunks.reduce((sum, chunk) => sum + (isHistory(chunk) ? chunk.rawSize : 0), 0)
-  const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + history, freeBytes(datadir)]
+  const rawBytes = (isOf: typeof isHistory): number => chunks.reduce((sum, chunk) => sum + (isOf(chunk) ? chunk.rawSize : 0), 0)
+  const older = rawBytes(isHistory) + rawBytes(isValues) * valuesFactor
+  const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + older, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }
 

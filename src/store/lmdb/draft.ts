@@ -162,7 +162,7 @@ export class Draft implements KvWriter {
 }
 
 /** Merges stored and drafted rows in key order; a drafted row replaces the stored row with its key. @param sign −1: descending */
-function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
+export function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
   const over = drafted[Symbol.iterator]()
   let next = over.next()
   for (const row of stored) {
