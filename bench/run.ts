@@ -62,6 +62,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   stateRoot: () => import('./state/roots.ts'),
   snapshot: () => import('./snapshot/snapshot.ts'),
   snapshotBeside: () => import('./snapshot/beside.ts'),
+  snapshotOlder: () => import('./snapshot/older.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

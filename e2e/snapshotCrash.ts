@@ -1,13 +1,18 @@
-// npm run crash:snapshot -- --kills N --seed S [--slots N] [--kinds create,restore,load]: kills (SIGKILL) `basalt snapshot create` and `restore`, and the loading of
-// a generated database of the other client in many transactions (`load`; crash:import kills whole imports), at random instants, N times each, and lets them
-// continue until they are whole. A killed snapshot has the chunks of an undisturbed one; a killed load has the rows of an undisturbed one.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+// npm run crash:snapshot -- --kills N --seed S [--slots N] [--kinds create,restore,archive,proofs,load]: kills (SIGKILL) `basalt snapshot create` and `restore`,
+// restores of flavours archive and proofs, and the loading of a generated database of the other client in many transactions (`load`; crash:import kills whole
+// imports), at random instants, N times each, and lets them continue until they are whole. A killed snapshot has the chunks of an undisturbed one; a killed load
+// has the rows of an undisturbed one, those of history and recorded proofs included.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toRollupJson } from '#chainspec/rollupConfig'
+import { manifestName, parseManifest } from '#snapshot/format/manifest'
+import { growInto } from '#test/harness/chain/grownDatadir'
+import { recordProofs } from '#test/harness/snapshot/olderValues'
 import { rethDatabase } from '../bench/snapshot/rethState.ts'
 import { makeStateWorld, type StateWorld } from '../bench/state/world.ts'
-import { chainFlags, digestOf, isInLoad, rethArgs, run, snapshotArgs, wholeMs } from './crash/snapshotRuns.ts'
+import { chainFlags, digestOf, digestWithHistory, isInLoad, rethArgs, run, snapshotArgs, wholeMs } from './crash/snapshotRuns.ts'
 import { must } from './crash/tally.ts'
 import { randomOf } from './random.ts'
 
@@ -16,7 +21,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     slots: { type: 'string', default: '600000' },
-    kinds: { type: 'string', default: 'create,restore,load' },
+    kinds: { type: 'string', default: 'create,restore,archive,proofs,load' },
   },
 })
 const wanted = Number(values.kills)
@@ -25,6 +30,9 @@ const random = randomOf(Number(values.seed))
 const kinds = values.kinds.split(',')
 const folder = mkdtempSync(join(tmpdir(), 'basalt-snapshot-crash-'))
 
+/** Blocks of a chain whose values are restored. */
+const olderBlocks = 400
+const stateDigest = (datadir: string): Promise<string> => digestOf(join(datadir, 'chain'))
 const chunksIn = (dir: string): string =>
   readdirSync(dir)
     .filter((name) => name.endsWith('.zst'))
@@ -51,7 +59,15 @@ async function killCreate(world: StateWorld, reference: string, totalMs: number)
 }
 
 /** Kills a load into a data directory, which has the rows of `expected` when it is whole. */
-async function killLoad(name: string, argsOf: (datadir: string) => readonly string[], expected: string, totalMs: number): Promise<void> {
+async function killLoad(
+  name: string,
+  argsOf: (datadir: string) => readonly string[],
+  {
+    expected,
+    totalMs,
+    digest,
+  }: { readonly expected: string; readonly totalMs: number; readonly digest: (datadir: string) => Promise<string> },
+): Promise<void> {
   let [kills, inLoad, whole] = [0, 0, 0]
   while (kills < wanted) {
     const datadir = join(folder, `${name}-${whole}`)
@@ -63,7 +79,7 @@ async function killLoad(name: string, argsOf: (datadir: string) => readonly stri
       kills++
       if (await isInLoad(datadir)) inLoad++
     }
-    must((await digestOf(join(datadir, 'chain'))) === expected, `${name}: the rows differ from those of a run that was not killed`)
+    must((await digest(datadir)) === expected, `${name}: the rows differ from those of a run that was not killed`)
     rmSync(datadir, { recursive: true })
     whole++
   }
@@ -71,12 +87,28 @@ async function killLoad(name: string, argsOf: (datadir: string) => readonly stri
 }
 
 /** Kills a load whose rows are judged by those of a run that is not killed. */
-async function killAgainstWhole(name: string, argsOf: (datadir: string) => readonly string[]): Promise<void> {
+async function killAgainstWhole(name: string, argsOf: (datadir: string) => readonly string[], digest = stateDigest): Promise<void> {
   const datadir = join(folder, `${name}-reference`)
   const totalMs = await wholeMs(argsOf(datadir))
-  const expected = await digestOf(join(datadir, 'chain'))
+  const expected = await digest(datadir)
   rmSync(datadir, { recursive: true })
-  await killLoad(name, argsOf, expected, totalMs)
+  await killLoad(name, argsOf, { expected, totalMs, digest })
+}
+
+/** Kills restores of a snapshot with values of older blocks, of a chain of random blocks. */
+async function killOlder(flavour: 'archive' | 'proofs'): Promise<void> {
+  const source = join(folder, `${flavour}-source`)
+  const { config, genesisNote } = await growInto(source, olderBlocks + 5, olderBlocks)
+  await recordProofs(source)
+  const chain = { rollupFile: join(source, 'rollup.json'), genesisFile: join(source, 'genesis.json') }
+  writeFileSync(chain.rollupFile, JSON.stringify(toRollupJson(config)))
+  writeFileSync(chain.genesisFile, JSON.stringify(genesisNote))
+  const out = join(folder, flavour)
+  await wholeMs(snapshotArgs('create', ...chainFlags(chain), '--datadir', source, '--out', out, '--flavour', flavour))
+  const { block } = parseManifest(readFileSync(join(out, manifestName)), out).manifest
+  const argsOf = (datadir: string): readonly string[] =>
+    snapshotArgs('restore', out, ...chainFlags(chain), '--datadir', datadir, '--start.block-hash', block.hash)
+  await killAgainstWhole(flavour, argsOf, digestWithHistory)
 }
 
 try {
@@ -92,9 +124,10 @@ try {
       const scratch = join(folder, 'scratch')
       const restoreMs = await wholeMs(argsOf(scratch))
       rmSync(scratch, { recursive: true })
-      await killLoad('restore', argsOf, await digestOf(join(world.dir, 'chain')), restoreMs)
+      await killLoad('restore', argsOf, { expected: await stateDigest(world.dir), totalMs: restoreMs, digest: stateDigest })
     }
   }
+  for (const flavour of ['archive', 'proofs'] as const) if (kinds.includes(flavour)) await killOlder(flavour)
   if (kinds.includes('load')) {
     const database = join(folder, 'mdbx.dat')
     writeFileSync(database, rethDatabase({ accounts: Math.ceil(slots / 5), slots, seed: 1 }, 4_096))

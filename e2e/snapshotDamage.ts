@@ -1,4 +1,4 @@
-// npm run damage:snapshot -- [--count 2000] [--seed 1] [--kinds snapshot,ranges,reth] [--progress 50]: damages snapshots, range proofs and snapshots of the
+// npm run damage:snapshot -- [--count 2000] [--seed 1] [--kinds snapshot,archive,ranges,reth] [--progress 50]: damages snapshots (minimal, and archives), range proofs and snapshots of the
 // other client at random (bits, cuts, swaps, older files, bombs, paths outside, lies of a signer or publisher). Each damage is refused with a fault of
 // `refusals`, or changes nothing; no row that differs from the executed state is left in a store that a node would open; then a restore or an import of the
 // sound files gives the rows of the executed state.
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
-    kinds: { type: 'string', default: 'snapshot,ranges,reth' },
+    kinds: { type: 'string', default: 'snapshot,archive,ranges,reth' },
   },
 })
 const count = Number(values.count)
@@ -40,9 +40,13 @@ async function each(kind: string, share: number, judge: (seed: number) => Promis
   console.log(`\r${kind}: ${total} ${JSON.stringify(outcomes)}`)
 }
 
-if (kinds.includes('snapshot')) {
-  using snapshots = await DamagedSnapshots.make()
-  await each('snapshot', 0.45, (seed) => snapshots.judge(seed))
+for (const [kind, flavour, share] of [
+  ['snapshot', 'minimal', 0.45],
+  ['archive', 'archive', 0.2],
+] as const) {
+  if (!kinds.includes(kind)) continue
+  using snapshots = await DamagedSnapshots.make(flavour)
+  await each(kind, share, (seed) => snapshots.judge(seed))
 }
 const tries = rangeTries(2_000)
 await each('ranges', 0.15, (seed) => {

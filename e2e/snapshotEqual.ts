@@ -1,8 +1,9 @@
-// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim] [--ways restored,anchored] [--workEvery 8]: compares nodes that did not
-// execute the blocks up to `base` with one that did, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl on).
-// `restored` begins with a snapshot; `anchored` (from Ecotone on) with the root of the state, and is filled by a step every few blocks. Every 500 blocks all are
-// closed: all rows of the state (accounts, slots, codes, trie nodes) are equal, or while the state is partial each stored one, then all start again. Every
-// 25 blocks accounts, codes, slots and proofs of the newest states are equal, byte for byte.
+// npm run equal:snapshot -- [--blocks 5000] [--base 200] [--seed 1] [--forks delta,denim] [--ways restored,archive,proofs,anchored] [--workEvery 8]: compares nodes
+// that did not execute the blocks up to `base` with one that did, over later blocks with reorgs, destroyed accounts that are made again, and B20 calls (from Beryl
+// on). `restored` begins with a minimal snapshot; `archive` and `proofs` with those flavours, whose history and proofs are compared back to genesis; `anchored`
+// (from Ecotone on) with the root of the state, and is filled by a step every few blocks. Every 500 blocks all are closed: all rows of the state (accounts, slots,
+// codes, trie nodes) are equal, or while the state is partial each stored one, then all start again. Every 25 blocks accounts, codes, slots and proofs of the
+// newest states are equal, byte for byte.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +27,7 @@ const { values } = parseArgs({
     base: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     forks: { type: 'string', default: 'delta,denim' },
-    ways: { type: 'string', default: 'restored,anchored' },
+    ways: { type: 'string', default: 'restored,archive,proofs,anchored' },
     workEvery: { type: 'string', default: '8' },
   },
 })
@@ -96,9 +97,11 @@ async function growTo(until: number, { growth, executed, followers, stable }: Se
 function waysOf(options: Omit<WayOptions, 'datadir'>, folder: string): readonly Way[] {
   const { schedule, genesis } = options.config
   const canFetch = isActive(schedule, 'ecotone', genesis.l2TimeSec + 1)
-  return [Restored, Anchored]
-    .map((Kind) => new Kind({ ...options, datadir: join(folder, Kind.name) }))
-    .filter(({ name }) => values.ways.split(',').includes(name) && (canFetch || name !== 'anchored'))
+  const at = (name: string): WayOptions => ({ ...options, datadir: join(folder, name) })
+  const flavours = (['archive', 'proofs'] as const).map((flavour) => new Restored(at(flavour), flavour))
+  return [new Restored(at('restored')), ...flavours, new Anchored(at('anchored'))].filter(
+    ({ name }) => values.ways.split(',').includes(name) && (canFetch || name !== 'anchored'),
+  )
 }
 
 async function compare(fork: string, folder: string): Promise<void> {

@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readHead } from '#blockchain/chainStore'
+import { openProofs } from '#proofs/openProofs'
 import { readLoadMark } from '#state/loadMark'
 import { openChainKv } from '#store/chainTables'
-import { tables } from '#store/tables'
+import type { Kv } from '#store/ports'
+import { proofsTables, type TableSpec, tables } from '#store/tables'
 import type { StateWorld } from '../../bench/state/world.ts'
 import { must } from './tally.ts'
 
@@ -19,7 +22,12 @@ export type Running = { readonly ended: Promise<Ended>; kill(): void }
 /** Arguments of `basalt snapshot …`, or of the child that imports a snapshot of the other client. */
 export const snapshotArgs = (...args: readonly string[]): readonly string[] => [main, 'snapshot', ...args]
 export const rethArgs = (datadir: string, source: string): readonly string[] => [rethImport, datadir, source]
-export const chainFlags = ({ rollupFile, genesisFile }: StateWorld): string[] => ['--rollup.config', rollupFile, '--genesis', genesisFile]
+export const chainFlags = ({ rollupFile, genesisFile }: Pick<StateWorld, 'rollupFile' | 'genesisFile'>): string[] => [
+  '--rollup.config',
+  rollupFile,
+  '--genesis',
+  genesisFile,
+]
 
 export function start(args: readonly string[]): Running {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -50,19 +58,35 @@ export async function wholeMs(args: readonly string[]): Promise<number> {
   return performance.now() - startMs
 }
 
-/** Digest of the rows of a state. */
-export async function digestOf(chainDir: string): Promise<string> {
-  await using kv = openChainKv(chainDir)
+function digestIn(kv: Kv, of: readonly TableSpec[]): string {
   using reader = kv.snapshot()
   const hash = createHash('sha256')
-  for (const { id } of stateTables) for (const { key, value } of reader.range(id, {})) hash.update(key).update(value)
+  for (const { id } of of) for (const { key, value } of reader.range(id, {})) hash.update(key).update(value)
   return hash.digest('hex')
 }
 
-/** Returns whether a store has an interrupted load with rows. */
+/** Digest of the rows of a state. */
+export async function digestOf(chainDir: string): Promise<string> {
+  await using kv = openChainKv(chainDir)
+  return digestIn(kv, stateTables)
+}
+
+/** Digest of the rows of a state and of its history, and of the recorded proofs, if there are any. */
+export async function digestWithHistory(datadir: string): Promise<string> {
+  await using kv = openChainKv(join(datadir, 'chain'))
+  const hash = createHash('sha256').update(digestIn(kv, [...stateTables, tables.changes, tables.historyIndex, tables.meta]))
+  if (existsSync(join(datadir, 'proofs'))) {
+    await using proofs = openProofs(join(datadir, 'proofs'))
+    hash.update(digestIn(proofs, Object.values(proofsTables)))
+  }
+  return hash.digest('hex')
+}
+
+/** Returns whether a store has an interrupted load with rows, of the state or of older values. */
 export async function isInLoad(datadir: string): Promise<boolean> {
   if (!existsSync(join(datadir, 'chain', 'data.mdb'))) return false
   await using kv = openChainKv(join(datadir, 'chain'))
   using reader = kv.snapshot()
-  return (readLoadMark(reader)?.progress.length ?? 0) > 0
+  const mark = readLoadMark(reader)
+  return mark !== undefined && (mark.progress.length > 0 || readHead(reader) !== undefined)
 }

@@ -1,5 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
+import { readHead } from '#blockchain/chainStore'
 import { CompletedEngine, StateCompletion, storedBelow } from '#blockchain/completedEngine'
 import type { Execution } from '#blockchain/execution'
 import type { RollupConfig } from '#chainspec/rollupConfig'
@@ -7,11 +8,20 @@ import { headerOfPayload } from '#engine/payloadHeader'
 import type { Heads, InsertResult } from '#engine/port'
 import { systemClock } from '#lib/clock'
 import { FillWalk } from '#node/fill/fillWalk'
+import { openProofs } from '#proofs/openProofs'
+import { Recorder } from '#proofs/recorder'
+import { readRegions } from '#proofs/regions'
+import { checkRecorded } from '#proofs/verifyProofs'
+import { writeWanted } from '#proofs/wanted'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
+import type { Flavour } from '#snapshot/format/manifest'
 import { restoreSnapshot } from '#snapshot/restore/restoreSnapshot'
+import { oldestState } from '#state/chainState'
 import { readFill } from '#state/fillProgress'
 import { isPartialState } from '#state/partialState'
 import { openChainKv } from '#store/chainTables'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
 import { readNow } from '#test/harness/chain/olderSchemas'
 import { beginPartial } from '#test/harness/snapshot/anchoredChain'
 import { requireOnlyExecuted } from '#test/harness/snapshot/stateRowSets'
@@ -63,19 +73,23 @@ async function requireEqual(name: string, datadir: string, executedDir: string):
 
 /** A node that is restored from a snapshot. */
 export class Restored implements Way {
-  readonly name = 'restored'
+  readonly name: string
+  readonly #flavour: Flavour
   readonly #options: WayOptions
 
-  constructor(options: WayOptions) {
+  constructor(options: WayOptions, flavour: Flavour = 'minimal') {
+    this.name = flavour === 'minimal' ? 'restored' : flavour
+    this.#flavour = flavour
     this.#options = options
   }
 
-  async begin(_executed: OpenChain, _chain: readonly Payload[], block: BlockId): Promise<void> {
+  async begin({ kv }: OpenChain, _chain: readonly Payload[], block: BlockId): Promise<void> {
     const { datadir, executedDir, config } = this.#options
     const { signal } = new AbortController()
     const [out, key] = [`${datadir}-snapshot`, generateKeyPairSync('ed25519').privateKey]
     const sizes = { leavesOfChunk: 200, inlineSlots: 30 }
-    const options = { chainDir: join(executedDir, 'chain'), out, config, flavour: 'minimal' as const, key, sizes }
+    if (this.#flavour === 'proofs') await recordAll(executedDir, kv)
+    const options = { chainDir: join(executedDir, 'chain'), out, config, flavour: this.#flavour, key, sizes, historyBlocks: 32 }
     const made = await createSnapshot({ signal, onProgress: () => {} }, options)
     must(made?.manifest.block.hash === block.hash, 'the snapshot has another block')
     const deps = { clock: systemClock, fetch, signal, onProgress: () => {} }
@@ -84,20 +98,66 @@ export class Restored implements Way {
 
   async open(): Promise<Follower> {
     const { datadir, genesis } = this.#options
-    const chain = await openChain(datadir, genesis)
-    const { execution } = chain
+    await using parts = new AsyncDisposableStack()
+    const { execution, kv } = parts.use(await openChain(datadir, genesis))
+    const recorder = this.#flavour === 'proofs' ? recorderOf(parts.use(openProofs(join(datadir, 'proofs'))), kv) : undefined
+    const kept = parts.move()
     return {
       insert: async (payload) => requireValid(await execution.insert(payload), payload, this.name),
       setHeads: (heads) => execution.setHeads(heads),
       commit: () => execution.commit(),
       read: async (_block, run) => run(execution),
-      work: async () => {},
-      [Symbol.asyncDispose]: () => chain[Symbol.asyncDispose](),
+      work: async () => void recorder?.step(20),
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
     }
   }
 
-  requireRows(executedDir: string): Promise<'whole'> {
-    return requireEqual(this.name, this.#options.datadir, executedDir)
+  async requireRows(executedDir: string): Promise<'whole'> {
+    const { datadir } = this.#options
+    if (this.#flavour === 'archive') await requireHistory(datadir, executedDir)
+    if (this.#flavour === 'proofs') await requireProofs(datadir)
+    return await requireEqual(this.name, datadir, executedDir)
+  }
+}
+
+const recorderOf = (kv: Kv, chain: Kv): Recorder => new Recorder({ kv, chain, clock: systemClock }, 'all')
+
+/** Records proofs of all blocks. */
+async function recordAll(datadir: string, chain: Kv): Promise<void> {
+  await using proofs = openProofs(join(datadir, 'proofs'))
+  proofs.write((tx) => writeWanted(tx, 0))
+  const recorder = recorderOf(proofs, chain)
+  while (recorder.step(200).isBehind);
+}
+
+/** Compares the values before each block. A row that a block wiped and wrote again may be marked as deleted or not. */
+async function requireHistory(...datadirs: readonly [string, string]): Promise<void> {
+  const [found, expected] = await Promise.all(
+    datadirs.map(async (datadir) => {
+      await using kv = openChainKv(join(datadir, 'chain'))
+      using reader = kv.snapshot()
+      const hash = createHash('sha256')
+      for (const { key, value } of reader.range(tables.changes.id, {}))
+        hash.update(key).update(Uint8Array.of(value.length)).update(value.subarray(1))
+      return `${hash.digest('hex')} from ${oldestState(reader)}`
+    }),
+  )
+  must(found === expected, `the history of the archive node is ${found}, expected ${expected}`)
+}
+
+/** Checks each recorded block against its header. */
+async function requireProofs(datadir: string): Promise<void> {
+  await using kv = openChainKv(join(datadir, 'chain'))
+  await using recorded = openProofs(join(datadir, 'proofs'))
+  const recorder = recorderOf(recorded, kv)
+  while (recorder.step(200).isBehind);
+  using chain = kv.snapshot()
+  using proofs = recorded.snapshot()
+  const head = readHead(chain)?.number ?? 0
+  must(readRegions(proofs)[0]?.first === 1, 'the recorded proofs do not begin with block 1')
+  for (let number = 1; number <= head; number += 7) {
+    const [difference] = checkRecorded({ proofs, chain, head }, number)
+    must(difference === undefined, `block ${number} of the proofs: expected ${difference?.expected}, found ${difference?.found}`)
   }
 }
 

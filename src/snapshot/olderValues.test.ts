@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readHead } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
-import { u64Bytes } from '#lib/bytes'
+import { latin1, u64Bytes } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { unzstd, zstd } from '#lib/zstd'
@@ -26,8 +26,9 @@ import { proofsTables, tables } from '#store/tables'
 import { type GrownChain, growInto } from '#test/harness/chain/grownDatadir'
 import { createManualClock } from '#test/harness/clock'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
+import { rowsOf } from '#test/harness/snapshot/loadRecorded'
 import { type Files, fetchFrom, filesIn, hastyClock } from '#test/harness/snapshot/memoryPlace'
-import { digestAt, hex, readChain, recordProofs, requireProofs, rowsOf } from '#test/harness/snapshot/olderValues'
+import { digestAt, readChain, recordProofs, requireProofs } from '#test/harness/snapshot/olderValues'
 import { Folders, smallSizes } from '#test/harness/snapshot/recordedDatadir'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -218,7 +219,7 @@ describe('snapshot/older values', () => {
     })
   const isAccount = ({ table }: RowChange): boolean => table === accountsTable
   const isSlot = ({ table }: RowChange): boolean => table === storageTable
-  const ownerOf = ({ key }: RowChange): string => hex(key.subarray(0, 32))
+  const ownerOf = ({ key }: RowChange): string => latin1(key.subarray(0, 32))
   const isCreated = (change: RowChange, all: readonly RowChange[]): boolean =>
     isSlot(change) && all.some((account) => isAccount(account) && ownerOf(account) === ownerOf(change) && account.before === undefined)
   const changeFirst = (

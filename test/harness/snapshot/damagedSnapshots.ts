@@ -5,13 +5,15 @@ import type { RecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
+import { hasValues } from '#snapshot/format/manifest'
 import { restoreSnapshot } from '#snapshot/restore/restoreSnapshot'
+import { readLoadMark } from '#state/loadMark'
 import { openChainKv } from '#store/chainTables'
 import { executeRecorded, type RecordedState } from './loadRecorded.ts'
 import { type Files, fetchFrom, filesIn, hastyClock } from './memoryPlace.ts'
 import { executeInto, Folders, smallSizes } from './recordedDatadir.ts'
 import { damageOf, refusals, type SoundSnapshot } from './snapshotDamage.ts'
-import { requireExecuted, requireOnlyExecuted } from './stateRowSets.ts'
+import { requireExecuted, requireHistory, requireOnlyExecuted, requireOnlyHistory } from './stateRowSets.ts'
 
 const name = 'op-ecotone-to-jovian'
 const base = 12
@@ -31,12 +33,12 @@ export class DamagedSnapshots implements Disposable {
     this.#executed = executed
   }
 
-  static async make(): Promise<DamagedSnapshots> {
+  static async make(flavour: 'minimal' | 'archive' = 'minimal'): Promise<DamagedSnapshots> {
     const folders = new Folders()
     const create = async (finalized: number) => {
       const [datadir, out] = [folders.make(), folders.make()]
       const { config } = await executeInto(datadir, name, finalized + 2, finalized)
-      const options = { chainDir: join(datadir, 'chain'), out, config, flavour: 'minimal' as const, key: folders.key, sizes: smallSizes }
+      const options = { chainDir: join(datadir, 'chain'), out, config, flavour, key: folders.key, sizes: smallSizes, historyBlocks: 2 }
       const created = await createSnapshot({ signal, onProgress: () => {} }, options)
       if (created === undefined) throw new Error('no snapshot')
       return { manifest: created.manifest, files: filesIn(out) }
@@ -53,7 +55,7 @@ export class DamagedSnapshots implements Disposable {
     const outcome: unknown = await this.#restore(datadir, damage.files).catch((error: unknown) => error)
     if (isFault(outcome)) {
       if (!refusals.includes(outcome.code)) throw outcome
-      await this.#requireNoChain(datadir)
+      await this.#requireUnopened(datadir)
       // a signer who lies is left for another snapshot, as the fault says
       if (damage.place === 'signer') rmSync(datadir, { recursive: true })
       await this.#restore(datadir, this.#sound.files)
@@ -62,6 +64,7 @@ export class DamagedSnapshots implements Disposable {
     using found = kv.snapshot()
     using expected = this.#executed.kv.snapshot()
     requireExecuted(found, expected)
+    if (hasValues(this.#sound.manifest)) requireHistory(found, expected)
     await kv[Symbol.asyncDispose]()
     rmSync(datadir, { recursive: true })
     return isFault(outcome) ? outcome.code : 'harmless'
@@ -74,13 +77,14 @@ export class DamagedSnapshots implements Disposable {
     return restoreSnapshot(deps, { from: 'http://mirror.example/snapshot', config, given, datadir, command: 'again' })
   }
 
-  /** A refused restore has begun no chain, and its rows are those of the state. */
-  async #requireNoChain(datadir: string): Promise<void> {
+  /** After a refused restore no node opens the chain, and its rows are those of the executed one. */
+  async #requireUnopened(datadir: string): Promise<void> {
     await using kv = openChainKv(join(datadir, 'chain'))
     using reader = kv.snapshot()
     using expected = this.#executed.kv.snapshot()
-    if (readHeads(reader) !== undefined) throw new Error('a chain begins with a damaged snapshot')
+    if (readHeads(reader) !== undefined && readLoadMark(reader) === undefined) throw new Error('a chain begins with a damaged snapshot')
     requireOnlyExecuted(reader, expected)
+    requireOnlyHistory(reader, expected)
   }
 
   [Symbol.dispose](): void {

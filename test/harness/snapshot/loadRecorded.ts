@@ -64,10 +64,10 @@ export const stateTables: readonly number[] = [tables.accounts, tables.storage, 
   ({ id }) => id,
 )
 
-/** Returns all rows of a table as text. */
-export function rowsOf(reader: KvReader, table: number): string[] {
+/** Returns the rows of a table as text. @param to the key after them; absent: all rows */
+export function rowsOf(reader: KvReader, table: number, to?: Uint8Array): string[] {
   return Array.from(
-    reader.range(table, {}),
+    reader.range(table, to ? { to } : {}),
     ({ key, value }) => `${Buffer.from(key).toString('hex')} ${Buffer.from(value).toString('hex')}`,
   )
 }

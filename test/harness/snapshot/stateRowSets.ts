@@ -1,3 +1,4 @@
+import { oldestState } from '#state/chainState'
 import type { KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { rowsOf, stateTables } from './loadRecorded.ts'
@@ -19,4 +20,21 @@ export function requireExecuted(found: KvReader, expected: KvReader): void {
     const missing = rowsOf(expected, table).find((row) => !rows.has(row))
     if (missing) throw new Error(`table ${table} lacks a row: ${missing}`)
   }
+}
+
+/** Values before blocks. The execution also marks rows as deleted that a block wiped and wrote again. */
+const historyOf = (reader: KvReader): Set<string> => new Set(rowsOf(reader, tables.changes.id).map((row) => row.replace(/ 03/, ' 02')))
+
+/** Throws unless each value before a block is one of the executed chain. */
+export function requireOnlyHistory(found: KvReader, expected: KvReader): void {
+  const wanted = historyOf(expected)
+  const other = [...historyOf(found)].find((row) => !wanted.has(row))
+  if (other) throw new Error(`a value before a block is not that of the chain: ${other}`)
+}
+
+/** Throws unless a store has the values before each block of the executed chain, and their states can be read. */
+export function requireHistory(found: KvReader, expected: KvReader): void {
+  requireOnlyHistory(found, expected)
+  const missing = historyOf(expected).size - historyOf(found).size
+  if (missing > 0 || oldestState(found) !== oldestState(expected)) throw new Error(`${missing} values before blocks are missing`)
 }
