@@ -13,6 +13,7 @@ import type { OlderChanges } from './valueWalk.ts'
 /** Writes changes as the history of the chain's values, without their index. @param base block with which the chain begins */
 export function chainHistory(kv: Kv, base: BlockId): OlderChanges {
   return {
+    wants: 'values',
     oldest(): number {
       using reader = kv.snapshot()
       return Math.min(base.number, firstChanges(reader) - 1)
@@ -49,6 +50,7 @@ export function recordedProofs(
   }
   const oldestIn = (reader: KvReader): number => (readRegions(reader)[0]?.first ?? base.number + 1) - 1
   return {
+    wants: 'values and nodes',
     oldest(): number {
       using reader = kv.snapshot()
       return oldestIn(reader)

@@ -13,7 +13,7 @@ import { Tries } from '#trie/tries'
 import { emptyCodeHash, type Hash } from '#types/ids'
 import { FormatError } from '../format/byteReader.ts'
 
-/** What a block changed, verified: values before it, and its trie nodes before it as a row of `state/nodeHistory.ts`. */
+/** What a block changed, verified: values before it, and, if they are wanted, its trie nodes before it as a row of `state/nodeHistory.ts`. */
 export type UndoneBlock = { readonly number: number; readonly values: readonly RowChange[]; readonly nodes: Uint8Array | undefined }
 
 /** Bytes of trie nodes that consecutive blocks share. */
@@ -27,7 +27,12 @@ const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =
 /** Undoes blocks with values of another node, newest first, in the rows of a state. */
 export class BlockUndoer {
   readonly #tries = new Tries(cacheBytes)
+  readonly #withNodes: boolean
   readonly #codes = new Lru<string, true>(knownCodes)
+
+  constructor(parts: 'values' | 'values and nodes') {
+    this.#withNodes = parts === 'values and nodes'
+  }
 
   /**
    * Undoes the last block of the rows. Its values must be those of all accounts and slots that it changed, and lead to the state root of its parent.
@@ -36,13 +41,13 @@ export class BlockUndoer {
    */
   undo(tx: KvWriter, number: number, row: Uint8Array, parentRoot: Hash): UndoneBlock {
     const values = parseValues(number, row)
-    const check = new UndoCheck(number, values)
+    const check = new UndoCheck(number, values, this.#withNodes ? new NodeChanges(number) : undefined)
     const root = this.#restore(tx, number, values, check.onRow)
     if (root !== parentRoot)
       throw new FormatError(`its values before block ${number} lead to the state root ${root}, expected ${parentRoot}`)
     check.end(tx)
     for (const { table, before } of values) if (table === accountsTable && before) this.#requireCode(tx, decodeAccountRow(before).codeHash)
-    return { number, values: check.values(), nodes: check.nodes.encode() }
+    return { number, values: check.values(), nodes: check.nodes?.encode() }
   }
 
   #restore(tx: KvWriter, number: number, values: readonly RowChange[], onRow: RowListener): Hash {
@@ -81,24 +86,24 @@ export function parseValues(number: number, row: Uint8Array): readonly RowChange
 
 /** Compares the rows that undoing a block writes with its values. */
 class UndoCheck {
-  readonly nodes: NodeChanges
+  readonly nodes: NodeChanges | undefined
   readonly #number: number
   readonly #values: readonly RowChange[]
   readonly #byName: ReadonlyMap<string, RowChange>
   readonly #written = new Set<RowChange>()
   readonly #deleted = new Set<RowChange>()
 
-  constructor(number: number, values: readonly RowChange[]) {
+  constructor(number: number, values: readonly RowChange[], nodes: NodeChanges | undefined) {
     this.#number = number
     this.#values = values
     this.#byName = new Map(values.map((change) => [nameOf(change.table, change.key), change]))
-    this.nodes = new NodeChanges(number)
+    this.nodes = nodes
   }
 
   /** @param after the block @param before the block */
   readonly onRow: RowListener = (table, key, after, before) => {
     if (table !== accountsTable && table !== storageTable) {
-      this.nodes.add(table, key, before, after)
+      this.nodes?.add(table, key, before, after)
       return
     }
     const change = this.#byName.get(nameOf(table, key))

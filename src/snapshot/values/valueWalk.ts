@@ -10,6 +10,7 @@ import { BlockUndoer, type UndoneBlock } from './undoBlock.ts'
 
 /** Receiver of the changes of older blocks. */
 export interface OlderChanges {
+  readonly wants: 'values' | 'values and nodes'
   /** Oldest block whose state can be read with the changes that are written. */
   oldest(): number
   /** Writes blocks, newest first, in one transaction. Those that are written already are left, or written again. */
@@ -34,11 +35,12 @@ export type WalkDeps = {
 export class ValueWalk implements AsyncDisposable {
   readonly #deps: WalkDeps
   readonly #kv: Kv
-  readonly #undoer = new BlockUndoer()
+  readonly #undoer: BlockUndoer
   #number: number
 
   private constructor(deps: WalkDeps, kv: Kv) {
     this.#deps = deps
+    this.#undoer = new BlockUndoer(deps.into.wants)
     this.#kv = kv
     this.#number = numberOf(kv)
   }
