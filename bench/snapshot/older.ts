@@ -84,6 +84,7 @@ async function measure(folder: string, { blocks = 600, rounds = 1 }: Options): P
       row(`values of flavour ${flavour}`, 'blocks/s', older(flavour)),
       row(`values of flavour ${flavour}, for each second of processor time`, 'blocks', older(`${flavour}, cpu`)),
     ]),
+    row('maximum memory of the process, pages of the databases included', 'MB, less is better', [process.resourceUsage().maxRSS / 1e3]),
     row('size of the values of a block in a snapshot', 'bytes, less is better', sizes['archive'] ?? []),
   ]
 }

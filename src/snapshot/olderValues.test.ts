@@ -24,6 +24,7 @@ import { accountsTable, storageTable } from '#state/rows'
 import { openChainKv } from '#store/chainTables'
 import { proofsTables, tables } from '#store/tables'
 import { type GrownChain, growInto } from '#test/harness/chain/grownDatadir'
+import { places } from '#test/harness/chain/randomDeposits'
 import { createManualClock } from '#test/harness/clock'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { rowsOf } from '#test/harness/snapshot/loadRecorded'
@@ -123,6 +124,20 @@ describe('snapshot/archive', () => {
       readChain(dir, (reader) => numbers.map((number) => digestAt(reader, number)))
     const all = Array.from({ length: base / 6 + 1 }, (_, i) => 6 * i)
     expect(await answers(datadir, all)).toEqual(await answers(source, all))
+    // the same by address, as requests read a state
+    const reads = (dir: string) =>
+      execute(dir, async (execution) => {
+        using view = execution.view()
+        return all.map((number) => {
+          const state = view.state({ number, hash: view.canonicalHash(number) as Hash })
+          return places.addresses.map((address) => [
+            state?.account(address),
+            state?.code(address),
+            places.slots.map((slot) => state?.slot(address, slot)),
+          ])
+        })
+      })
+    expect(await reads(datadir)).toEqual(await reads(source))
     await goOn(datadir)
     all.push(...Array.from({ length: 5 }, (_, i) => base + 1 + i))
     expect(await answers(datadir, all)).toEqual(await answers(source, all))
