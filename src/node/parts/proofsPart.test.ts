@@ -1,12 +1,16 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { afterAll, expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { createSnapshot } from '#snapshot/create/createSnapshot'
+import { restoreSnapshot } from '#snapshot/restore/restoreSnapshot'
 import { accountOf } from '#test/harness/chain/blocks'
-import { addBlock, openProvingHalf, untilRecorded } from '#test/harness/process/provingHalf'
+import { addBlock, openProvingHalf, provingConfig, untilRecorded } from '#test/harness/process/provingHalf'
 import { verifyProof } from '#trie/proof'
 import type { ExecutionHalf } from './executionHalf.ts'
 
@@ -19,6 +23,15 @@ async function addBlocks(half: ExecutionHalf, first: number, count: number): Pro
     await addBlock(half)
     if ((nonce + 1) % 3 === 0) await untilRecorded(half, Math.max(0, nonce + 1 - 9), nonce + 1)
   }
+}
+
+/** Proves an account at a block, whose number is its nonce. */
+function proofOf(view: ReturnType<ExecutionHalf['execution']['view']>, number: number): string {
+  const hash = view.canonicalHash(number) ?? expect.fail()
+  const { stateRoot } = view.header(hash) ?? expect.fail()
+  const proved = view.state({ number, hash })?.prove(accountOf('alice'), []) ?? expect.fail()
+  expect(proved.account?.nonce).toBe(BigInt(number))
+  return verifyProof(stateRoot, keccak256(fromHex(accountOf('alice'))), proved.proof).kind
 }
 
 it('node/parts/proofsPart: proves accounts at blocks that the chain has pruned, also after a restart, and reports how far it is', async () => {
@@ -34,14 +47,7 @@ it('node/parts/proofsPart: proves accounts at blocks that the chain has pruned, 
   {
     using view = half.execution.view()
     expect(view.oldestProof).toBe(6)
-    const proofOf = (number: number): string => {
-      const hash = view.canonicalHash(number) ?? expect.fail()
-      const { stateRoot } = view.header(hash) ?? expect.fail()
-      const proved = view.state({ number, hash })?.prove(accountOf('alice'), []) ?? expect.fail()
-      expect(proved.account?.nonce).toBe(BigInt(number))
-      return verifyProof(stateRoot, keccak256(fromHex(accountOf('alice'))), proved.proof).kind
-    }
-    for (const number of [6, 7, 8, 11, 15]) expect(proofOf(number)).toBe('present')
+    for (const number of [6, 7, 8, 11, 15]) expect(proofOf(view, number)).toBe('present')
     expect(view.state({ number: 5, hash: view.canonicalHash(5) ?? expect.fail() })).toBeUndefined()
   }
   half.collect()
@@ -50,4 +56,34 @@ it('node/parts/proofsPart: proves accounts at blocks that the chain has pruned, 
   expect(text).toContain('basalt_proofs_earliest_block_number 6')
   expect(text).toContain('basalt_proofs_lag_blocks 0')
   expect(text).toContain('basalt_proofs_recording_state 1')
+}, 60_000)
+
+it('node/parts/proofsPart: a half that is restored from a snapshot of recorded proofs proves old accounts at once, and records on', async () => {
+  const [source, datadir, out] = ['source', 'restored', 'snapshot'].map((name) => join(base, name)) as [string, string, string]
+  const all = { history: 'all', windowSec: Number.MAX_SAFE_INTEGER } as const
+  {
+    await using half = await openProvingHalf(source, all)
+    await untilRecorded(half, 0, 0)
+    for (let number = 1; number <= 12; number++) {
+      await addBlock(half)
+      if (number % 3 === 0) await untilRecorded(half, 0, number)
+    }
+  }
+  const { signal } = new AbortController()
+  const [config, key] = [provingConfig(), generateKeyPairSync('ed25519').privateKey]
+  const options = { chainDir: join(source, 'chain'), out, config, flavour: 'proofs', key } as const
+  const made = (await createSnapshot({ signal, onProgress: () => {} }, options)) ?? expect.fail()
+  const deps = { clock: systemClock, fetch, signal, onProgress: () => {} }
+  await restoreSnapshot(deps, { from: out, config, given: made.manifest.block.hash, datadir, command: 'again' })
+  await using half = await openProvingHalf(datadir, all)
+  await untilRecorded(half, 0, 12)
+  const proveAll = (numbers: readonly number[]): void => {
+    using view = half.execution.view()
+    for (const number of numbers) expect(proofOf(view, number)).toBe('present')
+  }
+  proveAll([1, 2, 7, 11, 12])
+  for (let block = 0; block < 3; block++) await addBlock(half)
+  await untilRecorded(half, 0, 15)
+  proveAll([1, 2, 7, 11, 12, 13, 15])
+  expect(half.proofsProblems()).toEqual([])
 }, 60_000)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { expect } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { ProofsOptions } from '#node/nodeOptions'
@@ -26,16 +27,22 @@ export type ProvingSettings = Partial<ProofsOptions> & {
   readonly registry?: Registry
 }
 
+/** Rollup config of the chain. */
+export function provingConfig(isOtherChain = false): RollupConfig {
+  const { config } = smallChain(schedule, isOtherChain ? [testAccount(testAddress(0x99), { balance: 1n })] : [])
+  return { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
+}
+
 /** Opens an execution half on a data directory. Disposing closes it. */
 export async function openProvingHalf(datadir: string, settings: ProvingSettings = {}): Promise<ExecutionHalf> {
   const { history = { sec: 3 * hourSec }, without, isOtherChain, registry = new Registry(), ...given } = settings
-  const { genesis, config } = smallChain(schedule, isOtherChain ? [testAccount(testAddress(0x99), { balance: 1n })] : [])
+  const { genesis } = smallChain(schedule, isOtherChain ? [testAccount(testAddress(0x99), { balance: 1n })] : [])
   const proofs = { dir: join(datadir, 'proofs'), windowSec: 9 * hourSec, isRequired: true, ...given }
   const memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
   const half = await openExecutionHalf(
     { clock: systemClock, log: silentLog, registry, memory, fetch },
     {
-      config: { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } },
+      config: provingConfig(isOtherChain),
       genesis: () => genesis,
       ...{ datadir, minFreeBytes: 0, listen: {} },
       retention: { history, ...(without && { proofs: { sec: 6 * hourSec } }) },
