@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readHead } from '#blockchain/chainStore'
@@ -320,6 +320,7 @@ describe('snapshot/older values', () => {
     }
     await restoreTo(3)
     cpSync(walk, kept, { recursive: true })
+    const saved = readFileSync(join(datadir, 'snapshot-manifest.json'))
     await restoreTo(6)
     // a kill after the changes of a step were written, and before its rows were
     rmSync(walk, { recursive: true })
@@ -337,6 +338,11 @@ describe('snapshot/older values', () => {
     await restoreFrom(datadir, files, (file) => void asked.push(file))
     expect(asked.filter((file) => !names.includes(file))).toEqual([])
     expect([needsRestore(datadir), existsSync(walk)]).toEqual([false, false])
+    // a kill after the last transaction
+    writeFileSync(join(datadir, 'snapshot-manifest.json'), saved)
+    asked.length = 0
+    await expect(restoreFrom(datadir, files, (file) => void asked.push(file))).resolves.toMatchObject({ block: base, oldestState: 0 })
+    expect([asked, needsRestore(datadir)]).toEqual([[], false])
     const undisturbed = folders.make()
     await restoreFrom(undisturbed, files)
     for (const { id, name } of [tables.changes, tables.historyIndex, tables.meta]) {

@@ -1,10 +1,11 @@
-import { rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readHeads } from '#blockchain/chainStore'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { openProofs } from '#proofs/openProofs'
 import { dropLoadMark, loadMarkRow, readLoadMark } from '#state/loadMark'
+import { firstChanges } from '#state/pruneHistory'
 import { endRestoredHistory, indexRestored } from '#state/restoredHistory'
 import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
@@ -43,16 +44,37 @@ const indexedAtOnce = 64
 
 /**
  * Marks a chain that begins with the block of a snapshot: no node opens it before the values of older blocks are loaded, because its writer would prune them.
- * @throws Fault LOAD_INTO_CHAIN (fatal) when a node has gone on from that block
+ * @returns whether they are not loaded yet
+ * @throws Fault LOAD_INTO_CHAIN (fatal) when a node has gone on from that block without them
  */
-export async function markOlderValues({ manifest, id }: ValuesSource, { chainDir, command }: ValuesTarget): Promise<void> {
+export async function markOlderValues(
+  { manifest: { block, flavour }, id }: ValuesSource,
+  { chainDir, proofsDir, command }: ValuesTarget,
+): Promise<boolean> {
   await using kv = openChainKv(chainDir)
-  kv.write((tx) => {
-    if (readLoadMark(tx) !== undefined) return
-    if (readHeads(tx)?.unsafe.hash !== manifest.block.hash) throw snapshotFault('LOAD_INTO_CHAIN', { dir: chainDir })
+  return kv.write((tx) => {
+    if (readLoadMark(tx) !== undefined) return true
+    // nothing of them is written before the mark, and the mark stays until all of them are
+    if (flavour === 'archive' ? firstChanges(tx) <= block.number : hasProofs(proofsDir)) return false
+    if (readHeads(tx)?.unsafe.hash !== block.hash) throw snapshotFault('LOAD_INTO_CHAIN', { dir: chainDir })
     putMark(tx, { source: id, command, progress: new Uint8Array(0) })
+    return true
   })
 }
+
+const hasProofs = (dir: string): boolean => existsSync(join(dir, 'data.mdb'))
+
+/** Checks that a place for recorded proofs is empty. @throws Fault LOAD_INTO_PROOFS (fatal) */
+export function requireNoProofs({ flavour }: Manifest, dir: string): void {
+  if (flavour === 'proofs' && hasProofs(dir)) throw snapshotFault('LOAD_INTO_PROOFS', { dir })
+}
+
+/** Directory of the rows of the oldest state while values are loaded. */
+export const walkDirIn = (datadir: string): string => join(datadir, 'restore-values')
+
+/** Returns the oldest block whose state the values of a snapshot lead to. */
+export const oldestStateOf = ({ block, chunks }: Manifest): number =>
+  chunks.reduce((oldest, { kind, first = 0 }) => (kind === 'values' ? Math.min(oldest, first - 1) : oldest), block.number)
 
 function putMark(tx: Parameters<Parameters<Kv['write']>[0]>[0], mark: Parameters<typeof loadMarkRow>[0]): void {
   const { table, key, value } = loadMarkRow(mark)
@@ -63,13 +85,12 @@ function putMark(tx: Parameters<Parameters<Kv['write']>[0]>[0], mark: Parameters
  * Loads the values of older blocks into a chain that begins with the block of the snapshot and is marked: as history of its values (flavour archive), or as
  * recorded proofs (proofs). Each block is verified by the state root of its parent. Continues an interrupted load. Effects, in order: 1 blocks, newest first,
  * 2 their index (archive), 3 the mark is removed, in one transaction with those of the history.
- * @returns the oldest block whose state can be read
  * @throws Fault CHUNK_DAMAGED, LOAD_INTO_PROOFS, those of the reader and of the store
  */
-export async function restoreOlderValues(source: ValuesSource, target: ValuesTarget, work: Work): Promise<number> {
+export async function restoreOlderValues(source: ValuesSource, target: ValuesTarget, work: Work): Promise<void> {
   const { manifest, genesis } = source
   await using chain = openChainKv(target.chainDir)
-  const walkDir = join(target.datadir, 'restore-values')
+  const walkDir = walkDirIn(target.datadir)
   const base = manifest.block
   const oldest = await (async (): Promise<number> => {
     if (manifest.flavour === 'archive') return await walk(source, { chain, dir: walkDir, into: chainHistory(chain, base) }, work)
@@ -83,8 +104,6 @@ export async function restoreOlderValues(source: ValuesSource, target: ValuesTar
     if (manifest.flavour === 'archive') endRestoredHistory(tx, oldest)
     dropLoadMark(tx)
   })
-  rmSync(walkDir, { recursive: true, force: true })
-  return oldest
 }
 
 /** Undoes all blocks of a snapshot. @returns the oldest block whose state is known then */
@@ -134,19 +153,17 @@ function nextToIndex(chain: Kv, oldest: number): number {
 /**
  * Verifies the form of the values of a snapshot: consecutive blocks from its block down. Whether they are those of the chain is verified by a restore alone,
  * which has the states.
- * @returns the oldest block whose state they lead to
  * @throws Fault CHUNK_DAMAGED, those of the reader
  */
 export async function verifyOlderValues(
   { reader, manifest }: Pick<ValuesSource, 'reader' | 'manifest'>,
   onBytes: (size: number) => void,
-): Promise<number> {
+): Promise<void> {
   let next = manifest.block.number
   for await (const { entry, raw } of reader.contents(manifest.chunks.filter(isValues))) {
     next = reading(entry, reader.place, () => checkValues(entry, raw, next))
     onBytes(entry.size)
   }
-  return next
 }
 
 function checkValues({ first = 0 }: ChunkEntry, raw: Uint8Array, next: number): number {

@@ -18,7 +18,7 @@ import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { loadChunks, type StateSink } from './loadChunks.ts'
 import { restoreOlder, verifyOlder } from './olderBlocks.ts'
-import { markOlderValues, restoreOlderValues, verifyOlderValues } from './olderValues.ts'
+import { markOlderValues, oldestStateOf, requireNoProofs, restoreOlderValues, verifyOlderValues, walkDirIn } from './olderValues.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
 import { evidenceFor, SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
@@ -91,18 +91,20 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
     { reader, manifest, id: known.id, genesis },
     { datadir, chainDir, proofsDir, command },
   ]
-  if (hasValues(manifest)) await markOlderValues(values, into)
+  const needsValues = hasValues(manifest) && (await markOlderValues(values, into))
   const source = { reader, entries: manifest.chunks.filter(isHistory), genesis }
   if (source.entries.length > 0) await restoreOlder(source, chainDir, (size) => progress(size))
   const work = { signal: deps.signal, onBytes: (size: number): void => progress(size) }
-  const oldestState = hasValues(manifest) ? await restoreOlderValues(values, into, work) : manifest.block.number
+  if (needsValues) await restoreOlderValues(values, into, work)
+  rmSync(walkDirIn(datadir), { recursive: true, force: true })
   rmSync(saved, { force: true })
-  return { ...idOf(known), ...loaded, oldestState }
+  return { ...idOf(known), ...loaded }
 
   async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
     const blocks = await from.blocks()
     const trust = await evidenceFor((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
     if (readSaved(saved) === undefined) {
+      requireNoProofs(manifest, proofsDir)
       requireRoom(datadir, manifest)
       writeSaved(saved, known)
     }
@@ -166,9 +168,9 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const lowest = blocks[0]?.header ?? header
   const above = { number: lowest.number, hash: hashHeader(lowest), parentHash: lowest.parentHash }
   if (source.entries.length > 0) await verifyOlder(source, above, progress)
-  const oldestState = await verifyOlderValues({ reader, manifest }, progress)
+  await verifyOlderValues({ reader, manifest }, progress)
   const { accounts, slots } = builder.counts
-  return { ...idOf(known), accounts, slots, oldestState, trust: trust.grade }
+  return { ...idOf(known), accounts, slots, trust: trust.grade }
 }
 
 /** Returns the manifest of a place, verified but not trusted. @throws Fault MANIFEST_UNAVAILABLE (retry), MANIFEST_BAD (fatal) */
@@ -198,10 +200,11 @@ export function needsRestore(datadir: string): boolean {
   }
 }
 
-const idOf = ({ manifest: { block }, signer }: SignedManifest): Pick<Restored, 'block' | 'hash' | 'stateRoot' | 'signer'> => ({
-  block: block.number,
-  hash: block.hash,
-  stateRoot: block.stateRoot,
+const idOf = ({ manifest, signer }: SignedManifest): Omit<Restored, 'accounts' | 'slots' | 'trust'> => ({
+  block: manifest.block.number,
+  hash: manifest.block.hash,
+  stateRoot: manifest.block.stateRoot,
+  oldestState: oldestStateOf(manifest),
   signer,
 })
 
