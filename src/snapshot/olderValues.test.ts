@@ -371,5 +371,8 @@ describe('snapshot/older values', () => {
     await create('proofs', from, source)
     cpSync(join(source, 'proofs'), join(into, 'proofs'), { recursive: true })
     await expect(restoreSnapshot(deps, { ...options(from), datadir: into })).rejects.toMatchObject({ code: 'LOAD_INTO_PROOFS' })
+    rmSync(join(into, 'proofs'), { recursive: true })
+    await restoreSnapshot(deps, { ...options(from), datadir: into })
+    await expect(restoreSnapshot(deps, { ...options(from), datadir: into })).rejects.toMatchObject({ code: 'LOAD_INTO_CHAIN' })
   }, 300_000)
 })

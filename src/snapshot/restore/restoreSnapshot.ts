@@ -104,7 +104,8 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
     const blocks = await from.blocks()
     const trust = await evidenceFor((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
     if (readSaved(saved) === undefined) {
-      requireNoProofs(manifest, proofsDir)
+      // a chain is refused below
+      if (!hasTables(chainDir)) requireNoProofs(manifest, proofsDir)
       requireRoom(datadir, manifest)
       writeSaved(saved, known)
     }
@@ -122,9 +123,11 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
 
 type Loaded = Pick<Restored, 'accounts' | 'slots' | 'trust'>
 
+const hasTables = (chainDir: string): boolean => existsSync(join(chainDir, 'data.mdb'))
+
 /** Returns what an interrupted restore of the same snapshot has loaded, when its chain has begun. */
 async function loadedBefore(saved: string, chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
-  if (readSaved(saved) === undefined || !existsSync(join(chainDir, 'data.mdb'))) return undefined
+  if (readSaved(saved) === undefined || !hasTables(chainDir)) return undefined
   await using source = openForeignChainReader(chainDir)
   using reader = source.snapshot()
   // the transaction that begins the chain ends the load of its state
