@@ -141,7 +141,7 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 /**
  * Creates the tracing of blocks and calls. It keeps the states between the transactions of recently traced blocks, so that another trace of such a
  * block runs one transaction only.
- * @param caches `replays`: one megabyte for a block with 800 transactions; `witness`: parts of witnesses, about the same
+ * @param caches `replays`: one megabyte for a block with 800 transactions; `witness`: recent witnesses, about half of that each
  */
 export function createTracing(given: SimulationDeps, caches: CacheSource<'replays' | 'witness'>): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
