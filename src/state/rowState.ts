@@ -5,11 +5,11 @@ import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
 import type { KvReader } from '#store/ports'
 import { nibblesOf } from '#trie/nibbles'
-import { encodeNode } from '#trie/node'
+import { encodeLeaf } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { decodeAccountRow, encodeAccount } from './account.ts'
+import { accountOfRow, decodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
 import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
@@ -113,8 +113,7 @@ class RowNodes implements NodeSource {
 
 /** Encodes the leaf of a flat row at a depth in nibbles. Throws RlpError on a row that is not an account. */
 export function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, row: Uint8Array): Uint8Array {
-  const value = owner ? encodeRlp(row) : encodeAccount(decodeAccountRow(row))
-  return encodeNode({ kind: 'leaf', path: nibblesOf(key).subarray(depth), value })
+  return encodeLeaf(key, depth, owner ? encodeRlp(row) : accountOfRow(row))
 }
 
 /** Returns the root of the account trie. */
