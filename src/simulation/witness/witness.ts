@@ -11,7 +11,7 @@ import { topNode, visitNodes, type WitnessKey } from '#trie/witnessNodes'
 import { encodeHeader, type Header } from '#types/header'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { SimulationDeps } from '../simulationDeps.ts'
-import { type Pieces, SlicedRun } from '../slicedRun.ts'
+import { type Pieces, SlicedRun, type Turns } from '../slicedRun.ts'
 import { findNeeds, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
 import type { Witnessed, WitnessParts } from './witnessParts.ts'
 import type { ReadSlot } from './witnessReads.ts'
@@ -70,12 +70,15 @@ function* findWitness(deps: Deps, parent: ParentBlock, block: WitnessBlock): Pie
   return { state: [...nodes.values()], codes, keys: [...addresses, ...slots], lowestBlock }
 }
 
+/** Witnesses of a thread. They are computed one at a time: several at once would need an interpreter each, and evict each other's cached rows. */
+export type Witnesses = { readonly parts: WitnessParts; readonly turns: Turns }
+
 /**
  * Computes the execution witness of a block by running the block, in pieces.
  * @param hash hash of a known block, which caches the witness; absent: the witness is not cached
  */
-export function createWitness(deps: Deps, block: WitnessBlock, parts: WitnessParts, hash?: Hash): SlicedWork<WitnessOutcome> {
-  return new SlicedRun(deps, block.parentHash, function* (parent): Pieces<WitnessOutcome> {
+export function createWitness(deps: Deps, block: WitnessBlock, { parts, turns }: Witnesses, hash?: Hash): SlicedWork<WitnessOutcome> {
+  const begin = function* (parent: ParentBlock): Pieces<WitnessOutcome> {
     const known = hash && parts.get(hash)
     const found = known ?? (yield* findWitness(deps, parent, block))
     if (typeof found === 'string') return { kind: 'refused', reason: found }
@@ -83,5 +86,7 @@ export function createWitness(deps: Deps, block: WitnessBlock, parts: WitnessPar
     const { lowestBlock, ...rest } = found
     using view = deps.execution.view()
     return { kind: 'found', witness: { ...rest, headers: headersFrom(view, parent.header, lowestBlock) } }
-  })
+  }
+  const turn = turns.add(() => hash !== undefined && parts.has(hash))
+  return new SlicedRun(deps, block.parentHash, begin, turn)
 }

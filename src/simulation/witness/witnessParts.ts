@@ -52,6 +52,11 @@ export class WitnessParts {
     return { state: unpack(known.state), codes, keys: unpack(known.keys), lowestBlock: known.lowestBlock }
   }
 
+  /** Returns whether the witness of a block is cached; one of its codes may be missing. */
+  has(block: Hash): boolean {
+    return this.#witnesses.peek(block) !== undefined
+  }
+
   keep(block: Hash, { state, codes, keys, lowestBlock }: Witnessed): void {
     const known = { state: pack(state), keys: pack(keys), codes: codes.map((code) => this.#keepCode(code)), lowestBlock }
     const parts = [known.state, known.keys].reduce((sum, { bytes, ends }) => sum + bytes.length + endBytes * ends.length, 0)
