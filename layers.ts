@@ -152,7 +152,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   evm: {
     imports: ['nativeContracts', 'chainspec', 'types', 'lib'],
-    public: ['faults', 'ports', 'touchedListener', 'traceEvents', 'traceableEvm', 'tracing', 'warmUp', 'wasmEvm'],
+    public: ['faults', 'ports', 'traceEvents', 'traceableEvm', 'tracing', 'warmUp', 'wasmEvm'],
   },
   state: {
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],

@@ -114,6 +114,17 @@ export type Outcome =
  */
 export type InterruptCheck = (pieceGas: number) => void
 
+/** A hashed key and its preimage: an address or the number of a slot. */
+export type KeyPreimage = { readonly key: Uint8Array; readonly preimage: Uint8Array }
+
+/** Keys that a session has read, each account once, a slot once for each account. */
+export type ReadKeys = {
+  /** `isCoded`: the session has run or read the account's code. */
+  readonly accounts: readonly (KeyPreimage & { readonly isCoded: boolean })[]
+  /** Includes slots that were not read because their account has no storage; the key of such a slot may be zero. */
+  readonly slots: readonly KeyPreimage[]
+}
+
 /**
  * State while one block (or one `eth_call`) runs: the view plus all changes. Reads see all changes. Call order for a transaction:
  * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
@@ -150,6 +161,7 @@ export interface EvmSession extends Disposable {
   diff(): StateDiff
   /** Returns the accounts of `diff` and those with slots in it, unordered. */
   changed(): readonly Address[]
+  readKeys(): ReadKeys
 }
 
 export interface Evm {

@@ -66,6 +66,7 @@ function watched(session: EvmSession, listener: TraceListener): EvmSession {
     endTransaction: () => session.endTransaction(),
     diff: () => session.diff(),
     changed: () => session.changed(),
+    readKeys: () => session.readKeys(),
     [Symbol.dispose]: () => session[Symbol.dispose](),
   }
 }

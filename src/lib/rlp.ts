@@ -18,8 +18,8 @@ export function encodeRlp(item: RlpItem): Uint8Array {
 export function encodeRlpList(items: readonly Uint8Array[]): Uint8Array {
   let size = 0
   for (const item of items) size += item.length
-  const out = new Uint8Array(headLength(size) + size)
-  let at = writeHead(out, 0, size, 0xc0)
+  const out = new Uint8Array(rlpHeadLength(size) + size)
+  let at = writeRlpHead(out, 0, size, 0xc0)
   for (const item of items) {
     out.set(item, at)
     at += item.length
@@ -34,22 +34,24 @@ function contentLength(items: readonly RlpItem[]): number {
 }
 
 function encodedLength(item: RlpItem): number {
-  if (item instanceof Uint8Array) return item.length === 1 && (item[0] ?? 0) < 0x80 ? 1 : headLength(item.length) + item.length
+  if (item instanceof Uint8Array) return item.length === 1 && (item[0] ?? 0) < 0x80 ? 1 : rlpHeadLength(item.length) + item.length
   const size = contentLength(item)
-  return headLength(size) + size
+  return rlpHeadLength(size) + size
 }
 
-function headLength(size: number): number {
+/** Returns the length of the head of an item whose content has a size. */
+export function rlpHeadLength(size: number): number {
   if (size < 56) return 1
   return size < 0x100 ? 2 : size < 0x10000 ? 3 : size < 0x1000000 ? 4 : 5
 }
 
-function writeHead(out: Uint8Array, at: number, size: number, base: number): number {
+/** Writes the head of an item. @param base 0x80 for bytes, 0xc0 for a list @returns where its content begins */
+export function writeRlpHead(out: Uint8Array, at: number, size: number, base: number): number {
   if (size < 56) {
     out[at] = base + size
     return at + 1
   }
-  const bytes = headLength(size) - 1
+  const bytes = rlpHeadLength(size) - 1
   out[at] = base + 55 + bytes
   for (let i = bytes; i > 0; i--) out[at + i] = size >>> (8 * (bytes - i))
   return at + 1 + bytes
@@ -62,11 +64,11 @@ function write(item: RlpItem, out: Uint8Array, start: number): number {
       out[at] = item[0] ?? 0
       return at + 1
     }
-    at = writeHead(out, at, item.length, 0x80)
+    at = writeRlpHead(out, at, item.length, 0x80)
     out.set(item, at)
     return at + item.length
   }
-  at = writeHead(out, at, contentLength(item), 0xc0)
+  at = writeRlpHead(out, at, contentLength(item), 0xc0)
   for (const child of item) at = write(child, out, at)
   return at
 }

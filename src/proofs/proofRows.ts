@@ -81,6 +81,10 @@ export class ProofRows implements StateRows {
     return rowBefore(this.#images(nodeDigest(table, key), isWanted), () => this.#base.nodeRow(table, key), older)
   }
 
+  latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
+    return this.#base.latestKeys(table, from, to, limit)
+  }
+
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
     const keys = new Map<string, Uint8Array>()
     for (const { key } of this.#base.range(table, from, to)) keys.set(latin1(key), key)

@@ -1,6 +1,6 @@
 import { emptyBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpHead, rlpList, rlpScalar } from '#lib/rlp'
 import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 
@@ -33,6 +33,29 @@ const hashOr = (item: RlpItem | undefined, usual: Hash, what: string): Hash => {
 /** Encodes the account's row on disk: as the leaf value, but an empty storage root and the empty code hash take no bytes. */
 export function encodeAccountRow({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array {
   return encodeRlp([rlpScalar(nonce), rlpScalar(balance), unless(storageRoot, emptyRoot), unless(codeHash, emptyCodeHash)])
+}
+
+/** Returns the leaf value of an account from its row. Throws RlpError on other bytes. */
+export function accountOfRow(row: Uint8Array): Uint8Array {
+  const list = rlpHead(row, 0)
+  const items: Uint8Array[] = []
+  let at = list.from
+  while (at < list.to && items.length < 4) {
+    const { to } = rlpHead(row, at)
+    items.push(row.subarray(at, to))
+    at = to
+  }
+  const [nonce, balance, storageRoot, codeHash] = items
+  if (!list.isList || at !== row.length || !nonce || !balance || !storageRoot || !codeHash) throw new RlpError('account row: 4 items')
+  return encodeRlpList([nonce, balance, hashItem(storageRoot, emptyRootItem), hashItem(codeHash, emptyCodeHashItem)])
+}
+
+const [emptyRootItem, emptyCodeHashItem] = [encodeRlp(fromHex(emptyRoot)), encodeRlp(fromHex(emptyCodeHash))]
+
+function hashItem(item: Uint8Array, usual: Uint8Array): Uint8Array {
+  if (item.length === 1) return usual
+  if (item.length !== usual.length) throw new RlpError('account row: a hash expected')
+  return item
 }
 
 /** Decodes an account's row. Throws RlpError on other bytes. */

@@ -157,8 +157,7 @@ export class HistoricalRows implements StateRows {
   }
 
   node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    const latest = this.#reader.get(table, key)
-    return latest && equalBytes(keccak256(latest), hash) ? latest : undefined
+    return this.#reader.look(table, key, (latest) => (equalBytes(keccak256(latest), hash) ? latest.slice() : undefined))
   }
 
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -176,6 +175,10 @@ export class HistoricalRows implements StateRows {
   #nodeRowAfter(number: number, table: number, key: Uint8Array): Uint8Array | undefined {
     const images = imagesAfter({ reader: this.#reader, tail: this.#cache }, number, this.#head, nodeDigest(table, key))
     return rowBefore(images, () => this.#reader.get(table, key))
+  }
+
+  latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
+    return this.#reader.keys(table, { from, ...(to && { to }), limit })
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {

@@ -76,6 +76,8 @@ export class HistoryCache {
   #reads = 0
   #marks: StateMarks | undefined
   #nodeReads = 0
+  /** Keys of cached node rows, by block. */
+  readonly #rowNames = new Map<number, string>()
 
   constructor(caches: HistoryCaches = usualCaches()) {
     this.#caches = caches
@@ -122,7 +124,12 @@ export class HistoryCache {
 
   /** Returns a block's row of node changes. @param read reads it from the store */
   row(number: number, read: () => Uint8Array): Uint8Array {
-    return this.#nodeRow(`${this.#name}${number}`, read)
+    let name = this.#rowNames.get(number)
+    if (name === undefined) {
+      name = `${this.#name}${number}`
+      this.#rowNames.set(number, name)
+    }
+    return this.#nodeRow(name, read)
   }
 
   /** Returns the index of the node changes of a segment, once many nodes have been read. @param compute makes it of the rows of its blocks */

@@ -137,18 +137,22 @@ export function imageIn(row: Uint8Array, digest: number): NodeImage | undefined 
 export function sharedImageIn(row: Uint8Array, digest: number): NodeImage | undefined {
   const parts = partsOf(row)
   const size = parts.isPacked ? entryBytes : plain.entryBytes
-  const keyAt = (i: number): number => digestAt(row, parts.entriesAt + size * i)
-  const index = lowerBound(parts.count, digest, keyAt)
-  if (index === parts.count || keyAt(index) !== digest) return undefined
+  let [index, end] = [0, parts.count]
+  while (index < end) {
+    const middle = (index + end) >>> 1
+    if (digestAt(row, parts.entriesAt + size * middle) < digest) index = middle + 1
+    else end = middle
+  }
+  if (index === parts.count || digestAt(row, parts.entriesAt + size * index) !== digest) return undefined
   return parts.isPacked ? packedImage(row, parts, index) : plainImage(row, parts, index)
 }
 
 function packedImage(row: Uint8Array, { entriesAt, imagesAt }: Parts, index: number): NodeImage {
-  const kindAt = (i: number): number => row[entriesAt + entryBytes * i + digestBytes] ?? 0
   const group = Math.floor(index / groupNodes)
+  const kindsAt = entriesAt + digestBytes
   let at = imagesAt + u32At(row, countBytes + groupBytes * group)
-  for (let i = group * groupNodes; i < index; i++) at += packedBytes(row, kindAt(i), at)
-  const kind = kindAt(index)
+  for (let i = group * groupNodes; i < index; i++) at += packedBytes(row, row[kindsAt + entryBytes * i] ?? 0, at)
+  const kind = row[kindsAt + entryBytes * index] ?? 0
   if (kind === kinds.absent) return noNode
   if (kind <= kinds.lastHash) return { kind: 'delta', delta: deltaOf(kind - 1, row.subarray(at, at + hashBytes)) }
   const [from, to] = [at + lengthBytes, at + packedBytes(row, kind, at)]

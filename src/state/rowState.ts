@@ -5,11 +5,11 @@ import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
 import type { KvReader } from '#store/ports'
 import { nibblesOf } from '#trie/nibbles'
-import { encodeNode } from '#trie/node'
+import { encodeLeaf } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { decodeAccountRow, encodeAccount } from './account.ts'
+import { accountOfRow, decodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
 import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
@@ -63,6 +63,9 @@ export function pathAfter(path: Uint8Array): Uint8Array | undefined {
   return next
 }
 
+/** Number of keys of the latest state that are tried before all keys that a state may have are collected. */
+const fewKeys = 16
+
 /** Trie nodes from rows. Branches and extensions have rows of their own; a leaf is built from the flat row below its path. */
 class RowNodes implements NodeSource {
   readonly #rows: StateRows
@@ -94,7 +97,13 @@ class RowNodes implements NodeSource {
     const end = next ? concatBytes(prefix, lowestWith(next)) : keyAfter(prefix)
     const from = concatBytes(prefix, lowestWith(path))
     const table = owner ? storageTable : accountsTable
-    for (const { key, value } of this.#rows.range(table, from.length > 0 ? from : Uint8Array.of(0), end)) {
+    const first = from.length > 0 ? from : Uint8Array.of(0)
+    // the usual case: the latest state has the key, and few others below the path
+    for (const key of this.#rows.latestKeys(table, first, end, fewKeys)) {
+      const rlp = this.#leafOf(owner, path, hash, key.subarray(prefix.length))
+      if (rlp !== undefined) return rlp
+    }
+    for (const { key, value } of this.#rows.range(table, first, end)) {
       const rlp = leafRlp(owner, key.subarray(prefix.length), path.length, value)
       if (equalBytes(keccak256(rlp), hash)) return rlp
     }
@@ -104,8 +113,7 @@ class RowNodes implements NodeSource {
 
 /** Encodes the leaf of a flat row at a depth in nibbles. Throws RlpError on a row that is not an account. */
 export function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, row: Uint8Array): Uint8Array {
-  const value = owner ? encodeRlp(row) : encodeAccount(decodeAccountRow(row))
-  return encodeNode({ kind: 'leaf', path: nibblesOf(key).subarray(depth), value })
+  return encodeLeaf(key, depth, owner ? encodeRlp(row) : accountOfRow(row))
 }
 
 /** Returns the root of the account trie. */

@@ -115,6 +115,8 @@ export interface StateRows {
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined
   /** Returns the row of a trie node, of whatever hash. */
   nodeRow(table: number, key: Uint8Array): Uint8Array | undefined
+  /** Iterates over the first keys that the latest state has in a range. */
+  latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array>
   range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 }
 
@@ -125,6 +127,7 @@ export function latestRows(reader: KvReader): StateRows {
     node: (table, key) => reader.get(table, key),
     replacedNode: () => undefined,
     nodeRow: (table, key) => reader.get(table, key),
+    latestKeys: (table, from, to, limit) => reader.keys(table, { from, ...(to && { to }), limit }),
     range: (table, from, to) => reader.range(table, to ? { from, to } : { from }),
   }
 }

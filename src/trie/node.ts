@@ -1,4 +1,4 @@
-import { encodeRlp, encodeRlpList, RlpError, rlpHead } from '#lib/rlp'
+import { encodeRlp, encodeRlpList, RlpError, rlpHead, rlpHeadLength, writeRlpHead } from '#lib/rlp'
 
 /** Reference of a parent to a child: keccak of the child's RLP (32 bytes), or the RLP itself when it is shorter than 32 bytes. */
 export type NodeRef = Uint8Array
@@ -16,6 +16,23 @@ function encodePath(path: Uint8Array, isLeaf: boolean): Uint8Array {
   const out = new Uint8Array((path.length >> 1) + 1)
   out[0] = (isLeaf ? 0x20 : 0) | (odd ? 0x10 | (path[0] ?? 0) : 0)
   for (let i = odd, at = 1; i < path.length; i += 2, at++) out[at] = ((path[i] ?? 0) << 4) | (path[i + 1] ?? 0)
+  return out
+}
+
+/** Encodes the leaf of a key at a depth in nibbles, as `encodeNode` does. @param value not empty */
+export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
+  const odd = depth & 1
+  const pathBytes = key.length - (depth >> 1) + (1 - odd)
+  const isOneByte = value.length === 1 && (value[0] as number) < 0x80
+  const valueHead = isOneByte ? 0 : rlpHeadLength(value.length)
+  const size = (pathBytes === 1 ? 1 : 1 + pathBytes) + valueHead + value.length
+  const out = new Uint8Array(rlpHeadLength(size) + size)
+  let at = writeRlpHead(out, 0, size, 0xc0)
+  if (pathBytes > 1) at = writeRlpHead(out, at, pathBytes, 0x80)
+  out[at++] = odd ? 0x30 | ((key[depth >> 1] as number) & 15) : 0x20
+  for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i] as number
+  if (!isOneByte) at = writeRlpHead(out, at, value.length, 0x80)
+  out.set(value, at)
   return out
 }
 

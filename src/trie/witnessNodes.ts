@@ -4,7 +4,7 @@ import { keccak256 } from '#lib/keccak'
 import { emptyRoot, type Hash } from '#types/ids'
 import { nodeAt, nodeRlp, type TrieAt } from './loadNode.ts'
 import { nibblesOf } from './nibbles.ts'
-import { childOf, encodeNode, type NodeRef } from './node.ts'
+import { childOf, encodeLeaf, type NodeRef } from './node.ts'
 import type { NodeSource } from './ports.ts'
 
 /** Called with the RLP of a node and its keccak. */
@@ -37,9 +37,9 @@ export function visitNodes(
 }
 
 /** Encodes the leaf of a value; undefined unless its hash is the referenced one. */
-function leafOf(value: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): Uint8Array | undefined {
+function leafOf({ key, value }: WitnessKey, depth: number, ref: NodeRef): Uint8Array | undefined {
   if (value === undefined || ref.length !== 32) return undefined
-  const rlp = encodeNode({ kind: 'leaf', path, value })
+  const rlp = encodeLeaf(key, depth, value)
   return equalBytes(keccak256(rlp), ref) ? rlp : undefined
 }
 
@@ -47,7 +47,7 @@ function leafOf(value: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): 
 function visit(descent: Descent, ref: NodeRef, depth: number, from: number, to: number): void {
   const { keys, paths, found } = descent
   const whole = paths[from] ?? emptyBytes
-  const leaf = to - from === 1 ? leafOf(keys[from]?.value, whole.subarray(depth), ref) : undefined
+  const leaf = to - from === 1 ? leafOf(keys[from] as WitnessKey, depth, ref) : undefined
   if (leaf !== undefined) {
     found(leaf, ref)
     return

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EvmSession } from '#evm/ports'
-import { createTouchedListener } from '#evm/touchedListener'
+import type { EvmSession, KeyPreimage } from '#evm/ports'
 import type { TraceListener, Tracer } from '#evm/traceEvents'
 import { createTracer } from '#evm/tracing'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
@@ -87,15 +86,17 @@ describe('b20/traces', () => {
     expect(changes).not.toHaveProperty(`post.${policyRegistryAddress}`)
   })
 
-  it('the listener for witnesses sees every account and slot that the call needs', () => {
-    const listener = createTouchedListener(1_000_000)
-    using session = open(listener)
+  it('a session returns the key of every account and slot that the call needs', () => {
+    using session = open(createTracer({ tracer: 'callTracer' }))
     session.beginTransaction({ origin: alice, gasPrice: 0n, blobHashes: [], warm: [] })
     expect(session.run({ caller: alice, to: token, value: 0n, data: transferOf(5n), gas: enough }).kind).toBe('success')
-    const touched = new Map(listener.list().map(({ address, slots }) => [address, slots]))
-    expect([...touched.keys()]).toEqual(expect.arrayContaining([alice, token, policyRegistryAddress]))
-    expect(touched.get(token)).toEqual(expect.arrayContaining([balanceSlot(alice), balanceSlot(bob), slotHash(tokenFields.paused)]))
-    expect(touched.get(policyRegistryAddress)).toHaveLength(1)
+    const { accounts, slots } = session.readKeys()
+    const preimages = (of: readonly KeyPreimage[]): string[] => of.map(({ preimage }) => toHex(preimage))
+    expect(preimages(accounts)).toEqual(expect.arrayContaining([alice, token, policyRegistryAddress]))
+    const before = trace(createTracer({ tracer: 'prestateTracer' }), token, transferOf(5n)) as Record<string, { storage?: object }>
+    const [policySlot] = Object.keys(before[policyRegistryAddress]?.storage ?? {})
+    const expected = [balanceSlot(alice), balanceSlot(bob), slotHash(tokenFields.paused), policySlot]
+    expect(preimages(slots)).toEqual(expect.arrayContaining(expected))
   })
 
   it('a forbidden transfer names the policy', () => {

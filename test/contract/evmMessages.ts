@@ -42,6 +42,23 @@ export function evmMessagesContract(name: string, evm: Evm): void {
     return session
   }
 
+  it(`evm ${name}: returns the keys that it has read with their preimages, and the accounts whose code it knows from an earlier session, too`, () => {
+    const [third, extcodesize, balance, sload] = [addressOf(0x44), '3b', '31', '54']
+    const code = `0x${push(other)}${extcodesize}${push(third)}${balance}${push(7)}${sload}`
+    const pre = {
+      ...{ [sender]: { balance: '0x5' }, [contract]: { code, storage: { [slotOf(7)]: '0x1' } } },
+      ...{ [other]: { code: '0x5b00' }, [third]: { code: '0x5b01' } },
+    }
+    for (const session of [sessionOf(pre), sessionOf(pre)]) {
+      runOnce(session, {})
+      const { accounts, slots } = session.readKeys()
+      for (const { key, preimage } of [...accounts, ...slots]) expect(key).toEqual(keccak256(preimage))
+      const read = accounts.map(({ preimage, isCoded }) => `${toHex(preimage)} ${isCoded}`)
+      expect(read.sort()).toEqual([`${sender} false`, `${contract} true`, `${other} true`, `${third} false`])
+      expect(slots.map(({ preimage }) => toHex(preimage))).toEqual([slotOf(7)])
+    }
+  })
+
   /** Code that stores the number of leading zeros of the first input word. */
   const countsZeros = `0x${push(0)}351e${storeIn(0)}00`
 

@@ -1,4 +1,4 @@
-import type { StateView } from '#evm/ports'
+import type { KeyPreimage, ReadKeys, StateView } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
@@ -26,6 +26,8 @@ export type AccountState = {
   touchedIn: number
   createdIn: number
   destroyedIn: number
+  /** The account's code was run or read. */
+  isCoded: boolean
 }
 
 export type SlotState = {
@@ -80,6 +82,7 @@ export class Journal {
   readonly #accounts = new WordMap<AccountState>()
   readonly #codes = new Map<Hash, Uint8Array>()
   readonly #undo: Undo[] = []
+  readonly #slotKeys: KeyPreimage[] = []
   #transaction = 0
   #transient = new WordMap<WordMap<Word>>()
   #touched: AccountState[] = []
@@ -118,6 +121,7 @@ export class Journal {
       touchedIn: never,
       createdIn: never,
       destroyedIn: never,
+      isCoded: false,
     }
     this.#accounts.set(address, account)
     return account
@@ -125,6 +129,11 @@ export class Journal {
 
   accounts(): Iterable<AccountState> {
     return this.#accounts.values()
+  }
+
+  readKeys(): ReadKeys {
+    const accounts = Array.from(this.accounts(), ({ key, address, isCoded }) => ({ key, preimage: addressBytes(address), isCoded }))
+    return { accounts, slots: this.#slotKeys }
   }
 
   code(codeHash: Hash): Uint8Array {
@@ -232,6 +241,7 @@ export class Journal {
   #loadSlot(account: AccountState, number: Word): SlotState {
     const isBelow = account.before !== undefined && !account.isWiped
     const key = keccak256(wordBytes(number))
+    this.#slotKeys.push({ key, preimage: wordBytes(number) })
     const bytes = isBelow ? this.#view.slot(account.key, key) : undefined
     const before = bytes ? wordFromBytes(bytes) : 0n
     const slot = { key, before, value: before, original: before, seenIn: this.#transaction, warmIn: never }

@@ -3,7 +3,7 @@ import type { InterruptCheck } from '#evm/ports'
 import type { Precompile } from '#evm/precompiles/precompile'
 import { precompileAt } from '#evm/precompiles/precompileAt'
 import type { NativeRules } from '#nativeContracts/rules'
-import type { Address } from '#types/ids'
+import { type Address, emptyCodeHash } from '#types/ids'
 import type { Code, CodeCache } from './code.ts'
 import { charge, type Frame } from './frame.ts'
 import { gas } from './gas.ts'
@@ -97,6 +97,7 @@ export function precompileOf(machine: Machine, address: Word): Precompile | unde
 
 export function codeOf(machine: Machine, account: AccountState): Code {
   const { codeHash } = account
+  if (codeHash !== emptyCodeHash) account.isCoded = true
   return machine.codes.get(codeHash, () => machine.journal.code(codeHash))
 }
 

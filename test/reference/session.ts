@@ -1,6 +1,6 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import { evmForks } from '#chainspec/evmRules'
-import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '#evm/ports'
+import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, ReadKeys, StateView, TransactionEnv } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import { warmNativeContracts } from '#nativeContracts/addresses'
 import { createNativeRules } from '#nativeContracts/rules'
@@ -239,6 +239,10 @@ export class ReferenceSession implements EvmSession {
 
   changed(): readonly Address[] {
     return changedIn(this.#journal)
+  }
+
+  readKeys(): ReadKeys {
+    return this.#journal.readKeys()
   }
 
   [Symbol.dispose](): void {}

@@ -3,6 +3,8 @@ import {
   accountCode,
   accountCodeGeneration,
   accountCodeHash,
+  accountCodedFlag,
+  accountFlags,
   codeBase,
   codeEnd,
   codeTableBase,
@@ -97,6 +99,7 @@ export function codeOf(account: usize): usize {
   if (entry !== 0) {
     store<u32>(account, <u32>entry, accountCode)
     store<u32>(account, generation, accountCodeGeneration)
+    store<u32>(account, load<u32>(account, accountFlags) | accountCodedFlag, accountFlags)
   }
   return entry
 }

@@ -166,6 +166,8 @@ export const accountStorageFlag = 8
 export const accountWipedFlag = 16
 /** Balance, nonce, code or existence changed at some time in the session. */
 export const accountDirtyFlag = 32
+/** The account's code was run or read at some time in the session. */
+export const accountCodedFlag = 64
 
 // ---- slot entry
 /** Word. */

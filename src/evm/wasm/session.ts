@@ -39,7 +39,7 @@ import {
   staticBase,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
+import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, ReadKeys, StateView, TransactionEnv } from '../ports.ts'
 import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
 import type { ExitWatch } from './exitWatch.ts'
@@ -47,6 +47,7 @@ import type { EvmInstance } from './instance.ts'
 import { createKnown, type Known } from './known.ts'
 import { NativeFrames } from './nativeFrames.ts'
 import { outcomeOf } from './outcome.ts'
+import { readKeysOf } from './readKeys.ts'
 import { type RulesTable, rulesTable } from './rulesTable.ts'
 import type { WasmMemory } from './wasmMemory.ts'
 import { World } from './world.ts'
@@ -297,6 +298,10 @@ export class WasmSession implements EvmSession {
 
   changed(): readonly Address[] {
     return changedIn(this.#world)
+  }
+
+  readKeys(): ReadKeys {
+    return readKeysOf(this.#world.instance.memory)
   }
 
   [Symbol.dispose](): void {

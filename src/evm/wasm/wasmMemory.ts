@@ -89,7 +89,12 @@ export class WasmMemory {
 
   /** Returns the address stored as limbs in 20 bytes. */
   address(at: number): Address {
-    return toHex(this.u8.slice(at, at + 20).reverse()) as Address
+    return toHex(this.addressBytes(at)) as Address
+  }
+
+  /** Returns the bytes of an address stored as limbs. */
+  addressBytes(at: number): Uint8Array<ArrayBuffer> {
+    return this.u8.slice(at, at + 20).reverse()
   }
 
   /** Returns a copy. */

@@ -34,6 +34,7 @@ function kept(evm: Evm, interruptCheck: () => InterruptCheck, opened: (session: 
         endTransaction: () => session.endTransaction(),
         diff: () => session.diff(),
         changed: () => session.changed(),
+        readKeys: () => session.readKeys(),
         [Symbol.dispose](): void {},
       }
     },

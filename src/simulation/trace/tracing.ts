@@ -17,6 +17,7 @@ import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable, type ReplayedBlock } from '../replay/replay.ts'
 import { storageFrom } from '../replay/replayStorage.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
+import { Turns } from '../slicedRun.ts'
 import { createWitness } from '../witness/witness.ts'
 import { WitnessParts } from '../witness/witnessParts.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
@@ -141,12 +142,12 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 /**
  * Creates the tracing of blocks and calls. It keeps the states between the transactions of recently traced blocks, so that another trace of such a
  * block runs one transaction only.
- * @param caches `replays`: one megabyte for a block with 800 transactions; `witness`: parts of witnesses, about the same
+ * @param caches `replays`: one megabyte for a block with 800 transactions; `witness`: recent witnesses, about half of that each
  */
 export function createTracing(given: SimulationDeps, caches: CacheSource<'replays' | 'witness'>): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
   const replays = caches.lru<Hash, BlockReplay>('replays')
-  const parts = new WitnessParts(caches)
+  const witnesses = { parts: new WitnessParts(caches), turns: new Turns() }
   const replayOf: ReplayOf = (hash) => {
     const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {
@@ -168,13 +169,13 @@ export function createTracing(given: SimulationDeps, caches: CacheSource<'replay
       if (of === undefined) return undefined
       const { block, senders } = of
       const input = inputOfBlock(block)
-      return createWitness(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
+      return createWitness(deps, { parentHash: block.header.parentHash, input, senders }, witnesses, hash)
     },
     payloadWitness(parentHash, attributes): SlicedWork<WitnessOutcome> | { readonly refused: string } {
       const refused = attributesRefusal(deps.config, attributes)
       if (refused !== undefined) return { refused }
       const input = inputOfAttributes(deps.config, attributes)
-      return createWitness(deps, { parentHash, input, senders: undefined }, parts)
+      return createWitness(deps, { parentHash, input, senders: undefined }, witnesses)
     },
   }
 }

@@ -3,10 +3,8 @@ import type { BlockInput } from '#block/execution/executedBlock'
 import type { Senders } from '#block/execution/senders'
 import { messagePasser } from '#chainspec/addresses'
 import { isActive } from '#chainspec/forks'
-import { createTouchedListener, type TouchedState } from '#evm/touchedListener'
-import { createTraceableEvm } from '#evm/traceableEvm'
-import type { TracedEvm } from '#evm/wasmEvm'
-import { emptyBytes } from '#lib/bytes'
+import type { ReadKeys } from '#evm/ports'
+import { emptyBytes, latin1 } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStateRoot, touchedAccounts } from '#state/stateRoot'
@@ -25,11 +23,8 @@ export type WitnessBlock = {
   readonly senders: readonly Address[] | undefined
 }
 
-/** Maximum size of the preimages of hashed keys of one block, in bytes. */
-const maxKeyBytes = 64 * 2 ** 20
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
-type Deps = BlockDeps & { readonly traced: TracedEvm }
 type Run = {
   readonly reads: WitnessReads
   readonly diff: StateDiff
@@ -40,18 +35,11 @@ type Run = {
 /** Preimages of hashed keys. */
 type Preimages = { readonly addresses: readonly Uint8Array[]; readonly slots: readonly Uint8Array[] }
 
-/** Returns the preimages of the keys that were read. */
-function preimagesOf(reads: WitnessReads, touched: TouchedState): Preimages {
-  const slots = new Map<Hash, Uint8Array>()
-  const addresses: Uint8Array[] = []
-  for (const { address, slots: own } of touched) {
-    const bytes = fromHex(address)
-    const addressKey = keccak256(bytes)
-    if (!reads.has(addressKey)) continue
-    addresses.push(bytes)
-    for (const slot of own) if (!slots.has(slot) && reads.has(addressKey, keccak256(fromHex(slot)))) slots.set(slot, fromHex(slot))
-  }
-  return { addresses, slots: [...slots.values()] }
+/** Returns the preimages of the keys that were read from the state. */
+function preimagesOf(reads: WitnessReads, { accounts, slots }: ReadKeys): Preimages {
+  const numbers = new Map<string, Uint8Array>()
+  for (const { key, preimage } of slots) if (reads.hasSlot(key)) numbers.set(latin1(key), preimage)
+  return { addresses: accounts.filter(({ key }) => reads.has(key)).map(({ preimage }) => preimage), slots: [...numbers.values()] }
 }
 
 /** Returns the account whose code a delegation names; undefined when the code is not a delegation (EIP-7702). */
@@ -61,28 +49,25 @@ function delegateIn(code: Uint8Array): Uint8Array | undefined {
 }
 
 /** Returns codes that were run or read, and codes that the block has created. An interpreter may have cached a code and not read it. */
-function codesOf(reads: WitnessReads, diff: StateDiff, coded: Iterable<Address>): readonly Uint8Array[] {
+function codesOf(reads: WitnessReads, diff: StateDiff, { accounts }: ReadKeys): readonly Uint8Array[] {
   const read = (addressKey: Uint8Array): Uint8Array => {
     const codeHash = reads.has(addressKey) ? (reads.account(addressKey)?.codeHash ?? emptyCodeHash) : emptyCodeHash
     return codeHash === emptyCodeHash ? emptyBytes : reads.code(codeHash)
   }
-  for (const address of coded) {
-    const delegate = delegateIn(read(keccak256(fromHex(address))))
+  for (const { key, isCoded } of accounts) {
+    const delegate = isCoded ? delegateIn(read(key)) : undefined
     if (delegate !== undefined) read(keccak256(delegate))
   }
   return [...reads.codes.values(), ...Array.from(diff.codes(), ({ code }) => code)]
 }
 
 /** Runs the block, one transaction per piece. @returns the run, or why the block is invalid */
-function* runBlock(deps: Deps, parent: ParentBlock, { input, senders }: WitnessBlock): Pieces<Run | string> {
+function* runBlock(deps: BlockDeps, parent: ParentBlock, { input, senders }: WitnessBlock): Pieces<Run | string> {
   const reads = new WitnessReads(parent.state.view)
-  const listener = createTouchedListener(maxKeyBytes)
-  const { evm, listen } = createTraceableEvm(deps.traced)
   let running = 0
   const senderOf: Senders['of'] = (tx, hash) => senders?.[running] ?? deps.senders.of(tx, hash)
-  listen(listener)
   const state = { view: reads, nodes: parent.state.nodes }
-  const opened = createBlockExecutor({ ...deps, evm, senders: { of: senderOf } }, { ...parent, state }, input)
+  const opened = createBlockExecutor({ ...deps, senders: { of: senderOf } }, { ...parent, state }, input)
   if (opened.kind === 'invalid') return opened.reason
   using block = opened.block
   for (const [index, raw] of input.transactions.entries()) {
@@ -93,7 +78,8 @@ function* runBlock(deps: Deps, parent: ParentBlock, { input, senders }: WitnessB
   }
   if (isActive(deps.config.schedule, 'isthmus', input.timestamp)) reads.account(messagePasserKey)
   const diff = block.session.diff()
-  return { reads, diff, preimages: preimagesOf(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
+  const keys = block.session.readKeys()
+  return { reads, diff, preimages: preimagesOf(reads, keys), codes: codesOf(reads, diff, keys) }
 }
 
 /** Reads the siblings of nodes that the block deletes: a branch with one remaining child merges with it. */
@@ -124,7 +110,7 @@ export type WitnessNeeds = Preimages & {
  * Runs a block to collect its reads.
  * @returns the reason when the block is invalid
  */
-export function* findNeeds(deps: Deps, parent: ParentBlock, block: WitnessBlock): Pieces<WitnessNeeds | string> {
+export function* findNeeds(deps: BlockDeps, parent: ParentBlock, block: WitnessBlock): Pieces<WitnessNeeds | string> {
   const run = yield* runBlock(deps, parent, block)
   if (typeof run === 'string') return run
   const updated: Uint8Array[] = []

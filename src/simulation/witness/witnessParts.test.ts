@@ -1,42 +1,32 @@
 import { expect, it } from 'vitest'
 import { CacheSet } from '#lib/caches'
-import { keccak256 } from '#lib/keccak'
-import type { NodeSource } from '#trie/ports'
-import { emptyRoot, zeroHash } from '#types/ids'
-import { nameOf, WitnessParts } from './witnessParts.ts'
+import { emptyRoot, type Hash, zeroHash } from '#types/ids'
+import { type Witnessed, WitnessParts } from './witnessParts.ts'
 
-const node = (n: number): Uint8Array => new Uint8Array(600).fill(n)
-const hashOf = (n: number): Uint8Array => keccak256(node(n))
-const nothing = new Uint8Array()
-const witnessOf = (...numbers: readonly number[]) => ({
-  ...{ nodes: numbers.map((n) => nameOf(hashOf(n))), codes: [], addresses: nothing, slots: nothing, lowestBlock: Number.POSITIVE_INFINITY },
+const part = (length: number, n: number): Uint8Array => new Uint8Array(length).fill(n)
+const code = part(2_000, 1)
+const witnessOf = (n: number): Witnessed => ({
+  ...{ state: [part(600, n), part(0, n), part(2_000, n)], codes: [code], keys: [part(20, n), part(32, n)], lowestBlock: n },
 })
 
-it('simulation/witness/witnessParts: builds a witness from shared parts, until one of its parts is evicted', () => {
+it('simulation/witness/witnessParts: returns the witnesses of blocks as they were kept, until they are evicted', () => {
   const parts = new WitnessParts(new CacheSet({ witness: 20_000 }))
-  for (const n of [1, 2, 3]) parts.keep(nameOf(hashOf(n)), node(n))
-  parts.keepWitness(emptyRoot, witnessOf(1, 2))
-  parts.keepWitness(zeroHash, witnessOf(2, 3))
-  const found = (hash: typeof zeroHash): unknown => parts.all(parts.witness(hash)?.nodes ?? [])
-  expect(found(emptyRoot)).toEqual([node(1), node(2)])
-  expect(found(zeroHash)).toEqual([node(2), node(3)])
-  for (let n = 10; n < 26; n++) parts.keep(nameOf(hashOf(n)), node(n))
-  expect(found(emptyRoot)).toBeUndefined()
-  expect(found(zeroHash)).toEqual([node(2), node(3)])
+  parts.keep(emptyRoot, witnessOf(1))
+  parts.keep(zeroHash, witnessOf(2))
+  expect(parts.get(emptyRoot)).toEqual(witnessOf(1))
+  expect(parts.get(zeroHash)).toEqual(witnessOf(2))
+  for (let n = 10; n < 13; n++) parts.keep(`0x${String(n).repeat(32)}` as Hash, witnessOf(n))
+  expect(parts.get(emptyRoot)).toBeUndefined()
+  expect(parts.get(zeroHash)).toEqual(witnessOf(2))
 })
 
-it('simulation/witness/witnessParts: reads only nodes that are not cached', () => {
-  const parts = new WitnessParts(new CacheSet({ witness: 20_000 }))
-  parts.keep(nameOf(hashOf(1)), node(1))
-  const read: Uint8Array[] = []
-  const source: NodeSource = {
-    get(_owner, _path, hash): Uint8Array | undefined {
-      read.push(hash)
-      return node(2)
-    },
-  }
-  const over = parts.over(source)
-  expect(over.get(undefined, nothing, hashOf(1))).toEqual(node(1))
-  expect(over.get(undefined, nothing, hashOf(2))).toEqual(node(2))
-  expect(read).toEqual([hashOf(2)])
+it('simulation/witness/witnessParts: stores a code of several witnesses once, and returns none of them without it', () => {
+  const caches = new CacheSet({ witness: 20_000 })
+  const parts = new WitnessParts(caches)
+  parts.keep(emptyRoot, witnessOf(1))
+  const { sizeBytes = 0 } = caches.facts().witness ?? {}
+  parts.keep(zeroHash, witnessOf(2))
+  expect((caches.facts().witness?.sizeBytes ?? 0) - sizeBytes).toBeLessThan(sizeBytes - code.length)
+  parts.keep(`0x${'33'.repeat(32)}` as Hash, { ...witnessOf(3), codes: [part(3_000, 3)] })
+  expect([parts.get(emptyRoot), parts.get(zeroHash)]).toEqual([undefined, undefined])
 })

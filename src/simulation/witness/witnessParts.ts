@@ -1,77 +1,71 @@
-import { latin1 } from '#lib/bytes'
+import { concatBytes, latin1 } from '#lib/bytes'
 import type { CacheSource } from '#lib/caches'
 import { keccak256 } from '#lib/keccak'
 import type { Lru } from '#lib/lru'
-import type { NodeSource } from '#trie/ports'
 import type { Hash } from '#types/ids'
 
-/** keccak of a node or code, one character per byte. */
-export type PartName = string
-
-export const nameOf = (hash: Uint8Array): PartName => latin1(hash)
-
-/** A witness as the names of its parts. */
-export type KnownWitness = {
-  readonly nodes: readonly PartName[]
-  readonly codes: readonly PartName[]
-  /** preimages of hashed keys: concatenated addresses, and concatenated slots */
-  readonly addresses: Uint8Array
-  readonly slots: Uint8Array
+/** Parts of a witness. The headers are read for each answer. */
+export type Witnessed = {
+  /** RLP of trie nodes */
+  readonly state: readonly Uint8Array[]
+  readonly codes: readonly Uint8Array[]
+  /** preimages of hashed keys: addresses of 20 bytes, slots of 32 bytes */
+  readonly keys: readonly Uint8Array[]
   /** lowest block whose hash was read; Infinity: none */
   readonly lowestBlock: number
 }
 
-/** Approximate memory of a part in addition to its bytes, and of a witness in addition to its names. */
-const partBytes = 350
-const witnessBytes = 500
+/** keccak of a code, one character per byte. */
+type CodeName = string
 
-/**
- * Cache of trie nodes and codes of recent witnesses, each stored once, because witnesses of consecutive blocks share many of them. It also keeps
- * the part names of recent witnesses.
- */
+/** Byte strings in one buffer, with the end of each: small objects cost more memory and time of collections than their bytes. */
+type Packed = { readonly bytes: Uint8Array; readonly ends: Uint32Array }
+
+function pack(parts: readonly Uint8Array[]): Packed {
+  let end = 0
+  return { ends: Uint32Array.from(parts, ({ length }) => (end += length)), bytes: concatBytes(...parts) }
+}
+
+const unpack = ({ bytes, ends }: Packed): Uint8Array[] => Array.from(ends, (end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
+
+type KnownWitness = { readonly state: Packed; readonly keys: Packed; readonly codes: readonly CodeName[]; readonly lowestBlock: number }
+
+/** Approximate memory of a code in addition to its bytes, of a packed part, and of a witness in addition to its parts. */
+const [codeBytes, endBytes, witnessBytes] = [350, 4, 1_000]
+
+/** Cache of recent witnesses. Their codes are stored once, because most blocks run the same ones. */
 export class WitnessParts {
-  readonly #parts: Lru<PartName, Uint8Array>
+  readonly #codes: Lru<CodeName, Uint8Array>
   readonly #witnesses: Lru<Hash, KnownWitness>
 
   constructor(caches: CacheSource<'witness'>) {
-    this.#parts = caches.lru('witness', 0.9)
-    this.#witnesses = caches.lru('witness', 0.1)
+    this.#codes = caches.lru('witness', 0.2)
+    this.#witnesses = caches.lru('witness', 0.8)
   }
 
-  keep(name: PartName, bytes: Uint8Array): void {
-    this.#parts.set(name, bytes, partBytes + bytes.length)
+  /** Returns the cached witness of a block; undefined when one of its codes is not cached any more. */
+  get(block: Hash): Witnessed | undefined {
+    const known = this.#witnesses.get(block)
+    if (known === undefined) return undefined
+    const codes = known.codes.flatMap((name) => this.#codes.get(name) ?? [])
+    if (codes.length < known.codes.length) return undefined
+    return { state: unpack(known.state), codes, keys: unpack(known.keys), lowestBlock: known.lowestBlock }
   }
 
-  keepCode(code: Uint8Array): PartName {
-    const name = nameOf(keccak256(code))
-    this.keep(name, code)
+  /** Returns whether the witness of a block is cached; one of its codes may be missing. */
+  has(block: Hash): boolean {
+    return this.#witnesses.peek(block) !== undefined
+  }
+
+  keep(block: Hash, { state, codes, keys, lowestBlock }: Witnessed): void {
+    const known = { state: pack(state), keys: pack(keys), codes: codes.map((code) => this.#keepCode(code)), lowestBlock }
+    const parts = [known.state, known.keys].reduce((sum, { bytes, ends }) => sum + bytes.length + endBytes * ends.length, 0)
+    this.#witnesses.set(block, known, witnessBytes + parts + 50 * known.codes.length)
+  }
+
+  #keepCode(code: Uint8Array): CodeName {
+    const name = latin1(keccak256(code))
+    this.#codes.set(name, code, codeBytes + code.length)
     return name
-  }
-
-  /** Returns all parts; undefined when one is not cached. */
-  all(names: readonly PartName[]): Uint8Array[] | undefined {
-    const found: Uint8Array[] = []
-    for (const name of names) {
-      const part = this.#parts.get(name)
-      if (part === undefined) return undefined
-      found.push(part)
-    }
-    return found
-  }
-
-  /** Returns a source of the same nodes that reads cached ones from memory. */
-  over(nodes: NodeSource): NodeSource {
-    return { get: (owner, path, hash, key): Uint8Array | undefined => this.#parts.get(nameOf(hash)) ?? nodes.get(owner, path, hash, key) }
-  }
-
-  /** Returns the cached witness of a block. */
-  witness(block: Hash): KnownWitness | undefined {
-    return this.#witnesses.get(block)
-  }
-
-  keepWitness(block: Hash, witness: KnownWitness): void {
-    const { nodes, codes, addresses, slots } = witness
-    const sizeBytes = witnessBytes + 8 * (nodes.length + codes.length) + addresses.length + slots.length
-    this.#witnesses.set(block, witness, sizeBytes)
   }
 }

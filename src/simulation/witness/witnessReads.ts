@@ -13,6 +13,7 @@ export type ReadAccount = { readonly key: Uint8Array; readonly account: Account 
 export class WitnessReads implements StateView {
   readonly #view: StateView
   readonly #accounts = new Map<string, ReadAccount>()
+  readonly #slots = new Set<string>()
   readonly codes = new Map<Hash, Uint8Array>()
   /** lowest block whose hash was read */
   lowestBlock = Number.POSITIVE_INFINITY
@@ -26,9 +27,13 @@ export class WitnessReads implements StateView {
     return [...this.#accounts.values()].sort((a, b) => compareBytes(a.key, b.key))
   }
 
-  has(addressKey: Uint8Array, slotKey?: Uint8Array): boolean {
-    const found = this.#accounts.get(latin1(addressKey))
-    return found !== undefined && (slotKey === undefined || found.slots.has(latin1(slotKey)))
+  has(addressKey: Uint8Array): boolean {
+    return this.#accounts.has(latin1(addressKey))
+  }
+
+  /** Returns whether a slot with this key was read, of whatever account. */
+  hasSlot(slotKey: Uint8Array): boolean {
+    return this.#slots.has(latin1(slotKey))
   }
 
   account(addressKey: Uint8Array): Account | undefined {
@@ -37,7 +42,9 @@ export class WitnessReads implements StateView {
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
     const value = this.#view.slot(addressKey, slotKey)
-    this.#read(addressKey).slots.set(latin1(slotKey), { key: slotKey, value })
+    const name = latin1(slotKey)
+    this.#read(addressKey).slots.set(name, { key: slotKey, value })
+    this.#slots.add(name)
     return value
   }
 

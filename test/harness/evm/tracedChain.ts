@@ -90,6 +90,7 @@ class Watched {
       endTransaction: () => session.endTransaction(),
       diff: () => session.diff(),
       changed: () => session.changed(),
+      readKeys: () => session.readKeys(),
       [Symbol.dispose]: () => session[Symbol.dispose](),
     }
   }
