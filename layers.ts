@@ -34,6 +34,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'mcl',
       'memoryGuard',
       'metrics',
+      'packedBytes',
       'peers/inboundLimits',
       'peers/peersFile',
       'peers/portMapping/portMapping',
