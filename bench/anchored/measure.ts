@@ -23,7 +23,7 @@ import { readStateWorld } from '../state/world.ts'
 import type { ChildOptions } from './child.ts'
 import { finalizedBelow, type GrowingSource, startSource } from './source.ts'
 
-const [blockMs, l1Ms, blocksBefore] = [200, 50, 40]
+const [blockMs, l1Ms, blocksBefore] = [Number(process.env['ANCHORED_MS'] ?? 200), 50, 40]
 const [rootsOfProposal, rootEvery] = [20, 5]
 const word = (value: bigint): Hash => hashFromBytes(bytesFromBigint(value, 32))
 
@@ -74,7 +74,7 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   await using parts = new AsyncDisposableStack()
   parts.defer(() => rmSync(datadir, { recursive: true, force: true }))
   const world = readStateWorld(join(dir, 'data'))
-  const blocks = blocksBefore + Math.ceil((2 * seconds * 1_000) / blockMs)
+  const blocks = blocksBefore + Math.ceil((2 * seconds * 1_000) / 200)
   const source = parts.use(await startSource(dir, blocks, world))
   for (let i = 0; i < blocksBefore; i++) await source.grow()
   const l1 = await openL1(source, parts)
@@ -106,13 +106,17 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   const after = await counters(urls.metrics)
   stop.abort()
   await growing
-  const [witness, proof] = ['witness', 'proof'].map((way) => after(`basalt_state_source_fetches_total{way="${way}"}`))
+  const [nothing = 0, witness = 0, lackedParts = 0] = ['nothing', 'witness', 'parts'].map((lacked) =>
+    after(`basalt_state_source_blocks_total{lacked="${lacked}"}`),
+  )
+  const share = (of: number): readonly number[] => [(100 * of) / (nothing + witness + lackedParts)]
   const name = (what: string): string => `anchored start, L1 at ${l1Ms} ms, 8 Mgas every ${blockMs} ms: ${what}`
   return [
     row(name('first eth_call'), 's, less is better', [callMs / 1_000]),
     row(name('follows the head'), 's, less is better', [(followMs ?? Number.POSITIVE_INFINITY) / 1_000]),
     row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
     row(name('disk'), 'MB, less is better', [sizeOf(datadir) / 1e6]),
-    row(name('parts that a witness had'), '%', [(100 * (witness ?? 0)) / ((witness ?? 0) + (proof ?? 0))]),
+    row(name('blocks whose state was stored before them'), '%', share(nothing)),
+    row(name('blocks that lacked parts without a witness'), '%, less is better', share(lackedParts)),
   ]
 }
