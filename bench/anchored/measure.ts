@@ -18,6 +18,7 @@ import { outputRootOf } from '#test/harness/trust/l2Headers'
 import { type Proposal, proposalContracts } from '#test/harness/trust/proposals'
 import { type Hash, hashFromBytes, parseAddress } from '#types/ids'
 import { type Row, row } from '../format.ts'
+import { cpuSec } from '../processTree.ts'
 import { requireDir, type StateOptions, sizeOf } from '../state/make.ts'
 import { readStateWorld } from '../state/world.ts'
 import type { ChildOptions } from './child.ts'
@@ -67,6 +68,13 @@ async function counters(url: string): Promise<(name: string) => number> {
     )
 }
 
+/** Processor time of the node and of all other processes that this one has started, but for this one. */
+function spent(node: number): { readonly node: number; readonly source: number } {
+  const { user, system } = process.cpuUsage()
+  const ofNode = cpuSec(node)
+  return { node: ofNode, source: cpuSec(process.pid) - (user + system) / 1e6 - ofNode }
+}
+
 export async function run(options: StateOptions & { readonly seconds?: number }): Promise<readonly Row[]> {
   const dir = requireDir(options)
   const seconds = options.seconds ?? 60
@@ -79,6 +87,7 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   for (let i = 0; i < blocksBefore; i++) await source.grow()
   const l1 = await openL1(source, parts)
   const sourceUrl = source.node.url('http')
+  const [firstBlock, before] = [source.head, spent(0).source]
   const stop = new AbortController()
   const startMs = performance.now()
   const growing = source.growEvery(blockMs, stop.signal)
@@ -104,6 +113,8 @@ export async function run(options: StateOptions & { readonly seconds?: number })
     await delay(100)
   }
   const after = await counters(urls.metrics)
+  const cpu = spent(child.pid ?? 0)
+  const grown = source.head - firstBlock
   stop.abort()
   await growing
   const [nothing = 0, witness = 0, lackedParts = 0] = ['nothing', 'witness', 'parts'].map((lacked) =>
@@ -115,6 +126,10 @@ export async function run(options: StateOptions & { readonly seconds?: number })
     row(name('first eth_call'), 's, less is better', [callMs / 1_000]),
     row(name('follows the head'), 's, less is better', [(followMs ?? Number.POSITIVE_INFINITY) / 1_000]),
     row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
+    row(name('processor time of the node for a block, its start included'), 'ms, less is better', [
+      (1_000 * cpu.node) / (nothing + witness + lackedParts),
+    ]),
+    row(name('processor time of the source for a block'), 'ms, less is better', [(1_000 * (cpu.source - before)) / grown]),
     row(name('disk'), 'MB, less is better', [sizeOf(datadir) / 1e6]),
     row(name('blocks whose state was stored before them'), '%', share(nothing)),
     row(name('blocks that lacked parts without a witness'), '%, less is better', share(lackedParts)),

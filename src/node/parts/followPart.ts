@@ -55,12 +55,14 @@ function proofsOf({ fetch, clock }: PartDeps, { endpoint, recorded }: FollowPart
 /** Blocks whose state roots are remembered: those of all responses that are requested ahead. */
 const rememberedRoots = 512
 
-/** Announces the blocks of a source once their parents have come too: responses come in any order. */
-function announced(source: L2Source, { expect, stateRootOf }: ExpectedBlocks): L2Source {
+/** Announces each block of a source once, when its parent has come too: responses come in any order. */
+export function announced(source: L2Source, { expect, stateRootOf }: ExpectedBlocks): L2Source {
   const roots = new BoundedMap<Hash, Hash>(rememberedRoots)
   /** blocks whose parents have not come, by the parent */
   const early = new BoundedMap<Hash, BlockId>(rememberedRoots)
   function announce({ blockNumber: number, blockHash: hash, parentHash, stateRoot }: Payload): void {
+    // the follower reads single blocks again
+    if (roots.get(hash)) return
     const parentStateRoot = roots.get(parentHash) ?? stateRootOf(parentHash)
     if (parentStateRoot) expect({ number, hash }, parentStateRoot)
     else early.set(parentHash, { number, hash })
