@@ -34,6 +34,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'mcl',
       'memoryGuard',
       'metrics',
+      'packedBytes',
       'peers/inboundLimits',
       'peers/peersFile',
       'peers/portMapping/portMapping',
@@ -158,7 +159,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'account', 'accountsDiff', 'addedRows', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
+      'account', 'accountsDiff', 'addedRows', 'blockWitness', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
       'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
       'nodeRow', 'pruneHistory', 'restoredHistory', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
@@ -262,7 +263,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   l2: {
     imports: ['consensus:ports', 'engine', 'l1:race', 'state', 'trie', 'chainspec', 'types', 'lib'],
-    public: ['faults', 'l2Source', 'metrics', 'proofsStatus', 'state/stateSources'],
+    public: ['faults', 'l2Source', 'metrics', 'proofsStatus', 'state/stateSources', 'state/witnessesAhead'],
   },
   p2p: {
     imports: ['consensus:ports', 'engine:payloadHeader', 'engine:port', 'chainspec', 'types', 'lib'],

@@ -18,12 +18,13 @@ import { outputRootOf } from '#test/harness/trust/l2Headers'
 import { type Proposal, proposalContracts } from '#test/harness/trust/proposals'
 import { type Hash, hashFromBytes, parseAddress } from '#types/ids'
 import { type Row, row } from '../format.ts'
+import { cpuSec } from '../processTree.ts'
 import { requireDir, type StateOptions, sizeOf } from '../state/make.ts'
 import { readStateWorld } from '../state/world.ts'
 import type { ChildOptions } from './child.ts'
 import { finalizedBelow, type GrowingSource, startSource } from './source.ts'
 
-const [blockMs, l1Ms, blocksBefore] = [200, 50, 40]
+const [blockMs, l1Ms, blocksBefore] = [Number(process.env['ANCHORED_MS'] ?? 200), 50, 40]
 const [rootsOfProposal, rootEvery] = [20, 5]
 const word = (value: bigint): Hash => hashFromBytes(bytesFromBigint(value, 32))
 
@@ -67,6 +68,13 @@ async function counters(url: string): Promise<(name: string) => number> {
     )
 }
 
+/** Processor time of the node and of all other processes that this one has started, but for this one. */
+function spent(node: number): { readonly node: number; readonly source: number } {
+  const { user, system } = process.cpuUsage()
+  const ofNode = cpuSec(node)
+  return { node: ofNode, source: cpuSec(process.pid) - (user + system) / 1e6 - ofNode }
+}
+
 export async function run(options: StateOptions & { readonly seconds?: number }): Promise<readonly Row[]> {
   const dir = requireDir(options)
   const seconds = options.seconds ?? 60
@@ -74,11 +82,12 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   await using parts = new AsyncDisposableStack()
   parts.defer(() => rmSync(datadir, { recursive: true, force: true }))
   const world = readStateWorld(join(dir, 'data'))
-  const blocks = blocksBefore + Math.ceil((2 * seconds * 1_000) / blockMs)
+  const blocks = blocksBefore + Math.ceil((2 * seconds * 1_000) / 200)
   const source = parts.use(await startSource(dir, blocks, world))
   for (let i = 0; i < blocksBefore; i++) await source.grow()
   const l1 = await openL1(source, parts)
   const sourceUrl = source.node.url('http')
+  const [firstBlock, before] = [source.head, spent(0).source]
   const stop = new AbortController()
   const startMs = performance.now()
   const growing = source.growEvery(blockMs, stop.signal)
@@ -104,15 +113,25 @@ export async function run(options: StateOptions & { readonly seconds?: number })
     await delay(100)
   }
   const after = await counters(urls.metrics)
+  const cpu = spent(child.pid ?? 0)
+  const grown = source.head - firstBlock
   stop.abort()
   await growing
-  const [witness, proof] = ['witness', 'proof'].map((way) => after(`basalt_state_source_fetches_total{way="${way}"}`))
+  const [nothing = 0, witness = 0, lackedParts = 0] = ['nothing', 'witness', 'parts'].map((lacked) =>
+    after(`basalt_state_source_blocks_total{lacked="${lacked}"}`),
+  )
+  const share = (of: number): readonly number[] => [(100 * of) / (nothing + witness + lackedParts)]
   const name = (what: string): string => `anchored start, L1 at ${l1Ms} ms, 8 Mgas every ${blockMs} ms: ${what}`
   return [
     row(name('first eth_call'), 's, less is better', [callMs / 1_000]),
     row(name('follows the head'), 's, less is better', [(followMs ?? Number.POSITIVE_INFINITY) / 1_000]),
     row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
+    row(name('processor time of the node for a block, its start included'), 'ms, less is better', [
+      (1_000 * cpu.node) / (nothing + witness + lackedParts),
+    ]),
+    row(name('processor time of the source for a block'), 'ms, less is better', [(1_000 * (cpu.source - before)) / grown]),
     row(name('disk'), 'MB, less is better', [sizeOf(datadir) / 1e6]),
-    row(name('parts that a witness had'), '%', [(100 * (witness ?? 0)) / ((witness ?? 0) + (proof ?? 0))]),
+    row(name('blocks whose state was stored before them'), '%', share(nothing)),
+    row(name('blocks that lacked parts without a witness'), '%, less is better', share(lackedParts)),
   ]
 }

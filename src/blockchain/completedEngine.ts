@@ -2,6 +2,7 @@ import type { SendersAhead } from '#block/execution/senders'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { MissingState, type WantedState } from '#evm/ports'
+import type { FetchedState } from '#state/fetchedState'
 import type { StateRequest, StateSource } from '#state/stateSource'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
@@ -11,6 +12,8 @@ import type { ExecutionView } from './view/chainView.ts'
 
 /** Most parts that are fetched one by one for one call. */
 const maxRounds = 10_000
+/** Parts after which the witness of a block is requested again, if it did not come. */
+const witnessEvery = 50
 
 /**
  * Returns a block whose state has all that a block's state has and the stored one lacks: the last stored ancestor of the block, or the block itself. A part
@@ -36,27 +39,31 @@ export class StateCompletion {
 
   /**
    * Runs work until it lacks nothing. It must change nothing before it throws MissingState.
-   * @param on the block whose state is read @param executed block that is executed on it; the first request names it
+   * @param on the block whose state is read @param executed block that is executed on it
    * @throws the faults of the source and of commits; UNKNOWN_PARENT
    */
   async run<T>(work: () => Promise<T>, on: () => BlockId, executed?: BlockId): Promise<T> {
-    for (let round = 0; ; round++) {
+    for (let [round, hasWitness] = [0, false]; ; round++) {
       try {
         return await work()
       } catch (error) {
         if (!(error instanceof MissingState) || round === maxRounds) throw error
-        await this.#complete(this.#requestOf(error.wanted, on(), round === 0 ? executed : undefined))
+        const partOnly = hasWitness || round % witnessEvery !== 0
+        const { witness } = await this.#complete({ ...this.#requestOf(error.wanted, on(), executed), partOnly })
+        if (witness) hasWitness = true
       }
     }
   }
 
   /** Fetches and stores a part that the state of a block lacks. @param withinMs longest wait @throws as `run` */
-  complete(wanted: WantedState, on: BlockId, withinMs: number): Promise<void> {
-    return this.#complete({ ...this.#requestOf(wanted, on), withinMs })
+  async complete(wanted: WantedState, on: BlockId, withinMs: number): Promise<void> {
+    await this.#complete({ ...this.#requestOf(wanted, on), withinMs })
   }
 
-  async #complete(request: StateRequest): Promise<void> {
-    await this.#execution.enter(await this.#source.fetch(request))
+  async #complete(request: StateRequest): Promise<FetchedState> {
+    const fetched = await this.#source.fetch(request)
+    if (fetched.witness !== 'stored') await this.#execution.enter(fetched)
+    return fetched
   }
 
   #requestOf(wanted: WantedState, on: BlockId, executed?: BlockId): StateRequest {

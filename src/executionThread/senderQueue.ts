@@ -1,5 +1,5 @@
+import type { PackedBytes } from '#lib/packedBytes'
 import type { RecoveryOrder } from './senderTable.ts'
-import type { PackedBytes } from './wire/packedBlocks.ts'
 
 /** Transactions of a block or flashblock and the memory of their `SenderTable`. */
 export type SenderWork = {

@@ -1,8 +1,8 @@
 import { recoverSender, type SendersAhead } from '#block/execution/senders'
 import { fromHex, hexAt } from '#lib/hex'
+import type { PackedBytes } from '#lib/packedBytes'
 import type { Address } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
-import type { PackedBytes } from './wire/packedBlocks.ts'
 
 /** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */
 export const minTransactions = 8

@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { logTo, silentLog } from '#lib/log'
+import { shareBytes } from '#lib/packedBytes'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { minTransactions, SenderTable } from './senderTable.ts'
 import { recoverHere, SenderThreads, senderThreadCount } from './senderThreads.ts'
-import { shareBytes } from './wire/packedBlocks.ts'
 
 /** A thread that does its work only when the test tells it to. */
 class IdleWorker extends EventEmitter {

@@ -3,9 +3,9 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
 import type { Log, LogFields } from '#lib/log'
+import type { PackedBytes } from '#lib/packedBytes'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { minTransactions, recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
-import type { PackedBytes } from './wire/packedBlocks.ts'
 
 /** Maximum number of sender threads: four recover senders several times as fast as the execution thread runs transactions. */
 const maxThreads = 4

@@ -28,6 +28,13 @@ export const stateSourceMetrics = defineMetrics({
   fetches: counter('basalt_state_source_fetches_total', 'Parts of the state that execution or a reader lacked, by how they were fetched', {
     way: ['witness', 'proof', 'failed'],
   }),
+  blocks: counter(
+    'basalt_state_source_blocks_total',
+    'Blocks executed on a partial state, by what was not stored when they were executed: nothing, what their witness has, other parts',
+    {
+      lacked: ['nothing', 'witness', 'parts'],
+    },
+  ),
   hedges: counter('basalt_state_source_hedges_total', 'Requests to a second source while the first one was slow'),
 })
 export type StateSourceMetrics = Handles<typeof stateSourceMetrics.specs>

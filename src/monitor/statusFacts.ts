@@ -34,6 +34,8 @@ export type StatusFacts = {
     readonly ratio: number | null
     readonly leavesPerSec: number | null
     readonly leftSec: number | null
+    /** part of the blocks executed since the start of which all was stored before; null: none were executed */
+    readonly aheadRatio: number | null
     /** for a person */
     readonly text: string | null
   } | null
@@ -188,11 +190,15 @@ function fillOf(metrics: MetricValues | undefined, text: string | undefined): St
   const ratio = metrics?.value('basalt_state_fill_ratio')
   if (ratio === undefined && text === undefined) return null
   const left = metrics?.value('basalt_state_fill_left_seconds')
+  const blocks = metrics?.series('basalt_state_source_blocks_total') ?? []
+  const executed = blocks.reduce((sum, { value }) => sum + value, 0)
+  const ahead = metrics?.value('basalt_state_source_blocks_total', { lacked: 'nothing' }) ?? 0
   return {
     phase: oneOf(metrics, 'basalt_state_fill_info', 'phase'),
     ratio: ratio ?? null,
     leavesPerSec: metrics?.value('basalt_state_fill_rate_entries') ?? null,
     leftSec: left === undefined || !Number.isFinite(left) ? null : Math.round(left),
+    aheadRatio: executed > 0 ? ahead / executed : null,
     text: text ?? null,
   }
 }

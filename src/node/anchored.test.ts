@@ -150,10 +150,21 @@ it.each([0, 1])(
     const anchored = await startAnchored({ ...io, signal }, { config, datadir, stateUrls: [url], l2Url: url, given })
     expect(anchored).toEqual({ number: begin, hash: given, trust: 'given' })
     const source = { url, hasProofs: false, maxAheadSec: 3_600 }
-    const options = nodeOptions({ datadir, mode: 'all', source, stateUrls: [url], rpcThreads, listen: { http: anyPort } }, chain)
+    const options = nodeOptions(
+      { datadir, mode: 'all', source, stateUrls: [url], rpcThreads, listen: { http: anyPort, metrics: anyPort } },
+      chain,
+    )
     await using node = await startNode(io, options)
     const own = node.urls.http ?? expect.fail('no HTTP')
     await vi.waitFor(async () => expect(await ask(own, 'eth_blockNumber')).toEqual({ result: toQuantity(last) }), 60_000)
+    const page = await (await fetch(`${node.urls.metrics}/metrics`)).text()
+    const counts = ['nothing', 'witness', 'parts'].map((lacked) =>
+      Number(new RegExp(`^basalt_state_source_blocks_total\\{lacked="${lacked}"\\} (\\d+)$`, 'm').exec(page)?.[1] ?? Number.NaN),
+    )
+    const [nothing = 0, witness = 0] = counts
+    expect(counts).toEqual([expect.any(Number), expect.any(Number), 0])
+    expect(nothing + witness).toBe(last - begin)
+    expect(nothing).toBeGreaterThan(0)
     const addresses = genesis.accounts.filter(({ storage }) => storage.size > 0).map(({ address }) => address)
     const at = toQuantity(last - 20)
     for (const address of addresses.slice(0, 12)) {

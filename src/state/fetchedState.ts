@@ -1,16 +1,17 @@
 import { concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { decodeRlp, rlpBytes } from '#lib/rlp'
 import type { KvWriter } from '#store/ports'
-import { childOf, decodeNode, type NodeRef, type TrieNode } from '#trie/node'
+import { decodeNode, type NodeRef, type TrieNode } from '#trie/node'
 import { stepTo } from '#trie/readTrie'
 import { emptyRoot, type Hash } from '#types/ids'
-import { decodeAccount, decodeAccountRow, encodeAccountRow } from './account.ts'
+import { decodeAccount, decodeAccountRow } from './account.ts'
+import { type BlockWitness, enterWitness } from './blockWitness.ts'
+import { eachChild, putNode } from './enteredNodes.ts'
 import { endFill, type FillProgress, writeFill } from './fillProgress.ts'
 import { storedNode } from './partialState.ts'
 import { lowestWith } from './rowState.ts'
-import { accountsTable, codeTable, nodeRow, storageTable, writeMark } from './rows.ts'
+import { accountsTable, codeTable, writeMark } from './rows.ts'
 
 /** A trie node with its place. `owner` and `path` as in `NodeSource`. */
 export type PlacedNode = { readonly owner: Uint8Array | undefined; readonly path: Uint8Array; readonly rlp: Uint8Array }
@@ -19,21 +20,14 @@ export type PlacedNode = { readonly owner: Uint8Array | undefined; readonly path
 export type FetchedState = {
   readonly nodes: readonly PlacedNode[]
   readonly codes: readonly Uint8Array[]
+  /** what the executed block reads; `stored`: it was stored before */
+  readonly witness?: BlockWitness | 'stored'
   /** with the last part of a step of the fill: how far it is */
   readonly fill?: FillProgress | 'whole'
 }
 
 /** Most nodes of one `placeNodes`: a storage trie is placed once for each account that has it. */
 const maxPlaced = 200_000
-
-/** Calls a function with each child of a node that is not a leaf, and the path of the child. */
-function eachChild(node: TrieNode, path: Uint8Array, visit: (path: Uint8Array, ref: NodeRef) => void): void {
-  if (node.kind === 'extension') visit(concatBytes(path, node.path), node.child)
-  for (let nibble = 0; node.kind === 'branch' && nibble < 16; nibble++) {
-    const child = childOf(node, nibble)
-    if (child) visit(concatBytes(path, Uint8Array.of(nibble)), child)
-  }
-}
 
 /**
  * Returns the nodes that a state root ties to itself by hashes, with their places: nodes of the account trie, and of the storage of each account among them.
@@ -46,7 +40,13 @@ export function placeNodes(untrusted: ReadonlyMap<string, Uint8Array>, stateRoot
     if (rlp === undefined || placed.length >= maxPlaced) return
     if (ref.length === 32) placed.push({ owner, path, rlp })
     const node = decodeNode(rlp)
-    if (node.kind !== 'leaf') eachChild(node, path, (below, child) => visit(owner, below, child))
+    if (node.kind !== 'leaf')
+      eachChild(
+        node,
+        path,
+        () => true,
+        (below, child) => visit(owner, below, child),
+      )
     else if (owner === undefined) storage(lowestWith(concatBytes(path, node.path)), decodeAccount(node.value).storageRoot)
   }
   const storage = (owner: Uint8Array, root: Hash): void => {
@@ -72,33 +72,7 @@ class Entry {
     if (this.#stored(owner, path)) return
     const ref = this.#refAt(owner, path)
     if (ref === undefined || !equalBytes(keccak256(rlp), ref)) return
-    this.put(owner, path, rlp)
-  }
-
-  /** Writes a node that belongs to the latest state, with the leaves that are embedded in it. */
-  put(owner: Uint8Array | undefined, path: Uint8Array, rlp: Uint8Array): void {
-    const node = decodeNode(rlp)
-    if (node.kind === 'leaf') {
-      this.#leaf(owner, lowestWith(concatBytes(path, node.path)), node.value)
-      return
-    }
-    const { table, key } = nodeRow(owner, path)
-    this.#tx.put(table, key, rlp)
-    this.#embedded(owner, path, node)
-  }
-
-  #embedded(owner: Uint8Array | undefined, path: Uint8Array, node: TrieNode): void {
-    eachChild(node, path, (below, ref) => {
-      if (ref.length === 32) return
-      const child = decodeNode(ref)
-      if (child.kind === 'leaf') this.#leaf(owner, lowestWith(concatBytes(below, child.path)), child.value)
-      else this.#embedded(owner, below, child)
-    })
-  }
-
-  #leaf(owner: Uint8Array | undefined, key: Uint8Array, value: Uint8Array): void {
-    if (owner === undefined) this.#tx.put(accountsTable, key, encodeAccountRow(decodeAccount(value)))
-    else this.#tx.put(storageTable, concatBytes(owner, key), rlpBytes(decodeRlp(value), 'slot'))
+    putNode(this.#tx, owner, path, rlp, decodeNode(rlp))
   }
 
   #stored(owner: Uint8Array | undefined, path: Uint8Array): TrieNode | undefined {
@@ -133,19 +107,20 @@ class Entry {
  * Adds parts of a state to the latest state, as far as hashes tie them to it: a part of an older state counts where the state has not changed since.
  * Known parts are left unchanged. These rows are no changes of a block, and an unwind does not remove them.
  */
-export function enterFetched(tx: KvWriter, { nodes, codes, fill }: FetchedState): void {
+export function enterFetched(tx: KvWriter, { nodes, codes, witness, fill }: FetchedState): void {
   const entry = new Entry(tx)
   for (const node of nodes) entry.node(node)
   for (const code of codes) {
     const hash = keccak256(code)
     if (tx.get(codeTable, hash) === undefined) tx.put(codeTable, hash, code)
   }
+  if (witness && witness !== 'stored') enterWitness(tx, witness)
   if (fill === 'whole') endFill(tx)
   else if (fill) writeFill(tx, fill)
 }
 
 /** Begins a partial state in empty tables with the root node of a block's state. The caller compares its hash with the block's header. */
 export function beginPartialState(tx: KvWriter, number: number, rootNode: Uint8Array): void {
-  new Entry(tx).put(undefined, emptyBytes, rootNode)
+  putNode(tx, undefined, emptyBytes, rootNode, decodeNode(rootNode))
   writeMark(tx, 'partial', number)
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { u64Bytes } from '#lib/bytes'
 import { CacheSet } from '#lib/caches'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { type Hash, zeroHash } from '#types/ids'
 import { createHistoryCaches, HistoryCache, type RowSpan } from './historyCache.ts'
 import { accountsTable, changeKey, changesTable, encodeChange } from './rows.ts'
 
@@ -11,7 +12,7 @@ const readsBeforeLoading = 256
 function caching(bytes: number) {
   const set = new CacheSet({ history: bytes })
   const caches = createHistoryCaches((share) => set.lru('history', share))
-  return { set, snapshot: () => new HistoryCache(caches) }
+  return { set, snapshot: (head?: Hash) => new HistoryCache(caches, head) }
 }
 
 const rowOf = (byte: number, low = 1, high = 9): RowSpan => ({ low, high, row: Uint8Array.of(byte) })
@@ -34,6 +35,20 @@ it('state/historyCache: the snapshots of a thread share its bytes, and have no v
   expect(maxBytes).toBe(10_000)
   expect(sizeBytes).toBeGreaterThan(3_000)
   expect(sizeBytes).toBeLessThanOrEqual(maxBytes)
+})
+
+it('state/historyCache: the snapshots of one chain have node changes of each other, and no values', () => {
+  const { snapshot } = caching(10_000)
+  const [one, other] = [snapshot(zeroHash), snapshot(zeroHash)]
+  one.row(1, () => Uint8Array.of(3))
+  one.rowAt('place', 1, () => rowOf(1))
+  expect(other.row(1, () => expect.unreachable())).toEqual(Uint8Array.of(3))
+  // rows of a partial state are added without a new block
+  expect(other.rowAt('place', 1, () => rowOf(2))).toEqual(Uint8Array.of(2))
+  // an index after 2,000 reads, of all snapshots together
+  const indexOf = (cache: HistoryCache, reads: number): unknown =>
+    Array.from({ length: reads }, () => cache.index(0, () => Uint8Array.of(5))).at(-1)
+  expect([indexOf(one, 1_500), indexOf(other, 500), indexOf(other, 1)]).toEqual([undefined, undefined, Uint8Array.of(5)])
 })
 
 it('state/historyCache: reads each value of a row once, in whatever order its blocks are read', () => {

@@ -1,7 +1,9 @@
+import { BoundedMap } from '#lib/boundedMap'
 import { latin1, u64Bytes } from '#lib/bytes'
 import { lazy } from '#lib/lazy'
 import { Lru } from '#lib/lru'
 import type { KvReader } from '#store/ports'
+import type { Hash } from '#types/ids'
 import { changesTable, readMarks, type StateMarks } from './rows.ts'
 
 /**
@@ -38,6 +40,8 @@ export type RowSpan = { readonly low: number; readonly high: number; readonly ro
 
 /** Bound of the values of one row that are cached; beyond it they are collected anew. */
 const maxSpans = 64
+/** Chains of which the reads of nodes are counted. */
+const maxChains = 16
 /** Estimated memory of a span in addition to its bytes, and of an entry of a cache. */
 const [spanBytes, entryBytes] = [100, 250]
 
@@ -52,10 +56,12 @@ export type HistoryCaches = {
   readonly rows: Lru<string, readonly RowSpan[]>
   /** node changes of the blocks that no segment covers, and of others */
   readonly nodeRows: Lru<string, Uint8Array>
+  /** number of nodes read of each chain */
+  readonly nodeReads: BoundedMap<string, number>
 }
 
 export function createHistoryCaches(part: HistoryPart): HistoryCaches {
-  return { blocks: part(0.5), rows: part(0.2), nodeRows: part(0.3) }
+  return { blocks: part(0.5), rows: part(0.2), nodeRows: part(0.3), nodeReads: new BoundedMap(maxChains) }
 }
 
 /** Bytes of the caches of a thread without a budget. */
@@ -70,17 +76,20 @@ export class HistoryCache {
   readonly #caches: HistoryCaches
   /** Begins the keys of this snapshot. */
   readonly #name = `${++snapshots}:`
+  /** Begins the keys of node changes: no row that is added to a partial state is one, so that all snapshots of one chain share them. */
+  readonly #chain: string
   /** Block whose state was read last, the key of the next block, and the number of reads since another one was read. */
   #number = -1
   #next = ''
   #reads = 0
   #marks: StateMarks | undefined
-  #nodeReads = 0
   /** Keys of cached node rows, by block. */
   readonly #rowNames = new Map<number, string>()
 
-  constructor(caches: HistoryCaches = usualCaches()) {
+  /** @param head hash of the snapshot's last block; absent: no other snapshot shares its node changes */
+  constructor(caches: HistoryCaches = usualCaches(), head?: Hash) {
     this.#caches = caches
+    this.#chain = head ? `${head}:` : this.#name
   }
 
   /** Returns the marks of the snapshot, which are read once. */
@@ -126,7 +135,7 @@ export class HistoryCache {
   row(number: number, read: () => Uint8Array): Uint8Array {
     let name = this.#rowNames.get(number)
     if (name === undefined) {
-      name = `${this.#name}${number}`
+      name = `${this.#chain}${number}`
       this.#rowNames.set(number, name)
     }
     return this.#nodeRow(name, read)
@@ -134,7 +143,10 @@ export class HistoryCache {
 
   /** Returns the index of the node changes of a segment, once many nodes have been read. @param compute makes it of the rows of its blocks */
   index(segment: number, compute: () => Uint8Array): Uint8Array | undefined {
-    return ++this.#nodeReads > nodesBeforeIndex ? this.#nodeRow(`${this.#name}s${segment}`, compute) : undefined
+    const { nodeReads } = this.#caches
+    const reads = (nodeReads.get(this.#chain) ?? 0) + 1
+    nodeReads.set(this.#chain, reads)
+    return reads > nodesBeforeIndex ? this.#nodeRow(`${this.#chain}s${segment}`, compute) : undefined
   }
 
   #nodeRow(name: string, read: () => Uint8Array): Uint8Array {

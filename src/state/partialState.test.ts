@@ -4,15 +4,18 @@ import { MissingState, type WantedState } from '#evm/ports'
 import { bytesFromBigint, concatBytes, emptyBytes } from '#lib/bytes'
 import { type Hex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { shareBytes, unpackBytes } from '#lib/packedBytes'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { dump, readNow } from '#test/harness/chain/olderSchemas'
 import { provedPart } from '#test/harness/state/provedParts'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { encodeBranch } from '#trie/node'
 import { createProof } from '#trie/proof'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
+import type { BlockWitness } from './blockWitness.ts'
 import { latestState, latestStateRoot, markLoadedState, stateAt, unwindState, writeGenesis, writeState } from './chainState.ts'
 import { beginPartialState, enterFetched, type FetchedState, placeNodes } from './fetchedState.ts'
 import { computeStateRoot, noNodes } from './stateRoot.ts'
@@ -100,6 +103,9 @@ function play(model: Model, block: readonly Touch[]): Played {
   return { diff: createStateDiff({ ...parts, codes: [] } as never), after, touched }
 }
 
+const everySlot = slotKeys.map((_key, slot) => ({ slot, value: 0n }))
+const everything = accountKeys.map((_key, account) => ({ account, slots: everySlot }))
+
 const stateTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes, tables.code]
 const allTables = [...stateTables, tables.changes, tables.nodeHistory, tables.historyIndex]
 
@@ -113,7 +119,10 @@ class Pair {
   /** parts of an older state, which arrive late */
   #late: FetchedState | undefined
 
-  constructor(genesis: readonly Touch[]) {
+  readonly #isWitnessed: boolean
+
+  constructor(genesis: readonly Touch[], isWitnessed = false) {
+    this.#isWitnessed = isWitnessed
     const { diff, after } = play(new Map(), genesis)
     const result = computeStateRoot(noNodes, emptyRoot, diff)
     this.whole.write((tx) => {
@@ -155,6 +164,7 @@ class Pair {
     const { diff, after, touched } = play(this.models.at(-1) ?? new Map(), block)
     const number = this.models.length
     const late = this.#someParts(number)
+    if (this.#isWitnessed && number % 2 === 0) this.enterWitness(this.witness(touched))
     const result = this.withState((kv) =>
       readNow(kv, (reader) => {
         const { view, nodes } = latestState(reader, noHash)
@@ -169,9 +179,11 @@ class Pair {
     const expected = readNow(this.whole, (reader) => computeStateRoot(latestState(reader, noHash).nodes, this.root, diff))
     expect(result.root).toBe(expected.root)
     this.whole.write((tx) => writeState(tx, number, diff, expected))
+    this.roots.push(result.root)
+    // of the state after the block, which is not stored yet
+    if (this.#isWitnessed && number % 3 === 0) this.enterWitness(this.witness(everything))
     this.part.write((tx) => writeState(tx, number, diff, result))
     this.models.push(after)
-    this.roots.push(result.root)
     this.#enterLate()
     this.#late = late
   }
@@ -179,6 +191,24 @@ class Pair {
   #someParts(seed: number): FetchedState {
     const [addressKey, slotKey] = [accountKeys[(seed * 7) % 24] as Uint8Array, slotKeys[(seed * 5) % 24] as Uint8Array]
     return readNow(this.whole, (reader) => provedPart(latestState(reader, noHash), this.root, { kind: 'slot', addressKey, slotKey }))
+  }
+
+  /** Returns the witness of a block that reads keys of the whole state. */
+  witness(touched: readonly Pick<Touch, 'account' | 'slots'>[]): BlockWitness {
+    const parts = readNow(this.whole, (reader) =>
+      touched.flatMap(({ account, slots }) =>
+        slots.map(({ slot }) => {
+          const [addressKey, slotKey] = [accountKeys[account] as Uint8Array, slotKeys[slot] as Uint8Array]
+          return provedPart(latestState(reader, noHash), this.root, { kind: 'slot', addressKey, slotKey })
+        }),
+      ),
+    )
+    const nodes = new Map(parts.flatMap((part) => part.nodes.map(({ rlp }) => [toHex(rlp), rlp])))
+    return { stateRoot: this.root, nodes: shareBytes([...nodes.values()]), codes: shareBytes([code]) }
+  }
+
+  enterWitness(witness: BlockWitness): void {
+    this.part.write((tx) => enterFetched(tx, { nodes: [], codes: [], witness }))
   }
 
   #enterLate(): void {
@@ -226,32 +256,38 @@ class Pair {
 }
 
 describe('state/partialState', () => {
-  it('state/partialState: blocks on a state that knows nothing at first have the roots and rows of a whole one, also after unwinds', async () => {
-    let fetched = 0
-    await fc.assert(
-      fc.asyncProperty(
-        anyGenesis,
-        fc.array(anyBlock, { minLength: 1, maxLength: 6 }),
-        fc.nat(4),
-        fc.array(anyBlock, { maxLength: 3 }),
-        async (genesis, blocks, unwound, again) => {
-          await using pair = new Pair(genesis)
-          for (const block of blocks) pair.append(block)
-          pair.expectPart()
-          for (let i = 0; i < Math.min(unwound, blocks.length); i++) pair.unwind()
-          pair.expectPart()
-          for (const block of again) pair.append(block)
-          pair.expectPart()
-          pair.readAll()
-          const [whole, part] = [pair.whole, pair.part].map((kv) => readNow(kv, (reader) => dump(reader, allTables)))
-          expect(part).toEqual(whole)
-          fetched += pair.fetched
-        },
-      ),
-      { numRuns: 12 },
-    )
-    expect(fetched).toBeGreaterThan(300)
-  })
+  it.each<[string, boolean, number]>([
+    ['parts that come one by one', false, 300],
+    ['witnesses of some blocks, and of states that are not stored yet', true, 50],
+  ])(
+    'state/partialState: blocks on a state that knows nothing at first have the roots and rows of a whole one, also after unwinds: %s',
+    async (_way, isWitnessed, least) => {
+      let fetched = 0
+      await fc.assert(
+        fc.asyncProperty(
+          anyGenesis,
+          fc.array(anyBlock, { minLength: 1, maxLength: 6 }),
+          fc.nat(4),
+          fc.array(anyBlock, { maxLength: 3 }),
+          async (genesis, blocks, unwound, again) => {
+            await using pair = new Pair(genesis, isWitnessed)
+            for (const block of blocks) pair.append(block)
+            pair.expectPart()
+            for (let i = 0; i < Math.min(unwound, blocks.length); i++) pair.unwind()
+            pair.expectPart()
+            for (const block of again) pair.append(block)
+            pair.expectPart()
+            pair.readAll()
+            const [whole, part] = [pair.whole, pair.part].map((kv) => readNow(kv, (reader) => dump(reader, allTables)))
+            expect(part).toEqual(whole)
+            fetched += pair.fetched
+          },
+        ),
+        { numRuns: 12 },
+      )
+      expect(fetched).toBeGreaterThan(least)
+    },
+  )
 
   it('state/partialState: a key that is inserted at an extension needs the node below it, so that an unwind needs nothing', async () => {
     const slots = [0, 1, 2].map((slot) => ({ slot, value: 7n }))
@@ -261,11 +297,59 @@ describe('state/partialState', () => {
     pair.expectPart()
   })
 
+  const creations = (balance: bigint): Touch[] =>
+    accountKeys.map((_key, account) => ({ account, kind: 'create', balance, slots: [{ slot: account, value: balance }] }))
+
+  it('state/blockWitness: a block lacks nothing of its witness, nor of that of the next block where both states are the same', async () => {
+    await using pair = new Pair(creations(3n))
+    const change = (account: number): Touch => ({ account, kind: 'change', balance: 9n, slots: [{ slot: account, value: 8n }] })
+    pair.enterWitness(pair.witness([change(4)]))
+    pair.append([change(4)])
+    expect(pair.fetched).toBe(0)
+    // the next block's witness is of a state with this change, which the stored state does not have
+    await using ahead = new Pair(creations(3n))
+    ahead.enterWitness(ahead.witness([change(4)]))
+    ahead.enterWitness(pair.witness([change(4), change(8)]))
+    ahead.append([change(4)])
+    ahead.append([change(8)])
+    expect(ahead.fetched).toBe(0)
+    ahead.expectPart()
+    expect(readNow(ahead.part, (reader) => dump(reader, [tables.code])).size).toBe(1)
+  })
+
+  it('state/blockWitness: nodes and codes that no hash ties to the stored state are left out, however many places they have', async () => {
+    await using pair = new Pair(creations(3n))
+    await using other = new Pair(creations(4n))
+    const before = readNow(pair.part, (reader) => dump(reader, stateTables))
+    const own = pair.witness(everything)
+    // each branch is at sixteen places of the one above
+    const branches = [keccak256(code)]
+    const nodes = Array.from({ length: 40 }, () => {
+      const rlp = encodeBranch(Array.from({ length: 16 }, () => branches.at(-1)))
+      branches.push(keccak256(rlp))
+      return rlp
+    })
+    const bomb = hashFromBytes(branches.at(-1) as Uint8Array)
+    const stray = shareBytes([Uint8Array.of(0x60, 2)])
+    const damaged = unpackBytes(own.nodes).map((rlp) => rlp.map((byte, at) => (at === rlp.length - 3 ? byte ^ 1 : byte)))
+    const wrong: readonly BlockWitness[] = [
+      other.witness(everything),
+      { ...own, stateRoot: other.root },
+      { ...own, nodes: shareBytes(damaged), codes: stray },
+      { stateRoot: bomb, nodes: shareBytes(nodes), codes: stray },
+      { ...own, nodes: shareBytes([]) },
+    ]
+    for (const witness of wrong) pair.enterWitness(witness)
+    expect(readNow(pair.part, (reader) => dump(reader, stateTables))).toEqual(before)
+    pair.enterWitness({ ...own, codes: stray })
+    pair.expectPart()
+    pair.readAll()
+    expect(pair.fetched).toBeLessThan(5)
+  })
+
   it('state/fetchedState: nodes of another state, nodes at a wrong place and damaged nodes are left out', async () => {
-    const balances = (of: bigint): Touch[] =>
-      accountKeys.map((_key, account) => ({ account, kind: 'create', balance: of, slots: [{ slot: account, value: of }] }))
-    await using pair = new Pair(balances(3n))
-    await using other = new Pair(balances(4n))
+    await using pair = new Pair(creations(3n))
+    await using other = new Pair(creations(4n))
     const before = readNow(pair.part, (reader) => dump(reader, stateTables))
     const wanted: WantedState = { kind: 'slot', addressKey: accountKeys[5] as Uint8Array, slotKey: slotKeys[5] as Uint8Array }
     const partsOf = ({ whole, root }: Pair): FetchedState =>

@@ -1,6 +1,7 @@
 import type { WantedState } from '#evm/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { BlockWitness } from './blockWitness.ts'
 import type { FetchedState, PlacedNode } from './fetchedState.ts'
 
 /** A block that is executed, on the state with a root. */
@@ -15,21 +16,23 @@ export type StateRequest = {
   readonly withinMs?: number | undefined
   /** block that is executed: a source may have all that it reads */
   readonly block?: ExecutedBlock
+  /** the block's witness is not wanted: it was returned before, or could not be */
+  readonly partOnly?: boolean
 }
 
 /** Source of parts of a state. */
 export interface StateSource {
   /**
-   * Returns the wanted part, and possibly others, each tied by hashes to the root of the block or of the executed block's parent.
+   * Returns the wanted part, and possibly others, each tied by hashes to the root of the block; or a witness of the executed block, which may lack it.
    * @throws Fault of severity retry when no source has the part
    */
   fetch(request: StateRequest): Promise<FetchedState>
 }
 
-/** Source that can fetch all that a block reads before it is executed. */
-export interface AheadSource {
-  /** Announces a block that will be executed. */
-  expect(block: ExecutedBlock): void
+/** Source of all that a block reads. */
+export interface WitnessSource {
+  /** @returns undefined when no source has it now */
+  witness(block: ExecutedBlock): Promise<BlockWitness | undefined>
 }
 
 /** All keys of a trie from one on. */

@@ -1,4 +1,4 @@
-import { compareBytes, emptyBytes, equalBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyRoot, type Hash } from '#types/ids'
@@ -17,7 +17,8 @@ type Descent = TrieAt & { readonly keys: readonly WitnessKey[]; readonly paths: 
 
 /**
  * Visits the nodes on the paths from the root to many keys, each once; together they prove all keys. The path of an absent key ends where it leaves
- * the trie. Nodes embedded in their parent are not visited separately; an empty trie has none.
+ * the trie; when that is an extension, the node below it is visited too: a key that is inserted there and removed again joins the two. Nodes embedded in
+ * their parent are not visited separately; an empty trie has none.
  * @param keys of one length, in any order
  * @param found called with each node
  * @throws Fault MISSING_NODE, BAD_NODE
@@ -64,6 +65,7 @@ function visit(descent: Descent, ref: NodeRef, depth: number, from: number, to: 
     const isAlong = paths.slice(from, to).map((each) => equalBytes(each.subarray(depth, end), node.path))
     const first = isAlong.indexOf(true)
     if (first >= 0) visit(descent, node.child, end, from + first, from + isAlong.lastIndexOf(true) + 1)
+    else if (node.child.length === 32) found(nodeRlp(descent, concatBytes(path, node.path), node.child), node.child)
     return
   }
   for (let start = from; start < to; ) {

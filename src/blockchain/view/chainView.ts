@@ -109,7 +109,7 @@ class SnapshotView implements ExecutionView {
     executed: KnownBlocks['executed'],
     { history, older }: ViewSources,
   ) {
-    this.#cache = new HistoryCache(history)
+    this.#cache = new HistoryCache(history, committed.hash)
     this.#reader = reader
     this.#older = older && lazy(() => older(committed, this.#cache))
     this.#config = config

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { packBytes, unpackBytes } from '#lib/packedBytes'
 import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { hashHeader } from '#types/header'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { packAttributes, packBlock, packBytes, packPayload, unpack, unpackBlock, unpackBytes } from './packedBlocks.ts'
+import { packAttributes, packBlock, packPayload, unpack, unpackBlock } from './packedBlocks.ts'
 
 const { genesis, config } = smallChain(scheduleTo('jovian'))
 const [built] = buildChain(config, builtGenesis({ genesis, config }), [[signedBy('alice', {}), signedBy('alice', { nonce: 1n })]])

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { fromHex, hexAt } from '#lib/hex'
+import { type PackedBytes, shareBytes, sharedBytes, unpackBytes } from '#lib/packedBytes'
 import { TrieDiff } from '#trie/trieDiff'
 import type { Block } from '#types/block'
 import type { ExecutedTransaction } from '#types/executedTransaction'
@@ -10,9 +11,6 @@ import type { Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { StateDiff } from '#types/stateDiff'
 import { StateDiffTable } from '#types/stateDiffTable'
-
-/** Concatenated byte strings in their own buffers: two objects to move between threads for any number of strings. */
-export type PackedBytes<B extends ArrayBufferLike = ArrayBuffer> = { readonly bytes: Uint8Array<B>; readonly ends: Uint32Array<B> }
 
 /**
  * A payload, or attributes, with packed transactions. They are shared: sender threads read them too, and posting a view would copy its whole
@@ -41,37 +39,10 @@ export type PackedBlock = {
 
 const hashBytes = 32
 
-const endsBytes = (list: readonly unknown[]): number => 4 * list.length
-const sizeOf = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0)
-
-function fill<B extends ArrayBufferLike>(packed: PackedBytes<B>, list: readonly Uint8Array[]): PackedBytes<B> {
-  let at = 0
-  for (const [i, item] of list.entries()) {
-    packed.bytes.set(item, at)
-    at += item.length
-    packed.ends[i] = at
-  }
-  return packed
-}
-
-export const packBytes = (list: readonly Uint8Array[]): PackedBytes =>
-  fill({ bytes: new Uint8Array(sizeOf(list)), ends: new Uint32Array(list.length) }, list)
-
-const sharedBytes = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size))
-
 export function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
   const copy = sharedBytes(bytes.length)
   copy.set(bytes)
   return copy
-}
-
-export const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
-  fill({ bytes: sharedBytes(sizeOf(list)), ends: new Uint32Array(new SharedArrayBuffer(endsBytes(list))) }, list)
-
-/** Returns the strings as views of one buffer of this thread: some functions reject shared bytes. */
-export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint8Array[] {
-  const own = bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
-  return Array.from(ends, (end, i) => own.subarray(i === 0 ? 0 : ends[i - 1], end))
 }
 
 /** Returns the same bytes in a buffer of exactly their length. */

@@ -1,10 +1,11 @@
 import { deserialize, serialize } from 'node:v8'
 import type { PendingHeader } from '#block/execution/pendingHeader'
+import { type PackedBytes, shareBytes, unpackBytes } from '#lib/packedBytes'
 import { type ExecutedFlashblock, ExecutedFlashblocks } from '#pending/executedFlashblocks'
 import type { ExecutedTransaction } from '#types/executedTransaction'
 import type { FlashblockLocation, PendingBlock, PendingBlocks } from '#types/pendingBlock'
 import { StateDiffTable } from '#types/stateDiffTable'
-import { aloneIn, type PackedBytes, shareBytes, shared, unpackBytes } from './packedBlocks.ts'
+import { aloneIn, shared } from './packedBlocks.ts'
 
 type PackedFlashblock = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly executed: Uint8Array<SharedArrayBuffer> }
 

@@ -1,9 +1,10 @@
+import { packBytes, unpackBytes } from '#lib/packedBytes'
 import type { TxPool } from '#txpool/txPool'
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
 import type { WorkerCalls } from '../calls.ts'
-import { alone, packBytes, unpackBytes } from './packedBlocks.ts'
+import { alone } from './packedBlocks.ts'
 import type { PoolAnswers, PoolCall } from './protocol.ts'
 
 /** A pool in its own thread, and the limits of blocks built from it. */

@@ -1,18 +1,18 @@
+import { Buffer } from 'node:buffer'
 import { messagePasser } from '#chainspec/addresses'
 import { concatBytes, equalBytes } from '#lib/bytes'
-import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { sharedBytes } from '#lib/packedBytes'
 import { decodeRlp, rlpBigint } from '#lib/rlp'
 import { decodeAccount } from '#state/account'
+import type { BlockWitness } from '#state/blockWitness'
 import { type FetchedState, placeNodes } from '#state/fetchedState'
 import { lowestWith } from '#state/rowState'
 import type { ExecutedBlock, StateRequest } from '#state/stateSource'
 import { decodeNode } from '#trie/node'
-import type { NodeSource } from '#trie/ports'
 import { verifyProof } from '#trie/proof'
 import { verifyRange } from '#trie/rangeProof'
-import { readTrie } from '#trie/readTrie'
 import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { bigintField, bytesField, has, hashField, type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
@@ -204,29 +204,34 @@ function requireClaimed(json: Json, account: Account | undefined): void {
 /** Bounds of a witness, in parts. */
 const maxWitnessParts = 200_000
 
-/** What a block reads, tied by hashes to the state of its parent. */
-export type Witness = {
-  readonly parts: FetchedState
-  /** Returns whether the whole path of a part is in it. */
-  has(wanted: StateRequest['wanted']): boolean
+/** Packs a list of hex strings. @throws ShapeError */
+function packedField(json: Json, key: string): BlockWitness['nodes'] {
+  const list = listOf(json[key], key)
+  if (list.length > maxWitnessParts) throw new ShapeError(`${key} has ${list.length} parts`)
+  const texts = list.map((text) => {
+    if (typeof text !== 'string' || !text.startsWith('0x') || text.length % 2 !== 0)
+      throw new ShapeError(`${key} has a part that is not hex`)
+    return text.slice(2)
+  })
+  const bytes = sharedBytes(texts.reduce((sum, { length }) => sum + length / 2, 0))
+  const [out, ends] = [Buffer.from(bytes.buffer), new Uint32Array(new SharedArrayBuffer(4 * texts.length))]
+  let at = 0
+  for (const [i, text] of texts.entries()) {
+    const written = out.write(text, at, 'hex')
+    if (written !== text.length / 2) throw new ShapeError(`${key} has a part that is not hex`)
+    at += written
+    ends[i] = at
+  }
+  return { bytes, ends }
 }
 
-/** Question for all that a block reads. Parts that no hash ties to the state of the parent are left out, so that a witness cannot be wrong, only useless. */
-export function witnessQuestion({ hash, parentStateRoot }: ExecutedBlock): Question<Witness> {
+/** Question for all that a block reads. The writer of the state uses what hashes tie to it, so that a witness cannot be wrong, only useless. */
+export function witnessQuestion({ hash, parentStateRoot: stateRoot }: ExecutedBlock): Question<BlockWitness> {
   return {
     calls: [{ method: 'debug_executionWitnessByBlockHash', params: [hash] }],
-    read([result]): Witness {
+    read([result]): BlockWitness {
       const json = objectOf(result, 'witness')
-      const bag = byHash(bytesList(json['state'], 'state', maxWitnessParts))
-      const nodes = placeNodes(bag, parentStateRoot)
-      const named = new Set(nodes.map(({ owner, rlp }) => (owner ? undefined : codeHashIn(rlp))))
-      const given = bytesList(json['codes'], 'codes', maxWitnessParts).map((code) => ({ code, hash: hashFromBytes(keccak256(code)) }))
-      const codes = given.filter((each) => named.has(each.hash))
-      return {
-        parts: { nodes, codes: codes.map(({ code }) => code) },
-        has: (wanted) =>
-          wanted.kind === 'code' ? codes.some((each) => each.hash === wanted.codeHash) : hasPath(bag, parentStateRoot, wanted),
-      }
+      return { stateRoot, nodes: packedField(json, 'state'), codes: packedField(json, 'codes') }
     },
   }
 }
@@ -243,19 +248,4 @@ export function codeHashOf(nodes: FetchedState['nodes'], addressKey: Uint8Array)
 function codeHashIn(rlp: Uint8Array): Hash | undefined {
   const node = decodeNode(rlp)
   return node.kind === 'leaf' ? decodeAccount(node.value).codeHash : undefined
-}
-
-/** Returns whether nodes have the whole path of the wanted part. */
-function hasPath(bag: ReadonlyMap<string, Uint8Array>, root: Hash, wanted: StateRequest['wanted']): boolean {
-  const keys = keysOf(wanted)
-  if (keys === undefined) return false
-  const nodes: NodeSource = { get: (_owner, _path, hash) => bag.get(toHex(hash)) }
-  try {
-    const leaf = readTrie(nodes, undefined, root, keys.account)
-    if (keys.slot) readTrie(nodes, keys.account, leaf ? decodeAccount(leaf).storageRoot : emptyRoot, keys.slot)
-    return true
-  } catch (error) {
-    if (isFault(error, 'MISSING_NODE')) return false
-    throw error
-  }
 }

@@ -7,17 +7,17 @@ import type { JsonHttpDeps } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
 import { Lru } from '#lib/lru'
 import { askedWaitMs } from '#lib/retry'
+import type { BlockWitness } from '#state/blockWitness'
 import type { FetchedState } from '#state/fetchedState'
-import type { AheadSource, ExecutedBlock, RangeRequest, RangeSource, StateRange, StateRequest, StateSource } from '#state/stateSource'
+import type { ExecutedBlock, RangeRequest, RangeSource, StateRange, StateRequest, StateSource, WitnessSource } from '#state/stateSource'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import { ShapeError } from '#types/jsonShape'
 import { stateSourceFault } from '../faults.ts'
 import { maxSources, type SourceLabel, type StateSourceMetrics } from '../metrics.ts'
 import { createSourceRpc, type SourceRpc } from '../rpc.ts'
-import { codeHashOf, proofQuestion, type Question, rangeQuestion, type Witness, WrongProof, witnessQuestion } from './provedAnswers.ts'
+import { codeHashOf, proofQuestion, type Question, rangeQuestion, WrongProof, witnessQuestion } from './provedAnswers.ts'
 import { codesQuestion, rangesQuestion } from './rangeAnswers.ts'
 import { ResponseTimes, SourceHealth } from './sourceHealth.ts'
-import { WitnessesAhead } from './witnessesAhead.ts'
 
 export type StateSourcesDeps = JsonHttpDeps & { readonly clock: Clock; readonly log: Log; readonly metrics: StateSourceMetrics }
 
@@ -32,8 +32,8 @@ export type StateSourcesOptions = {
 /** Limits of responses: a batch of proofs with a code; a witness of a large block as hex; a batch of ranges. */
 const [proofBytes, witnessBytes, rangeBytes] = [4 * 2 ** 20, 64 * 2 ** 20, 32 * 2 ** 20]
 const maxConcurrent = 8
-/** Ranges take longer than other requests, and no block waits for them. */
-const rangeFactor = 4
+/** Witnesses and ranges take longer than other requests. No block waits for ranges. */
+const [witnessFactor, rangeFactor] = [2, 4]
 /** Bound of the addresses of codes. */
 const knownAddressBytes = 4 * 2 ** 20
 const addressBytes = 200
@@ -51,7 +51,9 @@ class Source {
   readonly label: SourceLabel
   /** of requests that blocks and clients wait for */
   readonly health = new SourceHealth()
-  /** of ranges: a source that is too slow for them may still answer the others */
+  /** of witnesses: a source that is too slow for them may still answer the others */
+  readonly witnessHealth = new SourceHealth()
+  /** of ranges: as for witnesses */
   readonly rangeHealth = new SourceHealth()
   readonly times: Readonly<Record<Way, ResponseTimes>> = {
     witness: new ResponseTimes(),
@@ -69,12 +71,13 @@ class Source {
     this.label = label
     this.#rpcs = {
       proof: createSourceRpc(deps, { timeoutMs, maxBodyBytes: proofBytes, maxConcurrent }, endpoint),
-      witness: createSourceRpc(deps, { timeoutMs, maxBodyBytes: witnessBytes, maxConcurrent: 2 }, endpoint),
+      witness: createSourceRpc(deps, { timeoutMs: witnessFactor * timeoutMs, maxBodyBytes: witnessBytes, maxConcurrent: 2 }, endpoint),
       range: createSourceRpc(deps, { timeoutMs: rangeFactor * timeoutMs, maxBodyBytes: rangeBytes, maxConcurrent: 2 }, endpoint),
     }
   }
 
   healthOf(way: Way): SourceHealth {
+    if (way === 'witness') return this.witnessHealth
     return way === 'range' ? this.rangeHealth : this.health
   }
 
@@ -105,17 +108,12 @@ class Source {
 }
 
 /** Several sources of state. None is believed: an answer counts when its proofs fit the state root of the request. */
-class StateSources implements StateSource, AheadSource, RangeSource {
+class StateSources implements StateSource, WitnessSource, RangeSource {
   readonly #deps: StateSourcesDeps
   readonly #sources: readonly Source[]
   readonly #deadlineMs: number
   /** addresses of accounts by the hash of their code, for sources that find codes by address only */
   readonly #addresses = new Lru<Hash, Address>(knownAddressBytes)
-  readonly #ahead = new WitnessesAhead<Witness>((block) =>
-    this.#within(this.#deadlineMs, { part: 'a witness', number: block.number }, (signal) =>
-      this.#race([witnessQuestion(block)], 'witness', signal),
-    ).catch(() => undefined),
-  )
 
   constructor(deps: StateSourcesDeps, endpoints: readonly Endpoint[], { timeoutMs = 4_000, deadlineMs = 10_000 }: StateSourcesOptions) {
     this.#deps = deps
@@ -129,10 +127,10 @@ class StateSources implements StateSource, AheadSource, RangeSource {
     const lacking = { part: nameOf(request.wanted), number: request.at.number }
     try {
       return await this.#within(Math.min(this.#deadlineMs, request.withinMs ?? this.#deadlineMs), lacking, async (signal) => {
-        const witness = request.block && (await this.#witness(request.block, signal))
-        const isEnough = witness?.has(request.wanted) === true
-        metrics.fetches.inc({ way: isEnough ? 'witness' : 'proof' })
-        return isEnough ? witness.parts : await this.#prove(request, lacking, signal)
+        const { block, partOnly } = request
+        const witness = block && !partOnly ? await this.#witness(block, signal) : undefined
+        metrics.fetches.inc({ way: witness ? 'witness' : 'proof' })
+        return witness ? { nodes: [], codes: [], witness } : await this.#prove(request, lacking, signal)
       })
     } catch (error) {
       metrics.fetches.inc({ way: 'failed' })
@@ -140,12 +138,28 @@ class StateSources implements StateSource, AheadSource, RangeSource {
     }
   }
 
-  expect(block: ExecutedBlock): void {
-    this.#ahead.expect(block)
+  async witness(block: ExecutedBlock): Promise<BlockWitness | undefined> {
+    const lacking = { part: 'a witness', number: block.number }
+    try {
+      return await this.#within(witnessFactor * this.#deadlineMs, lacking, (signal) => this.#witness(block, signal))
+    } catch (error) {
+      if (isFault(error, 'STATE_UNAVAILABLE')) return undefined
+      throw error
+    }
   }
 
-  async #witness(block: ExecutedBlock, signal: AbortSignal): Promise<Witness | undefined> {
-    return (await this.#ahead.take(block)) ?? (await this.#race([witnessQuestion(block)], 'witness', signal))
+  /** Asks again after pauses: a block without its witness lacks hundreds of parts. */
+  async #witness(block: ExecutedBlock, signal: AbortSignal): Promise<BlockWitness | undefined> {
+    const { clock } = this.#deps
+    const question = witnessQuestion(block)
+    for (;;) {
+      const found = await this.#race([question], 'witness', signal)
+      const able = this.#sources.filter((source) => source.choose([question]))
+      const waitMs = Math.min(...able.map(({ witnessHealth }) => witnessHealth.waitMs(clock.elapsedMs())))
+      // a source that is not paused has no witness of this block
+      if (found || able.length === 0 || waitMs === 0) return found
+      await clock.delay(waitMs, signal)
+    }
   }
 
   ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]> {
@@ -302,7 +316,7 @@ function nameOf(wanted: StateRequest['wanted']): string {
 }
 
 /** Creates sources of state from URLs. @throws Fault STATE_URL_INVALID (fatal) */
-export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource & AheadSource & RangeSource {
+export function createStateSources(deps: StateSourcesDeps, options: StateSourcesOptions): StateSource & WitnessSource & RangeSource {
   if (options.urls.length === 0 || options.urls.length > maxSources) {
     throw stateSourceFault('STATE_URL_INVALID', { reason: `${options.urls.length} URLs, expected 1 to ${maxSources}` })
   }

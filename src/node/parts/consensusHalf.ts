@@ -25,7 +25,7 @@ import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { EngineEndpoint, NodeOptions } from '../nodeOptions.ts'
 import { safeHeadTable } from '../storage/safeHeadTable.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { type ExpectBlock, type Follow, openFollow } from './followPart.ts'
+import { type ExpectedBlocks, type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
 import { openP2p } from './p2pPart.ts'
 import { openSequencer } from './sequencerPart.ts'
@@ -36,7 +36,7 @@ export type ConsensusHalfDeps = PartDeps &
     readonly memory: Pick<NodeMemory, 'caches'>
     readonly tracing?: Tracing | undefined
     /** Announces a block of the followed node that will be executed; absent: the execution half is in another process. */
-    readonly expect?: ExpectBlock
+    readonly expected?: ExpectedBlocks
     /** fill large gaps of the unsafe chain; absent: there are none */
     readonly executionPeers?: Pick<ExecutionPeers, 'ancestors' | 'count'>
   }

@@ -8,15 +8,18 @@ import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import { stateSourceMetrics } from '#l2/metrics'
 import { createStateSources } from '#l2/state/stateSources'
+import { WitnessesAhead } from '#l2/state/witnessesAhead'
+import type { FetchedState } from '#state/fetchedState'
 import { createHistoryCaches } from '#state/historyCache'
 import type { TxPoolFacts } from '#txpool/txPool'
+import type { Hash } from '#types/ids'
 import { type FillPart, openFill } from '../fill/fillPart.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
 import type { FlashblocksOptions, NodeOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
 import type { SendersBy, Tracing } from '../tracing/tracing.ts'
-import type { ExpectBlock } from './followPart.ts'
+import type { ExpectedBlocks } from './followPart.ts'
 import { openProofs, retentionBeside } from './proofsPart.ts'
 
 /** `onPublish`: called with each record right after it can be read. */
@@ -41,8 +44,8 @@ export interface ExecutionHalf extends AsyncDisposable {
   readonly urls: Pick<Urls, 'flashblocks'>
   /** undefined: the state was whole at the start */
   readonly fill: FillPart | undefined
-  /** Announces a block that will be executed to the sources of a partial state. */
-  readonly expect: ExpectBlock
+  /** Takes announced blocks, for the sources of a partial state. */
+  readonly expected: ExpectedBlocks
   /** Returns why a node that requires proofs is not ready. */
   proofsProblems(): readonly string[]
   /** gas of all blocks executed since the start */
@@ -62,9 +65,11 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
   const senders = starting.use(new SenderThreads(deps))
-  const state =
-    stateUrls &&
-    createStateSources({ ...deps, log: deps.log.child('state'), metrics: stateSourceMetrics.register(registry) }, { urls: stateUrls })
+  const metrics = stateUrls && stateSourceMetrics.register(registry)
+  const state = metrics && createStateSources({ ...deps, log: deps.log.child('state'), metrics }, { urls: stateUrls })
+  let fill: FillPart | undefined
+  let ahead: WitnessesAhead | undefined
+  const isPartial = (): boolean => fill !== undefined && fill.status().phase !== 'whole'
   let executedGas = 0n
   const onCommit = (phase: 'begin' | 'end'): void => {
     tracing?.commit(phase)
@@ -75,11 +80,13 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
       ...deps,
       ...(tracing && { onCommit: (phase): void => onCommit(phase) }),
       genesis,
-      ...(state && { state }),
+      ...(state && { state: { fetch: (request): Promise<FetchedState> => (ahead ?? state).fetch(request) } }),
       senders,
       history: createHistoryCaches((share) => memory.caches.lru('history', share)),
       onFlashblock: (flashblock) => publisher?.publish(flashblock),
       onExecuted({ number, gasUsed, transactions, ms, trace }): void {
+        const lacked = ahead?.executed(number)
+        if (lacked && isPartial()) metrics?.blocks.inc({ lacked })
         if (trace) tracing?.executed(trace)
         executedGas += gasUsed
         executed.blocks.inc({})
@@ -109,7 +116,12 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
   )
   const execution = starting.use(worker)
-  const fill = openFill({ ...deps, execution, source: state }, options)
+  if (state)
+    ahead = new WitnessesAhead(
+      { source: state, enter: (parts): Promise<void> => execution.enter(parts) },
+      execution.published.heads.unsafe.number,
+    )
+  fill = openFill({ ...deps, execution, source: state }, options)
   if (fill) starting.use(fill)
   const proofs = options.proofs && starting.use(await openProofs(deps, execution, datadir, options.proofs))
   let poolBefore: TxPoolFacts | undefined
@@ -151,8 +163,14 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   const kept = starting.move()
   return {
     ...{ execution, urls, fill, collect },
-    expect(block, parentStateRoot): void {
-      if (fill && fill.status().phase !== 'whole') state?.expect({ ...block, parentStateRoot })
+    expected: {
+      expect(block, parentStateRoot): void {
+        if (isPartial()) ahead?.expect({ ...block, parentStateRoot })
+      },
+      stateRootOf(hash): Hash | undefined {
+        using view = execution.view()
+        return view.header(hash)?.stateRoot
+      },
     },
     proofsProblems: () => proofs?.problems() ?? [],
     executedGas: () => executedGas,

@@ -6,6 +6,7 @@ import { httpUrlOf } from '#engine/engineHttp'
 import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
 import { createProofsStatus } from '#l2/proofsStatus'
+import { BoundedMap } from '#lib/boundedMap'
 import { signJwt } from '#lib/jwt'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
@@ -30,8 +31,13 @@ export type Follow = Disposable & {
   status(): FollowStatus | undefined
 }
 
-/** Announces a block that will be executed, on a block with a state root. */
-export type ExpectBlock = (block: BlockId, parentStateRoot: Hash) => void
+/** Takes announced blocks. */
+export type ExpectedBlocks = {
+  /** Announces a block that will be executed, on a block with a state root. */
+  readonly expect: (block: BlockId, parentStateRoot: Hash) => void
+  /** Returns the state root of an executed block. */
+  readonly stateRootOf: (hash: Hash) => Hash | undefined
+}
 
 const proofsTimeoutMs = 10_000
 
@@ -46,18 +52,30 @@ function proofsOf({ fetch, clock }: PartDeps, { endpoint, recorded }: FollowPart
   return createProofsStatus({ fetch, clock }, { url: httpUrlOf(endpoint.url), headers, timeoutMs: proofsTimeoutMs })
 }
 
-/** Announces each block of a source whose parent was the block before it. */
-function announced(source: L2Source, expect: ExpectBlock): L2Source {
-  let last: Payload | undefined
+/** Blocks whose state roots are remembered: those of all responses that are requested ahead. */
+const rememberedRoots = 512
+
+/** Announces each block of a source once, when its parent has come too: responses come in any order. */
+export function announced(source: L2Source, { expect, stateRootOf }: ExpectedBlocks): L2Source {
+  const roots = new BoundedMap<Hash, Hash>(rememberedRoots)
+  /** blocks whose parents have not come, by the parent */
+  const early = new BoundedMap<Hash, BlockId>(rememberedRoots)
+  function announce({ blockNumber: number, blockHash: hash, parentHash, stateRoot }: Payload): void {
+    // the follower reads single blocks again
+    if (roots.get(hash)) return
+    const parentStateRoot = roots.get(parentHash) ?? stateRootOf(parentHash)
+    if (parentStateRoot) expect({ number, hash }, parentStateRoot)
+    else early.set(parentHash, { number, hash })
+    roots.set(hash, stateRoot)
+    const child = early.get(hash)
+    if (child) expect(child, stateRoot)
+    early.delete(hash)
+  }
   return {
     head: (label, signal) => source.head(label, signal),
     async payloads(from, count, signal): Promise<readonly Payload[]> {
       const payloads = await source.payloads(from, count, signal)
-      for (const payload of payloads) {
-        const { blockNumber: number, blockHash: hash, parentHash } = payload
-        if (last?.blockHash === parentHash) expect({ number, hash }, last.stateRoot)
-        last = payload
-      }
+      for (const payload of payloads) announce(payload)
       return payloads
     },
     payload: (hash, signal) => source.payload(hash, signal),
@@ -66,7 +84,7 @@ function announced(source: L2Source, expect: ExpectBlock): L2Source {
 }
 
 /** @throws Fault SOURCE_URL_INVALID, OPTION_MISSING (fatal) */
-export function openFollow(deps: PartDeps & { readonly expect?: ExpectBlock }, options: FollowPartOptions): Follow {
+export function openFollow(deps: PartDeps & { readonly expected?: ExpectedBlocks }, options: FollowPartOptions): Follow {
   const { registry } = deps
   const { config, source, l1 } = options
   const log = deps.log.child('follow')
@@ -79,7 +97,7 @@ export function openFollow(deps: PartDeps & { readonly expect?: ExpectBlock }, o
   return {
     createFeed({ inbox, waits }): Feed {
       follower = new Follower(
-        { ...deps, inbox, waits, source: deps.expect ? announced(node, deps.expect) : node, log, metrics, ...(proofs && { proofs }) },
+        { ...deps, inbox, waits, source: deps.expected ? announced(node, deps.expected) : node, log, metrics, ...(proofs && { proofs }) },
         { ...defaultFollowOptions, config, labels: l1 ? 'l1' : 'source', maxAheadSec },
       )
       return follower

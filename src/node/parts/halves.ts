@@ -65,7 +65,7 @@ export async function openHalves(deps: HalvesDeps, given: NodeOptions, stop: Abo
       ? undefined
       : opening.use(
           await openConsensusHalf(
-            { ...deps, engine, ...(executionPeers && { executionPeers }), ...(execution && { expect: execution.expect }) },
+            { ...deps, engine, ...(executionPeers && { executionPeers }), ...(execution && { expected: execution.expected }) },
             { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) },
           ),
         )

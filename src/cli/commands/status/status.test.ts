@@ -89,6 +89,21 @@ ready           no
 `)
 })
 
+it('cli/commands/status: shows how much of a partial state is stored, and how many blocks lacked nothing', async () => {
+  const blocks = Object.entries({ nothing: 97, witness: 2, parts: 1 }).map(
+    ([lacked, value]) => `basalt_state_source_blocks_total{lacked="${lacked}"} ${value}\n`,
+  )
+  const pages = { '/metrics': { body: `${metrics}basalt_state_fill_ratio 0.125\n${blocks.join('')}` } }
+  await using served = await serveNode({ ...node, pages })
+  const args = ['--url', served.url, '--metrics-url', served.url]
+  const { out } = await run(args, {}, clock)
+  expect(out).toContain(`
+state           12.50 % of the keys are stored
+                97.0 % of the executed blocks lacked nothing
+`)
+  expect(JSON.parse((await run([...args, '--json'], {}, clock)).out)).toMatchObject({ fill: { ratio: 0.125, aheadRatio: 0.97 } })
+})
+
 it('cli/commands/status: prints the heads of JSON-RPC when the metrics do not answer, and names the silent part', async () => {
   await using served = await serveNode({ rpc })
   const { code, out } = await run(['--url', served.url, '--metrics-url', 'http://127.0.0.1:9', '--json'], {}, clock)

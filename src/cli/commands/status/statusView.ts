@@ -51,8 +51,11 @@ export function diskText({ disk }: StatusFacts): string {
   return `${size(disk.freeBytes)} free, ${left}; chain ${size(disk.storeBytes)}`
 }
 
-function fillText({ text, ratio }: NonNullable<StatusFacts['fill']>): string {
-  return text ?? (ratio === null ? dash : `${(100 * ratio).toFixed(2)} % of the keys are stored`)
+function fillText({ text, ratio, aheadRatio }: NonNullable<StatusFacts['fill']>): readonly string[] {
+  return [
+    text ?? (ratio === null ? dash : `${(100 * ratio).toFixed(2)} % of the keys are stored`),
+    ...(aheadRatio === null ? [] : [`${(100 * aheadRatio).toFixed(1)} % of the executed blocks lacked nothing`]),
+  ]
 }
 
 function readyText({ ready, problems }: StatusFacts): string | readonly string[] {
