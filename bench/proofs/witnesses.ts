@@ -52,7 +52,7 @@ function viewsOf(config: RollupConfig, chain: SnapshotSource, proofs: SnapshotSo
     ...recordedStates(recorded, reader, head.number, cache),
     [Symbol.dispose]: () => {},
   })
-  const view = createChainView(reader, config, record, () => undefined, { older })
+  const view = createChainView(reader, config, record, { older })
   if (view === undefined) throw new Error('the record is older than the snapshot')
   return () => {
     reader.enter()

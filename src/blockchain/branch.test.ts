@@ -30,6 +30,16 @@ describe('blockchain/branch', () => {
     expect(tipOf(branch(second))).toEqual(idOf(second))
   })
 
+  it('shares a trunk up to the block where a branch leaves it', () => {
+    const trunk = { ancestor: idOf(genesis.block), blocks: Object.freeze([first, second, third]) }
+    const inMemory: KnownBlocks = { ...known, committed: (hash) => (hash === genesis.block.hash ? idOf(genesis.block) : undefined) }
+    const branchFrom = (tip: ExecutedBlock) => branchTo(inMemory, tip.hash, trunk)
+    expect(branchFrom(third)).toBe(trunk)
+    expect(branchFrom(second)).toEqual({ ancestor: trunk.ancestor, blocks: [first, second] })
+    expect(branchFrom(fourth)).toEqual({ ancestor: trunk.ancestor, blocks: main })
+    expect(branchFrom(side[1])).toEqual({ ancestor: trunk.ancestor, blocks: side })
+  })
+
   it('returns no branch for an unknown block, or for one without a known ancestor', () => {
     expect(branchTo({ ...known, executed: () => undefined }, fourth.hash)).toBeUndefined()
     expect(branchTo({ ...known, executed: (hash) => (hash === fourth.hash ? fourth : undefined) }, fourth.hash)).toBeUndefined()

@@ -111,7 +111,10 @@ export class Execution implements Engine, AsyncDisposable {
   view(): ExecutionView {
     const { config, clock, history } = this.#deps
     const reader = this.#commits.snapshot()
-    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash), { history })
+    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), {
+      history,
+      executed: (hash) => this.#tree.get(hash),
+    })
     if (view) return view
     reader[Symbol.dispose]()
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the committed head` })

@@ -121,7 +121,7 @@ export class PublishedChain {
       const record = recordAt(this.published, this.#deps.clock.nowMs())
       const states = this.#older
       const older = states && ((head: BlockId, cache: HistoryCache): RecordedStates => snapshot.attach(states.open(snapshot, head, cache)))
-      view = createChainView(snapshot, this.#deps.config, record, () => undefined, { history: this.#deps.history, older })
+      view = createChainView(snapshot, this.#deps.config, record, { history: this.#deps.history, older })
       if (view) this.#newest = { view, snapshot, record, atMs: this.#deps.clock.nowMs() }
       return view
     } finally {

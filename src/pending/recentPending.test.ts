@@ -38,7 +38,7 @@ async function followed() {
     records.push({ ...published, recent: recentWith(records.at(-1)?.recent, published.pending) })
   }
   const viewOf = (record: HeadRecord | undefined) => {
-    const view = record && createChainView(kv.snapshot(), config, record, () => undefined)
+    const view = record && createChainView(kv.snapshot(), config, record)
     return view ?? expect.fail('no view')
   }
   return { records, viewOf, last: hashTransaction(transactions[2] as Uint8Array) }

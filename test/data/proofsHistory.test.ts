@@ -134,7 +134,7 @@ class RecordedStore {
     const ref = { ...head, parentHash: head.hash, timestamp: 0, l1Origin: { number: 0, hash: head.hash }, sequenceNumber: 0 }
     const record = { heads: { unsafe: ref, safe: ref, finalized: ref }, committed: head, base: head, overlays: [] }
     const older = () => ({ ...recordedStates(proofs, reader, head.number, new HistoryCache()), [Symbol.dispose](): void {} })
-    return createChainView(reader, this.config, record, () => undefined, { older }) ?? expect.fail()
+    return createChainView(reader, this.config, record, { older }) ?? expect.fail()
   }
 
   /** Returns the witness of a block as JSON. */

@@ -143,7 +143,7 @@ class StoredEthereumChain implements EthereumChain {
     const { kv, spec } = this.#deps
     const reader = kv.snapshot()
     const record = recordOf(reader, this.#heads)
-    const view = createChainView(reader, spec.config, record, () => undefined)
+    const view = createChainView(reader, spec.config, record)
     if (view === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${record.committed.hash}, the head` })
     return withWholeBlocks(view, reader, spec)
   }

@@ -239,7 +239,7 @@ describe('blockchain/commit/commitBehind: readers', () => {
       const look = (): void => {
         looks++
         const record = records.at(-1) as HeadRecord
-        using view = createChainView(disk.snapshot(), config, record, () => undefined)
+        using view = createChainView(disk.snapshot(), config, record)
         expect(Array.from({ length: expected.length + 1 }, (_, number) => view?.canonicalHash(number))).toEqual([...expected, undefined])
         const { unsafe } = record.heads
         expect(view?.state(unsafe)?.account(testAddress(0x77))?.balance).toBe(balances.get(unsafe.hash))

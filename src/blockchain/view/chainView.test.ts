@@ -53,7 +53,7 @@ const recordAbove = (count: number): HeadRecord => ({
   base: idOf(blocks[count - 1] ?? base.block),
   overlays: blocks.slice(count),
 })
-const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(count).snapshot(), config, record, () => undefined)
+const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(count).snapshot(), config, record)
 
 describe('blockchain/view/chainView', () => {
   it.each([
@@ -95,7 +95,7 @@ describe('blockchain/view/chainView', () => {
       const old = loud.executed.map(({ receipt }) => concatBytes(new Uint8Array(12), encodeReceipt(receipt)))
       if (where.includes('schema 2')) kv.write((tx) => tx.put(tables.receipts.id, blockKey(idOf(loud)), encodeRow(old)))
       const record = { ...recordAbove(isCommitted ? 2 : 1), heads: heads(loud), overlays: isCommitted ? [] : [loud] }
-      const view = createChainView(kv.snapshot(), config, record, () => undefined)
+      const view = createChainView(kv.snapshot(), config, record)
       const block = { hash: loud.hash, number: 2, timestamp: loud.header.timestamp }
       const transactionHash = hashTransaction(transactions[1] as Uint8Array)
       const matcher = new LogMatcher({ addresses: [testAddress(0x99)], topics: [] })

@@ -106,8 +106,7 @@ class SnapshotView implements ExecutionView {
     record: HeadRecord,
     committed: BlockId,
     { base, overlays }: RecordedChain,
-    executed: KnownBlocks['executed'],
-    { history, older }: ViewSources,
+    { history, older, executed }: ViewSources,
   ) {
     this.#cache = new HistoryCache(history)
     this.#reader = reader
@@ -119,7 +118,7 @@ class SnapshotView implements ExecutionView {
     this.#unsealed = record.pending && new UnsealedBlocks(record.pending.blocks)
     this.#recent = record.recent
     this.heads = viewedHeads(record.heads, this.#unsealed)
-    const inMemory = (hash: Hash): ExecutedBlock | undefined => executed(hash) ?? this.#overlay(hash)
+    const inMemory = executed ?? ((hash: Hash): ExecutedBlock | undefined => this.#overlay(hash))
     this.known = {
       executed: inMemory,
       committed: (hash): BlockId | undefined => {
@@ -356,6 +355,8 @@ class SnapshotView implements ExecutionView {
 
 /** What a view reads besides its snapshot. */
 export type ViewSources = {
+  /** Returns blocks in memory, of any branch, those of the record among them; absent: those of the record. */
+  readonly executed?: KnownBlocks['executed']
   /** caches of this thread; absent: its usual ones */
   readonly history?: HistoryCaches | undefined
   /** Opens older states for the snapshot, which live as long as it. @param committed head of the snapshot */
@@ -364,18 +365,16 @@ export type ViewSources = {
 
 /**
  * Creates a view from a record and a snapshot taken after it.
- * @param executed blocks in memory, of any branch
  * @returns undefined when the record is older than the snapshot: take both again
  */
 export function createChainView(
   reader: KvReader & Disposable,
   config: ExecutionConfig,
   record: HeadRecord,
-  executed: KnownBlocks['executed'],
   sources: ViewSources = {},
 ): ExecutionView | undefined {
   const committed = store.readHead(reader)
   const chain = committed && chainAbove(record, committed)
   if (committed === undefined || chain === undefined) return undefined
-  return new SnapshotView(reader, config, record, committed, chain, executed, sources)
+  return new SnapshotView(reader, config, record, committed, chain, sources)
 }
