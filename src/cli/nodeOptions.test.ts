@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { networkOf } from '#chainspec/networks'
-import type { NodeOptions } from '#node/nodeOptions'
+import type { NodeMode, NodeOptions } from '#node/nodeOptions'
 import { usualRpcThreads } from '#node/threads/rpcThreadCount'
 import { nodeOptionsOf, optionFlags, unusedSecretFile } from './nodeOptions.ts'
 import { readFlagsOfMode } from './readFlags.ts'
@@ -42,6 +42,10 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
       ...{ host: '0.0.0.0', port: 9222, advertise: {}, hasDiscovery: true, maxPeers: 30 },
       ...{ bootnodes: [], staticPeers: [], trustedPeers: [] },
       bans: { isOn: true, belowScore: -100, durationMs: 3_600_000 },
+    },
+    executionPeers: {
+      ...{ host: '0.0.0.0', port: 30_303, hasDiscovery: true, maxPeers: 30 },
+      ...{ bootnodes: [], staticPeers: [], trustedPeers: [] },
     },
     trustRequired: 'attested',
     hasPage: true,
@@ -253,6 +257,18 @@ it.each([
   ["under another client's names", { env: { BASE_NODE_P2P_LISTEN_TCP_PORT: '9333', OP_NODE_P2P_STATIC: 'enr:a, enr:b' } }, 9_333],
 ] as const)('cli/nodeOptions: peers %s', (_what, { env = {}, ...given }: Record<string, unknown>, expected) => {
   expect(options('all', { ...l1, ...(given as Record<string, string>) }, env as Record<string, string>).p2p?.port).toBe(expected)
+})
+
+it.each<[string, NodeMode, Record<string, unknown>, number | undefined]>([
+  ['with --p2p.execution off', 'all', { 'p2p.execution': 'off' }, undefined],
+  ['with --p2p.execution.port off', 'all', { 'p2p.execution': 'on', 'p2p.execution.port': 'off' }, undefined],
+  ['with --p2p.disable', 'all', { 'p2p.disable': true }, undefined],
+  ['with --p2p.disable and --p2p.execution on', 'all', { 'p2p.disable': true, 'p2p.execution': 'on' }, 30_303],
+  ['in --mode execution', 'execution', {}, undefined],
+  ['in --mode execution with a peer', 'execution', { 'p2p.execution.static': 'enode://a@192.0.2.1:1' }, 30_303],
+])('cli/nodeOptions: execution peers %s', (_what, mode, given, expected) => {
+  const raw = { ...(mode === 'all' && l1), ...given } as Record<string, string>
+  expect(options(mode, raw).executionPeers?.port).toBe(expected)
 })
 
 it('cli/nodeOptions: a remote signer requires its account, and excludes a key file (MISSING_FLAG, BAD_FLAG)', () => {

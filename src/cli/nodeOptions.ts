@@ -276,6 +276,7 @@ export function nodeOptionsOf(
   const sequencerUrl = mode === 'consensus' ? undefined : given['sequencer.http']
   const slowCallMs = given['rpc.slow-log']
   const secret = mode === 'all' ? undefined : secretOf(given, datadir, readSecret)
+  const p2p = p2pOf(given, config)
   return {
     ...chain,
     config,
@@ -304,9 +305,9 @@ export function nodeOptionsOf(
     ...traceOf(given),
     ...followedOf(given),
     ...executionOf(given, datadir, config, nowMs),
-    ...p2pOf(given, config),
+    ...p2p,
     ...(given['p2p.nat'] === 'upnp' && { nat: 'upnp' as const }),
-    ...executionPeersOf(given),
+    ...executionPeersOf(given, config, p2p.p2p !== undefined),
     hasPage: hasPage(given),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],

@@ -98,12 +98,12 @@ export const otherClientEnv: readonly Foreign[] = [
   {
     names: ['P2P_PORT', 'DISCOVERY_PORT', 'V5_DISCOVERY_PORT'],
     kind: 'not-yet',
-    why: 'the execution network is off without --p2p.execution on; its one port is --p2p.execution.port, and discovery is v4',
+    why: 'the execution network has one port for RLPx and both versions of discovery: --p2p.execution.port',
   },
   {
     names: ['OP_RETH_DISABLE_DISCOVERY', 'OP_RETH_DISABLE_TX_POOL_GOSSIP', 'OP_GETH_BOOTNODES', 'OP_GETH_NET_RESTRICT'],
     kind: 'no-meaning',
-    why: 'the execution network has flags of its own, --p2p.execution…, and is off without them',
+    why: 'the execution network has flags of its own, --p2p.execution…',
   },
   {
     names: ['OP_NODE_SYNCMODE', 'OP_GETH_SYNCMODE'],

@@ -104,9 +104,11 @@ export const p2pFlags = inGroup(
 export const executionPeersFlags = inGroup(
   'Peers',
   {
-    'p2p.execution': defaulted(
-      choice({ doc: 'peers of the execution network (RLPx): fill large gaps of the unsafe chain, and are served blocks' }, ['on', 'off']),
-      'off',
+    'p2p.execution': choice(
+      {
+        doc: 'peers of the execution network (RLPx): fill gaps of the unsafe chain, and are served blocks; by default on in --mode all on the built-in networks, unless --p2p.disable, and where peers are given',
+      },
+      ['on', 'off'],
     ),
     'p2p.execution.addr': defaulted(text({ doc: 'IP address on which execution peers are accepted' }, 'ADDRESS'), '0.0.0.0'),
     'p2p.execution.port': defaulted(

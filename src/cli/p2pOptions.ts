@@ -110,10 +110,23 @@ export const executionPeersFlagNames = [
 ] as const satisfies readonly FlagName[]
 export type ExecutionPeersValues = FlagValues<(typeof executionPeersFlagNames)[number]> & { readonly mode: NodeMode }
 
-/** Returns the options of the execution network; none without --p2p.execution on. */
-export function executionPeersOf(given: ExecutionPeersValues): Pick<NodeOptions, 'executionPeers'> {
-  const port = given['p2p.execution.port']
-  if (given.mode === 'consensus' || given['p2p.execution'] === 'off' || port === 'off') return {}
+/**
+ * Returns the options of the execution network: on with --p2p.execution on or a peer, and by default on the built-in networks beside the consensus network,
+ * which finds the gaps that it fills.
+ * @param hasGossip whether this node is on the consensus network
+ */
+export function executionPeersOf(
+  given: ExecutionPeersValues,
+  config: RollupConfig,
+  hasGossip: boolean,
+): Pick<NodeOptions, 'executionPeers'> {
+  const { 'p2p.execution': wanted, 'p2p.execution.port': port } = given
+  if (given.mode === 'consensus' || wanted === 'off' || port === 'off') return {}
+  const bootnodes = peersOf(given['p2p.execution.bootnodes'])
+  const staticPeers = peersOf(given['p2p.execution.static'])
+  const trustedPeers = peersOf(given['p2p.execution.trusted'])
+  const hasPeers = bootnodes.length + staticPeers.length + trustedPeers.length > 0
+  if (wanted === undefined && !hasPeers && !(hasGossip && isBuiltIn(config))) return {}
   const { 'p2p.execution.advertise': advertisedHost, 'p2p.execution.key': identityFile } = given
   return {
     executionPeers: {
@@ -121,9 +134,7 @@ export function executionPeersOf(given: ExecutionPeersValues): Pick<NodeOptions,
       port,
       ...(advertisedHost !== undefined && { advertisedHost }),
       hasDiscovery: !given['p2p.execution.no-discovery'],
-      bootnodes: peersOf(given['p2p.execution.bootnodes']),
-      staticPeers: peersOf(given['p2p.execution.static']),
-      trustedPeers: peersOf(given['p2p.execution.trusted']),
+      ...{ bootnodes, staticPeers, trustedPeers },
       maxPeers: given['p2p.execution.max-peers'],
       ...(identityFile !== undefined && { identityFile }),
     },
