@@ -1,10 +1,11 @@
-// npm run test:p2p -- --peers FOLDER [--minutes N] [--only TEXT] [--keep]: nodes of ours and op-node in one network on loopback. FOLDER has binaries whose
-// names begin with op-node, op-geth and devp2p; without them only cases of our own nodes run, and the output says so.
+// npm run test:p2p -- --peers FOLDER [--minutes N] [--only TEXT] [--keep]: nodes of ours and of other clients in one network on loopback. FOLDER has binaries
+// whose names begin with op-node, base-consensus, op-geth and devp2p; without them only cases of our own nodes run, and the output says so.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { discoveryVersions } from '../src/executionPeers/discovery/discovery.ts'
+import { baseConsensusIn, baseConsensusMesh } from './p2p/baseConsensus.ts'
 import { type Client, mesh, outsideOfMesh } from './p2p/cases.ts'
 import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
 import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
@@ -21,11 +22,14 @@ const { values } = parseArgs({
 })
 const maxPartitionMs = 240_000
 const ms = Number(values.minutes) * 60_000
-const found = values.peers !== '' && existsSync(values.peers) ? opNodesIn(values.peers) : []
-const geths = values.peers !== '' && existsSync(values.peers) ? gethsIn(values.peers) : []
+const hasFolder = values.peers !== '' && existsSync(values.peers)
+const found = hasFolder ? opNodesIn(values.peers) : []
+const baseClients = hasFolder ? baseConsensusIn(values.peers) : []
+const geths = hasFolder ? gethsIn(values.peers) : []
+const place = values.peers === '' ? 'a folder: --peers FOLDER names it' : values.peers
 if (geths.length === 0) console.log('no op-geth in the folder of --peers; the execution network is tested without it')
-if (found.length === 0)
-  console.log(`no op-node in ${values.peers === '' ? 'a folder: --peers FOLDER names it' : values.peers}; tested without it`)
+if (found.length === 0) console.log(`no op-node in ${place}; tested without it`)
+if (baseClients.length === 0) console.log(`no base-consensus in ${place}; tested without it`)
 
 type Case = readonly [string, (folder: string) => Promise<string>]
 const meshOf = (first: Client, verifiers: readonly Client[]) => (folder: string) => mesh(folder, first, verifiers, ms)
@@ -39,8 +43,12 @@ const interop = found.flatMap((theirs): Case[] => {
     [`${theirs.name} with a narrow mesh`, (folder: string) => outsideOfMesh(folder, theirs)],
   ]
 })
+const base = baseClients.flatMap((theirs): Case[] => [
+  [`${theirs.name} sequences`, (folder) => baseConsensusMesh(folder, theirs, 'theirs', ms)],
+  [`ours sequences for ${theirs.name}`, (folder) => baseConsensusMesh(folder, theirs, 'ours', ms)],
+])
 const execution = geths.map((geth): Case => [`execution network with ${geth.name}`, (folder) => executionNetwork(folder, geth)])
-const suites = (values.peers !== '' && existsSync(values.peers) ? suitesIn(values.peers) : []).flatMap((name) =>
+const suites = (hasFolder ? suitesIn(values.peers) : []).flatMap((name) =>
   discoveryVersions.map(
     (version): Case => [`discovery ${version} judged by ${name}`, () => discoverySuite(join(values.peers, name), version)],
   ),
@@ -49,6 +57,7 @@ const cases: readonly Case[] = [
   ['missing blocks', missingBlocks],
   ['a partition', (folder) => partition(folder, partitionMs)],
   ...interop,
+  ...base,
   ...execution,
   ...suites,
 ]

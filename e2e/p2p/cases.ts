@@ -8,7 +8,7 @@ import { type OpNode, startTheirs } from './theirs.ts'
 /** A node of a mesh: one of ours, or a binary of another client. */
 export type Client = OpNode | 'ours'
 
-const startMs = 60_000
+export const startMs = 60_000
 /** Requests a second that a server of op-node answers to one peer. */
 const servedPerSec = 4
 /** Returns the time in which a node gets a number of blocks from one peer. */
@@ -52,7 +52,7 @@ export async function follows(node: Participant, sequencer: Participant, least: 
   }
 }
 
-async function meetsAll(node: Participant, all: readonly Participant[]): Promise<void> {
+export async function meetsAll(node: Participant, all: readonly Participant[]): Promise<void> {
   await eventually(`${node.name} is connected with all others`, startMs, async () => {
     const connected = new Set((await node.peers()).map(({ peerId }) => peerId))
     const absent = all.filter((other) => other !== node && !connected.has(other.peerId))
@@ -91,7 +91,7 @@ async function sampleOf(node: Participant, sequencer: Participant, all: readonly
 }
 
 /** Checks peers, scores and heads for a while. @throws Error with the first failures */
-async function staysHealthy(all: readonly Participant[], sequencer: Participant, ms: number): Promise<string> {
+export async function staysHealthy(all: readonly Participant[], sequencer: Participant, ms: number): Promise<string> {
   const fromMs = performance.now()
   const failures: string[] = []
   let samples = 0

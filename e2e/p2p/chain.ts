@@ -17,9 +17,11 @@ import { addressOfKey } from '../../src/lib/secp256k1.ts'
 import { addressFromBytes, parseAddress } from '../../src/types/ids.ts'
 
 /** Forks up to the newest that all clients of a chain know: the versions of block messages change at `canyon`, `ecotone` and `isthmus`. */
-export const forkSteps: Readonly<Record<'holocene' | 'jovian', ForkOffsets>> = {
+export const forkSteps: Readonly<Record<'holocene' | 'jovian' | 'fromEcotone', ForkOffsets>> = {
   holocene: { canyon: 8, delta: 8, ecotone: 16, fjord: 20, granite: 20, holocene: 24 },
   jovian: { canyon: 8, delta: 8, ecotone: 16, fjord: 20, granite: 20, holocene: 24, isthmus: 28, jovian: 32 },
+  // base-consensus cannot sequence before Ecotone
+  fromEcotone: { canyon: 0, delta: 0, ecotone: 1, fjord: 8, granite: 8, holocene: 12, isthmus: 16, jovian: 20 },
 }
 
 /** A chain without a batcher: L1 has none of its blocks, so nodes receive them from peers only. Its files are in `folder`. */

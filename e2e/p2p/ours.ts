@@ -50,7 +50,7 @@ export async function startOurs(
   const rollup = node.url('rollup')
   const { peerId, enr } = await selfAt(rollup)
   return {
-    ...{ name, kind: 'ours', peerId, enr, port, node },
+    ...{ name, kind: 'ours', peerId, enr, port, rollup, node },
     address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
     unsafeHead: () => unsafeHeadAt(rollup),
     hashAt: (number) => hashFrom(node.url('http'), number),
@@ -63,19 +63,23 @@ export async function startOurs(
 
 const anyPort = { host: '127.0.0.1', port: 0 }
 
-/** Starts a sequencer in this process, which signs with the key that L1 names. */
+/** Starts a sequencer in this process, which signs with the key that L1 names. @param isStopped it waits for `startSequencing` */
 export async function startOurSequencer(
   chain: PeerChain,
   name: string,
-  { log = silentLog, executionPeers }: { readonly log?: Log; readonly executionPeers?: NodeOptions['executionPeers'] } = {},
+  {
+    log = silentLog,
+    executionPeers,
+    isStopped = false,
+  }: { readonly log?: Log; readonly executionPeers?: NodeOptions['executionPeers']; readonly isStopped?: boolean } = {},
 ): Promise<Participant & Pick<Node, 'execution' | 'urls'>> {
   const node = await startNode(
     { clock: systemClock, random: Math.random, fetch, log },
     {
       ...{ mode: 'all', config: chain.config, genesis: chain.genesis, version: 'e2e', datadir: join(chain.folder, name) },
       l1: { rpcUrls: [chain.l1Url], beaconUrls: [chain.l1Url], pollMs: 500, slotSec: chain.slotSec },
-      ...{ isAdminOn: false, readyMaxLagSec: 30, minFreeBytes: 100_000_000 },
-      sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
+      ...{ isAdminOn: isStopped, readyMaxLagSec: 30, minFreeBytes: 100_000_000 },
+      sequencer: { l1ConfirmationBlocks: 0, isStopped },
       listen: { http: anyPort, rollup: anyPort, metrics: anyPort },
       ...(executionPeers && { executionPeers }),
       p2p: {
@@ -88,7 +92,7 @@ export async function startOurSequencer(
   const { http = '', rollup = '', metrics = '' } = node.urls
   const { peerId, enr, tcpPort } = node.peers() ?? { peerId: '', enr: '', tcpPort: 0 }
   return {
-    ...{ name, kind: 'ours', peerId, enr, port: tcpPort, execution: node.execution, urls: node.urls },
+    ...{ name, kind: 'ours', peerId, enr, port: tcpPort, rollup, execution: node.execution, urls: node.urls },
     address: `/ip4/127.0.0.1/tcp/${tcpPort}/p2p/${peerId}`,
     unsafeHead: () => unsafeHeadAt(rollup),
     hashAt: (number) => hashFrom(http, number),

@@ -21,6 +21,8 @@ export interface Participant extends AsyncDisposable {
   readonly address: string
   /** TCP port of its peers */
   readonly port: number
+  /** URL of its rollup port */
+  readonly rollup: string
   unsafeHead(): Promise<Head>
   /** Returns the hash of a block; undefined: it does not have the block. */
   hashAt(number: number): Promise<string | undefined>
@@ -77,6 +79,11 @@ export async function selfAt(rollupUrl: string): Promise<{ readonly peerId: stri
 export async function unsafeHeadAt(rollupUrl: string): Promise<Head> {
   const { unsafe_l2 } = (await rpcCall(rollupUrl, 'optimism_syncStatus')) as { readonly unsafe_l2: Head }
   return { number: unsafe_l2.number, hash: unsafe_l2.hash }
+}
+
+/** Starts a sequencer that waits for it, on the genesis of its chain. */
+export async function startSequencing({ rollup }: Pick<Participant, 'rollup'>, genesis: string): Promise<void> {
+  await rpcCall(rollup, 'admin_startSequencer', [genesis])
 }
 
 /** Returns the hash of a block from an execution half. */

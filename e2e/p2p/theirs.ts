@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { freePort } from '../devnet/process.ts'
 import type { PeerChain } from './chain.ts'
-import { startOtherClient } from './otherClient.ts'
+import { identityFlags, startParticipant } from './otherParticipant.ts'
 import { startEngine } from './ours.ts'
-import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, unsafeHeadAt } from './participant.ts'
+import type { Joining, Participant } from './participant.ts'
 
 /** A binary of op-node. `isOld`: it knows no fork after Holocene and no chain config of L1. */
 export type OpNode = { readonly name: string; readonly path: string; readonly isOld: boolean }
@@ -46,11 +45,6 @@ export async function startTheirs(
   await using parts = new AsyncDisposableStack()
   const engine = parts.use(await startEngine(chain, `${name}-engine`))
   const [port, rpcPort, metricsPort] = [await freePort(), await freePort(), await freePort()]
-  const [keyFile, logFile] = [join(chain.folder, `${name}.key`), join(chain.folder, `${name}.log`)]
-  writeFileSync(keyFile, randomBytes(32).toString('hex'), { mode: 0o600 })
-  const p2pPorts = ['listen', 'advertise'].flatMap((kind) => [
-    ...[`--p2p.${kind}.ip`, '127.0.0.1', `--p2p.${kind}.tcp`, String(port), `--p2p.${kind}.udp`, String(port)],
-  ])
   const args = [
     ...['--l1', chain.l1Url, '--l1.beacon.ignore=true', '--l1.rpckind', 'standard'],
     ...[
@@ -76,26 +70,15 @@ export async function startTheirs(
     // without the second flag, newer versions leave missing blocks to the network of execution clients
     ...(isOld ? [] : ['--rollup.l1-chain-config', chain.files.l1Config, '--syncmode.req-resp']),
     ...['--metrics.enabled', '--metrics.addr', '127.0.0.1', '--metrics.port', String(metricsPort)],
-    ...[...p2pPorts, '--p2p.priv.path', keyFile, '--p2p.peerstore.path', 'memory', '--p2p.discovery.path', 'memory'],
+    ...[...identityFlags(chain, name, port), '--p2p.peerstore.path', 'memory', '--p2p.discovery.path', 'memory'],
     ...['--p2p.scoring', 'light', '--p2p.bootnodes', bootnodes.length > 0 ? bootnodes.join(',') : noBootnode],
     ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
     ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
     ...(role === 'sequencer' ? ['--sequencer.enabled', '--sequencer.l1-confs', '0', '--p2p.sequencer.key', chain.sequencerKey] : []),
     ...more,
   ]
-  const rollup = `http://127.0.0.1:${rpcPort}`
-  const answers = async (): Promise<boolean> => (await selfAt(rollup)).peerId !== ''
-  const { tail } = parts.use(await startOtherClient({ name: client, path, args, cwd: chain.folder, logFile, answers }))
-  const { peerId, enr } = await selfAt(rollup)
+  const urls = { rollup: `http://127.0.0.1:${rpcPort}`, metrics: `http://127.0.0.1:${metricsPort}/metrics` }
+  const theirs = parts.use(await startParticipant({ client, path, args, name, port, folder: chain.folder, engine, ...urls }))
   const kept = parts.move()
-  return {
-    ...{ name, kind: 'theirs', peerId, enr, port },
-    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
-    unsafeHead: () => unsafeHeadAt(rollup),
-    hashAt: (number) => hashFrom(engine.url('http'), number),
-    peers: () => peersAt(rollup),
-    metric: (metric, labels) => metricAt(`http://127.0.0.1:${metricsPort}/metrics`, metric, labels),
-    tail,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
-  }
+  return { ...theirs, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
