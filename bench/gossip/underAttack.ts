@@ -1,4 +1,5 @@
-// Times of cheap JSON-RPC methods at a verifying node, quiet and while peers attack it, in turns. npm run bench -- gossipAttack
+// Times of cheap JSON-RPC methods at a verifying node, quiet and while peers attack it, in turns: peers of the consensus network, then those of the execution
+// network. npm run bench -- gossipAttack
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { forksUpTo } from '#devnet/forkSchedule'
-import { startPeerChain } from '../../e2e/p2p/chain.ts'
+import { rpcCall } from '#test/harness/process/cliProcess'
+import { type PeerChain, startPeerChain } from '../../e2e/p2p/chain.ts'
 import { startOurSequencer, startOurs } from '../../e2e/p2p/ours.ts'
 import { sleep } from '../devnet/process.ts'
 import { median, type Row } from '../format.ts'
@@ -31,10 +33,8 @@ async function ask(url: string, file: string): Promise<Told> {
 
 type Attacking = { readonly child: ChildProcess; sent: number }
 
-async function startAttacker(victim: string, chainId: number): Promise<Attacking> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts'), victim, String(chainId)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function startAttacker(script: string, args: readonly string[]): Promise<Attacking> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const attacking = { child, sent: 0 }
   child.stdout.on('data', (line: Buffer) => {
     attacking.sent = Number(line.toString().trim().split('\n').at(-1))
@@ -43,13 +43,52 @@ async function startAttacker(victim: string, chainId: number): Promise<Attacking
   return attacking
 }
 
+/** One of the two networks: how it is attacked, and metrics of the victim that count what arrived and which connections ended. */
+type Network = {
+  readonly name: string
+  readonly flags: readonly string[]
+  readonly attack: (victim: Victim, chain: PeerChain) => Promise<Attacking>
+  readonly arrived: string
+  readonly ended: { readonly fact: string; readonly metric: string }
+}
+type Victim = Awaited<ReturnType<typeof startOurs>>
+
+const networks: readonly Network[] = [
+  {
+    name: 'two peers flood the node',
+    flags: [],
+    attack: (victim, { config }) => startAttacker('attacker.ts', [victim.address, String(config.l2ChainId)]),
+    arrived: 'basalt_p2p_messages_total',
+    ended: { fact: 'bans', metric: 'basalt_p2p_bans_total' },
+  },
+  {
+    name: 'two execution peers attack the node',
+    flags: [
+      ...['--p2p.execution', 'on', '--p2p.execution.addr', '127.0.0.1', '--p2p.execution.port', '0', '--p2p.execution.no-discovery'],
+      ...['--http.api', 'eth,net,web3,admin'],
+    ],
+    attack: async (victim, { files }) => {
+      const { enode } = (await rpcCall(victim.node.url('http'), 'admin_nodeInfo')) as { readonly enode: string }
+      return await startAttacker('executionAttacker.ts', [enode, files.rollup])
+    },
+    arrived: 'basalt_execution_p2p_served_requests_total',
+    ended: { fact: 'closed', metric: 'basalt_execution_p2p_ended_connections_total' },
+  },
+]
+
 export async function run(): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const network of networks) rows.push(await measure(network))
+  return rows
+}
+
+async function measure({ name, flags, attack, arrived, ended }: Network): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-gossip-'))
   await using parts = new AsyncDisposableStack()
   parts.defer(() => rmSync(folder, { recursive: true, force: true }))
   const chain = parts.use(await startPeerChain(folder, forksUpTo('denim', 2), { blockTimeSec: 2 }))
   const sequencer = parts.use(await startOurSequencer(chain, 'sequencer'))
-  const victim = parts.use(await startOurs(chain, 'victim', { staticPeers: [sequencer.address], hasDiscovery: false }))
+  const victim = parts.use(await startOurs(chain, 'victim', { staticPeers: [sequencer.address], hasDiscovery: false }, { args: flags }))
   const file = join(folder, 'calls.jsonl')
   const line = (method: string, params: readonly unknown[], id: number): string =>
     JSON.stringify({ class: 'cheap', body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) })
@@ -60,12 +99,12 @@ export async function run(): Promise<readonly Row[]> {
   let lag = 0
   for (let round = 0; round < rounds; round++) {
     quiet.push(await ask(url, file))
-    const before = await victim.metric('basalt_p2p_messages_total')
-    const attacking = await Promise.all(Array.from({ length: attackers }, () => startAttacker(victim.address, chain.config.l2ChainId)))
+    const before = await victim.metric(arrived)
+    const attacking = await Promise.all(Array.from({ length: attackers }, () => attack(victim, chain)))
     try {
       await sleep(2_000)
       attacked.push(await ask(url, file))
-      messages += (await victim.metric('basalt_p2p_messages_total')) - before
+      messages += (await victim.metric(arrived)) - before
       lag = Math.max(lag, (await sequencer.unsafeHead()).number - (await victim.unsafeHead()).number)
     } finally {
       for (const { child, sent: count } of attacking) {
@@ -77,22 +116,20 @@ export async function run(): Promise<readonly Row[]> {
   }
   const p99 = (all: readonly Told[]): readonly number[] => all.flatMap(({ told }) => told.map(({ p99Ms }) => p99Ms))
   const failed = [...quiet, ...attacked].reduce((sum, one) => sum + one.failed + one.lost, 0)
-  const bans = await victim.metric('basalt_p2p_bans_total')
-  return [
-    {
-      name: 'p99 of cheap JSON-RPC while two peers flood the node',
-      value: median(p99(attacked)),
-      unit: 'ms',
-      runs: p99(attacked),
-      against: { name: 'quiet', value: median(p99(quiet)), runs: p99(quiet) },
-      facts: {
-        ratio: Number((median(p99(attacked)) / median(p99(quiet))).toFixed(2)),
-        sent,
-        validated: messages,
-        bans,
-        failed,
-        blocksBehind: lag,
-      },
+  const endedCount = await victim.metric(ended.metric)
+  return {
+    name: `p99 of cheap JSON-RPC while ${name}`,
+    value: median(p99(attacked)),
+    unit: 'ms',
+    runs: p99(attacked),
+    against: { name: 'quiet', value: median(p99(quiet)), runs: p99(quiet) },
+    facts: {
+      ratio: Number((median(p99(attacked)) / median(p99(quiet))).toFixed(2)),
+      sent,
+      validated: messages,
+      [ended.fact]: endedCount,
+      failed,
+      blocksBehind: lag,
     },
-  ]
+  }
 }
