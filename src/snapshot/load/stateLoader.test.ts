@@ -68,6 +68,23 @@ it.each(sampleOf([1], [1, 2, 3]))(
   },
 )
 
+it('snapshot/stateLoader: a kill after the last rows, before the chain begins, is continued', async () => {
+  const { kv } = await executed
+  const dir = newDir()
+  const roots = new Set<string>()
+  for (let life = 0; life < 3; life++) {
+    await using loader = await openStateLoader(target(dir))
+    using reader = kv.snapshot()
+    if (life === 0) loadLatest(reader, loader)
+    roots.add(loader.end())
+  }
+  expect(roots.size).toBe(1)
+  await using found = openChainKv(dir)
+  using rows = found.snapshot()
+  using expected = kv.snapshot()
+  for (const table of stateTables) expect(rowsOf(rows, table), `table ${table}`).toEqual(rowsOf(expected, table))
+})
+
 it('snapshot/stateLoader: no chain opens on a load that is not finished, and the fault names the command (STATE_UNFINISHED)', async () => {
   const { chain } = await executed
   const dir = newDir()

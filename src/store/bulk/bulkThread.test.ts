@@ -43,6 +43,19 @@ it('store/bulkThread: writes each flush in the order of the calls, larger than t
   expect(found[2]?.value).toEqual(large)
 }, 60_000)
 
+it('store/bulkThread: rows of an ascending table may be written again as they are', async () => {
+  const dir = newDir()
+  await using rows = new BulkThread(dir, specs, [table])
+  for (let life = 0; life < 2; life++) {
+    for (const number of [1, 2, 3]) rows.putPacked(packedRow(table, key(number), key(number)))
+    rows.flush()
+    rows.settle()
+  }
+  rows.putPacked(packedRow(table, key(2), key(9)))
+  rows.flush()
+  expect(() => rows.settle()).toThrow('do not ascend')
+})
+
 it('store/bulkThread: a transaction that fails is reported by the next call, and nothing of it is written', async () => {
   const dir = newDir()
   {
