@@ -27,6 +27,7 @@ it('state/account: rejects a row that is no account', () => {
     row.slice(0, -1),
     Uint8Array.of(0xc3, 1, 2, 0x80),
     Uint8Array.of(0xc4, 1, 2, 0x81, 0x85),
+    Uint8Array.of(0xc4, 1, 2, 5, 0x80),
     new Uint8Array(),
   ]) {
     expect(() => accountOfRow(wrong)).toThrowError(RlpError)

@@ -53,7 +53,7 @@ export function accountOfRow(row: Uint8Array): Uint8Array {
 const [emptyRootItem, emptyCodeHashItem] = [encodeRlp(fromHex(emptyRoot)), encodeRlp(fromHex(emptyCodeHash))]
 
 function hashItem(item: Uint8Array, usual: Uint8Array): Uint8Array {
-  if (item.length === 1) return usual
+  if (item.length === 1 && item[0] === 0x80) return usual
   if (item.length !== usual.length) throw new RlpError('account row: a hash expected')
   return item
 }
