@@ -80,7 +80,7 @@ export class PublishedChain {
     this.#taken = number
     const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
     this.#sizes = sizes
-    const overlays = Object.freeze([...before, ...added.map(unpackBlock)])
+    const overlays = [...before, ...added.map(unpackBlock)]
     const unpacked = pending && unpackPending(this.#record?.pending, pending)
     const recent = recentWith(this.#record?.recent, unpacked)
     this.#record = Object.freeze({ ...heads, overlays, ...(unpacked && { pending: unpacked }), recent })
