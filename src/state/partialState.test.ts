@@ -258,7 +258,7 @@ class Pair {
 describe('state/partialState', () => {
   it.each<[string, boolean, number]>([
     ['parts that come one by one', false, 300],
-    ['witnesses of some blocks, and of states that are not stored yet', true, 10],
+    ['witnesses of some blocks, and of states that are not stored yet', true, 50],
   ])(
     'state/partialState: blocks on a state that knows nothing at first have the roots and rows of a whole one, also after unwinds: %s',
     async (_way, isWitnessed, least) => {
@@ -283,7 +283,7 @@ describe('state/partialState', () => {
             fetched += pair.fetched
           },
         ),
-        { numRuns: 12 },
+        { numRuns: 24 },
       )
       expect(fetched).toBeGreaterThan(least)
     },

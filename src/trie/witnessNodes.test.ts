@@ -42,7 +42,7 @@ it("trie/witnessNodes: returns the union of all proofs' nodes and the nodes belo
       })
       expect(found.toSorted()).toEqual([...new Set(proofs)].toSorted())
     }),
-    { numRuns: 60 },
+    { numRuns: 400 },
   )
   expect(extensions).toBeGreaterThan(10)
 })
