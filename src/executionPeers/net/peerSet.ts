@@ -197,8 +197,14 @@ export class PeerSet {
     const { id, direction, host } = peer
     this.#dialling.delete(id)
     if (id === this.#options.id) return { reason: 'self', why: 'this node itself' }
-    if (this.#peers.has(id)) return { reason: 'already_connected', why: 'connected already' }
     if (this.#isBanned(id)) return { reason: 'useless_peer', why: 'banned' }
+    const earlier = this.#peers.get(id)
+    if (earlier) {
+      if (!this.#isBetter(peer, earlier)) return { reason: 'already_connected', why: 'connected already' }
+      this.#peers.set(id, peer)
+      earlier.disconnect('already_connected', 'both sides dialled')
+      return undefined
+    }
     const isExempt = this.isTrusted(id) || this.candidates.isNamed(id)
     const open = [...this.#peers.values()].map((other) => ({ direction: other.direction, ip: other.host }))
     const hasPlace = direction === 'inbound' ? hasInboundPlace(open, this.#options.maxPeers, host) : open.length < this.#options.maxPeers
@@ -207,13 +213,20 @@ export class PeerSet {
     return undefined
   }
 
+  /** Of two nodes that dial each other at once, both keep the connection of the one with the greater id. */
+  #isBetter(peer: EthPeer, earlier: EthPeer): boolean {
+    if (peer.direction === earlier.direction) return false
+    return this.#options.id > peer.id === (peer.direction === 'outbound')
+  }
+
   #onEnd(peer: EthPeer, dialled: string | undefined, { reason, by, why }: Ended): void {
     this.#open.delete(peer)
     const { id } = peer
     if (dialled !== undefined && this.#dialling.get(dialled) === peer) this.#dialling.delete(dialled)
     if (this.#peers.get(id) === peer) this.#peers.delete(id)
     const isUseless = reason === 'useless_peer' || reason === 'incompatible_version' || reason === 'self'
-    this.candidates.ended(dialled ?? id, isUseless ? 'useless' : 'failed')
+    const node = dialled ?? id
+    if (!this.#peers.has(node)) this.candidates.ended(node, isUseless ? 'useless' : 'failed')
     if (peer.hello !== undefined) {
       this.#deps.onEnded(peer.bytes)
       const key = `${by}:${reason}`
