@@ -58,6 +58,28 @@ it('executionPeers/discovery/v5: a handshake carries the first request; later me
   expect([a.got.length, b.got.length]).toEqual([2, 2])
 })
 
+it('executionPeers/discovery/v5: two handshakes at once leave a session in each direction', () => {
+  const [a, b] = [sideOf(1), sideOf(2)]
+  a.sessions.request(targetOf(b), ping)
+  b.sessions.request(targetOf(a), ping)
+  const turn = (): void => {
+    const [ofA, ofB] = [a.sent.splice(0), b.sent.splice(0)]
+    for (const packet of ofA) b.sessions.read(packet, a.address)
+    for (const packet of ofB) a.sessions.read(packet, b.address)
+  }
+  for (let i = 0; i < 3; i++) turn()
+  expect([a.got, b.got]).toEqual([[ping], [ping]])
+  for (const [from, to] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    from.sessions.respond(targetOf(to), ping)
+    from.sessions.request(targetOf(to), ping)
+  }
+  expect(deliver(a, b)).toBe(4)
+  expect([a.got.length, b.got.length]).toEqual([3, 3])
+})
+
 it('executionPeers/discovery/v5: a node that lost its sessions is reached by another handshake', () => {
   const key = createPrivateKey()
   const [a, b] = [sideOf(1), sideOf(2, key)]

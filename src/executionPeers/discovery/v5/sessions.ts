@@ -28,8 +28,8 @@ export type SessionsDeps = Pick<DiscoveryDeps, 'clock' | 'socket' | 'own' | 'pri
   readonly onMessage: (from: Contact, message: Message) => void
 }
 
-/** Keys for messages to a node and from it, at one address. */
-type Session = { readonly write: Uint8Array; readonly read: Uint8Array; sent: number }
+/** Keys for messages to a node and from it, at one address. `earlierRead`: of the session before, which the other side may still use. */
+type Session = { readonly write: Uint8Array; readonly read: Uint8Array; readonly earlierRead: Uint8Array | undefined; sent: number }
 type Challenge = { readonly packet: Uint8Array; readonly unmasked: Uint8Array; readonly untilMs: number }
 /** A request that the other side may answer with a challenge. */
 type Waiting = { readonly to: Target; readonly plain: Uint8Array; readonly untilMs: number }
@@ -106,7 +106,8 @@ export class Sessions {
 
   #onMessage({ nonce }: Header, { message, authenticated }: Packet, from: Contact): void {
     const session = this.#sessions.get(keyOf(from))
-    const plain = session && decryptMessage(session.read, nonce, message, authenticated)
+    const decrypt = (key?: Uint8Array): Uint8Array | undefined => key && decryptMessage(key, nonce, message, authenticated)
+    const plain = decrypt(session?.read) ?? decrypt(session?.earlierRead)
     if (plain === undefined) this.#challenge(nonce, from)
     else this.#deps.onMessage(from, decodeMessage(plain))
   }
@@ -135,8 +136,7 @@ export class Sessions {
     const ephemeral = createPrivateKey()
     const keys = deriveKeys(to.publicKey, ephemeral, authenticated, { initiator: this.place, recipient: to.place })
     if (keys === undefined) return
-    const session = { write: keys.initiator, read: keys.recipient, sent: 0 }
-    this.#sessions.set(keyOf(to), session)
+    const session = this.#begin(to, keys.initiator, keys.recipient)
     const { own, privateKey } = this.#deps
     const ephemeralKey = compressedKeyOf(ephemeral)
     const signature = signChallenge(privateKey, authenticated, ephemeralKey, to.place)
@@ -145,6 +145,13 @@ export class Sessions {
     this.#send(to, { kind: 'handshake', nonce, source: this.place, signature, ephemeralKey, ...record }, (covered) =>
       encryptMessage(session.write, nonce, plain, covered),
     )
+  }
+
+  /** Begins a session. When both sides did so at once, each writes with the keys that it got last: the other side has them as the earlier ones. */
+  #begin(contact: Contact, write: Uint8Array, read: Uint8Array): Session {
+    const session = { write, read, earlierRead: this.#sessions.get(keyOf(contact))?.read, sent: 0 }
+    this.#sessions.set(keyOf(contact), session)
+    return session
   }
 
   #onHandshake(header: Extract<Header, { kind: 'handshake' }>, { message, authenticated }: Packet, from: Contact): void {
@@ -161,7 +168,7 @@ export class Sessions {
     const plain = keys && decryptMessage(keys.initiator, nonce, message, authenticated)
     if (keys === undefined || plain === undefined) throw new RlpError('message of a handshake with another key')
     this.#challenges.delete(keyOf(from))
-    this.#sessions.set(keyOf(from), { write: keys.recipient, read: keys.initiator, sent: 0 })
+    this.#begin(from, keys.recipient, keys.initiator)
     if (record) this.#deps.onRecord(record, from)
     this.#deps.onMessage(from, decodeMessage(plain))
   }
