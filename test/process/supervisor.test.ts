@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
@@ -74,3 +74,18 @@ it('bin/supervise: kills the node on a second signal, without an error line', as
   expect([code, stderr.match(/"level":"error"/g)]).toEqual([130, null])
   await untilGone(pid)
 }, 60_000)
+
+it('bin/basalt: all threads of `snapshot create` have a low priority', async () => {
+  const folder = mkdtempSync(join(base, 'create-'))
+  await using cli = startCli(['snapshot', 'create', ...chainFlags(chain, folder), '--datadir', folder, '--out', join(folder, 'out')])
+  const niceOf = (pid: number, thread: string): number =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ')[1]?.split(' ')[16])
+  const { pid: parent = 0 } = cli.child
+  while (childOf(parent) === 0) await delay(1)
+  const pid = childOf(parent)
+  while (readdirSync(`/proc/${pid}/task`).length < 5) await delay(1)
+  expect(new Set(readdirSync(`/proc/${pid}/task`).map((thread) => niceOf(pid, thread)))).toEqual(
+    new Set([constants.priority.PRIORITY_BELOW_NORMAL]),
+  )
+  expect((await cli.ended()).stderr).toContain('DATABASE_MISSING')
+})

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RecordedChain } from '#devnet/recordedChain'
@@ -61,6 +61,13 @@ it('cli/commands/snapshot: serves files of a snapshot only, with ranges', async 
   const part = await get('manifest.json', { range: 'bytes=10-' })
   expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, whole.subarray(10)])
   expect((await get('manifest.json', { range: `bytes=${whole.length}-` })).status).toBe(416)
+})
+
+it('cli/commands/snapshot: creates no snapshot, key or folder of a data directory that is not there', async () => {
+  const missing = join(folders.make(), 'none')
+  const created = await run('snapshot', 'create', ...flags, '--datadir', missing, '--out', out)
+  expect([created.code, created.err]).toEqual([2, expect.stringContaining(`there is no database ${join(missing, 'chain', 'data.mdb')}`)])
+  expect(existsSync(missing)).toBe(false)
 })
 
 it('cli/commands/snapshot: restores an archive and recorded proofs, both verify, and a source without proofs is refused (PROOFS_MISSING)', async () => {

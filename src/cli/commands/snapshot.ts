@@ -1,6 +1,7 @@
-import { constants, setPriority } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RollupConfig } from '#chainspec/rollupConfig'
+import { databaseFault } from '#database/faults'
 import type { Log } from '#lib/log'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
 import { operatorKey } from '#snapshot/create/operatorKey'
@@ -97,14 +98,14 @@ const create: Command = {
     const out = needed('snapshot.out', given['snapshot.out'])
     const { config, datadir } = chainAndDir(given)
     io.supervisor?.begin(commandEndLines('basalt snapshot create', datadir, given.json ? 'json' : 'pretty'))
+    const database = join(datadir, 'chain', 'data.mdb')
+    if (!existsSync(database)) throw databaseFault('DATABASE_MISSING', { path: database })
     using line = createLiveLine(io, true)
     const startMs = io.clock.nowMs()
     const onProgress = ({ leaves, ofLeaves }: { readonly leaves: number; readonly ofLeaves: number }): void => {
       const { rate, left } = paceOf(leaves, ofLeaves - leaves, io.clock.nowMs() - startMs)
       line.show(`create  ${count(leaves)}/${count(ofLeaves)} accounts and slots  ${count(rate)}/s  ${left}`)
     }
-    // the node comes first
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     const key = operatorKey(given['snapshot.key'] ?? join(datadir, 'snapshot-key.pem'))
     const proofsDir = proofsDirIn(config, given['proofs.path'])
     const options = { chainDir: join(datadir, 'chain'), proofsDir, out, config, flavour: given['snapshot.flavour'], key }
