@@ -1,23 +1,49 @@
+import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import type { ListenOptions } from '#node/serving/servers'
+import type { NodeOptions } from '#node/nodeOptions'
 import type { Finding } from './finding.ts'
 
+type Protocol = 'TCP' | 'UDP'
+
 /** Tries to listen, and closes at once. @returns undefined when it succeeds, else the code of the error */
-function listenError(host: string, port: number): Promise<string | undefined> {
+function listenError(protocol: Protocol, host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'))
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+    const onError = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'unknown')
+    if (protocol === 'UDP') {
+      const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4').once('error', onError)
+      socket.bind({ address: host, port, exclusive: true }, () => socket.close(() => resolve(undefined)))
+    } else {
+      const server = createServer().once('error', onError)
+      server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+    }
   })
 }
 
-function findingOf(flag: string, host: string, port: number, code: string, isRunning: boolean): readonly Finding[] {
-  const where = `--${flag}.port ${host}:${port}`
+type Port = { readonly flag: string; readonly protocol: Protocol; readonly host: string; readonly port: number }
+
+/** Ports of the servers, and of both networks of peers. */
+function portsOf({ listen, p2p, executionPeers }: PortOptions): readonly Port[] {
+  const servers = Object.entries(listen).flatMap(([flag, server]) =>
+    'port' in server ? [{ flag, protocol: 'TCP' as const, ...server }] : [],
+  )
+  const networks = [
+    ['p2p', p2p],
+    ['p2p.execution', executionPeers],
+  ] as const
+  const peers = networks.flatMap(([flag, network]) =>
+    network ? (['TCP', 'UDP'] as const).map((protocol) => ({ flag, protocol, host: network.host, port: network.port })) : [],
+  )
+  return [...servers, ...peers].filter(({ port }) => port !== 0)
+}
+
+function findingOf({ flag, protocol, host, port }: Port, code: string, isRunning: boolean): readonly Finding[] {
+  const where = `--${flag}.port ${host}:${port}${protocol === 'UDP' ? ' (UDP)' : ''}`
   if (code === 'EADDRINUSE') {
+    const shows = protocol === 'UDP' ? 'ss -lunp' : 'ss -ltnp'
     // a node that runs holds its ports
     return isRunning
       ? []
-      : [{ level: 'error', where, what: 'another program uses the port', fix: `stop it (ss -ltnp shows it), or set --${flag}.port` }]
+      : [{ level: 'error', where, what: 'another program uses the port', fix: `stop it (${shows} shows it), or set --${flag}.port` }]
   }
   if (code === 'EACCES') {
     return [{ level: 'error', where, what: 'this user may not open the port', fix: 'use a port from 1024 on' }]
@@ -25,18 +51,19 @@ function findingOf(flag: string, host: string, port: number, code: string, isRun
   return [{ level: 'error', where, what: `${host} is not an address of this machine (${code})`, fix: `correct --${flag}.addr` }]
 }
 
+type PortOptions = Pick<NodeOptions, 'listen' | 'p2p' | 'executionPeers'>
+
 /** Checks that the ports of a node are free. @param isRunning a node answers on this machine, and may hold its ports */
-export async function checkPorts(listen: ListenOptions, isRunning: boolean): Promise<readonly Finding[]> {
-  const servers = Object.entries(listen).flatMap(([flag, server]) =>
-    'port' in server && server.port !== 0 ? [{ flag, host: server.host, port: server.port }] : [],
-  )
+export async function checkPorts(options: PortOptions, isRunning: boolean): Promise<readonly Finding[]> {
+  const ports = portsOf(options)
   const found = await Promise.all(
-    servers.map(async ({ flag, host, port }) => {
-      const code = await listenError(host, port)
-      return code === undefined ? [] : findingOf(flag, host, port, code, isRunning)
+    ports.map(async (one) => {
+      const code = await listenError(one.protocol, one.host, one.port)
+      return code === undefined ? [] : findingOf(one, code, isRunning)
     }),
   )
-  const shared = servers.filter(({ port, host }, at) => servers.findIndex((other) => other.port === port && other.host === host) !== at)
+  const isSame = (a: Port, b: Port): boolean => a.port === b.port && a.host === b.host && a.protocol === b.protocol
+  const shared = ports.filter((one, at) => ports.findIndex((other) => isSame(one, other)) !== at)
   const twice = shared.map(
     ({ flag, host, port }): Finding => ({
       level: 'error',

@@ -65,10 +65,12 @@ type World = {
   readonly clockOffMs?: number
 }
 
-const freePorts = (mode: string): string[] =>
-  ['http', 'ws', 'rollup', 'metrics']
-    .filter((name) => (mode === 'consensus' ? name !== 'http' && name !== 'ws' : mode !== 'execution' || name !== 'rollup'))
-    .flatMap((name) => [`--${name}.port`, '0'])
+const portsOf: Readonly<Record<string, readonly string[]>> = {
+  all: ['http', 'ws', 'rollup', 'metrics', 'p2p', 'p2p.execution'],
+  execution: ['http', 'ws', 'metrics', 'p2p.execution'],
+  consensus: ['rollup', 'metrics', 'p2p'],
+}
+const freePorts = (mode: string): string[] => (portsOf[mode] ?? []).flatMap((name) => [`--${name}.port`, '0'])
 const nowhere = 'http://127.0.0.1:65534'
 
 /** Runs `doctor` against scripted endpoints; an undefined one is closed. */
@@ -244,6 +246,16 @@ it.each<[string, World, RegExp]>([
     'a port in use',
     { other: {}, flags: (url) => ['--http.port', new URL(url).port] },
     /^error: +--http\.port 127\.0\.0\.1:\d+: another program uses the port/m,
+  ],
+  [
+    'a port of peers in use',
+    { other: {}, flags: (url) => ['--p2p.addr', '127.0.0.1', '--p2p.port', new URL(url).port] },
+    /^error: +--p2p\.port 127\.0\.0\.1:\d+: another program uses the port\. stop it \(ss -ltnp shows it\), or set --p2p\.port/m,
+  ],
+  [
+    'a port of execution peers on an address of another machine',
+    { flags: () => ['--p2p.execution.addr', '192.0.2.1', '--p2p.execution.port', '30303'] },
+    /^error: +--p2p\.execution\.port 192\.0\.2\.1:30303 \(UDP\): 192\.0\.2\.1 is not an address of this machine/m,
   ],
   [
     'an address of another machine',

@@ -50,11 +50,7 @@ async function l1Report(deps: ProbeDeps, { config, datadir, l1 }: NodeOptions): 
 
 /** Checks the machine and the network for a node with these options. */
 async function optionsReport(deps: ProbeDeps, options: NodeOptions, isRunning: boolean): Promise<Report> {
-  const [ofL1, ofPeers, ofPorts] = await Promise.all([
-    l1Report(deps, options),
-    checkPeers(deps, options),
-    checkPorts(options.listen, isRunning),
-  ])
+  const [ofL1, ofPeers, ofPorts] = await Promise.all([l1Report(deps, options), checkPeers(deps, options), checkPorts(options, isRunning)])
   const place = existingAbove(options.datadir)
   const ofPlace = checkPlace(options)
   // a test file needs a directory that can be written
