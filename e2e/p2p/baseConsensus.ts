@@ -6,7 +6,7 @@ import { rpcCall } from '#test/harness/process/cliProcess'
 import { timeOf } from '../../src/chainspec/blockTime.ts'
 import { freePort } from '../devnet/process.ts'
 import { eventually } from '../nodeProcess.ts'
-import { follows, meetsAll, startMs, staysHealthy } from './cases.ts'
+import { fillMs, follows, meetsAll, startMs, staysHealthy } from './cases.ts'
 import { forkSteps, type PeerChain, startPeerChain } from './chain.ts'
 import { identityFlags, startParticipant } from './otherParticipant.ts'
 import { startEngine, startOurSequencer, startOurs } from './ours.ts'
@@ -79,7 +79,7 @@ async function joinsLate(chain: PeerChain, theirs: Participant, ours: Participan
       throw new Error(`${node.name}: score ${view?.score}, offences ${view?.offences} of ${peer.name}`)
   }
   await rpcCall(late.rollup, 'opp2p_connectPeer', [ours.address])
-  await follows(late, sequencer, number, startMs)
+  await follows(late, sequencer, number, fillMs(number))
   return `a late node fetched ${await late.metric('basalt_p2p_fetched_blocks_total', 'outcome="found"')} blocks from ours, none from theirs`
 }
 

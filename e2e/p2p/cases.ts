@@ -12,7 +12,7 @@ export const startMs = 60_000
 /** Requests a second that a server of op-node answers to one peer. */
 const servedPerSec = 4
 /** Returns the time in which a node gets a number of blocks from one peer. */
-const fillMs = (blocks: number): number => startMs + (1_250 * blocks) / servedPerSec
+export const fillMs = (blocks: number): number => startMs + (1_250 * blocks) / servedPerSec
 /** Score below which a peer gets no gossip. */
 const gossipThreshold = -10
 /** Blocks of a second that a head may be behind the sequencer's. */
