@@ -65,9 +65,8 @@ export class ProofRows implements StateRows {
     return this.#base.get(table, key)
   }
 
-  node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    const node = this.#base.node(table, key, hash)
-    return node && equalBytes(keccak256(node), hash) ? node : undefined
+  node<T>(table: number, key: Uint8Array, hash: Uint8Array, use: (rlp: Uint8Array) => T): T | undefined {
+    return this.#base.node(table, key, hash, (node) => (equalBytes(keccak256(node), hash) ? use(node) : undefined))
   }
 
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {

@@ -156,8 +156,8 @@ export class HistoricalRows implements StateRows {
       : { low, high: Number.POSITIVE_INFINITY, row: this.#reader.get(table, key) }
   }
 
-  node(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    return this.#reader.look(table, key, (latest) => (equalBytes(keccak256(latest), hash) ? latest.slice() : undefined))
+  node<T>(table: number, key: Uint8Array, hash: Uint8Array, use: (rlp: Uint8Array) => T): T | undefined {
+    return this.#reader.look(table, key, (latest) => (equalBytes(keccak256(latest), hash) ? use(latest) : undefined))
   }
 
   replacedNode(table: number, key: Uint8Array, hash: Uint8Array): Uint8Array | undefined {

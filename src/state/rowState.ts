@@ -75,13 +75,21 @@ class RowNodes implements NodeSource {
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, way?: Uint8Array): Uint8Array | undefined {
+    return this.look(owner, path, hash, way, (rlp) => rlp.slice())
+  }
+
+  look<T>(
+    owner: Uint8Array | undefined,
+    path: Uint8Array,
+    hash: Uint8Array,
+    way: Uint8Array | undefined,
+    use: (rlp: Uint8Array) => T,
+  ): T | undefined {
     const { table, key } = nodeRow(owner, path)
-    return (
-      this.#rows.node(table, key, hash) ??
-      (way && this.#leafOf(owner, path, hash, way)) ??
-      this.#rows.replacedNode(table, key, hash) ??
-      this.#leaf(owner, path, hash)
-    )
+    const found = this.#rows.node(table, key, hash, use)
+    if (found !== undefined) return found
+    const rlp = (way && this.#leafOf(owner, path, hash, way)) ?? this.#rows.replacedNode(table, key, hash) ?? this.#leaf(owner, path, hash)
+    return rlp && use(rlp)
   }
 
   /** Returns the leaf of the key if its hash matches, which is the usual case: one read instead of a search. */

@@ -1,6 +1,6 @@
 import type { StateView } from '#evm/ports'
 import { toHex } from '#lib/hex'
-import type { NodeSource } from '#trie/ports'
+import { lookAt, type NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import type { BlockId } from '#types/blockRef'
 import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
@@ -132,12 +132,27 @@ class LayeredNodes implements NodeSource {
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
+    return this.#changed(hash) ?? this.#base.get(owner, path, hash, key)
+  }
+
+  look<T>(
+    owner: Uint8Array | undefined,
+    path: Uint8Array,
+    hash: Uint8Array,
+    key: Uint8Array | undefined,
+    use: (rlp: Uint8Array) => T,
+  ): T | undefined {
+    const changed = this.#changed(hash)
+    return changed ? use(changed) : lookAt(this.#base, owner, path, hash, key, use)
+  }
+
+  #changed(hash: Uint8Array): Uint8Array | undefined {
     for (const { trie } of this.#layers) {
       if (trie === undefined) throw new RangeError('the state has a layer without a trie')
       const node = trie.nodes().get(hash)
       if (node !== undefined) return node
     }
-    return this.#base.get(owner, path, hash, key)
+    return undefined
   }
 }
 

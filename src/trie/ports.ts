@@ -9,6 +9,31 @@ export interface NodeSource {
    * @returns undefined when the source lacks the node
    */
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined
+  /**
+   * Reads a node like `get`, without a copy: the node is valid until `use` returns, and `use` must not read from the source. Absent: `get` makes no copy.
+   * @returns the result of `use`; undefined when the source lacks the node
+   */
+  look?<T>(
+    owner: Uint8Array | undefined,
+    path: Uint8Array,
+    hash: Uint8Array,
+    key: Uint8Array | undefined,
+    use: (rlp: Uint8Array) => T,
+  ): T | undefined
+}
+
+/** Reads a node of any source as `NodeSource.look`. */
+export function lookAt<T>(
+  source: NodeSource,
+  owner: Uint8Array | undefined,
+  path: Uint8Array,
+  hash: Uint8Array,
+  key: Uint8Array | undefined,
+  use: (rlp: Uint8Array) => T,
+): T | undefined {
+  if (source.look) return source.look(owner, path, hash, key, use)
+  const rlp = source.get(owner, path, hash, key)
+  return rlp && use(rlp)
 }
 
 /** Change of one trie node by path; `null` removes the node. */

@@ -8,7 +8,7 @@ import type { StateDiff } from '#types/stateDiff'
 import { accountBytes, readLayout, slotBytes } from '#types/stateDiffLayout'
 import { trieFault } from './faults.ts'
 import { locationOf } from './loadNode.ts'
-import type { NodeSource } from './ports.ts'
+import { lookAt, type NodeSource } from './ports.ts'
 import { TrieDiff } from './trieDiff.ts'
 
 /** The used part of the global `WebAssembly`, which the Node types omit. */
@@ -178,11 +178,14 @@ export class Tries {
     const wasm = this.#wasm as Exports
     const place = this.#placeOf(owner, path, depth, hash, 32)
     const below = key === 0 ? undefined : memory.slice(key, key + this.#keyBytes)
-    const rlp = this.#source?.get(place.owner, place.path, place.ref, below)
-    if (rlp === undefined) throw trieFault('MISSING_NODE', locationOf(place.owner, place.path, place.ref))
-    if (rlp.length > wasm.landingBytes.value) throw trieFault('BAD_NODE', locationOf(place.owner, place.path, place.ref))
-    memory.set(rlp, wasm.landing.value)
-    return rlp.length
+    const land = (rlp: Uint8Array): number => {
+      if (rlp.length > wasm.landingBytes.value) throw trieFault('BAD_NODE', locationOf(place.owner, place.path, place.ref))
+      memory.set(rlp, wasm.landing.value)
+      return rlp.length
+    }
+    const size = lookAt(this.#source as NodeSource, place.owner, place.path, place.ref, below, land)
+    if (size === undefined) throw trieFault('MISSING_NODE', locationOf(place.owner, place.path, place.ref))
+    return size
   }
 
   #fail(reason: number, owner: number, path: number, depth: number, ref: number, size: number): void {
