@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { padLeft } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { latestState, latestStateRoot } from '#state/chainState'
 import { computeStateRoot } from '#state/stateRoot'
@@ -19,7 +20,8 @@ type Slot = StateDiffParts['slots'][number]
 function changedSlot(model: StateModel, rank: number, at: number, roll: Roll): Slot {
   const value = new Uint8Array(32)
   for (let byte = 20; byte < 32; byte++) value[byte] = 1 + roll(255)
-  return { addressKey: keccak256(model.addressOf(rank)), slotKey: keccak256(model.slotNumber(rank, at)), value }
+  const before = padLeft(model.slotValue(rank, at), 32)
+  return { addressKey: keccak256(model.addressOf(rank)), slotKey: keccak256(model.slotNumber(rank, at)), value, before }
 }
 
 /** Slots of each account of `slotsOfAccounts`. */

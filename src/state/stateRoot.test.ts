@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareBytes, concatBytes } from '#lib/bytes'
-import { toHex } from '#lib/hex'
+import { fromHex, toHex } from '#lib/hex'
 import { anyBlock, key, type Model, play, rootOf } from '#test/harness/chain/stateModel'
 import { computeStateRoot as judged } from '#test/reference/trie/stateRoot'
+import { isLeafRlp } from '#trie/node'
+import type { NodeSource } from '#trie/ports'
 import type { TrieNodeChange } from '#trie/trieDiff'
 import { Tries } from '#trie/tries'
 import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
@@ -17,7 +19,7 @@ const placeOf = ({ owner, path }: TrieNodeChange): Uint8Array => concatBytes(own
 const ordered = (nodes: Iterable<TrieNodeChange>): TrieNodeChange[] => [...nodes].sort((a, b) => compareBytes(placeOf(a), placeOf(b)))
 
 describe('state/stateRoot', () => {
-  it('state/stateRoot: root, nodes and storage roots are those of the judge, with and without a cache', () => {
+  it('state/stateRoot: root, nodes and storage roots are those of the judge, with and without a cache and an expected root', () => {
     const tries = new Tries(400_000)
     fc.assert(
       fc.property(fc.array(anyBlock, { minLength: 1, maxLength: 8 }), (blocks) => {
@@ -29,7 +31,8 @@ describe('state/stateRoot', () => {
           const expected = judged(state.nodes, root, state.view, diff)
           expect(expected.root).toBe(rootOf(after))
           const result = computeStateRoot(state.nodes, root, diff)
-          for (const { nodes, ...rest } of [result, computeStateRoot(state.nodes, root, diff, tries)]) {
+          const others = [undefined, expected.root, root].map((claim) => computeStateRoot(state.nodes, root, diff, tries, claim))
+          for (const { nodes, ...rest } of [result, ...others]) {
             expect({ ...rest, nodes: ordered(nodes) }).toEqual({ ...expected, nodes: ordered(expected.nodes) })
             expect(nodes.size).toBe(expected.nodes.length)
           }
@@ -40,6 +43,59 @@ describe('state/stateRoot', () => {
       }),
       { numRuns: 80 },
     )
+  })
+
+  it('state/stateRoot: a node with a damaged byte gives a fault, also when the root is known', () => {
+    const account = (n: number, nonce: bigint) => ({ key: key(n), change: { ...plainAccount, nonce }, wiped: false })
+    const parent = computeStateRoot(
+      emptyState.nodes,
+      emptyRoot,
+      createStateDiff({ accounts: Array.from({ length: 12 }, (_, n) => account(n, 1n)), slots: [], codes: [] }),
+    )
+    const { nodes } = overlay(emptyState, createStateDiff({ accounts: [], slots: [], codes: [] }), parent)
+    const diff = createStateDiff({ accounts: [account(1, 2n)], slots: [], codes: [] })
+    const { root } = computeStateRoot(nodes, parent.root, diff)
+    const top = nodes.get(undefined, new Uint8Array(0), fromHex(parent.root)) ?? expect.fail()
+    for (let at = 0; at < top.length; at++) {
+      const damaged = {
+        get: ((_, path, hash) => (path.length > 0 ? nodes.get(_, path, hash) : top.with(at, (top[at] ?? 0) ^ 1))) as typeof nodes.get,
+      }
+      for (const claim of [undefined, root]) {
+        const code = expect.stringMatching(claim === undefined ? /^BAD_NODE$/ : /^(BAD|MISSING)_NODE$/)
+        expect(() => computeStateRoot(damaged, parent.root, diff, new Tries(), claim)).toThrow(expect.objectContaining({ code }))
+      }
+    }
+  })
+
+  it('state/stateRoot: reads no leaf of a slot whose value before is known', () => {
+    const [known, unknown] = [true, false].map((isKnown) => {
+      const slots = (value: number, before?: number) =>
+        Array.from({ length: 20 }, (_, n) => ({
+          addressKey: key(1),
+          slotKey: key(100 + n),
+          value: new Uint8Array(32).fill(value),
+          ...(before !== undefined && { before: new Uint8Array(32).fill(before) }),
+        }))
+      const first = createStateDiff({ accounts: [{ key: key(1), change: plainAccount, wiped: false }], slots: slots(1), codes: [] })
+      const parent = computeStateRoot(emptyState.nodes, emptyRoot, first)
+      const { nodes } = overlay(emptyState, first, parent)
+      let leaves = 0
+      const counted: NodeSource = {
+        get(owner, path, hash) {
+          const rlp = nodes.get(owner, path, hash)
+          if (owner && rlp && isLeafRlp(rlp)) leaves++
+          return rlp
+        },
+      }
+      const { root } = computeStateRoot(
+        counted,
+        parent.root,
+        createStateDiff({ accounts: [], slots: slots(2, isKnown ? 1 : undefined), codes: [] }),
+      )
+      return { leaves, root }
+    })
+    expect(known).toEqual({ leaves: 0, root: unknown?.root })
+    expect(unknown?.leaves).toBe(20)
   })
 
   it('state/stateRoot: removing an absent account changes nothing', () => {

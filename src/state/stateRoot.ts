@@ -51,10 +51,17 @@ export function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
  * Computes the state root after a diff, with every changed trie node.
  * @param nodes of the state that `parentRoot` names
  * @param tries with a cache for a thread that computes root after root
+ * @param expected as of `Tries.updateState`
  * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
  */
-export function computeStateRoot(nodes: NodeSource, parentRoot: Hash, diff: StateDiff, tries: Tries = plainTries()): StateRoot {
-  return tries.updateState(nodes, parentRoot, diff)
+export function computeStateRoot(
+  nodes: NodeSource,
+  parentRoot: Hash,
+  diff: StateDiff,
+  tries: Tries = plainTries(),
+  expected?: Hash,
+): StateRoot {
+  return tries.updateState(nodes, parentRoot, diff, expected)
 }
 
 /**

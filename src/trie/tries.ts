@@ -30,7 +30,7 @@ type Exports = {
   open(cacheBytes: number): void
   begin(inputBytes: number): number
   update(root: number, owner: number, changes: number, count: number, keyNibbles: number): number
-  updateState(root: number, accounts: number, accountRows: number, slots: number, slotRows: number): number
+  updateState(root: number, accounts: number, accountRows: number, slots: number, slotRows: number, trust: boolean): number
   pack(): number
   rootCount(): number
   packRoots(): number
@@ -117,16 +117,22 @@ export class Tries {
   /**
    * Updates the account trie and the storage tries of a diff.
    * @param nodes of the state that `root` names
+   * @param expected the new root, if the caller knows it. Nodes are compared with their hashes only when the result is another root
    * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
    */
-  updateState(nodes: NodeSource, root: Hash, diff: StateDiff): UpdatedState {
+  updateState(nodes: NodeSource, root: Hash, diff: StateDiff, expected?: Hash): UpdatedState {
+    const updated = this.#updateState(nodes, root, diff, expected !== undefined)
+    return expected === undefined || updated.root === expected ? updated : this.#updateState(nodes, root, diff, false)
+  }
+
+  #updateState(nodes: NodeSource, root: Hash, diff: StateDiff, trust: boolean): UpdatedState {
     const { accounts, slots } = readLayout(new DataView(diff.bytes))
     const rowBytes = accounts.rows * accountBytes + slots.rows * slotBytes
     return this.#call(nodes, maxKeyBytes, 32 + rowBytes, (wasm, at) => {
       this.#memory.set(fromHex(root), at)
       this.#memory.set(new Uint8Array(diff.bytes, accounts.rowsAt, rowBytes), at + 32)
       const slotsAt = at + 32 + accounts.rows * accountBytes
-      const rootAt = wasm.updateState(at, at + 32, accounts.rows, slotsAt, slots.rows)
+      const rootAt = wasm.updateState(at, at + 32, accounts.rows, slotsAt, slots.rows, trust)
       return { root: this.#hashAt(rootAt), nodes: this.#packed(wasm), storageRoots: this.#storageRoots(wasm) }
     })
   }

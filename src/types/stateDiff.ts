@@ -29,6 +29,12 @@ export interface StateDiff {
 /** Input of `createStateDiff` (`stateDiffTable.ts`), in any order; each key at most once. */
 export type StateDiffParts = {
   readonly accounts: readonly { readonly key: Uint8Array; readonly change: AccountChange | null; readonly wiped: boolean }[]
-  readonly slots: readonly { readonly addressKey: Uint8Array; readonly slotKey: Uint8Array; readonly value: Uint8Array }[]
+  /** `before`: the value before the diff, if known. State roots then read no leaf for it; they verify it. */
+  readonly slots: readonly {
+    readonly addressKey: Uint8Array
+    readonly slotKey: Uint8Array
+    readonly value: Uint8Array
+    readonly before?: Uint8Array
+  }[]
   readonly codes: readonly { readonly hash: Hash; readonly code: Uint8Array }[]
 }

@@ -1,15 +1,17 @@
 /*
  * Layout, integers little-endian:
  *   header    16 u32: magic, version, total bytes, then number of rows and of table entries for accounts, slots, codes; bytes of code; zeros
- *   rows      accounts (112 bytes: key, flags, nonce, balance, code hash), slots (96: address key, slot key, value),
- *             codes (40: hash, from, length), each ascending by key
+ *   rows      accounts (112 bytes: key, flags, nonce, balance, code hash), slots (128: address key, slot key, value, value
+ *             before the diff or zeros), codes (40: hash, from, length), each ascending by key
  *   tables    accounts, slots, codes: u32 row number + 1, 0 for a free entry; open addressing by the key's first bytes
  *   code      code bytes in the order of their rows
  */
 const magic = 0x46445342
-const version = 1
+const version = 2
 const headerBytes = 64
-export const [accountBytes, slotBytes, codeBytes] = [112, 96, 40]
+export const [accountBytes, slotBytes, codeBytes] = [112, 128, 40]
+/** Offset of the value before in the row of a slot. */
+export const slotBefore = 96
 export const isGoneFlag = 1
 export const isWipedFlag = 2
 

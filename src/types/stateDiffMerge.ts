@@ -1,6 +1,16 @@
 import type { Hash } from './ids.ts'
 import type { StateDiff } from './stateDiff.ts'
-import { accountBytes, beginDiff, compareAt, endDiff, isWipedFlag, type Layout, readLayout, slotBytes } from './stateDiffLayout.ts'
+import {
+  accountBytes,
+  beginDiff,
+  compareAt,
+  endDiff,
+  isWipedFlag,
+  type Layout,
+  readLayout,
+  slotBefore,
+  slotBytes,
+} from './stateDiffLayout.ts'
 import { StateDiffTable, writeCodes } from './stateDiffTable.ts'
 
 /** One of the merged diffs. */
@@ -48,7 +58,8 @@ export function mergeStateDiffs(diffs: readonly StateDiff[]): StateDiff {
     if (diffs.some((diff) => diff.hasWipes && diff.isWiped(row.subarray(0, 32)))) made.view.setUint8(to + 32, (row[32] ?? 0) | isWipedFlag)
   }
   for (const [i, { bytes, at }] of slots.entries()) {
-    made.bytes.set(bytes.subarray(at, at + slotBytes), made.layout.slots.rowsAt + i * slotBytes)
+    // no root is computed from a merged diff: it needs no values before
+    made.bytes.set(bytes.subarray(at, at + slotBefore), made.layout.slots.rowsAt + i * slotBytes)
   }
   writeCodes(made, codes)
   return new StateDiffTable(endDiff(made))

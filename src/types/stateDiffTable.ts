@@ -16,6 +16,7 @@ import {
   readLayout,
   rowsOf,
   type Section,
+  slotBefore,
   slotBytes,
   word,
 } from './stateDiffLayout.ts'
@@ -60,6 +61,9 @@ function writeSlot(bytes: Uint8Array, at: number, entry: SlotEntry): void {
   bytes.set(entry.addressKey, at)
   bytes.set(entry.slotKey, at + 32)
   bytes.set(entry.value, at + 64)
+  if (!entry.before) return
+  requireLength(entry.before, 32, 'slot value before')
+  bytes.set(entry.before, at + slotBefore)
 }
 
 function encodeStateDiff(parts: StateDiffParts): SharedArrayBuffer {
@@ -135,7 +139,7 @@ export class StateDiffTable implements StateDiff {
       else end = middle
     }
     for (let at = rowsAt + row * slotBytes; row < rows && this.#holds(at, addressKey); row++, at += slotBytes) {
-      for (let i = at + 64; i < at + slotBytes; i++) if (bytes[i] !== 0) return true
+      for (let i = at + 64; i < at + slotBefore; i++) if (bytes[i] !== 0) return true
     }
     return false
   }

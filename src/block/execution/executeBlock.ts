@@ -46,6 +46,9 @@ export type ExecutionStages = { begin(): void; ended(stage: ExecutionStage): voi
 /** The parent block and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
 
+/** Roots in the header of a block that is executed. `transactionsRoot` has been computed from its transactions; `stateRoot` is a claim. */
+export type ClaimedRoots = Pick<Header, 'transactionsRoot' | 'stateRoot'>
+
 /** Result of building or executing a block. */
 export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedBlock } | InvalidBlock
 
@@ -121,12 +124,12 @@ export class BlockExecutor implements Disposable {
    * Computes state root, header and hash. The block takes no transactions afterwards.
    * @param parent the parent with its present state; its values are those at the begin of the block
    * @param diff state diff of all transactions, if known
-   * @param transactionsRoot of all transactions, if known
+   * @param claimed roots of the block, if it has been sealed before
    */
   seal(
     { state, header: parent }: ParentBlock = this.#parent,
     diff: StateDiff = this.session.diff(),
-    transactionsRoot?: Hash,
+    claimed?: ClaimedRoots,
   ): ExecutedBlock {
     const { config, env } = this.#run
     const { schedule } = config
@@ -134,13 +137,13 @@ export class BlockExecutor implements Disposable {
     const { executed, gasUsed, footprint } = this.run
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
-    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, this.#deps.tries)
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, this.#deps.tries, claimed?.stateRoot)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
     const header: Header = {
       ...constantFields,
       parentHash: this.#parent.hash,
       stateRoot: trie.root,
-      transactionsRoot: transactionsRoot ?? orderedRoot(transactions),
+      transactionsRoot: claimed?.transactionsRoot ?? orderedRoot(transactions),
       receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
       logsBloom: unionOfBlooms(receipts),
       gasUsed,
@@ -225,11 +228,11 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
 
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
- * @param transactionsRoot of the input's transactions, if the caller has computed it
+ * @param claimed roots of the block's header, if it has one: that of the input's transactions, and the state root that is expected
  * @throws faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
-export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput, transactionsRoot?: Hash): BlockResult {
+export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput, claimed?: ClaimedRoots): BlockResult {
   deps.timer?.begin()
   const opened = createBlockExecutor(deps, parent, input)
   if (opened.kind === 'invalid') return opened
@@ -237,7 +240,7 @@ export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockI
   const refused = block.takeAll()
   if (refused) return refused
   deps.timer?.ended('transactions')
-  const sealed = block.seal(undefined, undefined, transactionsRoot)
+  const sealed = block.seal(undefined, undefined, claimed)
   deps.timer?.ended('seal')
   return { kind: 'executed', block: sealed }
 }

@@ -72,9 +72,8 @@ export function claimedHeader(
 export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
   if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
   if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
-  // computed from the payload's transactions by `claimedHeader`
-  const { transactionsRoot } = claimed
-  const result = executeBlock(deps, parent, inputOfPayload(payload), transactionsRoot)
+  // `claimedHeader` has computed the transactions root from the payload's transactions
+  const result = executeBlock(deps, parent, inputOfPayload(payload), claimed)
   if (result.kind === 'invalid') return result
   const difference = headerDifference(claimed, result.block.header)
   if (difference !== undefined) return invalid(difference)

@@ -9,6 +9,7 @@ import {
   accountNonce,
   accountWipedFlag,
   slotAccount,
+  slotBefore,
   slotKey,
   slotValue,
 } from '../assembly/layout.ts'
@@ -55,7 +56,8 @@ function addSlots(parts: Writable<StateDiffParts>, world: World): void {
   const { exports, memory } = world.instance
   for (let slot = exports.nextChangedSlot(0); slot !== 0; slot = exports.nextChangedSlot(slot)) {
     const addressKey = world.keyOf(memory.number(slot + slotAccount))
-    parts.slots.push({ addressKey, slotKey: memory.bytes(slot + slotKey, 32), value: memory.wordBytes(slot + slotValue) })
+    const [value, before] = [memory.wordBytes(slot + slotValue), memory.wordBytes(slot + slotBefore)]
+    parts.slots.push({ addressKey, slotKey: memory.bytes(slot + slotKey, 32), value, before })
   }
 }
 

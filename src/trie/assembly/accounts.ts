@@ -14,9 +14,10 @@ const rowCodeHash: usize = 80
 const goneFlag: u32 = 1
 const wipedFlag: u32 = 2
 export const accountRowBytes: u32 = 112
-export const slotRowBytes: u32 = 96
+export const slotRowBytes: u32 = 128
 const slotKey: usize = 32
 const slotWord: usize = 64
+const slotBefore: usize = 96
 
 /** Returns the address of the storage root in an account's value; 0: it is not an account. */
 function rootIn(value: usize, size: u32): usize {
@@ -82,6 +83,7 @@ function storageRoot(key: usize, root: usize, slots: usize, end: usize): usize {
   for (let i: u32 = 0, at = own; i < total; i++, at += changeBytes, slots += slotRowBytes) {
     store<u32>(at, u32(slots + slotKey))
     store<u32>(at, u32(slots + slotWord), 4)
+    store<u32>(at, u32(slots + slotBefore), 8)
   }
   setChanges(own, ofSlots, key, nibbles)
   restore(0, 0, 0)

@@ -34,6 +34,8 @@ let workBase: usize = 0
 let workTop: usize = 0
 let workEnd: usize = 0
 
+const digest: usize = memory.data(32)
+
 /** Nodes of this call that were in the cache, and nodes read from the source. */
 export let hits: u32 = 0
 export let reads: u32 = 0
@@ -104,6 +106,26 @@ export function take(bytes: u32): usize {
   workTop = usize(end)
   if (workTop > workEnd) grow(workTop)
   return at
+}
+
+/** Returns a mark for `freeTo`. */
+// @ts-ignore: decorator
+@inline
+export function workMark(): usize {
+  return workTop
+}
+
+/** Frees the working memory allocated since a mark. */
+// @ts-ignore: decorator
+@inline
+export function freeTo(mark: usize): void {
+  workTop = mark
+}
+
+/** Returns whether a node has a hash. */
+export function hasHash(hash: usize, rlp: usize, size: u32): bool {
+  keccak256(rlp, size, digest)
+  return isSame(digest, hash)
 }
 
 /** Returns the bytes of working memory in use. */
@@ -206,10 +228,17 @@ export function cached(hash: usize): usize {
   return node
 }
 
+/** Copies a node that the source returned to memory without a check of its hash. The cache does not get it. */
+export function unchecked(rlp: usize, size: u32): usize {
+  reads++
+  const node = take(u32(nodeRlp) + size)
+  store<u32>(node, size)
+  memory.copy(node + nodeRlp, rlp, size)
+  return node
+}
+
 /** Copies a node that the source returned to memory; 0: its hash is another. */
 export function checked(hash: usize, rlp: usize, size: u32): usize {
   reads++
-  const digest = take(32)
-  keccak256(rlp, size, digest)
-  return isSame(digest, hash) ? admitted(hash, rlp, size) : 0
+  return hasHash(hash, rlp, size) ? admitted(hash, rlp, size) : 0
 }

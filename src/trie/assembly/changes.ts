@@ -1,6 +1,6 @@
 // Changes to apply, ascending by key. A change is four u32: the key, then by kind
 //   values    address and size of the new value; size 0 removes the key
-//   slots     address of the slot's value, a word
+//   slots     addresses of the slot's value and its value before, words; the latter is a guess, zero when it is unknown
 //   accounts  row of the account in the diff (0: only slots change), and the addresses of its first slot row and the end of its slot rows
 import { take } from './arena'
 import { writeString, stringSize } from './rlp'
@@ -48,6 +48,12 @@ export function readValue(i: u32, before: usize, beforeSize: u32, leaf: usize, l
   if (kind == ofSlots) slotValue(load<u32>(change, 4))
   else if (kind == ofAccounts) accountValue(change, before, beforeSize, leaf, leafSize)
   else setValue(load<u32>(change, 4), load<u32>(change, 8))
+}
+
+/** Sets `valueAt` and `valueSize` to the presumed value of a key before its change; size 0: it is unknown. */
+export function presumeValue(i: u32): void {
+  if (kind == ofSlots) slotValue(load<u32>(changes + i * changeBytes, 8))
+  else setValue(0, 0)
 }
 
 /** Encodes a word as the value of a slot's leaf. */

@@ -5,7 +5,7 @@ import { changeBytes, ofAccounts, ofValues, setChanges } from './changes'
 import { beginStack } from './drafts'
 import { beginHost } from './host'
 import { beginOutput } from './output'
-import { stackBytes, updateTrie } from './update'
+import { setTrust, stackBytes, updateTrie } from './update'
 
 export { hits, reads, workBytes } from './arena'
 export { landing, landingBytes } from './host'
@@ -31,12 +31,17 @@ export function begin(inputBytes: u32): usize {
  * @param owner 0: the account trie
  */
 export function update(root: usize, owner: usize, changes: usize, count: u32, keyNibbles: u32): usize {
+  setTrust(false)
   setChanges(changes, ofValues, owner, keyNibbles)
   return updateTrie(root, count)
 }
 
-/** Updates the account trie and the storage tries of a diff; returns the address of the new state root. Rows ascend by key. */
-export function updateState(root: usize, accounts: usize, accountRows: u32, slots: usize, slotRows: u32): usize {
+/**
+ * Updates the account trie and the storage tries of a diff; returns the address of the new state root. Rows ascend by key.
+ * @param trust whether nodes of the source are taken without a check of their hash
+ */
+export function updateState(root: usize, accounts: usize, accountRows: u32, slots: usize, slotRows: u32, trust: bool): usize {
+  setTrust(trust)
   const accountsEnd = accounts + accountRows * accountRowBytes
   const slotsEnd = slots + slotRows * slotRowBytes
   const changes = take((accountRows + slotRows) * changeBytes)

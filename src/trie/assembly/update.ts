@@ -1,6 +1,6 @@
 // The update of one trie: sorted changes descend together. Each node on their paths is read once and written once its place is final.
-import { cached, checked, nodeHash, nodeRlp, take } from './arena'
-import { changes, keyNibbles, keyOf, readValue, valueAt, valueSize } from './changes'
+import { cached, checked, freeTo, hasHash, nodeHash, nodeRlp, take, unchecked, workMark } from './arena'
+import { changes, keyNibbles, keyOf, presumeValue, readValue, valueAt, valueSize } from './changes'
 import {
   draftAt,
   draftBytes,
@@ -18,7 +18,22 @@ import {
   setDraft,
 } from './drafts'
 import { badNode, failAt, landing, loadAt } from './host'
-import { badKind, branchKind, itemAt, itemSize, leafKind, parse, prefixAt, prefixCount, refAddress, refSize, refsBytes, setRef } from './node'
+import {
+  badKind,
+  branchKind,
+  itemAt,
+  itemSize,
+  leafKind,
+  parse,
+  prefixAt,
+  prefixCount,
+  refAddress,
+  refSize,
+  refsBytes,
+  setRef,
+  shortSize,
+  writeShort,
+} from './node'
 import { changeDepth, changePath, emit, first, last, nextChange } from './output'
 import { compareNibbles, joined, nibble, parting, withNibble } from './paths'
 
@@ -26,6 +41,9 @@ import { compareNibbles, joined, nibble, parting, withNibble } from './paths'
 const unchanged: u32 = 0
 const empty: u32 = 1
 const drafted: u32 = 2
+
+/** In place of the number of the only change below a node. */
+const noneAlone: u32 = 0xffffffff
 
 /** Root of the empty trie. */
 export const emptyRoot: usize = memory.data<u8>([
@@ -75,20 +93,58 @@ function addValue(entries: usize, i: u32, key: usize, at: usize, size: u32): voi
   setDraft(entries + i * draftBytes, true, key, keyNibbles, at, size)
 }
 
+/** Whether nodes of the source are taken as they are, since the caller knows the root. */
+let trusts: bool = false
+
+export function setTrust(trust: bool): void {
+  trusts = trust
+}
+
+/** Takes the node at the landing; 0: its hash is another. */
+function loaded(hash: usize, size: u32): usize {
+  return trusts ? unchecked(landing, size) : checked(hash, landing, size)
+}
+
 /** Address and size of the RLP that `read` returns. */
 let rlpAt: usize = 0
 let rlpSize: u32 = 0
 
-/** Parses the node that a reference at a path names and returns its kind. @param key a key below it; 0: none is known */
-function read(path: usize, depth: u32, ref: usize, size: u32, key: usize, refs: usize): u32 {
+/**
+ * Compares the leaf of a key with its presumed value to a reference, which costs a hash in place of the reads of the leaf.
+ * @returns whether the reference is to that leaf, which is at `rlpAt` then
+ */
+function findLeaf(i: u32, depth: u32, ref: usize): bool {
+  const mark = workMark()
+  presumeValue(i)
+  if (valueSize == 0) return false
+  const total = shortSize(keyOf(i), depth, keyNibbles, true, valueAt, valueSize)
+  const rlp = take(total)
+  writeShort(rlp, total, depth, keyNibbles, true, valueAt, valueSize)
+  if (!hasHash(ref, rlp, total)) {
+    freeTo(mark)
+    return false
+  }
+  rlpAt = rlp
+  rlpSize = total
+  return true
+}
+
+/**
+ * Parses the node that a reference at a path names and returns its kind.
+ * @param key a key below it; 0: none is known
+ * @param only the only change below it, or `noneAlone`
+ */
+function read(path: usize, depth: u32, ref: usize, size: u32, key: usize, only: u32, refs: usize): u32 {
   rlpAt = ref
   rlpSize = size
   if (size == 32) {
     let node = cached(ref)
-    if (node == 0) node = checked(ref, landing, loadAt(path, depth, ref, key))
-    if (node == 0) failAt(badNode, path, depth, ref, size)
-    rlpAt = node + nodeRlp
-    rlpSize = load<u32>(node)
+    if (node != 0 || only == noneAlone || !findLeaf(only, depth, ref)) {
+      if (node == 0) node = loaded(ref, loadAt(path, depth, ref, key))
+      if (node == 0) failAt(badNode, path, depth, ref, size)
+      rlpAt = node + nodeRlp
+      rlpSize = load<u32>(node)
+    }
   }
   const kind = parse(rlpAt, rlpSize, refs)
   const fits = kind == leafKind ? depth + prefixCount == keyNibbles : depth + (kind == branchKind ? 0 : prefixCount) < keyNibbles
@@ -98,7 +154,7 @@ function read(path: usize, depth: u32, ref: usize, size: u32, key: usize, refs: 
 
 function updated(from: u32, to: u32, depth: u32, ref: usize, size: u32, out: usize): u32 {
   const refs = push(refsBytes)
-  const kind = read(keyOf(from), depth, ref, size, keyOf(from), refs)
+  const kind = read(keyOf(from), depth, ref, size, keyOf(from), to - from == 1 ? from : noneAlone, refs)
   const hadNode = size == 32
   let result: u32
   if (kind == leafKind) result = updatedLeaf(from, to, depth, ref, size, out)
@@ -239,7 +295,7 @@ function collapse(key: usize, depth: u32, only: u32, ref: usize, size: u32, draf
 /** Reads a node that no change is below as a draft. */
 function readDraft(path: usize, depth: u32, ref: usize, size: u32, out: usize): void {
   const refs = push(refsBytes)
-  const kind = read(path, depth, ref, size, 0, refs)
+  const kind = read(path, depth, ref, size, 0, noneAlone, refs)
   pop(refsBytes)
   if (kind == branchKind) {
     setDraft(out, false, path, depth, ref, size)

@@ -82,9 +82,12 @@ export function play(model: Model, block: readonly Touch[]): { diff: StateDiff; 
 function applySlots(addressKey: Uint8Array, slots: Map<Hex, bigint>, touch: Touch): StateDiffParts['slots'] {
   return touch.slots.map(({ slot, value }) => {
     const slotKey = slotKeys[slot] ?? key(0)
+    const before = slots.get(toHex(slotKey)) ?? 0n
+    // unknown for a third of the slots, and wrong for a third
+    const known = [{}, { before: bytesFromBigint(before, 32) }, { before: bytesFromBigint(before ^ 1n, 32) }][slot % 3]
     if (value === 0n) slots.delete(toHex(slotKey))
     else slots.set(toHex(slotKey), value)
-    return { addressKey, slotKey, value: bytesFromBigint(value, 32) }
+    return { addressKey, slotKey, value: bytesFromBigint(value, 32), ...known }
   })
 }
 
