@@ -7,6 +7,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
 import { Tries } from '#trie/tries'
+import type { Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { distribution, type Row } from '../format.ts'
@@ -67,8 +68,9 @@ const changes = [
 const cacheBytes = 64 * 2 ** 20
 
 /**
- * Measures the root of a changed state in this process. Each round has another change. Cold: the database is not in the page cache. Warm: the same change
- * again. Both without cached nodes. Cached: the same change with the nodes that the roots of earlier rounds have read and made.
+ * Measures the root of a changed state in this process. Each round has another change, whose values before are known, as after an execution. Cold: the
+ * database is not in the page cache. Warm: the same change again. Both without cached nodes. Cached: the same change with the nodes that the roots of
+ * earlier rounds have made. Warm and cached know the root, as that of a block with a header.
  */
 export async function rootTimes({ dir, model }: StateWorld): Promise<readonly Row[]> {
   const folder = join(dir, 'chain')
@@ -82,14 +84,15 @@ export async function rootTimes({ dir, model }: StateWorld): Promise<readonly Ro
       dropFromPageCache(join(folder, 'data.mdb'))
       await using kv = openLmdbKv(folder, Object.values(tables))
       using reader = kv.snapshot()
-      const measure = (cached?: Tries): Times => {
+      const measure = (cached?: Tries, expected?: Hash): Times & { root: Hash } => {
         const { nodes } = latestState(reader, () => undefined)
         const [startMs, startCpu] = [performance.now(), process.threadCpuUsage()]
-        computeStateRoot(nodes, latestStateRoot(reader), diff, cached)
+        const { root } = computeStateRoot(nodes, latestStateRoot(reader), diff, cached, expected)
         const { user, system } = process.threadCpuUsage(startCpu)
-        return { ms: performance.now() - startMs, processorMs: (user + system) / 1_000 }
+        return { root, ms: performance.now() - startMs, processorMs: (user + system) / 1_000 }
       }
-      const measured = { cold: measure(), warm: measure(), cached: measure(tries) }
+      const cold = measure()
+      const measured = { cold, warm: measure(undefined, cold.root), cached: measure(tries, cold.root) }
       if (round === 0) continue // the first round compiles
       for (const kind of kinds) times[kind].push(measured[kind])
     }
