@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { u64Bytes } from '#lib/bytes'
 import { CacheSet } from '#lib/caches'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { type Hash, zeroHash } from '#types/ids'
-import { createHistoryCaches, HistoryCache, type RowSpan } from './historyCache.ts'
+import { type Hash, hashFromBytes } from '#types/ids'
+import { type CommittedBlocks, createHistoryCaches, HistoryCache, type RowSpan } from './historyCache.ts'
 import { accountsTable, changeKey, changesTable, encodeChange } from './rows.ts'
 
 /** Reads of one state after which the next block's changes are loaded. */
@@ -12,7 +12,7 @@ const readsBeforeLoading = 256
 function caching(bytes: number) {
   const set = new CacheSet({ history: bytes })
   const caches = createHistoryCaches((share) => set.lru('history', share))
-  return { set, snapshot: (head?: Hash) => new HistoryCache(caches, head) }
+  return { set, snapshot: (blocks?: CommittedBlocks) => new HistoryCache(caches, blocks) }
 }
 
 const rowOf = (byte: number, low = 1, high = 9): RowSpan => ({ low, high, row: Uint8Array.of(byte) })
@@ -37,18 +37,36 @@ it('state/historyCache: the snapshots of a thread share its bytes, and have no v
   expect(sizeBytes).toBeLessThanOrEqual(maxBytes)
 })
 
-it('state/historyCache: the snapshots of one chain have node changes of each other, and no values', () => {
+/** Committed blocks up to a number on a branch, which begins with a block. */
+function blocksTo(head: number, branch = 0, from = 0): CommittedBlocks {
+  const hashAt = (number: number): Hash => hashFromBytes(new Uint8Array(32).fill(number >= from ? branch : 0, 0, 8).fill(number, 8))
+  return { head: { number: head, hash: hashAt(head) }, hashAt }
+}
+
+it('state/historyCache: snapshots of a chain that grows have node changes of each other, and no values', () => {
   const { snapshot } = caching(10_000)
-  const [one, other] = [snapshot(zeroHash), snapshot(zeroHash)]
+  const [one, other] = [snapshot(blocksTo(7)), snapshot(blocksTo(9))]
   one.row(1, () => Uint8Array.of(3))
+  one.stored(0, () => Uint8Array.of(4))
   one.rowAt('place', 1, () => rowOf(1))
   expect(other.row(1, () => expect.unreachable())).toEqual(Uint8Array.of(3))
+  expect(other.stored(0, () => expect.unreachable())).toEqual(Uint8Array.of(4))
   // rows of a partial state are added without a new block
   expect(other.rowAt('place', 1, () => rowOf(2))).toEqual(Uint8Array.of(2))
-  // an index after 2,000 reads, of all snapshots together
+  // an index after 1,000 reads, of all snapshots together
   const indexOf = (cache: HistoryCache, reads: number): unknown =>
     Array.from({ length: reads }, () => cache.index(0, () => Uint8Array.of(5))).at(-1)
-  expect([indexOf(one, 1_500), indexOf(other, 500), indexOf(other, 1)]).toEqual([undefined, undefined, Uint8Array.of(5)])
+  expect([indexOf(one, 700), indexOf(other, 300), indexOf(other, 1)]).toEqual([undefined, undefined, Uint8Array.of(5)])
+})
+
+it('state/historyCache: snapshots on both sides of a reorg, and one older than the last, have no node changes of each other', () => {
+  const { snapshot } = caching(10_000)
+  const readIn = (blocks: CommittedBlocks, byte: number): number | undefined => snapshot(blocks).row(1, () => Uint8Array.of(byte))[0]
+  expect([readIn(blocksTo(7), 1), readIn(blocksTo(8), 2)]).toEqual([1, 1])
+  // blocks 8 and up are replaced by a branch of the same length, and then by a longer one
+  expect([readIn(blocksTo(8, 1, 8), 3), readIn(blocksTo(9, 2, 8), 4), readIn(blocksTo(9, 2, 8), 5)]).toEqual([3, 4, 4])
+  // the chain is shorter for a while
+  expect([readIn(blocksTo(6), 6), readIn(blocksTo(6), 7), readIn(blocksTo(9, 3, 7), 8)]).toEqual([6, 7, 8])
 })
 
 it('state/historyCache: reads each value of a row once, in whatever order its blocks are read', () => {
@@ -89,5 +107,5 @@ it('state/historyCache: loads the changes of a block after many reads, unless th
     return cache.changesAfter(reader, 7)?.size === 20
   }
   // 20 rows of some 330 bytes
-  expect([loadedWith(40_000), loadedWith(20_000), loadedWith(40_000, 0.25), loadedWith(40_000, 0)]).toEqual([true, false, false, false])
+  expect([loadedWith(60_000), loadedWith(30_000), loadedWith(60_000, 0.25), loadedWith(60_000, 0)]).toEqual([true, false, false, false])
 })

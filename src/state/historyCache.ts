@@ -3,6 +3,7 @@ import { latin1, u64Bytes } from '#lib/bytes'
 import { lazy } from '#lib/lazy'
 import { Lru } from '#lib/lru'
 import type { KvReader } from '#store/ports'
+import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { changesTable, readMarks, type StateMarks } from './rows.ts'
 
@@ -11,8 +12,8 @@ import { changesTable, readMarks, type StateMarks } from './rows.ts'
  * that block again.
  */
 const readsBeforeLoading = 256
-/** Number of reads of old trie nodes, of one snapshot, before an index of the latest blocks is computed for them, which takes about as long. */
-const nodesBeforeIndex = 2_000
+/** Number of searches for old trie nodes in a group of blocks before an index of the group is computed, which takes about as long. */
+const nodesBeforeIndex = 1_000
 /** Estimated memory of a loaded row in addition to its bytes. */
 const loadedRowBytes = 300
 
@@ -40,8 +41,8 @@ export type RowSpan = { readonly low: number; readonly high: number; readonly ro
 
 /** Bound of the values of one row that are cached; beyond it they are collected anew. */
 const maxSpans = 64
-/** Chains of which the reads of nodes are counted. */
-const maxChains = 16
+/** Groups of blocks of which the searches for nodes are counted. */
+const maxGroups = 64
 /** Estimated memory of a span in addition to its bytes, and of an entry of a cache. */
 const [spanBytes, entryBytes] = [100, 250]
 
@@ -54,14 +55,35 @@ export type HistoryCaches = {
   readonly blocks: Lru<string, ReadonlyMap<string, Uint8Array>>
   /** values of a row, ascending; by its prefix in the index, in latin-1 */
   readonly rows: Lru<string, readonly RowSpan[]>
-  /** node changes of the blocks that no segment covers, and of others */
+  /** node changes of recent blocks, and their indices */
   readonly nodeRows: Lru<string, Uint8Array>
-  /** number of nodes read of each chain */
+  /** number of searches for nodes in each group of blocks without an index */
   readonly nodeReads: BoundedMap<string, number>
+  readonly chain: LastChain
+}
+
+/** Committed blocks of a snapshot: the last one, and the hashes of those below. */
+export type CommittedBlocks = { readonly head: BlockId; readonly hashAt: (number: number) => Hash | undefined }
+
+/** Chain of the newest snapshot of a thread. */
+class LastChain {
+  #head: BlockId | undefined
+  #number = 0
+
+  /** Returns the name of the chain of a snapshot: that of the last one if its head is among the blocks; undefined for an older snapshot. */
+  nameOf({ head, hashAt }: CommittedBlocks): string | undefined {
+    const last = this.#head
+    if (last && last.number > head.number) return undefined
+    if (last?.hash !== head.hash) {
+      if (last === undefined || hashAt(last.number) !== last.hash) this.#number++
+      this.#head = head
+    }
+    return `chain ${this.#number}:`
+  }
 }
 
 export function createHistoryCaches(part: HistoryPart): HistoryCaches {
-  return { blocks: part(0.5), rows: part(0.2), nodeRows: part(0.3), nodeReads: new BoundedMap(maxChains) }
+  return { blocks: part(0.3), rows: part(0.1), nodeRows: part(0.6), nodeReads: new BoundedMap(maxGroups), chain: new LastChain() }
 }
 
 /** Bytes of the caches of a thread without a budget. */
@@ -77,7 +99,7 @@ export class HistoryCache {
   /** Begins the keys of this snapshot. */
   readonly #name = `${++snapshots}:`
   /** Begins the keys of node changes: no row that is added to a partial state is one, so that all snapshots of one chain share them. */
-  readonly #chain: string
+  readonly #chain: () => string
   /** Block whose state was read last, the key of the next block, and the number of reads since another one was read. */
   #number = -1
   #next = ''
@@ -86,10 +108,11 @@ export class HistoryCache {
   /** Keys of cached node rows, by block. */
   readonly #rowNames = new Map<number, string>()
 
-  /** @param head hash of the snapshot's last block; absent: no other snapshot shares its node changes */
-  constructor(caches: HistoryCaches = usualCaches(), head?: Hash) {
+  /** @param blocks of the snapshot; absent: no other snapshot shares its node changes */
+  constructor(caches: HistoryCaches = usualCaches(), blocks?: CommittedBlocks) {
     this.#caches = caches
-    this.#chain = head ? `${head}:` : this.#name
+    // rows of blocks up to the mark are moved to their places later
+    this.#chain = lazy(() => `${(blocks && caches.chain.nameOf(blocks)) ?? this.#name}${this.#marks?.nodes ?? ''}:`)
   }
 
   /** Returns the marks of the snapshot, which are read once. */
@@ -135,26 +158,34 @@ export class HistoryCache {
   row(number: number, read: () => Uint8Array): Uint8Array {
     let name = this.#rowNames.get(number)
     if (name === undefined) {
-      name = `${this.#chain}${number}`
+      name = `${this.#chain()}${number}`
       this.#rowNames.set(number, name)
     }
     return this.#nodeRow(name, read)
   }
 
-  /** Returns the index of the node changes of a segment, once many nodes have been read. @param compute makes it of the rows of its blocks */
-  index(segment: number, compute: () => Uint8Array): Uint8Array | undefined {
-    const { nodeReads } = this.#caches
-    const reads = (nodeReads.get(this.#chain) ?? 0) + 1
-    nodeReads.set(this.#chain, reads)
-    return reads > nodesBeforeIndex ? this.#nodeRow(`${this.#chain}s${segment}`, compute) : undefined
+  /** Returns the stored index of the node changes of a segment. @param read reads it from the store */
+  stored(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
+    return this.#nodeRow(`${this.#chain()}s${segment}`, read)
   }
 
-  #nodeRow(name: string, read: () => Uint8Array): Uint8Array {
+  /** Returns the index of the node changes of a group of blocks, once it was searched many times. @param compute makes it of the rows of its blocks */
+  index(group: number, compute: () => Uint8Array): Uint8Array | undefined {
+    const { nodeRows, nodeReads } = this.#caches
+    const name = `${this.#chain()}g${group}`
+    const known = nodeRows.get(name)
+    if (known) return known
+    const reads = (nodeReads.get(name) ?? 0) + 1
+    nodeReads.set(name, reads)
+    return reads > nodesBeforeIndex ? this.#nodeRow(name, compute) : undefined
+  }
+
+  #nodeRow<T extends Uint8Array | undefined>(name: string, read: () => T): Uint8Array | T {
     const { nodeRows } = this.#caches
     const known = nodeRows.get(name)
     if (known) return known
     const row = read()
-    nodeRows.set(name, row, entryBytes + row.length)
+    if (row) nodeRows.set(name, row, entryBytes + row.length)
     return row
   }
 }

@@ -15,6 +15,10 @@ const kinds = { block: 0, segment: 1 } as const
 
 /** Blocks of a segment. A search reads one row per segment, and one per block that no segment covers. */
 const segmentBlocks = 64
+/** Blocks below the head whose rows and indices are read through a cache: a read of the store copies the whole row. */
+const recentBlocks = 128
+/** Blocks of a group: reads have an index of it while the store has none of its segment. */
+const groupBlocks = 8
 const segmentEntryBytes = 5
 /**
  * Bytes of whole images for each change of a node. A read needs deltas up to a whole image, or until they have all children: a large node has more
@@ -118,8 +122,13 @@ function writeSegment(tx: KvWriter, segment: number): void {
 
 /** Computes the index of a segment from the rows of its blocks. */
 function segmentRow(reader: KvReader, segment: number): Uint8Array {
+  return indexOf(reader, segment, 0, segmentBlocks)
+}
+
+/** Computes the index of some blocks of a segment. @param from, to numbers of blocks in the segment */
+function indexOf(reader: KvReader, segment: number, from: number, to: number): Uint8Array {
   const found: number[] = []
-  for (let block = 0; block < segmentBlocks; block++) {
+  for (let block = from; block < to; block++) {
     reader.look(table, blockRowKey(segment * segmentBlocks + block), (row) => {
       for (const digest of digestsIn(row)) found.push(digest * segmentBlocks + block)
     })
@@ -215,36 +224,54 @@ function blocksIn(index: Uint8Array, first: number, digest: number): number[] {
   return blocks
 }
 
-/** Rows of the blocks that no segment covers: each of them is searched for each node. */
+/** Cache of the rows of recent blocks. */
 export type NodeTail = {
   row(number: number, read: () => Uint8Array): Uint8Array
-  /** Returns the index of a segment that the store does not index yet; undefined until so many nodes are read that it is worth its computation. */
-  index(segment: number, compute: () => Uint8Array): Uint8Array | undefined
+  /** Returns the index of a segment that the store has. */
+  stored(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined
+  /** Returns the index of a group of blocks; undefined until so many nodes are read that it is worth its computation. */
+  index(group: number, compute: () => Uint8Array): Uint8Array | undefined
 }
 
 /** Source of rows. */
 export type NodeRows = { readonly reader: KvReader; readonly tail: NodeTail }
 
 /** Iterates over the images of a node in the blocks after `number`, ascending. */
-export function* imagesAfter({ reader, tail }: NodeRows, number: number, head: number, digest: number): Generator<NodeImage> {
-  for (let first = number + 1; first <= head; ) {
-    const segment = segmentOf(first)
-    const next = (segment + 1) * segmentBlocks
-    const all = (): number[] => Array.from({ length: Math.min(next, head + 1) - first }, (_, i) => first + i)
-    const stored = reader.look(table, rowKey(kinds.segment, segment), (index) => blocksIn(index, first, digest))
-    const index = stored ? undefined : tail.index(segment, () => segmentRow(reader, segment))
-    for (const block of stored ?? (index ? blocksIn(index, first, digest) : all())) {
-      const key = blockRowKey(block)
+export function* imagesAfter(rows: NodeRows, number: number, head: number, digest: number): Generator<NodeImage> {
+  const { reader, tail } = rows
+  for (let first = number + 1; first <= head; first = segmentBounds(first).last + 1) {
+    const { last } = segmentBounds(first)
+    const key = rowKey(kinds.segment, segmentOf(first))
+    const stored = last > head - recentBlocks ? undefined : reader.look(table, key, (index) => blocksIn(index, first, digest))
+    for (const block of stored ?? recentBlocksWith(rows, first, head, digest)) {
       const image = stored
-        ? reader.look(table, key, (row) => imageIn(row, digest))
+        ? reader.look(table, blockRowKey(block), (row) => imageIn(row, digest))
         : sharedImageIn(
-            tail.row(block, () => reader.get(table, key) ?? emptyBytes),
+            tail.row(block, () => reader.get(table, blockRowKey(block)) ?? emptyBytes),
             digest,
           )
       if (image) yield image
     }
-    first = next
   }
+}
+
+/** Returns the blocks of the segment of `first`, from `first` to `head`, that may have changed a node. */
+function recentBlocksWith({ reader, tail }: NodeRows, first: number, head: number, digest: number): readonly number[] {
+  const segment = segmentOf(first)
+  const { first: start, last } = segmentBounds(first)
+  const whole = last <= head ? tail.stored(segment, () => reader.get(table, rowKey(kinds.segment, segment))) : undefined
+  if (whole) return blocksIn(whole, first, digest)
+  const blocks: number[] = []
+  for (let from = first; from <= Math.min(last, head); ) {
+    const group = Math.floor(from / groupBlocks)
+    const next = (group + 1) * groupBlocks
+    const compute = (): Uint8Array => indexOf(reader, segment, next - groupBlocks - start, next - start)
+    const index = next - 1 <= head ? tail.index(group, compute) : undefined
+    if (index) blocks.push(...blocksIn(index, from, digest))
+    else for (let block = from; block < next && block <= head; block++) blocks.push(block)
+    from = next
+  }
+  return blocks
 }
 
 /**

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex, type Hex } from '#lib/hex'
+import { Lru } from '#lib/lru'
 import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwindState, writeGenesis, writeState } from '#state/chainState'
+import { createHistoryCaches, HistoryCache } from '#state/historyCache'
 import { moveNodeChanges, unmovedBlocks } from '#state/moveNodeChanges'
 import { pruneHistory } from '#state/pruneHistory'
 import { computeStateRoot, noNodes, type StateRoot } from '#state/stateRoot'
@@ -10,7 +12,7 @@ import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes, zeroHash } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
 import { appendAsSchema3, appendAsSchema5, dump, readNow } from '../harness/chain/olderSchemas.ts'
 import { anyBlock, expectModel, expectValues, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
@@ -34,6 +36,11 @@ class Chain {
   readonly kv: Kv
   readonly models: Model[] = []
   readonly roots: Hash[] = []
+  /** in the place of block hashes: each written block has another one */
+  readonly #hashes: Hash[] = []
+  #written = 0
+  /** of all snapshots, before and after unwinds */
+  readonly #caches = createHistoryCaches((share) => new Lru(2 ** 20 * share))
 
   constructor(kv: Kv) {
     this.kv = kv
@@ -78,6 +85,7 @@ class Chain {
     this.kv.write((tx) => unwindState(tx, this.models.length - 1))
     this.models.pop()
     this.roots.pop()
+    this.#hashes.pop()
   }
 
   /** Checks values and proofs of every block, oldest first. */
@@ -85,8 +93,13 @@ class Chain {
     readNow(this.kv, (reader) => {
       expect(latestStateRoot(reader)).toBe(this.roots.at(-1))
       expect(dump(reader, latestTables)).toEqual(rebuilt(this.models.at(-1) ?? new Map()))
+      const hashAt = (number: number): Hash | undefined => this.#hashes[number]
+      const cache = new HistoryCache(this.#caches, {
+        head: { number: this.models.length - 1, hash: this.#hashes.at(-1) ?? zeroHash },
+        hashAt,
+      })
       for (let number = oldestState(reader); number < this.models.length; number++) {
-        expectModel(stateAt(reader, number, noHash), this.models[number] ?? new Map(), this.roots[number] ?? emptyRoot)
+        expectModel(stateAt(reader, number, noHash, cache), this.models[number] ?? new Map(), this.roots[number] ?? emptyRoot)
       }
     })
   }
@@ -94,6 +107,7 @@ class Chain {
   #note(after: Model, result: StateRoot): void {
     this.models.push(after)
     this.roots.push(result.root)
+    this.#hashes.push(hashFromBytes(concatBytes(new Uint8Array(24), u64Bytes(++this.#written))))
     expect(result.root).toBe(rootOf(after))
   }
 }

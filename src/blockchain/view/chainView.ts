@@ -108,7 +108,10 @@ class SnapshotView implements ExecutionView {
     { base, overlays }: RecordedChain,
     { history, older, executed }: ViewSources,
   ) {
-    this.#cache = new HistoryCache(history, committed.hash)
+    this.#cache = new HistoryCache(history, {
+      head: committed,
+      hashAt: (number): Hash | undefined => store.readCanonicalHash(reader, number),
+    })
     this.#reader = reader
     this.#older = older && lazy(() => older(committed, this.#cache))
     this.#config = config

@@ -4,9 +4,9 @@ type CacheEntry = { readonly percent: number; readonly threads: string; readonly
 export const cacheTable = {
   blocks: { percent: 24, threads: 'JSON-RPC', holds: 'decoded blocks and the JSON of their parts' },
   replays: { percent: 14, threads: 'JSON-RPC', holds: 'states between the transactions of traced blocks' },
-  witness: { percent: 17, threads: 'JSON-RPC', holds: 'recent witnesses, and their codes' },
+  witness: { percent: 13, threads: 'JSON-RPC', holds: 'recent witnesses, and their codes' },
   logs: { percent: 4, threads: 'JSON-RPC', holds: 'logs of recent blocks for filters and subscriptions' },
-  history: { percent: 4, threads: 'JSON-RPC', holds: 'changes of blocks and their index, for reads of old states' },
+  history: { percent: 8, threads: 'JSON-RPC', holds: 'changes of blocks and their index, for reads of old states' },
   l1: { percent: 8, threads: 'main', holds: 'L1 blocks and blobs' },
   nodes: { percent: 12, threads: 'execution', holds: 'trie nodes by hash, for state roots' },
   branches: { percent: 1, threads: 'execution', holds: 'the same, for the states below side branches' },
