@@ -87,7 +87,6 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   for (let i = 0; i < blocksBefore; i++) await source.grow()
   const l1 = await openL1(source, parts)
   const sourceUrl = source.node.url('http')
-  const [firstBlock, before] = [source.head, spent(0).source]
   const stop = new AbortController()
   const startMs = performance.now()
   const growing = source.growEvery(blockMs, stop.signal)
@@ -104,17 +103,20 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   const { urls } = JSON.parse(line) as { urls: { http: string; metrics: string } }
   await rpcCall(urls.http, 'eth_call', [{ to: world.model.router, data: '0x' }, 'latest'])
   const callMs = performance.now() - startMs
+  const ownHead = async (): Promise<number> => Number(await rpcCall(urls.http, 'eth_blockNumber'))
+  const first = { head: source.head, ownHead: await ownHead(), cpu: spent(child.pid ?? 0) }
   let followMs: number | undefined
   const lags: number[] = []
   while (performance.now() - startMs < (2 * seconds - 5) * 1_000) {
-    const lag = source.head - Number(await rpcCall(urls.http, 'eth_blockNumber'))
+    const lag = source.head - (await ownHead())
     if (lag <= 2) followMs ??= performance.now() - startMs
     if (followMs !== undefined) lags.push(lag)
     await delay(100)
   }
   const after = await counters(urls.metrics)
   const cpu = spent(child.pid ?? 0)
-  const grown = source.head - firstBlock
+  const [grown, executed] = [source.head - first.head, (await ownHead()) - first.ownHead]
+  const behind = first.head - first.ownHead
   stop.abort()
   await growing
   const [nothing = 0, witness = 0, lackedParts = 0] = ['nothing', 'witness', 'parts'].map((lacked) =>
@@ -126,10 +128,11 @@ export async function run(options: StateOptions & { readonly seconds?: number })
     row(name('first eth_call'), 's, less is better', [callMs / 1_000]),
     row(name('follows the head'), 's, less is better', [(followMs ?? Number.POSITIVE_INFINITY) / 1_000]),
     row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
-    row(name('processor time of the node for a block, its start included'), 'ms, less is better', [
-      (1_000 * cpu.node) / (nothing + witness + lackedParts),
-    ]),
-    row(name('processor time of the source for a block'), 'ms, less is better', [(1_000 * (cpu.source - before)) / grown]),
+    row(name('processor time of the node for a block'), 'ms, less is better', [(1_000 * (cpu.node - first.cpu.node)) / executed]),
+    row(name('processor time of the source for a block'), 'ms, less is better', [(1_000 * (cpu.source - first.cpu.source)) / grown]),
+    row(name('blocks behind at the first eth_call'), 'blocks, less is better', [behind]),
+    row(name('blocks behind at the end'), 'blocks, less is better', [behind + grown - executed]),
+    row(name('executed blocks for each block of the source'), '', [executed / grown]),
     row(name('disk'), 'MB, less is better', [sizeOf(datadir) / 1e6]),
     row(name('blocks whose state was stored before them'), '%', share(nothing)),
     row(name('blocks that lacked parts without a witness'), '%, less is better', share(lackedParts)),
