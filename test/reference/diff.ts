@@ -20,7 +20,7 @@ const losesSlots = ({ isWiped, exists, before }: AccountState): boolean =>
 
 function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void {
   for (const { key, before, value } of account.slots.values()) {
-    if (value !== before) parts.slots.push({ addressKey: account.key, slotKey: key, value: wordBytes(value) })
+    if (value !== before) parts.slots.push({ addressKey: account.key, slotKey: key, value: wordBytes(value), before: wordBytes(before) })
   }
 }
 
