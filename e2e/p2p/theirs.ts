@@ -67,7 +67,7 @@ export async function startTheirs(
       '--rpc.port',
       String(rpcPort),
     ],
-    // without the second flag, newer versions leave missing blocks to the network of execution clients
+    // without the second flag, newer versions leave missing blocks to the network of execution clients; from 1.19 on they do so with it
     ...(isOld ? [] : ['--rollup.l1-chain-config', chain.files.l1Config, '--syncmode.req-resp']),
     ...['--metrics.enabled', '--metrics.addr', '127.0.0.1', '--metrics.port', String(metricsPort)],
     ...[...identityFlags(chain, name, port), '--p2p.peerstore.path', 'memory', '--p2p.discovery.path', 'memory'],
