@@ -338,7 +338,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'compact', 'exportBlocks', 'faults', 'migrate', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus',
+      'compact', 'exportBlocks', 'faults', 'migrate', 'openChain', 'proofs/changeRecorded', 'proofs/openBoth', 'proofs/proofsStatus',
       'proofs/verifyRecorded', 'prune', 'stats', 'verify',
     ],
   },

@@ -35,7 +35,7 @@ type Attacking = { readonly child: ChildProcess; sent: number }
 
 async function startAttacker(script: string, args: readonly string[]): Promise<Attacking> {
   const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  // attackers are on other machines: what they compute here must not delay the node
+  // attackers are on other machines: their work must not delay the node
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   const attacking = { child, sent: 0 }
   child.stdout.on('data', (line: Buffer) => {

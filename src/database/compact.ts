@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readGenesisId, readHeads, readHeadsSequence, type StoredHeads } from '#blockchain/chainStore'
 import type { Clock } from '#lib/clock'
 import { type CompactionStep, compactEnvironment } from '#store/compaction'
@@ -7,7 +6,7 @@ import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { databaseFault } from './faults.ts'
-import { chainDir, dataFile } from './openChain.ts'
+import { chainDir, requireDatabase } from './openChain.ts'
 
 export type CompactDeps = {
   readonly clock: Clock
@@ -31,7 +30,7 @@ type Contents = {
  */
 export async function compactDatabase(deps: CompactDeps, datadir: string): ReturnType<typeof compactEnvironment> {
   const dir = chainDir(datadir)
-  if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
+  requireDatabase(datadir)
   const check = async (copyDir: string): Promise<void> => {
     // the lock is held: no transaction has changed the original since the copy
     const [original, copy] = [await contentsOf(dir), await contentsOf(copyDir)]

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readHead } from '#blockchain/chainStore'
 import type { Clock } from '#lib/clock'
@@ -7,7 +6,7 @@ import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { databaseFault } from './faults.ts'
-import { chainDir, dataFile } from './openChain.ts'
+import { chainDir, requireDatabase } from './openChain.ts'
 
 export type MigrateDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
@@ -35,8 +34,7 @@ const stepMs = 50
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST, and those of `openChainKv` and `Kv.write`
  */
 export async function migrateDatabase(deps: MigrateDeps, datadir: string): Promise<MigrateResult> {
-  const path = dataFile(chainDir(datadir))
-  if (!existsSync(path)) throw databaseFault('DATABASE_MISSING', { path })
+  const path = requireDatabase(datadir)
   await using kv = openChainKv(chainDir(datadir))
   requireChain(kv, path)
   const steps = agreeOnSchema(kv, chainSchema)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
@@ -10,7 +9,7 @@ import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import type { ChainDistance } from '#types/chainDistance'
 import { databaseFault } from './faults.ts'
-import { chainDir, dataFile } from './openChain.ts'
+import { chainDir, requireDatabase } from './openChain.ts'
 
 export type PruneDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
@@ -41,11 +40,10 @@ const stepMs = 20
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, and those of `openChainKv` and `Kv.write`
  */
 export async function pruneDatabase(deps: PruneDeps, datadir: string, kept: ChainDistance): Promise<PruneResult> {
-  const dir = chainDir(datadir)
-  if (!existsSync(dataFile(dir))) throw databaseFault('DATABASE_MISSING', { path: dataFile(dir) })
-  await using kv = openChainKv(dir)
+  const path = requireDatabase(datadir)
+  await using kv = openChainKv(chainDir(datadir))
   agreeOnSchema(kv, chainSchema)
-  const { wanted, ...plan } = planOf(kv, kept, dataFile(dir))
+  const { wanted, ...plan } = planOf(kv, kept, path)
   const done = await removeHistory(deps, kv, Math.min(wanted, plan.finalized))
   using reader = kv.snapshot()
   return { done, ...plan, oldestState: oldestState(reader) }

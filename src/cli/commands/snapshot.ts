@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { databaseFault } from '#database/faults'
+import { requireDatabase } from '#database/openChain'
 import type { Log } from '#lib/log'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
 import { operatorKey } from '#snapshot/create/operatorKey'
@@ -98,8 +97,7 @@ const create: Command = {
     const out = needed('snapshot.out', given['snapshot.out'])
     const { config, datadir } = chainAndDir(given)
     io.supervisor?.begin(commandEndLines('basalt snapshot create', datadir, given.json ? 'json' : 'pretty'))
-    const database = join(datadir, 'chain', 'data.mdb')
-    if (!existsSync(database)) throw databaseFault('DATABASE_MISSING', { path: database })
+    requireDatabase(datadir)
     using line = createLiveLine(io, true)
     const startMs = io.clock.nowMs()
     const onProgress = ({ leaves, ofLeaves }: { readonly leaves: number; readonly ofLeaves: number }): void => {
