@@ -8,8 +8,9 @@ import { discoveryVersions } from '../src/executionPeers/discovery/discovery.ts'
 import { baseConsensusIn, baseConsensusMesh } from './p2p/baseConsensus.ts'
 import { type Client, mesh, outsideOfMesh } from './p2p/cases.ts'
 import { discoverySuite, suitesIn } from './p2p/discoverySuite.ts'
-import { executionNetwork, gethsIn } from './p2p/executionClients.ts'
+import { executionNetwork, gethsIn, lateExecutionHalf, opNodeApart } from './p2p/executionClients.ts'
 import { missingBlocks, partition } from './p2p/gaps.ts'
+import { startOursApart } from './p2p/ours.ts'
 import { opNodesIn } from './p2p/theirs.ts'
 
 const { values } = parseArgs({
@@ -41,6 +42,10 @@ const interop = found.flatMap((theirs): Case[] => {
     [`ours sequences for ${theirs.name}`, meshOf('ours', [theirs, 'ours'])],
     ...others.map((other): Case => [`${theirs.name} sequences for ${other.name}`, meshOf(theirs, [other, 'ours'])]),
     [`${theirs.name} with a narrow mesh`, (folder: string) => outsideOfMesh(folder, theirs)],
+    // old versions name no head whose ancestors are missing
+    ...(theirs.isOld
+      ? []
+      : [[`${theirs.name} late with our execution half`, (folder: string) => lateExecutionHalf(folder, opNodeApart(theirs))] as const]),
   ]
 })
 const base = baseClients.flatMap((theirs): Case[] => [
@@ -55,6 +60,7 @@ const suites = (hasFolder ? suitesIn(values.peers) : []).flatMap((name) =>
 )
 const cases: readonly Case[] = [
   ['missing blocks', missingBlocks],
+  ['late in two processes', (folder) => lateExecutionHalf(folder, startOursApart)],
   ['a partition', (folder) => partition(folder, partitionMs)],
   ...interop,
   ...base,

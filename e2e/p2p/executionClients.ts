@@ -10,11 +10,13 @@ import { fromHex } from '../../src/lib/hex.ts'
 import { signJwt } from '../../src/lib/jwt.ts'
 import type { Payload } from '../../src/types/payload.ts'
 import { freePort } from '../devnet/process.ts'
-import { eventually } from '../nodeProcess.ts'
+import { eventually, type NodeProcess } from '../nodeProcess.ts'
+import { follows } from './cases.ts'
 import { forkSteps, type PeerChain, startPeerChain } from './chain.ts'
 import { startOtherClient } from './otherClient.ts'
 import { startOurSequencer, startOurs } from './ours.ts'
-import { hashFrom } from './participant.ts'
+import { hashFrom, type Joining, metricAt, type Participant } from './participant.ts'
+import { type OpNode, startTheirs } from './theirs.ts'
 
 /** A binary of op-geth. `isOld`: it knows no fork after Holocene and speaks eth/68, later ones eth/69. */
 export type Geth = { readonly name: string; readonly path: string; readonly isOld: boolean }
@@ -172,6 +174,34 @@ export async function executionNetwork(folder: string, geth: Geth): Promise<stri
   const filled = await ours.metric('basalt_execution_p2p_filled_blocks_total')
   if (filled < taken.number / 2) throw new Error(`${filled} of ${taken.number} blocks came over the execution network\n${ours.tail()}`)
   return `${taken.number} blocks to ${peer?.name} over eth/${peer?.protocols.eth.version}, ${filled} blocks back`
+}
+
+type Apart = Participant & { readonly engine: NodeProcess }
+
+/** Starts an op-node that requests no blocks by number, with an execution half of ours. */
+export const opNodeApart =
+  (opNode: OpNode) =>
+  (chain: PeerChain, name: string, joining: Joining): Promise<Apart> =>
+    startTheirs(opNode, chain, name, 'verifier', joining, ['--syncmode.req-resp=false'])
+
+/** A node of two processes joins late: its execution half, ours, gets the blocks below the head that its consensus half names. */
+export async function lateExecutionHalf(
+  folder: string,
+  start: (chain: PeerChain, name: string, joining: Joining) => Promise<Apart>,
+): Promise<string> {
+  await using parts = new AsyncDisposableStack()
+  const chain = parts.use(await startPeerChain(folder, forkSteps.jovian, { ageSec }))
+  const sequencer = parts.use(await startOurSequencer(chain, 'sequencer', { executionPeers }))
+  await eventually('the sequencer has the blocks that are due', maxMs, async () => (await sequencer.unsafeHead()).number >= leastBlocks)
+  const { enode } = (await rpcCall(sequencer.urls.http ?? '', 'admin_nodeInfo')) as { readonly enode: string }
+  const { number } = await sequencer.unsafeHead()
+  const joining = { staticPeers: [sequencer.address], hasDiscovery: false, executionPeers: [enode] }
+  const late = parts.use(await start(chain, 'late', joining))
+  const fromMs = performance.now()
+  await follows(late, sequencer, number, maxMs)
+  const filled = await metricAt(`${late.engine.url('metrics')}/metrics`, 'basalt_execution_p2p_filled_blocks_total')
+  if (filled < number / 2) throw new Error(`${filled} of ${number} blocks came over the execution network\n${late.engine.tail()}`)
+  return `${filled} of ${number} blocks over the execution network, at the head after ${((performance.now() - fromMs) / 1_000).toFixed(0)} s`
 }
 
 type Execution = NonNullable<Awaited<ReturnType<typeof startOurSequencer>>['execution']>

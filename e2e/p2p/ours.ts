@@ -10,39 +10,82 @@ import { hashFrom, type Joining, metricAt, type Participant, peersAt, selfAt, un
 
 const filesOf = ({ files }: PeerChain): readonly string[] => ['--rollup.config', files.rollup, '--genesis', files.genesis]
 
-/** Starts an execution half for a consensus client of another kind. */
-export async function startEngine(chain: PeerChain, name: string): Promise<NodeProcess> {
+/** Starts an execution half for a consensus client of another kind. @param executionPeers enodes; none: it is not on the execution network */
+export async function startEngine(chain: PeerChain, name: string, executionPeers: readonly string[] = []): Promise<NodeProcess> {
+  const peers = ['--p2p.execution.addr', '127.0.0.1', '--p2p.execution.port', '0', '--p2p.execution.no-discovery']
   const node = await createNodeProcess({
     name,
     folder: join(chain.folder, name),
-    args: ['--mode', 'execution', ...filesOf(chain), '--jwt', chain.files.jwt],
-    serves: ['http', 'engine'],
+    args: [
+      ...['--mode', 'execution', ...filesOf(chain), '--jwt', chain.files.jwt],
+      ...(executionPeers.length > 0 ? [...peers, '--p2p.execution.static', executionPeers.join(',')] : []),
+    ],
+    serves: ['http', 'engine', 'metrics'],
   })
   node.spawn()
   await node.up()
   return node
 }
 
+/** Returns the flags of a consensus half with peers. */
+const consensusFlags = (
+  { l1Url }: PeerChain,
+  port: number,
+  { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+): readonly string[] => [
+  ...['--l1.rpc', l1Url, '--l1.beacon', l1Url, '--l1.poll-interval', '500'],
+  ...['--p2p.enable', '--p2p.addr', '127.0.0.1', '--p2p.port', String(port)],
+  ...(bootnodes.length > 0 ? ['--p2p.bootnodes', bootnodes.join(',')] : []),
+  ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
+  ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
+]
+
+/** Starts the two halves of a verifying node as processes of their own. */
+export async function startOursApart(
+  chain: PeerChain,
+  name: string,
+  joining: Joining,
+): Promise<Participant & { readonly engine: NodeProcess }> {
+  await using parts = new AsyncDisposableStack()
+  const engine = parts.use(await startEngine(chain, `${name}-engine`, joining.executionPeers))
+  const port = await freePort()
+  const half = ['--mode', 'consensus', '--rollup.config', chain.files.rollup, '--engine', engine.url('engine'), '--jwt', chain.files.jwt]
+  const node = await createNodeProcess({
+    name,
+    folder: join(chain.folder, name),
+    args: [...half, ...consensusFlags(chain, port, joining)],
+    serves: ['rollup', 'metrics'],
+  })
+  parts.use(node)
+  node.spawn()
+  await node.up()
+  const rollup = node.url('rollup')
+  const { peerId, enr } = await selfAt(rollup)
+  const kept = parts.move()
+  return {
+    ...{ name, kind: 'ours', peerId, enr, port, rollup, engine },
+    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
+    unsafeHead: () => unsafeHeadAt(rollup),
+    hashAt: (number) => hashFrom(engine.url('http'), number),
+    peers: () => peersAt(rollup),
+    metric: (metric, labels) => metricAt(`${node.url('metrics')}/metrics`, metric, labels),
+    tail: () => node.tail(),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
 /** Starts a verifying node with peers, as a process. @param more further flags, and ports that it serves */
 export async function startOurs(
   chain: PeerChain,
   name: string,
-  { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+  joining: Joining,
   more: { readonly args?: readonly string[]; readonly serves?: readonly Served[] } = {},
 ): Promise<Participant & { readonly node: NodeProcess }> {
   const port = await freePort()
   const node = await createNodeProcess({
     name,
     folder: join(chain.folder, name),
-    args: [
-      ...filesOf(chain),
-      ...['--l1.rpc', chain.l1Url, '--l1.beacon', chain.l1Url, '--l1.poll-interval', '500'],
-      ...['--p2p.enable', '--p2p.addr', '127.0.0.1', '--p2p.port', String(port)],
-      ...(bootnodes.length > 0 ? ['--p2p.bootnodes', bootnodes.join(',')] : []),
-      ...(staticPeers.length > 0 ? ['--p2p.static', staticPeers.join(',')] : []),
-      ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
-      ...(more.args ?? []),
-    ],
+    args: [...filesOf(chain), ...consensusFlags(chain, port, joining), ...(more.args ?? [])],
     serves: ['http', 'rollup', 'metrics', ...(more.serves ?? [])],
   })
   node.spawn()

@@ -39,6 +39,8 @@ export type Joining = {
   readonly bootnodes?: readonly string[]
   readonly staticPeers?: readonly string[]
   readonly hasDiscovery: boolean
+  /** enodes of peers of the execution half that another client drives */
+  readonly executionPeers?: readonly string[]
 }
 
 type PeerJson = {

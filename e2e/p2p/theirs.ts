@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { freePort } from '../devnet/process.ts'
+import type { NodeProcess } from '../nodeProcess.ts'
 import type { PeerChain } from './chain.ts'
 import { identityFlags, startParticipant } from './otherParticipant.ts'
 import { startEngine } from './ours.ts'
@@ -39,11 +40,11 @@ export async function startTheirs(
   chain: PeerChain,
   name: string,
   role: 'sequencer' | 'verifier',
-  { bootnodes = [], staticPeers = [], hasDiscovery }: Joining,
+  { bootnodes = [], staticPeers = [], hasDiscovery, executionPeers }: Joining,
   more: readonly string[] = [],
-): Promise<Participant> {
+): Promise<Participant & { readonly engine: NodeProcess }> {
   await using parts = new AsyncDisposableStack()
-  const engine = parts.use(await startEngine(chain, `${name}-engine`))
+  const engine = parts.use(await startEngine(chain, `${name}-engine`, executionPeers))
   const [port, rpcPort, metricsPort] = [await freePort(), await freePort(), await freePort()]
   const args = [
     ...['--l1', chain.l1Url, '--l1.beacon.ignore=true', '--l1.rpckind', 'standard'],
@@ -80,5 +81,5 @@ export async function startTheirs(
   const urls = { rollup: `http://127.0.0.1:${rpcPort}`, metrics: `http://127.0.0.1:${metricsPort}/metrics` }
   const theirs = parts.use(await startParticipant({ client, path, args, name, port, folder: chain.folder, engine, ...urls }))
   const kept = parts.move()
-  return { ...theirs, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { ...theirs, engine, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -264,7 +264,8 @@ it.each<[string, NodeMode, Record<string, unknown>, number | undefined]>([
   ['with --p2p.execution.port off', 'all', { 'p2p.execution': 'on', 'p2p.execution.port': 'off' }, undefined],
   ['with --p2p.disable', 'all', { 'p2p.disable': true }, undefined],
   ['with --p2p.disable and --p2p.execution on', 'all', { 'p2p.disable': true, 'p2p.execution': 'on' }, 30_303],
-  ['in --mode execution', 'execution', {}, undefined],
+  ['in --mode execution', 'execution', {}, 30_303],
+  ['in --mode execution with --p2p.execution off', 'execution', { 'p2p.execution': 'off' }, undefined],
   ['in --mode execution with a peer', 'execution', { 'p2p.execution.static': 'enode://a@192.0.2.1:1' }, 30_303],
 ])('cli/nodeOptions: execution peers %s', (_what, mode, given, expected) => {
   const raw = { ...(mode === 'all' && l1), ...given } as Record<string, string>

@@ -111,8 +111,8 @@ export const executionPeersFlagNames = [
 export type ExecutionPeersValues = FlagValues<(typeof executionPeersFlagNames)[number]> & { readonly mode: NodeMode }
 
 /**
- * Returns the options of the execution network: on with --p2p.execution on or a peer, and by default on the built-in networks beside the consensus network,
- * which finds the gaps that it fills.
+ * Returns the options of the execution network: on with --p2p.execution on or a peer, and by default on the built-in networks where something names blocks
+ * whose ancestors are missing: the consensus network, or a consensus half elsewhere.
  * @param hasGossip whether this node is on the consensus network
  */
 export function executionPeersOf(
@@ -126,7 +126,8 @@ export function executionPeersOf(
   const staticPeers = peersOf(given['p2p.execution.static'])
   const trustedPeers = peersOf(given['p2p.execution.trusted'])
   const hasPeers = bootnodes.length + staticPeers.length + trustedPeers.length > 0
-  if (wanted === undefined && !hasPeers && !(hasGossip && isBuiltIn(config))) return {}
+  const isUseful = hasGossip || given.mode === 'execution'
+  if (wanted === undefined && !hasPeers && !(isUseful && isBuiltIn(config))) return {}
   const { 'p2p.execution.advertise': advertisedHost, 'p2p.execution.key': identityFile } = given
   return {
     executionPeers: {

@@ -7,6 +7,8 @@ import { BoundedMap } from '#lib/boundedMap'
 import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import type { Hex } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { Block } from '#types/block'
 import type { L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -14,6 +16,7 @@ import { type Hash, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { BuildJobs, payloadIdOf } from './buildJobs.ts'
 import { EngineApiError, engineApiError } from './engineApiError.ts'
+import { HeadFetch } from './headFetch.ts'
 import { headerOfPayload } from './payloadHeader.ts'
 import { parseAttributes } from './payloadJson.ts'
 import type { Engine, Heads } from './port.ts'
@@ -77,6 +80,8 @@ export type EngineApiDeps = {
   readonly engine: Engine
   readonly config: EngineConfig
   readonly clock: Clock
+  /** where ancestors of a head are fetched, until `signal` is aborted; absent: they are not */
+  readonly peers?: { readonly source: AncestorSource; readonly log: Log; readonly signal: AbortSignal } | undefined
 }
 
 /** Maximum number of built payloads kept; consensus halves fetch theirs at once. */
@@ -96,12 +101,16 @@ class LocalEngineApi implements EngineApi {
   readonly #refs = new BoundedMap<Hash, L2Ref>(maxRefs)
   /** Blocks with a correct hash that are invalid; their descendants are invalid too. */
   readonly #invalid = new BoundedMap<Hash, PayloadStatus>(maxInvalid)
+  readonly #fetch: HeadFetch | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ engine, config, clock }: EngineApiDeps) {
+  constructor({ engine, config, clock, peers }: EngineApiDeps) {
     this.#engine = engine
     this.#jobs = new BuildJobs(maxJobs, clock)
     this.#config = config
+    const inOrder: <T>(run: () => Promise<T>) => Promise<T> = (run) => this.#inOrder(run)
+    const onInvalid = (head: Hash, { parentHash }: Payload, reason: string): void => this.#invalid.set(head, invalid(parentHash, reason))
+    this.#fetch = peers && new HeadFetch({ engine, config, clock, ...peers, inOrder, onInvalid })
   }
 
   async newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus> {
@@ -178,10 +187,13 @@ class LocalEngineApi implements EngineApi {
   }
 
   /** Returns the status of a block with a correct hash and an unknown parent, which may be unknown because it was invalid. */
-  #onUnknownParent({ blockHash, parentHash }: Payload): PayloadStatus {
-    const status = this.#invalid.get(parentHash)
-    if (status === undefined) return syncing
-    this.#invalid.set(blockHash, status)
+  #onUnknownParent(payload: Payload): PayloadStatus {
+    const status = this.#invalid.get(payload.parentHash)
+    if (status === undefined) {
+      this.#fetch?.offer(payload)
+      return syncing
+    }
+    this.#invalid.set(payload.blockHash, status)
     return status
   }
 
@@ -190,7 +202,9 @@ class LocalEngineApi implements EngineApi {
     const refused = this.#invalid.get(state.head)
     if (refused) return { payloadStatus: refused, payloadId: undefined }
     const head = await this.#ref(state.head)
-    if (head === undefined || !(await this.#moveTo(head, state))) return { payloadStatus: syncing, payloadId: undefined }
+    if (head === undefined) this.#fetch?.begin(state.head)
+    const ahead = head && (await this.#fetch?.aheadOf(head, attributes !== undefined))
+    if (head === undefined || !(await this.#moveTo(ahead ?? head, state))) return { payloadStatus: syncing, payloadId: undefined }
     const payloadId = attributes === undefined ? undefined : await this.#build(version, head, attributes)
     return { payloadStatus: { status: 'VALID', latestValidHash: head.hash }, payloadId }
   }

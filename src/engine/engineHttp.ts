@@ -1,5 +1,6 @@
 import { l2RefOf } from '#chainspec/l2Ref'
 import { equalBytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { toQuantity } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { BlockId, L2Ref } from '#types/blockRef'
@@ -27,6 +28,12 @@ export interface EngineHttp extends Engine {
    *   (retry); the signal's reason
    */
   check(signal: AbortSignal): Promise<void>
+  /**
+   * Names a block as the head although its ancestors may be missing: an execution half with peers then fetches them. Safe and finalized stay.
+   * @returns whether the block is the head now
+   * @throws Fault INVALID_FORKCHOICE (reset) when it is invalid or leaves out the safe block, and those of `insert`
+   */
+  nameHead(payload: Payload): Promise<boolean>
 }
 
 type Status = { readonly status: string; readonly reason: string }
@@ -130,18 +137,35 @@ class RemoteEngine implements EngineHttp {
 
   async setHeads(heads: Heads): Promise<void> {
     const { unsafe, safe, finalized } = heads
-    const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, unsafe.timestamp).forkchoiceUpdated}`
-    const answer = await this.#rpc.call(method, [forkchoiceOf(unsafe.hash, safe.hash, finalized.hash), null])
-    const refused = errorOf(answer, 'invalidForkchoice')
-    if (refused) throw forkchoiceFault(unsafe.hash, refusedHeads(refused))
-    const { payloadStatus } = this.#resultOf(method, answer) as { payloadStatus?: unknown }
-    const { status, reason } = this.#statusOf(method, payloadStatus)
-    if (status === 'INVALID') throw forkchoiceFault(unsafe.hash, reason)
-    if (status !== 'VALID') {
+    const isThere = await this.#updateForkchoice(unsafe, safe.hash, finalized.hash)
+    if (!isThere) {
       if ((await this.payload(unsafe.hash)) === undefined) throw forkchoiceFault(unsafe.hash, 'the block is unknown')
       throw engineFault('ENGINE_SYNCING', { endpoint: this.#rpc.endpoint, hash: unsafe.hash })
     }
     this.#heads = heads
+  }
+
+  async nameHead(payload: Payload): Promise<boolean> {
+    const isKnown = await this.insert(payload).catch((error: unknown) => {
+      if (isFault(error, 'UNKNOWN_PARENT')) return undefined
+      throw error
+    })
+    if (isKnown?.kind === 'invalid') throw forkchoiceFault(payload.blockHash, isKnown.reason)
+    // with the labels, so that no branch without the safe block becomes the chain
+    const { safe, finalized } = this.#heads ?? (await this.heads())
+    return await this.#updateForkchoice({ hash: payload.blockHash, timestamp: payload.timestamp }, safe.hash, finalized.hash)
+  }
+
+  /** @returns whether the head is known; @throws Fault INVALID_FORKCHOICE (reset) */
+  async #updateForkchoice(head: Pick<L2Ref, 'hash' | 'timestamp'>, safe: Hash, finalized: Hash): Promise<boolean> {
+    const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, head.timestamp).forkchoiceUpdated}`
+    const answer = await this.#rpc.call(method, [forkchoiceOf(head.hash, safe, finalized), null])
+    const refused = errorOf(answer, 'invalidForkchoice')
+    if (refused) throw forkchoiceFault(head.hash, refusedHeads(refused))
+    const { payloadStatus } = this.#resultOf(method, answer) as { payloadStatus?: unknown }
+    const { status, reason } = this.#statusOf(method, payloadStatus)
+    if (status === 'INVALID') throw forkchoiceFault(head.hash, reason)
+    return status === 'VALID'
   }
 
   async heads(): Promise<Heads> {

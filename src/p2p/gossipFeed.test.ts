@@ -4,10 +4,11 @@ import type { Heads } from '#engine/port'
 import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import { blockOf, chainOf, configNow } from '#test/harness/p2p/chain'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import { type AncestorSource, GossipFeed } from './gossipFeed.ts'
+import { GossipFeed } from './gossipFeed.ts'
 
 const config = configNow(1_000, 1_700_000_000_000)
 const blocks = chainOf(config, 1, 300)
@@ -18,7 +19,7 @@ const refOf = ({ blockHash: hash, blockNumber: number, parentHash, timestamp }: 
 const at = (number: number): Payload => blocks[number - 1] ?? blockOf(config, number)
 
 /** Inbox of an engine that knows a chain up to a head, and peers that have the blocks of `served`. */
-function feedAt(head: number, served: (number: number) => Payload | undefined, executionPeers?: AncestorSource) {
+function feedAt(head: number, served: (number: number) => Payload | undefined, ancestors?: AncestorSource) {
   const known = new Set<Hash>([at(head).parentHash, ...blocks.slice(0, head).map(({ blockHash }) => blockHash)])
   let heads: Heads = { unsafe: refOf(at(head)), safe: refOf(at(1)), finalized: refOf(at(1)) }
   const blamed: number[] = []
@@ -60,7 +61,7 @@ function feedAt(head: number, served: (number: number) => Payload | undefined, e
       return numbers.map(served)
     },
     blame: (number) => void blamed.push(number),
-    ...(executionPeers && { executionPeers }),
+    ...(ancestors && { ancestors }),
   })
   const stop = new AbortController()
   const running = feed.run(stop.signal)

@@ -3,26 +3,10 @@ import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { errorMessage, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { P2pMetrics } from './metrics.ts'
-
-/** Peers of another network, which return blocks by hash. */
-export interface AncestorSource {
-  /** connected peers */
-  readonly count: number
-  /**
-   * Yields the missing ancestors of a block, oldest first; the parent of the first one is canonical. Ends early when no peer has them.
-   * @param floor number of the unsafe head
-   * @param lowest number of the safe head, below which nothing is replaced
-   */
-  ancestors(
-    block: Pick<Payload, 'blockNumber' | 'parentHash'>,
-    floor: number,
-    lowest: number,
-    signal: AbortSignal,
-  ): AsyncIterable<readonly Payload[]>
-}
 
 export type GossipFeedDeps = {
   readonly inbox: Pick<UnsafeInbox, 'heads' | 'insert'>
@@ -31,8 +15,8 @@ export type GossipFeedDeps = {
   readonly metrics: Pick<P2pMetrics, 'ancestors'>
   /** blocks by number from peers, each with the hash that its fields have */
   readonly fetch: (numbers: readonly number[]) => Promise<readonly (Payload | undefined)[]>
-  /** fills large gaps, and those that peers of gossip cannot fill; absent: there is none */
-  readonly executionPeers?: AncestorSource
+  /** fills large gaps, and those that peers of gossip cannot fill; absent: nothing does */
+  readonly ancestors?: AncestorSource
   /** called with the number of a fetched block that is not the ancestor it should be */
   readonly blame: (number: number) => void
 }
@@ -140,12 +124,12 @@ export class GossipFeed {
     }
   }
 
-  /** Fills the gap below a block from execution peers. @returns whether the block is the head, or was refused */
+  /** Fills the gap below a block by hash. @returns whether the block is the head, or was refused */
   async #fillByHash(payload: Payload, { unsafe, safe }: Heads, signal: AbortSignal): Promise<boolean> {
-    const { executionPeers, metrics, log } = this.#deps
-    if (executionPeers === undefined || executionPeers.count === 0) return false
+    const { ancestors, metrics, log } = this.#deps
+    if (ancestors === undefined || ancestors.count === 0) return false
     try {
-      for await (const blocks of executionPeers.ancestors(payload, unsafe.number, safe.number, signal)) {
+      for await (const blocks of ancestors.ancestors(payload, unsafe.number, safe.number, signal)) {
         const outcome = await this.#insert(blocks, signal)
         if (outcome !== undefined) return outcome.kind !== 'gap'
       }

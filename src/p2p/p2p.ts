@@ -3,12 +3,13 @@ import type { UnsafeInbox } from '#consensus/ports'
 import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { Address } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { PeerFacts, PeerNetwork, PeerStats, PeersFacts } from '#types/peer'
 import type { BlockSigner } from './blockSigner.ts'
 import { p2pFault } from './faults.ts'
-import { type AncestorSource, GossipFeed } from './gossipFeed.ts'
+import { GossipFeed } from './gossipFeed.ts'
 import { GossipSilence } from './gossipSilence.ts'
 import type { P2pMetrics } from './metrics.ts'
 import { agentNames, type PeerEvents } from './net/peerEvents.ts'
@@ -71,18 +72,12 @@ export class P2p implements AsyncDisposable {
   }
 
   /** Returns the feed for consensus. */
-  createFeed({
-    inbox,
-    executionPeers,
-  }: {
-    readonly inbox: UnsafeInbox
-    readonly executionPeers?: AncestorSource
-  }): Pick<GossipFeed, 'run'> {
+  createFeed({ inbox, ancestors }: { readonly inbox: UnsafeInbox; readonly ancestors?: AncestorSource }): Pick<GossipFeed, 'run'> {
     const { clock, log, metrics } = this.#deps
     this.#inbox = inbox
     const feed = new GossipFeed({
       ...{ inbox, clock, log, metrics },
-      ...(executionPeers && { executionPeers }),
+      ...(ancestors && { ancestors }),
       fetch: (numbers): Promise<readonly (Payload | undefined)[]> => this.call('fetch', numbers),
       blame: (number): void => this.#thread?.blame(number),
     })

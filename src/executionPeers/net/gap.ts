@@ -150,6 +150,7 @@ export class Gap {
   }
 
   async #fetchHeaders(top: BlockId, floor: number, lowest: number, signal: AbortSignal): Promise<GapFailure | undefined> {
+    if (top.number - floor > maxGapBlocks) return 'too_far'
     let next = top
     while (next.number > floor || !(await this.#deps.isCanonical(next))) {
       if (next.number <= lowest) return 'wrong'

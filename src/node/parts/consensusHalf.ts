@@ -9,7 +9,6 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { SequencerControl } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
-import type { ExecutionPeers } from '#executionPeers/executionPeers'
 import type { ProtocolVersionsWatch } from '#l1/protocolVersionsWatch'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -19,6 +18,7 @@ import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
 import type { L1Witness } from '#trust/ports'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { Payload } from '#types/payload'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import type { NodeDeps, PartDeps } from '../nodeDeps.ts'
@@ -37,8 +37,8 @@ export type ConsensusHalfDeps = PartDeps &
     readonly tracing?: Tracing | undefined
     /** Announces a block of the followed node that will be executed; absent: the execution half is in another process. */
     readonly expected?: ExpectedBlocks
-    /** fill large gaps of the unsafe chain; absent: there are none */
-    readonly executionPeers?: Pick<ExecutionPeers, 'ancestors' | 'count'>
+    /** fills gaps of the unsafe chain by hash; absent: nothing does */
+    readonly ancestors?: AncestorSource
   }
 
 /** Options: L1, a source, or both; a sequencer needs L1. `endpoint`: the execution half, if it is in another process. */
@@ -115,7 +115,7 @@ function feedsTogether(feeds: readonly (Feed | undefined)[]): Feed {
 
 /** @throws Fault of the store, SOURCE_URL_INVALID, P2P_PORT, P2P_PEER, P2P_KEY (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
-  const { log, registry, clock, executionPeers } = deps
+  const { log, registry, clock, ancestors } = deps
   const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions, forksFromL1, p2p: p2pOptions } = options
   await using opening = new AsyncDisposableStack()
   const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
@@ -132,8 +132,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     metrics: consensusMetrics.register(registry),
     ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
     ...((follow || p2p) && {
-      createFeed: (parts) =>
-        feedsTogether([follow?.createFeed(parts), p2p?.createFeed({ ...parts, ...(executionPeers && { executionPeers }) })]),
+      createFeed: (parts) => feedsTogether([follow?.createFeed(parts), p2p?.createFeed({ ...parts, ...(ancestors && { ancestors }) })]),
     }),
     ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
   }

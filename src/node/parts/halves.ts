@@ -6,6 +6,7 @@ import { type ConsensusHalf, type ConsensusHalfDeps, openConsensusHalf } from '.
 import { type ExecutionHalf, type ExecutionHalfDeps, openExecutionHalf } from './executionHalf.ts'
 import { openExecutionPeers } from './executionPeersPart.ts'
 import { advertisedAt, openPortMapping } from './portMappingPart.ts'
+import { createRemoteAncestors } from './remoteAncestors.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
 import { openTrust, type TrustPart } from './trustPart.ts'
 
@@ -60,12 +61,13 @@ export async function openHalves(deps: HalvesDeps, given: NodeOptions, stop: Abo
   const engine = deps.tracing?.engine(plain, 'followed-node', senders) ?? plain
   const proofs = options.proofs && execution
   const recorded = proofs && ((): number | undefined => lastRecorded(proofs.execution))
+  const ancestors = remote ? createRemoteAncestors(remote, deps.clock) : executionPeers
   const consensus =
     mode === 'execution'
       ? undefined
       : opening.use(
           await openConsensusHalf(
-            { ...deps, engine, ...(executionPeers && { executionPeers }), ...(execution && { expected: execution.expected }) },
+            { ...deps, engine, ...(ancestors && { ancestors }), ...(execution && { expected: execution.expected }) },
             { ...options, ...(endpoint && { endpoint }), ...(recorded && { recorded }) },
           ),
         )

@@ -138,7 +138,7 @@ export async function openServing(
     ...deps,
     log: log.child('rpc'),
     consensus,
-    peers: halves.executionPeers?.network,
+    executionPeers: halves.executionPeers,
     silence,
     forwarding: forwardMetrics.register(registry),
   }

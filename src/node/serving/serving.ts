@@ -12,6 +12,7 @@ import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, Operator, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
+import type { AncestorSource } from '#types/ancestorSource'
 import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
@@ -61,7 +62,9 @@ export function ethServing(
     readonly execution: ExecutionWorker
     readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches' | 'guard'>
     readonly consensus: ConsensusHalf | undefined
-    readonly peers: ExecutionPeerNetwork | undefined
+    readonly executionPeers: (AncestorSource & { readonly network: ExecutionPeerNetwork }) | undefined
+    /** ends the fetches of blocks */
+    readonly stop: AbortSignal
     readonly forwarding: ForwardMetrics
     readonly heads: HeadFeed
     readonly preconfirmed: PendingFeed
@@ -73,11 +76,16 @@ export function ethServing(
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
-  const { execution, consensus, peers, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
+  const { execution, consensus, executionPeers, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
   const codeBytes = codeBytesOf(memory.mainBytes)
   const api =
     consensus === undefined
-      ? createEngineApi({ engine: tracing?.engine(execution, 'engine-api', deps.senders) ?? execution, config, clock })
+      ? createEngineApi({
+          engine: tracing?.engine(execution, 'engine-api', deps.senders) ?? execution,
+          config,
+          clock,
+          peers: executionPeers && { source: executionPeers, log: deps.log.child('engine'), signal: deps.stop },
+        })
       : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const sync = syncOf(config, execution, consensus, watch)
@@ -93,7 +101,7 @@ export function ethServing(
       heads,
       pool,
       sequencer,
-      peers,
+      peers: executionPeers?.network,
       version,
       sync,
       callTimeoutMs,

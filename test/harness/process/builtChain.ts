@@ -10,6 +10,7 @@ import type { NodeOptions } from '#node/nodeOptions'
 import type { L2Ref } from '#types/blockRef'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../chain/blocks.ts'
 import { followConfig } from '../consensus/follow.ts'
+import { jwtSecret } from '../engine/server.ts'
 import { testAccount, testAddress } from '../evm/sessions.ts'
 import { anyPort, nodeOptions } from './nodeOptions.ts'
 
@@ -37,7 +38,7 @@ export function startChain(
   datadir: string,
   mode: ChainMode,
   onCommit: (phase: 'begin' | 'end') => void,
-  changes: Partial<Pick<NodeOptions, 'retention' | 'proofs'>> = {},
+  changes: Partial<Pick<NodeOptions, 'retention' | 'proofs' | 'executionPeers'>> = {},
   log: Log = silentLog,
 ): Promise<Node> {
   return startNode(
@@ -46,8 +47,8 @@ export function startChain(
       {
         mode: 'execution',
         datadir,
-        jwtSecret: () => new Uint8Array(32).fill(7),
-        listen: { http: anyPort, engine: anyPort },
+        jwtSecret: () => jwtSecret,
+        listen: { http: { ...anyPort, api: ['eth', 'admin'] }, engine: anyPort },
         ...{ ...retentions[mode], ...changes },
       },
       { config: rollup, genesis: genesis as never },
