@@ -201,7 +201,7 @@ export async function lateExecutionHalf(
   await follows(late, sequencer, number, maxMs)
   const filled = await metricAt(`${late.engine.url('metrics')}/metrics`, 'basalt_execution_p2p_filled_blocks_total')
   if (filled < number / 2) throw new Error(`${filled} of ${number} blocks came over the execution network\n${late.engine.tail()}`)
-  return `${filled} of ${number} blocks over the execution network, at the head after ${((performance.now() - fromMs) / 1_000).toFixed(0)} s`
+  return `${number} blocks missing, ${filled} blocks over the execution network, at the head after ${((performance.now() - fromMs) / 1_000).toFixed(0)} s`
 }
 
 type Execution = NonNullable<Awaited<ReturnType<typeof startOurSequencer>>['execution']>

@@ -49,7 +49,7 @@ export async function startOursApart(
   await using parts = new AsyncDisposableStack()
   const engine = parts.use(await startEngine(chain, `${name}-engine`, joining.executionPeers))
   const port = await freePort()
-  const half = ['--mode', 'consensus', '--rollup.config', chain.files.rollup, '--engine', engine.url('engine'), '--jwt', chain.files.jwt]
+  const half = ['--mode', 'consensus', ...filesOf(chain), '--engine', engine.url('engine'), '--jwt', chain.files.jwt]
   const node = await createNodeProcess({
     name,
     folder: join(chain.folder, name),
