@@ -1,5 +1,5 @@
 // Backward sync from one execution peer: blocks per second that are fetched by hash, verified, executed and made the head, in comparison with the same blocks
-// executed without a network; once with empty blocks, once with blocks of 8 Mgas. The peer is a node in its own process.
+// executed without a network; once with empty blocks, once with blocks of 8 Mgas. The peer is a node in its own process; execution has a thread, as in a node.
 // npm run bench -- backwardSync [--blocks 4000] [--rounds 1] [--dir DIR]: a file of full blocks is kept in DIR, and used again from there
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -10,6 +10,7 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import { parsePayload } from '#engine/payloadJson'
 import { ExecutionPeers } from '#executionPeers/executionPeers'
 import { executionPeersMetrics } from '#executionPeers/metrics'
+import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { rpcCall } from '#test/harness/process/cliProcess'
@@ -18,7 +19,6 @@ import { createDenimChain, DenimBlocks, type DenimChain } from './denim/chain.ts
 import { payloadFileOf } from './denim/import.ts'
 import { senders } from './denim/senders.ts'
 import { type Row, row } from './format.ts'
-import type { OpenChain } from './rpc/chains.ts'
 import { inFolder, startNode } from './rpc/servers.ts'
 
 /** Number of empty blocks; of full ones there are a fifth. */
@@ -35,8 +35,12 @@ async function payloadsIn(path: string): Promise<readonly Payload[]> {
   return payloads
 }
 
+/** Starts execution in a new data directory. */
+const startExecution = ({ config, genesis }: DenimChain, datadir: string): Promise<ExecutionWorker> =>
+  startExecutionWorker({ clock: systemClock, log: silentLog, genesis }, { dir: join(datadir, 'chain'), config, minFreeBytes: 0 })
+
 /** Executes blocks and makes the last one of each slice the head. */
-async function insertAll({ execution, config }: OpenChain, payloads: readonly Payload[]): Promise<void> {
+async function insertAll(execution: ExecutionWorker, { config }: DenimChain, payloads: readonly Payload[]): Promise<void> {
   for (let from = 0; from < payloads.length; from += slice) {
     const some = payloads.slice(from, from + slice)
     for (const payload of some) {
@@ -49,9 +53,15 @@ async function insertAll({ execution, config }: OpenChain, payloads: readonly Pa
 }
 
 /** Fetches all blocks from a peer, and executes them unless `takes` is a bare fetch. @returns blocks per second */
-async function sync(chain: DenimChain, open: OpenChain, enode: string, last: Payload, takes: 'blocks' | 'nothing'): Promise<number> {
+async function sync(
+  chain: DenimChain,
+  execution: ExecutionWorker,
+  enode: string,
+  last: Payload,
+  takes: 'blocks' | 'nothing',
+): Promise<number> {
   await using peers = await ExecutionPeers.open(
-    { clock: systemClock, log: silentLog, metrics: executionPeersMetrics.register(new Registry()), view: () => open.execution.view() },
+    { clock: systemClock, log: silentLog, metrics: executionPeersMetrics.register(new Registry()), view: () => execution.view() },
     {
       ...{
         config: chain.config,
@@ -67,9 +77,9 @@ async function sync(chain: DenimChain, open: OpenChain, enode: string, last: Pay
   while (peers.count === 0) await systemClock.delay(20)
   const startMs = performance.now()
   let blocks = 0
-  const above = { blockNumber: last.blockNumber + 1, parentHash: last.blockHash }
+  const above = { ...last, blockNumber: last.blockNumber + 1, parentHash: last.blockHash }
   for await (const some of peers.ancestors(above, 0, 0, AbortSignal.timeout(240_000))) {
-    if (takes === 'blocks') await insertAll(open, some)
+    if (takes === 'blocks') await insertAll(execution, chain, some)
     blocks += some.length
   }
   if (blocks !== last.blockNumber) throw new Error(`${blocks} of ${last.blockNumber} blocks fetched`)
@@ -88,9 +98,8 @@ async function measure(
   if (last === undefined) throw new Error('no blocks')
   const datadir = join(folder, `${what}-served`)
   {
-    await using served = await chain.open(datadir)
-    await insertAll(served, payloads)
-    await served.execution.commit()
+    await using served = await startExecution(chain, datadir)
+    await insertAll(served, chain, payloads)
   }
   const { genesisFile, rollupFile } = chain
   const flags = ['--p2p.execution', 'on', '--p2p.execution.addr', '127.0.0.1', '--p2p.execution.port', '0', '--p2p.execution.no-discovery']
@@ -100,16 +109,16 @@ async function measure(
   for (let round = 0; round < rounds; round++) {
     const at = (way: string): string => join(folder, `${what}-${way}-${round}`)
     {
-      await using open = await chain.open(at('fetched'))
-      fetched.push(await sync(chain, open, enode, last, 'nothing'))
+      await using execution = await startExecution(chain, at('fetched'))
+      fetched.push(await sync(chain, execution, enode, last, 'nothing'))
     }
     {
-      await using open = await chain.open(at('synced'))
-      synced.push(await sync(chain, open, enode, last, 'blocks'))
+      await using execution = await startExecution(chain, at('synced'))
+      synced.push(await sync(chain, execution, enode, last, 'blocks'))
     }
-    await using open = await chain.open(at('executed'))
+    await using execution = await startExecution(chain, at('executed'))
     const startMs = performance.now()
-    await insertAll(open, payloads)
+    await insertAll(execution, chain, payloads)
     executed.push((payloads.length * 1_000) / (performance.now() - startMs))
   }
   const against = row('executed without network', 'blocks/s', executed)
