@@ -43,6 +43,7 @@ export class BlockTree {
   readonly #isKept: (block: ExecutedBlock) => boolean
   #maxBytes: number
   #sizeBytes = 0
+  #removed = 0
 
   /** @param memory shrinks the tree while memory is short; absent: the bound is fixed */
   constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false, memory?: Pick<MemoryGuard, 'onChange'>) {
@@ -54,6 +55,11 @@ export class BlockTree {
 
   get sizeBytes(): number {
     return this.#sizeBytes
+  }
+
+  /** Number of blocks that were removed or replaced so far. */
+  get removed(): number {
+    return this.#removed
   }
 
   get(hash: Hash): ExecutedBlock | undefined {
@@ -127,5 +133,6 @@ export class BlockTree {
     if (entry === undefined) return
     this.#entries.delete(hash)
     this.#sizeBytes -= entry.sizeBytes
+    this.#removed++
   }
 }

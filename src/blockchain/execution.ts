@@ -113,7 +113,7 @@ export class Execution implements Engine, AsyncDisposable {
     const reader = this.#commits.snapshot()
     const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), {
       history,
-      executed: (hash) => this.#tree.get(hash),
+      executed: this.#tree,
     })
     if (view) return view
     reader[Symbol.dispose]()

@@ -12,6 +12,7 @@ import type { L2Ref } from '#types/blockRef'
 import { LogMatcher } from '#types/logMatcher'
 import { createReceipt, encodeReceipt } from '#types/receipt'
 import { hashTransaction } from '#types/transaction'
+import { BlockTree } from '../blockTree.ts'
 import { blockKey, encodeRow } from '../chainRows.ts'
 import { commitBranch, commitGenesis } from '../commit/commit.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
@@ -84,6 +85,18 @@ describe('blockchain/view/chainView', () => {
 
   it('returns undefined for a record that names neither the committed head nor a block on it', () => {
     expect(viewOf(1, recordAbove(2))).toBeUndefined()
+  })
+
+  it('keeps the blocks of its record when the tree of blocks drops them', () => {
+    const tree = new BlockTree(2 ** 20)
+    for (const block of blocks) tree.add(block)
+    const view = createChainView(storeWith(1).snapshot(), config, recordAbove(1), { executed: tree })
+    expect(view?.block(blocks[2].hash)?.block.header).toEqual(blocks[2].header)
+    tree.dropUpTo(3)
+    expect(tree.get(blocks[1].hash)).toBeUndefined()
+    expect(view?.block(blocks[1].hash)?.block.header).toEqual(blocks[1].header)
+    expect(view?.receipts(blocks[1].hash)).toHaveLength(blocks[1].executed.length)
+    expect(view?.branch(blocks[2].hash)?.blocks).toEqual(blocks.slice(1))
   })
 
   it.each(['committed', 'in memory', 'written by schema 2, without timestamp and hashes'])(

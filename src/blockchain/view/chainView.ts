@@ -32,6 +32,7 @@ import { hashTransaction } from '#types/transaction'
 import type { TrustRecord } from '#types/trust'
 import type { WorldReads } from '#types/worldReads'
 import { readBaseTrust } from '../baseTrust.ts'
+import type { BlockTree } from '../blockTree.ts'
 import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
 import * as store from '../chainStore.ts'
 import { committedState } from '../commit/committedState.ts'
@@ -121,7 +122,10 @@ class SnapshotView implements ExecutionView {
     this.#unsealed = record.pending && new UnsealedBlocks(record.pending.blocks)
     this.#recent = record.recent
     this.heads = viewedHeads(record.heads, this.#unsealed)
-    const inMemory = executed ?? ((hash: Hash): ExecutedBlock | undefined => this.#overlay(hash))
+    const removed = executed?.removed
+    // a view that is held keeps its blocks when the tree has dropped them
+    const inMemory = (hash: Hash): ExecutedBlock | undefined =>
+      executed?.get(hash) ?? (executed && executed.removed === removed ? undefined : this.#overlay(hash))
     this.known = {
       executed: inMemory,
       committed: (hash): BlockId | undefined => {
@@ -358,8 +362,8 @@ class SnapshotView implements ExecutionView {
 
 /** What a view reads besides its snapshot. */
 export type ViewSources = {
-  /** Returns blocks in memory, of any branch, those of the record among them; absent: those of the record. */
-  readonly executed?: KnownBlocks['executed']
+  /** blocks in memory, of any branch, those of the record among them; absent: those of the record */
+  readonly executed?: Pick<BlockTree, 'get' | 'removed'>
   /** caches of this thread; absent: its usual ones */
   readonly history?: HistoryCaches | undefined
   /** Opens older states for the snapshot, which live as long as it. @param committed head of the snapshot */
