@@ -17,7 +17,7 @@ const keepPlaces: Plugin = {
   enforce: 'pre',
   resolveId: (id) => (id === place ? `\0${place}` : undefined),
   // this module is in a file of dist/parts/
-  load: (id) => (id === `\0${place}` ? 'export const urlOf = (path) => new URL(`../${path}`, import.meta.url).href' : undefined),
+  load: (id) => (id === `\0${place}` ? "export const urlOf = (path) => new URL('../' + path, import.meta.url).href" : undefined),
   transform(code, id) {
     if (!id.startsWith(src) || !code.includes('import.meta.url')) return undefined
     const path = relative(src, id).replace(/\.ts$/, '.js')
