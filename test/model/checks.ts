@@ -34,9 +34,20 @@ export function checkHeads(view: ChainView, { heads, canonical }: ExpectedChain)
   same('hash above the head', view.canonicalHash(canonical.length), undefined)
 }
 
+/** Compares a block whose rows may be removed: it keeps its header. */
+function checkRemoved(view: ChainView, { ref: { number, hash }, payload }: ModelBlock): void {
+  same(`header of the removed block ${number}`, view.header(hash)?.stateRoot, payload.stateRoot)
+  const found = view.block(hash)
+  if (found) same(`removed block ${number}`, payloadOfBlock(found.block, hash), payload)
+}
+
 /** Compares a block, its receipts, its transactions and their places. @param isCanonical whether transactions must be found */
 export function checkBlock(view: ChainView, block: ModelBlock, chain: ExpectedChain): void {
   const { number, hash } = block.ref
+  if (number < view.oldestBlock) {
+    checkRemoved(view, block)
+    return
+  }
   const found = view.block(hash)
   holds(`block ${number} ${hash} is unknown`, found !== undefined)
   same(`block ${number}`, payloadOfBlock(found.block, hash), block.payload)
@@ -191,7 +202,8 @@ export function checkLogs(roll: Roll, view: ChainView, { canonical }: ExpectedCh
   for (let i = 0; i < 3; i++) {
     const wanted = randomFilter(roll, canonical)
     const span = roll(8) === 0 ? canonical.length : 1 + roll(60)
-    const from = roll(2) === 0 ? Math.max(0, canonical.length - span) : roll(canonical.length)
+    const oldest = Math.max(view.oldestBlock, view.oldestLogs)
+    const from = Math.max(oldest, roll(2) === 0 ? canonical.length - span : roll(canonical.length))
     const to = Math.min(canonical.length - 1, from + span - 1)
     same(
       `logs in ${from} to ${to} of ${JSON.stringify(wanted)}`,

@@ -1,5 +1,6 @@
 import { buildBlock } from '#block/building/buildBlock'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { retainAllRows } from '#blockchain/segments/rowPruner'
 import type { ExecutionView } from '#blockchain/view/chainView'
 import { isActive } from '#chainspec/forks'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -40,11 +41,15 @@ export class ModelRun {
     recorded: 0,
     computed: 0,
     proved: 0,
+    moved: 0,
+    oldestBlock: 0,
   }
   #views: HeldView[] = []
   #branches = 0
   /** The highest block that may be the oldest one with a state. */
   #mayBeOldest = 0
+  /** The highest block that may be the oldest one with receipts, and with logs. */
+  readonly #mayBeOldestRow = { receipts: 0, logs: 0 }
   /** Whether each block may begin a commit. */
   readonly #commitsByBounds: boolean
 
@@ -200,6 +205,11 @@ export class ModelRun {
     const { unsafe, finalized } = heads
     const prunable = Math.min(finalized.ref.number, unsafe.ref.number - keptBlocks(this.node.retention))
     this.#mayBeOldest = Math.max(this.#mayBeOldest, prunable)
+    for (const table of ['receipts', 'logs'] as const) {
+      const kept = keptBlocks({ history: this.node.rows[table] })
+      const oldest = Math.min(finalized.ref.number, unsafe.ref.number - kept)
+      this.#mayBeOldestRow[table] = Math.max(this.#mayBeOldestRow[table], oldest)
+    }
     const removed = this.chain.acknowledge(heads)
     this.counts.deepestReorg = Math.max(this.counts.deepestReorg, removed)
     if (removed > 0) this.counts.reorgs++
@@ -236,6 +246,23 @@ export class ModelRun {
       oldestProof >= oldestState && oldestProof <= Math.max(oldestState, this.chain.heads.finalized.ref.number),
     )
     counts.oldestState = oldestState
+    this.#checkOldestRows(view)
+  }
+
+  /** Compares the oldest blocks with rows with the retentions so far. */
+  #checkOldestRows({ oldestBlock, oldestLogs }: ExecutionView): void {
+    const { receipts, logs } = this.#mayBeOldestRow
+    holds(`oldest block ${oldestBlock}, at most ${receipts}`, oldestBlock <= receipts)
+    holds(`oldest block ${oldestBlock}, before ${this.counts.oldestBlock}`, oldestBlock >= this.counts.oldestBlock)
+    holds(`oldest logs ${oldestLogs}, at most ${Math.max(receipts, logs)}`, oldestLogs <= Math.max(receipts, logs))
+    this.counts.oldestBlock = oldestBlock
+  }
+
+  /** Moves finalized blocks to segment files. Open views end when rows that they have may be removed with their file. */
+  async move(steps: number): Promise<void> {
+    if (this.node.rows !== retainAllRows) this.dropViews()
+    await this.node.move(steps)
+    this.counts.moved = this.node.moved
   }
 
   /** Ends the process and starts the next one on its directory. @param retention of the next one */

@@ -4,6 +4,9 @@ import type { BlockDeps } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { createExecution, type Execution } from '#blockchain/execution'
+import { buildSegments } from '#blockchain/segments/buildSegments'
+import { RowPruner, type RowRetention, retainAllRows } from '#blockchain/segments/rowPruner'
+import { SegmentMover } from '#blockchain/segments/segmentMover'
 import type { ForkSchedule } from '#chainspec/forks'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
@@ -11,10 +14,9 @@ import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openProofs } from '#proofs/openProofs'
 import { Recorder } from '#proofs/recorder'
+import { openChainKv, segmentsDir } from '#store/chainTables'
 import { openFileJournal } from '#store/fileJournal'
-import { openLmdbKv } from '#store/lmdbKv'
 import type { Journal, Kv, SnapshotSource } from '#store/ports'
-import { tables } from '#store/tables'
 import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { Fate, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
@@ -54,6 +56,18 @@ export function keptBlocks(retention: Retention | undefined): number {
   return 'blocks' in history ? history.blocks : Math.floor(history.sec / 2)
 }
 
+/** Rows of old blocks that a process keeps. */
+const rowRetentions: readonly RowRetention[] = [
+  retainAllRows,
+  retainAllRows,
+  { bodies: { blocks: 40 }, receipts: { blocks: 30 }, logs: { blocks: 20 } },
+  { bodies: 'all', receipts: 'all', logs: { blocks: 25 } },
+]
+export const anyRows = (roll: Roll): RowRetention => rowRetentions[roll(rowRetentions.length)] ?? retainAllRows
+
+/** Segments of few blocks, so that a run has many. */
+const segmentBounds = { blocks: 10, rowBytes: 2 ** 20, windowSec: 3_600 }
+
 export function settingsOf(roll: Roll): Settings {
   const of = <T>(...values: [T, ...T[]]): T => values[roll(values.length)] ?? values[0]
   return {
@@ -90,6 +104,11 @@ export class NodeProcess {
   readonly settings: Settings
   readonly #dir: string
   #files: { readonly kv: Kv; readonly proofs: Kv; readonly journal: Journal; readonly clock: ManualClock; readonly fate: Fate } | undefined
+  #moving: { readonly mover: SegmentMover; readonly clock: ManualClock } | undefined
+  /** blocks that all processes have moved to segment files */
+  moved = 0
+  /** of the next process, and of the present one */
+  rows: RowRetention = retainAllRows
   #execution: Execution | undefined
   #isCommitting = false
   /** of the next process, and of the present one */
@@ -147,7 +166,7 @@ export class NodeProcess {
   /** @throws Killed when the process ends while it starts */
   start(death?: Death): void {
     const { segmentBytes, commitSliceMs, maxTreeBytes } = this.settings
-    const kv = openLmdbKv(join(this.#dir, 'chain'), Object.values(tables))
+    const kv = openChainKv(join(this.#dir, 'chain'))
     if (this.losesProofs) rmSync(join(this.#dir, 'proofs'), { recursive: true })
     this.losesProofs = false
     const proofs = openProofs(join(this.#dir, 'proofs'))
@@ -155,6 +174,7 @@ export class NodeProcess {
     const fate = new Fate(death?.at, death?.when)
     const clock = createManualClock()
     this.#files = { kv, proofs, journal, clock, fate }
+    this.#moving = this.#mover(mortalKv(kv, fate))
     this.#isCommitting = true
     this.#deathInPruning = undefined
     const deps = {
@@ -172,6 +192,28 @@ export class NodeProcess {
       { commitSliceMs, maxTreeBytes, retention: this.retention },
     )
     this.#isCommitting = false
+  }
+
+  /** Creates what moves finalized blocks to segment files and removes rows that are not kept, in this thread. */
+  #mover(kv: Kv): { mover: SegmentMover; clock: ManualClock } {
+    const clock = createManualClock()
+    const files = { kv, log: silentLog, dir: segmentsDir(join(this.#dir, 'chain')) }
+    const builder = {
+      build: async (request: Parameters<typeof buildSegments>[1]) => buildSegments(kv, request),
+      async [Symbol.asyncDispose]() {},
+    }
+    const pruner = new RowPruner({ ...files, retention: this.rows, leastBodies: { sec: 0 } })
+    const onStep = ({ moved }: { readonly moved: number }): void => {
+      this.moved += moved
+    }
+    const mover = new SegmentMover({ ...files, clock, builder, pruner, minFreeBytes: 0, bounds: segmentBounds, onStep })
+    return { mover, clock }
+  }
+
+  /** Lets the mover do some steps. */
+  async move(steps: number): Promise<void> {
+    this.#moving?.mover.committed()
+    for (let i = 0; i < steps && !this.isDead; i++) await this.#moving?.clock.advanceToNext()
   }
 
   /** Kills the process in a write that removes older states. @param death `at` counts such writes from now on */
@@ -203,6 +245,7 @@ export class NodeProcess {
     const files = this.#files
     this.#files = undefined
     this.#execution = undefined
+    await this.#moving?.mover[Symbol.asyncDispose]()
     files?.journal[Symbol.dispose]()
     await files?.proofs[Symbol.asyncDispose]()
     await files?.kv[Symbol.asyncDispose]()

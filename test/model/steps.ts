@@ -9,7 +9,7 @@ import type { Payload } from '#types/payload'
 import { isAncestor, type ModelBlock, type ModelHeads } from './chainModel.ts'
 import { checkBlock, checkHeads, checkState, expectedStorageRoot } from './checks.ts'
 import { type ModelRun, maxUnfinalized, refsOf } from './modelRun.ts'
-import { anyRetention, type Death } from './nodeProcess.ts'
+import { anyRetention, anyRows, type Death } from './nodeProcess.ts'
 import { checkProofs } from './recordedProofs.ts'
 import { holds, same } from './same.ts'
 import { knownAddresses, type Roll } from './transactions.ts'
@@ -179,6 +179,7 @@ function record(roll: Roll, run: ModelRun): void {
 async function restart(how: 'closed' | 'killed', roll: Roll, run: ModelRun): Promise<void> {
   const [death, retention] = [anyDeath(roll), nextRetention(roll, run)]
   run.node.losesProofs = roll(6) === 0
+  if (roll(2) === 0) run.node.rows = anyRows(roll)
   await run.restart(how, death, retention)
 }
 
@@ -205,7 +206,7 @@ const kinds = {
   prune: { weight: 8, run: prune },
   record: { weight: 10, run: record },
   proofs: { weight: 6, run: checkProofs },
-  // Moves of blocks to segments belong here, as a kind of their own, once the product has them.
+  move: { weight: 6, run: (roll, run) => run.move(1 + roll(40)) },
 } satisfies Record<string, Step>
 
 export type StepKind = keyof typeof kinds
