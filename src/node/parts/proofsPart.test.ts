@@ -7,6 +7,7 @@ import { afterAll, expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { createLog } from '#lib/log'
 import { createSnapshot } from '#snapshot/create/createSnapshot'
 import { restoreSnapshot } from '#snapshot/restore/restoreSnapshot'
 import { accountOf } from '#test/harness/chain/blocks'
@@ -86,4 +87,19 @@ it('node/parts/proofsPart: a half that is restored from a snapshot of recorded p
   await untilRecorded(half, 0, 15)
   proveAll([1, 2, 7, 11, 12, 13, 15])
   expect(half.proofsProblems()).toEqual([])
+}, 60_000)
+
+it('node/parts/proofsPart: says once that a window in blocks became a time, and that recorded proofs replace --rpc.eth-proof-window', async () => {
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  await using half = await openProvingHalf(join(base, 'logged'), {
+    log,
+    windowBlocks: 1_296_000,
+    windowSec: 2_592_000,
+    proofWindow: { sec: 60 },
+  })
+  await addBlocks(half, 0, 3)
+  const said = (text: string): unknown[] => lines.filter((line) => line.includes(text)).map((line) => JSON.parse(line))
+  expect(said('the window of proofs is a time')).toEqual([expect.objectContaining({ level: 'info', blocks: 1_296_000, days: 30 })])
+  expect(said('--rpc.eth-proof-window')).toEqual([expect.objectContaining({ msg: expect.stringContaining('has no effect') })])
 }, 60_000)

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { systemClock } from '#lib/clock'
-import { silentLog } from '#lib/log'
+import { type Log, silentLog } from '#lib/log'
 import type { ProofsOptions } from '#node/nodeOptions'
 import type { Retention } from '#types/chainDistance'
 import { createNodeMemory } from '../../../src/node/memory/nodeMemory.ts'
@@ -20,6 +20,9 @@ export const hourSec = 3_600
 /** Settings of a half. By default it keeps states of three hours in the chain, and proofs of nine, which it requires. */
 export type ProvingSettings = Partial<ProofsOptions> & {
   readonly history?: Retention['history']
+  /** window of proofs in the chain itself, which recorded proofs replace */
+  readonly proofWindow?: Retention['proofs']
+  readonly log?: Log
   /** absent: with proofs */
   readonly without?: 'proofs'
   /** another genesis */
@@ -35,17 +38,25 @@ export function provingConfig(isOtherChain = false): RollupConfig {
 
 /** Opens an execution half on a data directory. Disposing closes it. */
 export async function openProvingHalf(datadir: string, settings: ProvingSettings = {}): Promise<ExecutionHalf> {
-  const { history = { sec: 3 * hourSec }, without, isOtherChain, registry = new Registry(), ...given } = settings
+  const {
+    history = { sec: 3 * hourSec },
+    proofWindow,
+    without,
+    isOtherChain,
+    registry = new Registry(),
+    log = silentLog,
+    ...given
+  } = settings
   const { genesis } = smallChain(schedule, isOtherChain ? [testAccount(testAddress(0x99), { balance: 1n })] : [])
   const proofs = { dir: join(datadir, 'proofs'), windowSec: 9 * hourSec, isRequired: true, ...given }
   const memory = createNodeMemory({ registry, clock: systemClock }, { listen: {} })
   const half = await openExecutionHalf(
-    { clock: systemClock, log: silentLog, registry, memory, fetch },
+    { clock: systemClock, log, registry, memory, fetch },
     {
       config: provingConfig(isOtherChain),
       genesis: () => genesis,
       ...{ datadir, minFreeBytes: 0, listen: {} },
-      retention: { history, ...(without && { proofs: { sec: 6 * hourSec } }) },
+      retention: { history, ...(without && { proofs: { sec: 6 * hourSec } }), ...(proofWindow && { proofs: proofWindow }) },
       ...(!without && { proofs }),
     },
   ).catch((error) => {
