@@ -8,7 +8,7 @@ export const proofsHistoryFlags = inGroup('Proofs', {
   'proofs-history': onOff({
     modes: withExecution,
     aliases: older('RETH_HISTORICAL_PROOFS'),
-    doc: 'record proofs of all blocks from now on: eth_getProof and witnesses as far back as --proofs-history.window; about 133 kB of disk for a block of 8 Mgas',
+    doc: 'record proofs of all blocks from now on: eth_getProof and witnesses as far back as --proofs-history.window; about 138 kB of disk for a block of 8 Mgas',
   }),
   'proofs-history.window': defaulted(
     retention(
