@@ -42,7 +42,7 @@ export function recordedStates(
       if (!window || number < window.earliest || number > window.latest) throw new RangeError(`no recorded state of block ${number}`)
       const { latest } = window
       const base: StateRows = latest === head ? latestRows(chain) : new HistoricalRows(chain, latest, head, cache)
-      return rowState(new ProofRows({ reader: proofs, regions, upTo: latest }, number, base), chain, blockHash)
+      return rowState(new ProofRows({ reader: proofs, regions, upTo: latest }, number, base, cache), chain, blockHash)
     },
   }
 }

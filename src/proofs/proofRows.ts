@@ -1,8 +1,9 @@
 import { compareBytes, equalBytes, latin1, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { deletedKeys, digestOf } from '#state/changeIndex'
+import type { HistoryCache } from '#state/historyCache'
 import { blockRowKey, nodeDigest, rowBefore, upperOf } from '#state/nodeHistory'
-import { imageIn, type NodeImage } from '#state/nodeRow'
+import { imageIn, type NodeImage, sharedImageIn } from '#state/nodeRow'
 import { decodeBefore, type StateRows } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { proofsTables } from '#store/tables'
@@ -34,19 +35,27 @@ function* blocksAfter(
   }
 }
 
+/** Images of nodes that are read of one state before rows are cached: so many mean that the caller executes a block. */
+const imagesBeforeCaching = 256
+/** Blocks after a state whose rows are cached. Upper nodes change in each of them; a read of the store copies the whole row. */
+const nearBlocks = 128
+
 /** Rows as of a block in recorded regions: each has the value before its first change after the block, or else that of the base. */
 export class ProofRows implements StateRows {
   readonly #blocks: RecordedBlocks
   readonly #number: number
   readonly #base: StateRows
+  readonly #cache: HistoryCache
+  #images = 0
   /** The last row that was read: a proof asks for the row of its key at each node of the path. */
   #last: { readonly table: number; readonly key: Uint8Array; readonly value: Uint8Array | undefined } | undefined
 
   /** @param number block in the regions, or the one before their first @param base rows of the last of `blocks` */
-  constructor(blocks: RecordedBlocks, number: number, base: StateRows) {
+  constructor(blocks: RecordedBlocks, number: number, base: StateRows, cache: HistoryCache) {
     this.#blocks = blocks
     this.#number = number
     this.#base = base
+    this.#cache = cache
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
@@ -77,7 +86,7 @@ export class ProofRows implements StateRows {
   nodeRow(table: number, key: Uint8Array): Uint8Array | undefined {
     const older = new OlderBranch()
     const isWanted = (child: number): boolean => child === 0 || !older.knows(child - 1)
-    return rowBefore(this.#images(nodeDigest(table, key), isWanted), () => this.#base.nodeRow(table, key), older)
+    return rowBefore(this.#imagesOf(nodeDigest(table, key), isWanted), () => this.#base.nodeRow(table, key), older)
   }
 
   latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
@@ -94,11 +103,18 @@ export class ProofRows implements StateRows {
     }
   }
 
-  *#images(digest: number, isWanted: (hint: number) => boolean): Generator<NodeImage> {
-    const { reader } = this.#blocks
+  *#imagesOf(digest: number, isWanted: (hint: number) => boolean): Generator<NodeImage> {
     for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest), isWanted)) {
-      const image = reader.look(proofsTables.nodeHistory.id, blockRowKey(number), (row) => imageIn(row, digest))
+      const image = this.#imageIn(number, digest)
       if (image) yield image
     }
+  }
+
+  #imageIn(number: number, digest: number): NodeImage | undefined {
+    const { reader } = this.#blocks
+    const isCached = ++this.#images > imagesBeforeCaching && number - this.#number <= nearBlocks
+    if (!isCached) return reader.look(proofsTables.nodeHistory.id, blockRowKey(number), (row) => imageIn(row, digest))
+    const row = this.#cache.recorded(number, () => reader.get(proofsTables.nodeHistory.id, blockRowKey(number)))
+    return row && sharedImageIn(row, digest)
   }
 }

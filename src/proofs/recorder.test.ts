@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { HistoryCache } from '#state/historyCache'
 import { pruneHistory } from '#state/pruneHistory'
 import type { KvReader, SnapshotSource } from '#store/ports'
-import { tables } from '#store/tables'
+import { proofsTables, tables } from '#store/tables'
 import { ModelChain } from '#test/harness/chain/modelChain'
 import { anyBlock, expectModel } from '#test/harness/chain/stateModel'
 import { createManualClock } from '#test/harness/clock'
@@ -234,6 +234,36 @@ describe('proofs/recorder', () => {
     while (idle.step(100).isBehind);
     expect(readRegions(kv.snapshot())[0]?.first).toBe(16)
     expect(recorder.step(100).isBehind).toBe(false)
+  })
+
+  it('copies the row of a block once when a caller reads many nodes of the state before it', () => {
+    const { chain, kv, append, settle } = start(6)
+    append(2)
+    settle()
+    append(60)
+    settle()
+    using proofs = kv.snapshot()
+    using reader = chain.kv.snapshot()
+    let [looks, copies] = [0, 0]
+    const isNodes = (table: number): boolean => table === proofsTables.nodeHistory.id
+    const counting: KvReader = {
+      ...delegated(proofs),
+      get(table, key) {
+        if (isNodes(table)) copies++
+        return proofs.get(table, key)
+      },
+      look(table, key, use) {
+        if (isNodes(table)) looks++
+        return proofs.look(table, key, use)
+      },
+    }
+    const state = recordedStates(counting, reader, chain.head, new HistoryCache()).at(4, () => undefined)
+    const check = (): void => expectModel(state, chain.models[4] ?? expect.fail(), chain.roots[4] ?? expect.fail())
+    while (copies === 0) check()
+    const before = looks
+    for (let round = 0; round < 5; round++) check()
+    expect(looks).toBe(before)
+    expect(copies).toBeLessThanOrEqual(60)
   })
 
   it('removes blocks that leave the window, and nothing else', () => {

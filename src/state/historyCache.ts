@@ -164,6 +164,11 @@ export class HistoryCache {
     return this.#nodeRow(name, read)
   }
 
+  /** Returns a block's row of recorded node changes. @param read reads it from the store */
+  recorded(number: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
+    return this.#nodeRow(`${this.#chain()}p${number}`, read)
+  }
+
   /** Returns the stored index of the node changes of a segment. @param read reads it from the store */
   stored(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
     return this.#nodeRow(`${this.#chain()}s${segment}`, read)
