@@ -34,6 +34,8 @@ export interface EngineHttp extends Engine {
    * @throws Fault INVALID_FORKCHOICE (reset) when it is invalid or leaves out the safe block, and those of `insert`
    */
   nameHead(payload: Payload): Promise<boolean>
+  /** Returns the name of the client, in lower case; undefined: it does not tell. */
+  clientName(): Promise<string | undefined>
 }
 
 type Status = { readonly status: string; readonly reason: string }
@@ -154,6 +156,13 @@ class RemoteEngine implements EngineHttp {
     // with the labels, so that no branch without the safe block becomes the chain
     const { safe, finalized } = this.#heads ?? (await this.heads())
     return await this.#updateForkchoice({ hash: payload.blockHash, timestamp: payload.timestamp }, safe.hash, finalized.hash)
+  }
+
+  async clientName(): Promise<string | undefined> {
+    const answer = await this.#rpc.call('engine_getClientVersionV1', [{ code: 'BA', name: 'basalt', version: '', commit: '00000000' }])
+    const [first] = answer.kind === 'result' && Array.isArray(answer.result) ? (answer.result as readonly unknown[]) : []
+    const { name } = (first ?? {}) as { readonly name?: unknown }
+    return typeof name === 'string' ? name.toLowerCase() : undefined
   }
 
   /** @returns whether the head is known; @throws Fault INVALID_FORKCHOICE (reset) */

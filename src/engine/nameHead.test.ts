@@ -63,3 +63,8 @@ it('engine/engineHttp: an invalid block is not named', async () => {
   await expect(half.engine.nameHead(invalid)).rejects.toEqual(refused)
   expect((await half.execution.heads()).unsafe.number).toBe(0)
 })
+
+it('engine/engineHttp: reads the name of the client', async () => {
+  await using half = await opened()
+  expect(await half.engine.clientName()).toBe('basalt')
+})

@@ -7,10 +7,11 @@ import { createRemoteAncestors } from './remoteAncestors.ts'
 const block = blockOf(configNow(1_000, 1_700_000_000_000), 300)
 
 /** A source over an execution half whose head a test sets. */
-function opened() {
+function opened(name = 'basalt') {
   const clock = createManualClock()
   const half = { head: 0, calls: 0 }
   const engine = {
+    clientName: async () => name,
     nameHead: async (): Promise<boolean> => ++half.calls > 0 && half.head >= block.blockNumber - 1,
     heads: async (): Promise<Heads> => ({ unsafe: { number: half.head } }) as Heads,
   }
@@ -53,4 +54,11 @@ it('node/parts/remoteAncestors: ends with its signal', async () => {
   await settle()
   stop.abort(new Error('stop'))
   await ended
+})
+
+it('node/parts/remoteAncestors: names no block to another client', async () => {
+  const { half, source, run } = opened('geth')
+  expect(await run()).toBe(0)
+  expect(half.calls).toBe(0)
+  expect(source.count).toBe(0)
 })

@@ -5,21 +5,25 @@ import type { AncestorSource } from '#types/ancestorSource'
 /** Interval between two calls, time without a new block until the source gives up, and time until it is used again. */
 const [askMs, giveUpMs, pauseMs] = [500, 10_000, 60_000]
 
-/** Creates a source that has an execution half in another process fetch ancestors: a block is named as its head until it has them. */
-export function createRemoteAncestors(engine: Pick<EngineHttp, 'nameHead' | 'heads'>, clock: Clock): AncestorSource {
+/**
+ * Creates a source that has an execution half in another process fetch ancestors: a block is named as its head until it has them. Only Basalt is asked: another
+ * client without peers may execute nothing until it has synced to that head.
+ */
+export function createRemoteAncestors(engine: Pick<EngineHttp, 'clientName' | 'nameHead' | 'heads'>, clock: Clock): AncestorSource {
   let pausedUntilMs = 0
+  const pause = (): void => {
+    pausedUntilMs = clock.elapsedMs() + pauseMs
+  }
   return {
     get count(): number {
       return clock.elapsedMs() < pausedUntilMs ? 0 : 1
     },
     // biome-ignore lint/correctness/useYield: the execution half executes the blocks itself
     async *ancestors(block, floor, _lowest, signal): AsyncGenerator<never, void, void> {
+      if ((await engine.clientName()) !== 'basalt') return pause()
       let [head, sinceMs] = [floor, clock.elapsedMs()]
       while (!(await engine.nameHead(block))) {
-        if (clock.elapsedMs() - sinceMs >= giveUpMs) {
-          pausedUntilMs = clock.elapsedMs() + pauseMs
-          return
-        }
+        if (clock.elapsedMs() - sinceMs >= giveUpMs) return pause()
         await clock.delay(askMs, signal)
         const { number } = (await engine.heads()).unsafe
         if (number > head) [head, sinceMs] = [number, clock.elapsedMs()]
