@@ -106,7 +106,7 @@ export const executionPeersFlags = inGroup(
   {
     'p2p.execution': choice(
       {
-        doc: 'peers of the execution network (RLPx): fill gaps of the unsafe chain, and are served blocks; by default on on the built-in networks (in --mode all unless --p2p.disable) and where peers are given',
+        doc: 'peers of the execution network (RLPx): fill gaps of the unsafe chain, and are served blocks; on by default on the built-in networks (in --mode all unless --p2p.disable) and where peers are given',
       },
       ['on', 'off'],
     ),
