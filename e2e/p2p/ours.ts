@@ -40,6 +40,26 @@ const consensusFlags = (
   ...(hasDiscovery ? [] : ['--p2p.no-discovery']),
 ]
 
+/** Returns what others see of a running node. @param execution process that serves its blocks */
+async function participantOf(
+  node: NodeProcess,
+  name: string,
+  port: number,
+  execution: NodeProcess,
+): Promise<Omit<Participant, typeof Symbol.asyncDispose>> {
+  const rollup = node.url('rollup')
+  const { peerId, enr } = await selfAt(rollup)
+  return {
+    ...{ name, kind: 'ours', peerId, enr, port, rollup },
+    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
+    unsafeHead: () => unsafeHeadAt(rollup),
+    hashAt: (number) => hashFrom(execution.url('http'), number),
+    peers: () => peersAt(rollup),
+    metric: (metric, labels) => metricAt(`${node.url('metrics')}/metrics`, metric, labels),
+    tail: () => node.tail(),
+  }
+}
+
 /** Starts the two halves of a verifying node as processes of their own. */
 export async function startOursApart(
   chain: PeerChain,
@@ -59,19 +79,9 @@ export async function startOursApart(
   parts.use(node)
   node.spawn()
   await node.up()
-  const rollup = node.url('rollup')
-  const { peerId, enr } = await selfAt(rollup)
+  const participant = await participantOf(node, name, port, engine)
   const kept = parts.move()
-  return {
-    ...{ name, kind: 'ours', peerId, enr, port, rollup, engine },
-    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
-    unsafeHead: () => unsafeHeadAt(rollup),
-    hashAt: (number) => hashFrom(engine.url('http'), number),
-    peers: () => peersAt(rollup),
-    metric: (metric, labels) => metricAt(`${node.url('metrics')}/metrics`, metric, labels),
-    tail: () => node.tail(),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
-  }
+  return { ...participant, engine, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 /** Starts a verifying node with peers, as a process. @param more further flags, and ports that it serves */
@@ -90,18 +100,7 @@ export async function startOurs(
   })
   node.spawn()
   await node.up()
-  const rollup = node.url('rollup')
-  const { peerId, enr } = await selfAt(rollup)
-  return {
-    ...{ name, kind: 'ours', peerId, enr, port, rollup, node },
-    address: `/ip4/127.0.0.1/tcp/${port}/p2p/${peerId}`,
-    unsafeHead: () => unsafeHeadAt(rollup),
-    hashAt: (number) => hashFrom(node.url('http'), number),
-    peers: () => peersAt(rollup),
-    metric: (metric, labels) => metricAt(`${node.url('metrics')}/metrics`, metric, labels),
-    tail: () => node.tail(),
-    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
-  }
+  return { ...(await participantOf(node, name, port, node)), node, [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() }
 }
 
 const anyPort = { host: '127.0.0.1', port: 0 }

@@ -202,9 +202,12 @@ class LocalEngineApi implements EngineApi {
     const refused = this.#invalid.get(state.head)
     if (refused) return { payloadStatus: refused, payloadId: undefined }
     const head = await this.#ref(state.head)
-    if (head === undefined) this.#fetch?.begin(state.head)
-    const ahead = head && (await this.#fetch?.aheadOf(head, attributes !== undefined))
-    if (head === undefined || !(await this.#moveTo(ahead ?? head, state))) return { payloadStatus: syncing, payloadId: undefined }
+    if (head === undefined) {
+      this.#fetch?.begin(state.head)
+      return { payloadStatus: syncing, payloadId: undefined }
+    }
+    const ahead = await this.#fetch?.aheadOf(head, attributes !== undefined)
+    if (!(await this.#moveTo(ahead ?? head, state))) return { payloadStatus: syncing, payloadId: undefined }
     const payloadId = attributes === undefined ? undefined : await this.#build(version, head, attributes)
     return { payloadStatus: { status: 'VALID', latestValidHash: head.hash }, payloadId }
   }

@@ -105,8 +105,9 @@ export class HistoryCache {
   #next = ''
   #reads = 0
   #marks: StateMarks | undefined
-  /** Keys of cached node rows, by block. */
+  /** Keys of cached node rows, of the chain and recorded, by block. */
   readonly #rowNames = new Map<number, string>()
+  readonly #recordedNames = new Map<number, string>()
 
   /** @param blocks of the snapshot; absent: no other snapshot shares its node changes */
   constructor(caches: HistoryCaches = usualCaches(), blocks?: CommittedBlocks) {
@@ -156,17 +157,12 @@ export class HistoryCache {
 
   /** Returns a block's row of node changes. @param read reads it from the store */
   row(number: number, read: () => Uint8Array): Uint8Array {
-    let name = this.#rowNames.get(number)
-    if (name === undefined) {
-      name = `${this.#chain()}${number}`
-      this.#rowNames.set(number, name)
-    }
-    return this.#nodeRow(name, read)
+    return this.#nodeRow(this.#nameIn(this.#rowNames, '', number), read)
   }
 
   /** Returns a block's row of recorded node changes. @param read reads it from the store */
   recorded(number: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
-    return this.#nodeRow(`${this.#chain()}p${number}`, read)
+    return this.#nodeRow(this.#nameIn(this.#recordedNames, 'p', number), read)
   }
 
   /** Returns the stored index of the node changes of a segment. @param read reads it from the store */
@@ -183,6 +179,15 @@ export class HistoryCache {
     const reads = (nodeReads.get(name) ?? 0) + 1
     nodeReads.set(name, reads)
     return reads > nodesBeforeIndex ? this.#nodeRow(name, compute) : undefined
+  }
+
+  #nameIn(names: Map<number, string>, kind: string, number: number): string {
+    let name = names.get(number)
+    if (name === undefined) {
+      name = `${this.#chain()}${kind}${number}`
+      names.set(number, name)
+    }
+    return name
   }
 
   #nodeRow<T extends Uint8Array | undefined>(name: string, read: () => T): Uint8Array | T {
