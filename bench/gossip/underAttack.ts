@@ -1,9 +1,10 @@
-// Times of cheap JSON-RPC methods at a verifying node, quiet and while peers attack it, in turns: peers of the consensus network, then those of the execution
-// network. npm run bench -- gossipAttack
+// Times of cheap JSON-RPC methods at a verifying node, in turns: alone on the machine, beside processes that take the processor time of attackers, and while
+// peers attack it. Attackers are on other machines, so the row compares the last two. Peers of the consensus network, then those of the execution network.
+// npm run bench -- gossipAttack
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { forksUpTo } from '#devnet/forkSchedule'
@@ -14,8 +15,10 @@ import { sleep } from '../devnet/process.ts'
 import { median, type Row } from '../format.ts'
 import { ownUrl } from './ownUrl.ts'
 
-const [rounds, requestsPerSec, seconds, warmSec] = [3, 200, 10, 2]
+const [rounds, requestsPerSec, seconds, warmSec] = [5, 200, 12, 4]
 const attackers = 2
+/** Processor time that an attacker takes, in percent of a core. */
+const attackerPercent = 10
 const zeroAddress = `0x${'00'.repeat(20)}`
 const calls: readonly (readonly [string, readonly unknown[]])[] = [
   ['eth_getBalance', [zeroAddress, 'latest']],
@@ -31,17 +34,22 @@ async function ask(url: string, file: string): Promise<Told> {
   return JSON.parse((await promisify(execFile)(process.execPath, client)).stdout) as Told
 }
 
+/** Starts a script with the lowest priority: only when nothing else wants a core, where the system can. */
+function spawnIdle(script: string, args: readonly string[]): ChildProcess {
+  const command = [process.execPath, join(import.meta.dirname, script), ...args]
+  const [program = '', ...rest] = process.platform === 'linux' ? ['chrt', '--idle', '0', ...command] : command
+  return spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
 type Attacking = { readonly child: ChildProcess; sent: number }
 
 async function startAttacker(script: string, args: readonly string[]): Promise<Attacking> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  // attackers are on other machines: their work must not delay the node
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+  const child = spawnIdle(script, args)
   const attacking = { child, sent: 0 }
-  child.stdout.on('data', (line: Buffer) => {
+  child.stdout?.on('data', (line: Buffer) => {
     attacking.sent = Number(line.toString().trim().split('\n').at(-1))
   })
-  await once(child.stdout, 'data')
+  if (child.stdout) await once(child.stdout, 'data')
   return attacking
 }
 
@@ -96,11 +104,17 @@ async function measure({ name, flags, attack, arrived, ended }: Network): Promis
     JSON.stringify({ class: 'cheap', body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) })
   writeFileSync(file, calls.map(([method, params], id) => line(method, params, id)).join('\n'))
   const url = ownUrl(victim.node, 'rpc')
-  const [quiet, attacked]: [Told[], Told[]] = [[], []]
+  const [alone, quiet, attacked]: [Told[], Told[], Told[]] = [[], [], []]
   let [messages, sent] = [0, 0]
   let lag = 0
   for (let round = 0; round < rounds; round++) {
-    quiet.push(await ask(url, file))
+    alone.push(await ask(url, file))
+    const others = Array.from({ length: attackers }, () => spawnIdle('busy.ts', [String(attackerPercent)]))
+    try {
+      quiet.push(await ask(url, file))
+    } finally {
+      for (const other of others) other.kill('SIGKILL')
+    }
     const before = await victim.metric(arrived)
     const attacking = await Promise.all(Array.from({ length: attackers }, () => attack(victim, chain)))
     try {
@@ -117,15 +131,16 @@ async function measure({ name, flags, attack, arrived, ended }: Network): Promis
     await sleep(1_000)
   }
   const p99 = (all: readonly Told[]): readonly number[] => all.flatMap(({ told }) => told.map(({ p99Ms }) => p99Ms))
-  const failed = [...quiet, ...attacked].reduce((sum, one) => sum + one.failed + one.lost, 0)
+  const failed = [...alone, ...quiet, ...attacked].reduce((sum, one) => sum + one.failed + one.lost, 0)
   const endedCount = await victim.metric(ended.metric)
   return {
     name: `p99 of cheap JSON-RPC while ${name}`,
     value: median(p99(attacked)),
     unit: 'ms',
     runs: p99(attacked),
-    against: { name: 'quiet', value: median(p99(quiet)), runs: p99(quiet) },
+    against: { name: 'not attacked', value: median(p99(quiet)), runs: p99(quiet) },
     facts: {
+      aloneMs: median(p99(alone)),
       ratio: Number((median(p99(attacked)) / median(p99(quiet))).toFixed(2)),
       sent,
       validated: messages,

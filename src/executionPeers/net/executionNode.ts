@@ -27,6 +27,8 @@ import { PeerSet } from './peerSet.ts'
 export type ExecutionNodeDeps = { readonly clock: Clock; readonly log: Log; readonly main: OfMain }
 
 const reportMs = 1_000
+/** Pause between a change of the peers and its report; peers that come and go at once are one report. */
+const changeMs = 50
 /** Announcements of a new range are due after so many blocks. @see EIP-7642 */
 const announceBlocks = 32
 const maxGaps = 2
@@ -54,6 +56,8 @@ export class ExecutionNode {
   #savedMs: number
   #lastGap = 0
   #timer: Disposable | undefined
+  /** report of peers that have changed */
+  #change: Disposable | undefined
   #fetched = zeros(fetchedOutcomes)
   #reported = { received: 0, sent: 0 }
   readonly #ended = { received: 0, sent: 0 }
@@ -71,7 +75,9 @@ export class ExecutionNode {
       {
         ...{ clock, log, chain: this.#localChain() },
         onRequest: (peer, message, body): void => this.#server.onRequest(peer, message, body),
-        onPeers: (): void => this.#report(),
+        onPeers: (): void => {
+          this.#change ??= clock.after(changeMs, () => this.#report())
+        },
         onEnded: ({ received, sent }): void => {
           this.#ended.received += received
           this.#ended.sent += sent
@@ -179,6 +185,7 @@ export class ExecutionNode {
 
   async close(): Promise<void> {
     this.#timer?.[Symbol.dispose]()
+    this.#change?.[Symbol.dispose]()
     for (const id of this.#gaps.keys()) this.closeGap(id)
     this.#saveKnownNodes()
     await this.#discovery?.stop()
@@ -249,6 +256,8 @@ export class ExecutionNode {
   }
 
   #report(): void {
+    this.#change?.[Symbol.dispose]()
+    this.#change = undefined
     const ready = this.peers.ready()
     const groups = (['inbound', 'outbound'] as const).flatMap((direction) =>
       ethVersions.map((version) => ({

@@ -16,32 +16,32 @@ export class FrameError extends Error {}
 class FrameMac {
   readonly #keccak = keccak_256.create()
   readonly #aes: Cipheriv
+  /** checksum of all bytes so far */
+  #sum: Uint8Array
 
   constructor(secret: Uint8Array, first: Uint8Array) {
     this.#aes = createCipheriv('aes-256-ecb', secret, null).setAutoPadding(false)
-    this.#keccak.update(first)
+    this.#sum = this.#add(first)
   }
 
-  #digest(): Uint8Array {
-    return this.#keccak.clone().digest().subarray(0, blockBytes)
+  #add(bytes: Uint8Array): Uint8Array {
+    this.#sum = this.#keccak.update(bytes).clone().digest().subarray(0, blockBytes)
+    return this.#sum
   }
 
   /** Adds 16 bytes, encrypted with the checksum before them. @returns the new checksum */
-  #mix(digest: Uint8Array, bytes: Uint8Array): Uint8Array {
-    const mixed = this.#aes.update(digest)
+  #mix(bytes: Uint8Array): Uint8Array {
+    const mixed = this.#aes.update(this.#sum)
     for (let i = 0; i < blockBytes; i++) mixed[i] = (mixed[i] ?? 0) ^ (bytes[i] ?? 0)
-    this.#keccak.update(mixed)
-    return this.#digest()
+    return this.#add(mixed)
   }
 
   header(encrypted: Uint8Array): Uint8Array {
-    return this.#mix(this.#digest(), encrypted)
+    return this.#mix(encrypted)
   }
 
   body(encrypted: Uint8Array): Uint8Array {
-    this.#keccak.update(encrypted)
-    const digest = this.#digest()
-    return this.#mix(digest, digest)
+    return this.#mix(this.#add(encrypted))
   }
 }
 
