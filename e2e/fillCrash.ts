@@ -2,14 +2,14 @@
 // chain of its source grows. kill: SIGKILL at random instants of the fill. cut: the source is unreachable for a while. liar: the only source spoils one response of
 // a hundred. liars: a sound source beside it. full: the disk is full for a while. In the end the node has the head and the rows of its source,
 // and after kills and on a full disk its database verifies.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { mountMemory } from '#test/harness/process/mounts'
 import { makeBlocks } from '../bench/state/blocks.ts'
-import { makeStateWorld } from '../bench/state/world.ts'
+import { makeStateWorld, readStateWorld } from '../bench/state/world.ts'
 import { must } from './crash/tally.ts'
 import { startLyingSource } from './fill/lyingSource.ts'
 import { phaseOf, requireVerified, type Setup, torment, waitUntil } from './fill/torment.ts'
@@ -31,6 +31,16 @@ const [kills, slots, blocks, cutSec] = [Number(values.kills), Number(values.slot
 const folder = mkdtempSync(join(tmpdir(), 'basalt-fill-crash-'))
 const template = join(folder, 'template')
 const tormented = { template, blocks }
+
+/** Makes a state, and blocks on a copy of it: a store keeps the codes of blocks that are removed again. */
+async function makeTemplate(): Promise<void> {
+  await makeStateWorld(template, { seed: 1, accounts: Math.ceil(slots / 10), slots }, () => {})
+  const builder = join(folder, 'builder')
+  cpSync(template, builder, { recursive: true })
+  await makeBlocks(readStateWorld(builder), blocks)
+  for (const file of readdirSync(builder).filter((name) => name.startsWith('blocks-'))) cpSync(join(builder, file), join(template, file))
+  rmSync(builder, { recursive: true })
+}
 
 /** Kills the node at random instants of its fill. */
 async function kill({ node }: Setup): Promise<Record<string, unknown>> {
@@ -129,7 +139,7 @@ async function withSmallDisk(): Promise<void> {
 }
 
 try {
-  await makeBlocks(await makeStateWorld(template, { seed: 1, accounts: Math.ceil(slots / 10), slots }, () => {}), blocks)
+  await makeTemplate()
   if (kinds.includes('kill')) await killed()
   if (kinds.includes('cut')) await torment({ ...tormented, name: 'cut', dir: join(folder, 'cut'), bandwidth: '3MB', run: cut })
   if (kinds.includes('liar')) await withLiar('liar', true)
