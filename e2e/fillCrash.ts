@@ -2,7 +2,7 @@
 // chain of its source grows. kill: SIGKILL at random instants of the fill. cut: the source is unreachable for a while. liar: the only source spoils one response of
 // a hundred. liars: a sound source beside it. full: the disk is full for a while. In the end the node has the head and the rows of its source,
 // and after kills and on a full disk its database verifies.
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -128,8 +128,8 @@ async function killed(): Promise<void> {
 
 async function withSmallDisk(): Promise<void> {
   const place = { name: 'full', dir: join(folder, 'full') }
-  mkdirSync(place.dir)
-  using disk = mountMemory(join(place.dir, 'node'), '600m')
+  // the data directory alone: this program writes the log beside it
+  using disk = mountMemory(join(place.dir, 'node', 'data'), '600m')
   if (disk === undefined) {
     console.log('full: skipped, this user may not mount file systems')
     return
