@@ -64,7 +64,7 @@ export class DamagedSnapshots implements Disposable {
     using found = kv.snapshot()
     using expected = this.#executed.kv.snapshot()
     requireExecuted(found, expected)
-    if (hasValues(this.#sound.manifest)) requireHistory(found, expected)
+    if (hasValues(this.#sound.manifest)) requireHistory(found, expected, isFault(outcome) ? 0 : damage.oldestState)
     await kv[Symbol.asyncDispose]()
     rmSync(datadir, { recursive: true })
     return isFault(outcome) ? outcome.code : 'harmless'

@@ -9,8 +9,14 @@ export type Roll = (below: number) => number
 /** A snapshot to damage: its manifest, its files, those of an earlier snapshot of the chain, and the signer's key. */
 export type SoundSnapshot = { readonly manifest: Manifest; readonly files: Files; readonly older: Files; readonly key: KeyObject }
 
-/** `place`: the files were changed on their way, or their signer lies. */
-export type Damage = { readonly what: string; readonly place: 'way' | 'signer'; readonly files: Files }
+/**
+ * `place`: the files were changed on their way, or their signer lies. `oldestState`: number of the oldest block whose state the values of the manifest lead to.
+ * A signer may publish fewer values than there are: that is a shorter history, and no lie.
+ */
+export type Damage = { readonly what: string; readonly place: 'way' | 'signer'; readonly files: Files; readonly oldestState: number }
+
+const oldestStateIn = (chunks: readonly ChunkEntry[]): number =>
+  Math.min(...chunks.flatMap(({ kind, first = 0 }) => (kind === 'values' ? [first] : []))) - 1
 
 function flip(bytes: Uint8Array, roll: Roll): Uint8Array {
   const copy = bytes.slice()
@@ -49,12 +55,13 @@ const signed = (manifest: Manifest, key: KeyObject): Uint8Array => Buffer.from(s
 const entryOf = (chunks: readonly ChunkEntry[], at: number): ChunkEntry => chunks[at] as ChunkEntry
 
 /** A file of the snapshot is damaged on its way. */
-export function onTheWay({ files, older }: SoundSnapshot, roll: Roll): Damage {
+export function onTheWay({ manifest: { chunks }, files, older }: SoundSnapshot, roll: Roll): Damage {
   const names = [...files.keys()].filter((file) => !file.startsWith('manifest-'))
   const file = roll(4) === 0 ? manifestName : pick(names, roll)
   const bytes = files.get(file) as Uint8Array
   const other = roll(2) === 0 ? pick([...older.values()], roll) : pick([...files.values()], roll)
-  return { what: `bytes of ${file}`, place: 'way', files: new Map(files).set(file, damaged(bytes, other, roll)) }
+  const served = new Map(files).set(file, damaged(bytes, other, roll))
+  return { what: `bytes of ${file}`, place: 'way', files: served, oldestState: oldestStateIn(chunks) }
 }
 
 /** The signer of the manifest lies: a chunk has another content, under the right hash. */
@@ -78,6 +85,7 @@ async function bySigner({ manifest, files, key }: SoundSnapshot, roll: Roll): Pr
     what: `content of a chunk of ${entry.kind}`,
     place: 'signer',
     files: served.set(manifestName, signed({ ...manifest, chunks }, key)),
+    oldestState: oldestStateIn(chunks),
   }
 }
 
@@ -112,6 +120,7 @@ function inManifest({ manifest, files, key }: SoundSnapshot, roll: Roll): Damage
     what: `manifest, chunk ${a} of ${entry.kind}`,
     place: 'signer',
     files: new Map(files).set(manifestName, signed({ ...manifest, chunks, ...change }, key)),
+    oldestState: oldestStateIn(chunks),
   }
 }
 

@@ -32,9 +32,17 @@ export function requireOnlyHistory(found: KvReader, expected: KvReader): void {
   if (other) throw new Error(`a value before a block is not that of the chain: ${other}`)
 }
 
-/** Throws unless a store has the values before each block of the executed chain, and their states can be read. */
-export function requireHistory(found: KvReader, expected: KvReader): void {
+/** Returns the number of the block in a row of `changes`. */
+const blockOf = (row: string): number => Number.parseInt(row.slice(0, 16), 16)
+
+/**
+ * Throws unless a store has the values before each block of the executed chain, and their states can be read.
+ * @param oldest number of the oldest block whose state the values lead to
+ */
+export function requireHistory(found: KvReader, expected: KvReader, oldest: number): void {
   requireOnlyHistory(found, expected)
-  const missing = historyOf(expected).size - historyOf(found).size
-  if (missing > 0 || oldestState(found) !== oldestState(expected)) throw new Error(`${missing} values before blocks are missing`)
+  const wanted = [...historyOf(expected)].filter((row) => blockOf(row) > oldest)
+  const missing = wanted.length - historyOf(found).size
+  if (missing !== 0) throw new Error(`${missing} values before blocks are missing`)
+  if (oldestState(found) !== oldest) throw new Error(`the oldest state is that of block ${oldestState(found)}, not ${oldest}`)
 }
