@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -275,13 +275,30 @@ it('node: a partial state begins again with a newer block, and stays when there 
   const lacking = without((method) => method !== 'eth_getBlockByHash' && method !== 'eth_getBlockByNumber' && method !== 'eth_chainId')
   await expect(start(begin + 20, at(begin), [url], lacking)).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE', severity: 'retry' })
   expect(await rows()).toEqual(before)
+  // what a removal that was interrupted has left
+  const left = join(datadir, 'chain.removed')
+  mkdirSync(join(left, 'segments'), { recursive: true })
   expect(await start(begin + 20, at(begin))).toMatchObject(at(begin + 20))
   expect(await anchorOf(datadir)).toEqual(at(begin + 20))
+  expect(existsSync(left)).toBe(false)
   const source = { url, hasProofs: false, maxAheadSec: 3_600 }
   const options = nodeOptions({ datadir, mode: 'all', source, stateUrls: [url], listen: { http: anyPort } }, chain)
   await using node = await startNode(io, options)
   await vi.waitFor(async () => expect(await ask(node.urls.http ?? '', 'eth_blockNumber')).toEqual({ result: toQuantity(last) }), 60_000)
 }, 180_000)
+
+it('node: an anchored start leaves a directory that holds a chain unchanged (BASE_BLOCK_REFUSED)', async () => {
+  const { chain, kv: whole } = await recorded
+  const dir = join(folder, 'held')
+  await installAnchor(chain, whole, anchor, dir)
+  const rows = async (): Promise<unknown> => {
+    await using kv = openChainKv(dir)
+    return readNow(kv, (reader) => dump(reader, Object.values(tables)))
+  }
+  const before = await rows()
+  await expect(installAnchor(chain, whole, begin, dir)).rejects.toMatchObject({ code: 'BASE_BLOCK_REFUSED' })
+  expect(await rows()).toEqual(before)
+})
 
 it('node: a request for a part that no source has fails with its name (STATE_UNAVAILABLE)', async () => {
   const { chain } = await recorded

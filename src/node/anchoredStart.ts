@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { ancestorsNeeded, type GivenBlock, verifyBaseBlocks } from '#blockchain/base/baseBlocks'
@@ -86,11 +86,25 @@ export async function startAnchored(deps: AnchoredStartDeps, options: AnchoredSt
   const verified = verifyBaseBlocks(blocks, hash, genesis)
   const rootNode = await rootNodeOf(state, { number, hash, stateRoot })
   const dir = join(datadir, 'chain')
-  if (options.replaced) for (const old of ['chain', 'consensus']) rmSync(join(datadir, old), { recursive: true, force: true })
+  removeChain(datadir, options.replaced !== undefined)
   await using kv = openChainKv(dir)
   agreeOnSchema(kv, chainSchema)
   installBase({ kv, segmentsDir: segmentsDir(dir), genesis, rootNode }, verified, trust)
   return { number, hash, trust: trust.grade }
+}
+
+/**
+ * Removes the chain of a data directory, and what an interrupted removal has left. A chain goes as a whole, by a rename: a part of it would count as a chain.
+ * @param isReplaced false: only what was left
+ */
+function removeChain(datadir: string, isReplaced: boolean): void {
+  for (const name of ['consensus', 'chain']) {
+    const [dir, removed] = [join(datadir, name), join(datadir, `${name}.removed`)]
+    rmSync(removed, { recursive: true, force: true })
+    if (!isReplaced || !existsSync(dir)) continue
+    renameSync(dir, removed)
+    rmSync(removed, { recursive: true })
+  }
 }
 
 /** Returns the block with which the partial state of a data directory began; undefined: its state is whole. The directory is not in use. */

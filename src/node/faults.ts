@@ -51,7 +51,13 @@ export const nodeFault = defineFaults({
   STATE_NOT_FILLED: {
     severity: 'retry',
     says: (d: { table: string; expected: string; found: string }) =>
-      `the state is not whole after the fill: the table ${d.table} lacks ${d.expected}, found ${d.found}`,
-    fix: 'nothing: the fill begins again, and reads what is missing. When it repeats, report it, and restore a snapshot: --snapshot',
+      `the state is not whole after the fill: the table ${d.table} must have ${d.expected}, found ${d.found}`,
+    fix: 'nothing: the fill begins again, and reads what is missing',
+  },
+  STATE_ROW_WRONG: {
+    severity: 'fatal',
+    says: (d: { table: string; key: string; expected: string; found: string }) =>
+      `the table ${d.table} must have ${d.expected} at ${d.key}, found ${d.found}; two fills of the state did not change it`,
+    fix: 'the database is damaged: begin again in an empty --datadir, with --snapshot or --start anchored',
   },
 })

@@ -79,6 +79,9 @@ it('snapshot: a full one has all blocks, and the restored chain has those of the
   expect([datadir, join(datadir, 'missing'), join(import.meta.filename, 'below')].map(needsRestore)).toEqual([true, true, false])
   await restoreSnapshot(deps, { ...options(), datadir, command: 'again' })
   expect(needsRestore(datadir)).toBe(false)
+  // as after a compaction
+  rmSync(join(datadir, 'chain', 'lock.mdb'))
+  expect(needsRestore(datadir)).toBe(false)
   expect(await blocksOf(datadir)).toEqual(await blocksOf(source))
   await expect(verifySnapshot(deps, options())).resolves.toMatchObject({ block: base })
   // a restored node makes the same chunks

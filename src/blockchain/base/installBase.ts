@@ -6,7 +6,7 @@ import { beginPartialState } from '#state/fetchedState'
 import { dropLoadMark } from '#state/loadMark'
 import type { Kv, KvWriter } from '#store/ports'
 import { putSegment, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
-import { tables } from '#store/tables'
+import { type TableSpec, tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import type { Evidence } from '#types/trust'
@@ -15,6 +15,9 @@ import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
 import { indexLogs, pruneLogIndex } from '../logIndex/logIndex.ts'
 import type { BaseBlock } from './baseBlocks.ts'
 import { bodyRow, putLookups, segmentOf } from './baseRows.ts'
+
+/** Tables of the latest state. */
+const latestTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes]
 
 export type BaseDeps = {
   readonly kv: Kv
@@ -32,7 +35,7 @@ export type BaseDeps = {
  * the mark of a load. After a kill before 2 the next start removes the files.
  * @param blocks of `verifyBaseBlocks`
  * @param trust what vouches for the last block, stored with it
- * @throws Fault BASE_BLOCK_REFUSED when the state has another root; DISK_FULL (retry), STORE_FAILED (fatal)
+ * @throws Fault BASE_BLOCK_REFUSED when the store has a block, or the state another root; DISK_FULL (retry), STORE_FAILED (fatal)
  */
 export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, blocks: readonly BaseBlock[], trust: Evidence): BlockId {
   const base = blocks.at(-1)
@@ -45,6 +48,7 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
   ]
   try {
     kv.write((tx) => {
+      requireNone(tx, base, rootNode ? [tables.canonical, ...latestTables] : [tables.canonical])
       if (rootNode) beginPartialState(tx, base.number, rootNode)
       requireRoot(tx, base)
       for (const record of records) putSegment(tx, record)
@@ -70,6 +74,12 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
     throw error
   }
   return { number: base.number, hash: base.hash }
+}
+
+/** Throws unless tables are empty. Rows of another chain would count as rows of this one. */
+function requireNone(tx: KvWriter, { number }: BaseBlock, of: readonly TableSpec[]): void {
+  const isFilled = of.some(({ id }) => [...tx.keys(id, { limit: 1 })].length > 0)
+  if (isFilled) throw executionFault('BASE_BLOCK_REFUSED', { number, reason: 'the directory holds another chain already' })
 }
 
 function requireRoot(tx: KvWriter, { number, header }: BaseBlock): void {

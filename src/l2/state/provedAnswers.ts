@@ -91,8 +91,8 @@ function pointOf(root: Hash, key: Uint8Array, result: unknown): { readonly value
   return { value: leaves[0]?.value, proof }
 }
 
-/** Question to a node that serves ranges of hashed keys. */
-export function rangeQuestion(request: StateRequest): Question | undefined {
+/** Question to a node that serves ranges of hashed keys: for an account, its code is requested too. */
+export function rangeQuestion(request: StateRequest, how?: 'without code'): Question | undefined {
   const { wanted, at } = request
   if (wanted.kind === 'code') return codeByHash(wanted.codeHash)
   const keys = keysOf(wanted)
@@ -102,7 +102,7 @@ export function rangeQuestion(request: StateRequest): Question | undefined {
     params: [atBlock(request), toHex(key), toHex(key), owner ? toHex(owner) : null],
   })
   const { account, slot } = keys
-  const address = wanted.kind === 'account' ? wanted.address : undefined
+  const address = wanted.kind === 'account' && how === undefined ? wanted.address : undefined
   return {
     calls: [point(account), ...(slot ? [point(slot, account)] : []), ...(address ? [codeCall(request, address)] : [])],
     read([first, second]): FetchedState {

@@ -275,6 +275,18 @@ describe('l2/stateSources: ranges', () => {
     await expect(other.sources.ranges(at, [{ owner: undefined, first: zeros }])).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' })
     expect(other.sources.enumerates()).toBe(false)
   })
+
+  it('come from a source without eth_getCode too, and codes by their hash', async () => {
+    const script = { ...honest(), twist: (({ method }, answer) => (method.startsWith('eth_') ? unknownMethod : answer)) as Twist }
+    const { sources, clock } = sourcesOf([script])
+    const account = await inTime(clock, sources.fetch(request(wanted['account'] as WantedState)))
+    expect(textOf(account)).toEqual(textOf({ ...provedPart(now.state, now.root, wanted['account'] as WantedState), codes: [] }))
+    expect((await inTime(clock, sources.fetch(request(wanted['code'] as WantedState)))).codes).toEqual([code])
+    expect(sources.enumerates()).toBe(true)
+    const [found] = await inTime(clock, sources.ranges(at, [{ owner: undefined, first: zeros }]))
+    expect(found?.leaves.length).toBeGreaterThan(100)
+    expect(script.asked.filter((method) => method === 'eth_getCode')).toHaveLength(1)
+  })
 })
 
 it.each([

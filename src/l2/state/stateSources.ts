@@ -97,9 +97,8 @@ class Source {
       return read(await this.#rpcs[way].call(calls, signal))
     } catch (error) {
       if (!isFault(error, 'SOURCE_RPC_ERROR')) throw error
-      // an error does not name its call: the first method is the one that not all clients have
       const isUnknown = error.data['code'] === methodNotFound
-      if (isUnknown) this.#lacks.add(calls[0]?.method ?? '')
+      if (isUnknown) this.#lacks.add(String(error.data['asked']))
       // no witness is no reason for a pause: the block may be too new
       if (isUnknown || way === 'witness') return undefined
       throw error
@@ -189,6 +188,8 @@ class StateSources implements StateSource, WitnessSource, RangeSource {
     const questions = (): (Question | undefined)[] => [
       rangeQuestion(request),
       proofQuestion(request, (codeHash) => this.#addresses.get(codeHash)),
+      // of a source without `eth_getCode`; the code is requested by its hash later
+      rangeQuestion(request, 'without code'),
     ]
     const found = await this.#rounds(questions, 'proof', lacking, signal)
     this.#noteAddress(request, found)

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createExecution } from '#blockchain/execution'
 import { l2Fault, stateSourceFault } from '#l2/faults'
 import { systemClock } from '#lib/clock'
-import { silentLog } from '#lib/log'
+import { createLog, silentLog } from '#lib/log'
 import type { RangeSource } from '#state/stateSource'
 import { openChainKv } from '#store/chainTables'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
@@ -52,7 +52,14 @@ class Failing implements RangeSource {
 }
 
 type Options = { minFreeBytes: number; fill: { bytesPerSec?: number; maxDiskBytes?: number } }
-type Filled = { readonly fill: FillPart; readonly clock: ManualClock; readonly source: Failing; readonly options: Options }
+type Filled = {
+  readonly fill: FillPart
+  readonly clock: ManualClock
+  readonly source: Failing
+  readonly options: Options
+  /** of the log, warnings and errors */
+  readonly lines: readonly string[]
+}
 
 async function withFill(
   name: string,
@@ -70,9 +77,11 @@ async function withFill(
   const source = new Failing(new WholeRanges(whole))
   const options: Options & { datadir: string } = { datadir, minFreeBytes: 0, fill: {} }
   change(options, source)
-  const fill = openFill({ clock, log: silentLog, registry: new Registry(), execution, source }, options) ?? expect.fail('nothing to fill')
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  const fill = openFill({ clock, log, registry: new Registry(), execution, source }, options) ?? expect.fail('nothing to fill')
   await using _fill = fill
-  await run({ fill, clock, source, options })
+  await run({ fill, clock, source, options, lines })
 }
 
 /** Lets the fill work until a phase begins; its time moves by `stepMs` at once, that of the store by itself. */
@@ -143,6 +152,28 @@ it('node/fillPart: pauses while its sources fail, longer each time, at least as 
       source.fault = undefined
       await clock.advanceMs(1)
       await until(filled, 'walk')
+    },
+  )
+}, 60_000)
+
+it('node/fillPart: a fill that ends while it is paused says so in the log', async () => {
+  await withFill(
+    'ends',
+    (_options, source) => {
+      source.fault = stateSourceFault('STATE_UNAVAILABLE', { part: 'a range', number: anchor, reason: 'a test' })
+    },
+    async (filled) => {
+      await until(filled, 'paused', 0)
+      filled.source.hasMethods = false
+      await until(filled, 'off')
+      expect(filled.lines.map((line) => JSON.parse(line))).toMatchObject([
+        { level: 'warn', msg: 'fill of the state paused' },
+        {
+          level: 'error',
+          msg: 'fill of the state ended before the state was whole',
+          reason: expect.stringMatching(/^no source enumerates/),
+        },
+      ])
     },
   )
 }, 60_000)

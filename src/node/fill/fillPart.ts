@@ -200,14 +200,19 @@ class Fill implements FillPart {
     } catch (error) {
       if (this.#stop.signal.aborted) return undefined
       if (this.#deps.source?.enumerates() === false) {
-        this.#pause(
+        return this.#end(
           'no source enumerates the state (basalt_stateRange and debug_codeByHash): it stays partial, and the sources stay necessary',
         )
-        return undefined
       }
+      if (!isRetryable(error)) return this.#end(errorMessage(error))
       this.#pause(errorMessage(error))
-      return isRetryable(error) ? Math.max(askedWaitMs(error), backoffMs(backoff, failures + 1, 0)) : undefined
+      return Math.max(askedWaitMs(error), backoffMs(backoff, failures + 1, 0))
     }
+  }
+
+  #end(why: string): undefined {
+    this.#log.error('fill of the state ended before the state was whole', { reason: why })
+    this.#reason = why
   }
 
   #pause(why: string): void {

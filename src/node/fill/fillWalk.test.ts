@@ -94,7 +94,8 @@ class Filled {
   }
 }
 
-async function withFilled(name: string, run: (filled: Filled) => Promise<void>): Promise<void> {
+/** @param leaves of one answer of the source; absent: few */
+async function withFilled(name: string, run: (filled: Filled) => Promise<void>, leaves?: number): Promise<void> {
   const { chain, kv: whole } = await recorded
   const { config, genesis } = chain
   const dir = join(folder, name)
@@ -102,7 +103,7 @@ async function withFilled(name: string, run: (filled: Filled) => Promise<void>):
   await using kv = openChainKv(dir)
   await using execution = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
   const engine = new CompletedEngine(execution, new StateCompletion(execution, new WholeNode(whole)))
-  await run(new Filled(kv, execution, engine, new WholeRanges(whole)))
+  await run(new Filled(kv, execution, engine, new WholeRanges(whole, leaves)))
 }
 
 const payloads = recorded.then(({ chain }) => payloadsOf(chain.blocks).slice(anchor + 1, last + 1))
@@ -167,4 +168,26 @@ it('node/fillWalk: a walk that left keys out is noticed by the check, and begins
     for (const payload of (await payloads).slice(30)) await filled.follow(payload, false)
     await filled.expectWhole()
   })
+}, 60_000)
+
+it('node/fillWalk: a row that the walk cannot mend ends it, instead of another walk over the whole state (STATE_ROW_WRONG)', async () => {
+  await withFilled(
+    'wrong',
+    async (filled) => {
+      const walk = filled.walk()
+      while (walk.progress.phase !== 'check') await walk.step(signal)
+      const [row] = readNow(filled.kv, (reader) => [...reader.range(tables.storage.id, { limit: 1 })])
+      const key = row?.key.slice() ?? expect.fail('no slot')
+      // a slot more
+      key[key.length - 1] = (key.at(-1) ?? 0) ^ 1
+      filled.kv.write((tx) => tx.put(tables.storage.id, key, Uint8Array.of(1, 2, 3)))
+      const failed = async (): Promise<void> => {
+        for (;;) await walk.step(signal)
+      }
+      await expect(failed()).rejects.toMatchObject({ code: 'STATE_NOT_FILLED', severity: 'retry' })
+      await expect(failed()).rejects.toMatchObject({ code: 'STATE_ROW_WRONG', severity: 'fatal' })
+      expect(readNow(filled.kv, isPartialState)).toBe(true)
+    },
+    1_000,
+  )
 }, 60_000)

@@ -57,6 +57,8 @@ export class FillWalk {
   readonly #deps: FillWalkDeps
   #progress: FillProgress
   #savedMs: number
+  /** what the check of the walk before has found */
+  #lastDifference: Difference | undefined
   /** ranges of one request: fewer after a failure, because a source may be too slow for many */
   #batch = maxBatch
 
@@ -73,7 +75,8 @@ export class FillWalk {
   /**
    * Does one step.
    * @returns whether the state is whole now
-   * @throws Fault STATE_UNAVAILABLE, DISK_LOW, DISK_FULL (retry), STATE_NOT_FILLED (retry): the next step walks again; the signal's reason
+   * @throws Fault STATE_UNAVAILABLE, DISK_LOW, DISK_FULL (retry), STATE_NOT_FILLED (retry): the next step walks again; STATE_ROW_WRONG (fatal): a second walk does
+   * not help; the signal's reason
    */
   async step(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted()
@@ -193,8 +196,13 @@ export class FillWalk {
       this.#progress = { ...this.#progress, position: next }
     } catch (error) {
       if (!(error instanceof NotWhole)) throw error
+      const { difference } = error
+      const { table, key, expected, found } = difference
+      // a walk adds rows and removes none: a row too many would cost a walk over the whole state each time
+      if (this.#lastDifference?.key === key && this.#lastDifference.table === table)
+        throw nodeFault('STATE_ROW_WRONG', { table, key, expected, found })
+      this.#lastDifference = difference
       await this.#enterProgress({ ...this.#progress, phase: 'walk', position: firstPosition })
-      const { table, expected, found } = error.difference
       throw nodeFault('STATE_NOT_FILLED', { table, expected, found })
     }
     if (clock.elapsedMs() - this.#savedMs >= saveMs) {

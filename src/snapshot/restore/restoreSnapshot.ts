@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyBaseBlocks } from '#blockchain/base/baseBlocks'
 import { readBaseTrust } from '#blockchain/baseTrust'
@@ -190,7 +190,8 @@ export function needsRestore(datadir: string): boolean {
   // older blocks are missing
   if (existsSync(join(datadir, savedName))) return true
   try {
-    readFileSync(join(chainDir, 'lock.mdb'))
+    // LMDB's lock file is missing after a compaction
+    accessSync(join(chainDir, 'data.mdb'), constants.R_OK)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }

@@ -33,15 +33,19 @@ export class WholeNode implements StateSource {
 }
 
 /** Leaves of one answer of `WholeRanges`, so that pages and storages are many. */
-const limits = { leaves: 7, bytes: 1_000_000 }
+const fewLeaves = 7
+const maxBytes = 1_000_000
 
 /** Source of ranges of a store with all states. It proves each one, and verifies it as a client does. */
 export class WholeRanges implements RangeSource {
   readonly #kv: Kv
+  readonly #leaves: number
   asked = 0
 
-  constructor(kv: Kv) {
+  /** @param leaves of one answer */
+  constructor(kv: Kv, leaves = fewLeaves) {
     this.#kv = kv
+    this.#leaves = leaves
   }
 
   async ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]> {
@@ -65,7 +69,7 @@ export class WholeRanges implements RangeSource {
       const found = reads.leaves(
         (owner ?? undefined) as Hash | undefined,
         { first: fromHex(first ?? ''), last: fromHex(last ?? '') },
-        limits,
+        { leaves: this.#leaves, bytes: maxBytes },
       )
       return {
         ...found,
