@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { ExecutionWatch } from '#block/execution/executionWatch'
 import { executionFault } from '#block/faults'
 import { createExecution, type Execution } from '#blockchain/execution'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { Engine } from '#engine/port'
 import { silentLog } from '#lib/log'
@@ -49,6 +50,7 @@ function connect(
   pool: ServedPool['pool'] = emptyPool(),
   limitBlocks: ServedPool['limitBlocks'] = () => {},
   senders: Pick<SenderThreads, 'post' | 'count'> = { post: () => undefined, count() {} },
+  onPublish: (record: HeadRecord) => void = () => {},
 ) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
@@ -66,7 +68,7 @@ function connect(
   })
   const clock = createManualClock()
   const watch = new ExecutionWatch()
-  const client = new ExecutionClient(port1, { config, shown, watch, senders, clock, genesis: () => genesis, log: silentLog })
+  const client = new ExecutionClient(port1, { config, shown, watch, senders, clock, genesis: () => genesis, log: silentLog, onPublish })
   client.readFrom(kv)
   const served = serveEngine(
     port2,
@@ -131,6 +133,21 @@ it('executionThread/executionClient: takes a published record that is not yet de
   using view = world.client.view()
   expect(view.heads.latest.hash).toBe(payload.blockHash)
   expect(view.header(payload.blockHash)?.number).toBe(1)
+})
+
+it('executionThread/executionClient: announces records one after the other, also when a listener takes a view meanwhile', async () => {
+  const told: [number, string][] = []
+  const { client, commitTo, execution } = connect(undefined, undefined, undefined, undefined, ({ heads: { unsafe } }) => {
+    told.push([unsafe.number, 'begins'])
+    using view = client.view()
+    told.push([unsafe.number, `ends at head ${view.heads.latest.number}`])
+  })
+  for (let n = 0; n < 2; n++) commitTo(await buildOn(execution))
+  client.view()[Symbol.dispose]()
+  const numbers = told.filter((_, i) => i % 2 === 0).map(([number]) => number)
+  expect(numbers.toSorted()).toEqual(numbers)
+  expect(new Set(numbers)).toEqual(new Set([0, 1, 2]))
+  expect(told).toEqual(numbers.flatMap((number) => [[number, 'begins'], [number, 'ends at head 2']]))
 })
 
 it('executionThread/executionClient: reads pending blocks as the other thread does, until they are stale by the clock of this thread', async () => {

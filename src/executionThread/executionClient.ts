@@ -27,6 +27,7 @@ import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
+import { inOrder } from './inOrder.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { PublishedSequence } from './publishedSequence.ts'
 import type { SenderThreads } from './senderThreads.ts'
@@ -80,6 +81,7 @@ export class ExecutionClient implements Engine {
   readonly #chain: PublishedChain
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<never>()
+  readonly #announce = inOrder((record: HeadRecord) => this.#deps.onPublish?.(record))
   #failure: Error | undefined
   #callBytes = 0
 
@@ -255,7 +257,7 @@ export class ExecutionClient implements Engine {
         break
       case 'published':
         this.#chain.take(message)
-        this.#deps.onPublish?.(this.published)
+        this.#announce(this.published)
         break
       case 'pruned':
         this.#deps.onPruned?.(message.step)

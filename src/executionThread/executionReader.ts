@@ -8,6 +8,7 @@ import type { HistoryCaches } from '#state/historyCache'
 import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
+import { inOrder } from './inOrder.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import { PublishedSequence } from './publishedSequence.ts'
 import type { ReaderSettings, ToReader } from './wire/protocol.ts'
@@ -40,6 +41,7 @@ class ReaderClient {
   readonly #deps: ExecutionReaderDeps
   readonly #calls: WorkerCalls
   readonly #taken: Int32Array
+  readonly #announce = inOrder((record: HeadRecord) => this.#deps.onPublish?.(record))
   #isOver = false
 
   constructor({ port, config, shown, taken }: ReaderSettings, deps: ExecutionReaderDeps) {
@@ -81,7 +83,7 @@ class ReaderClient {
       if (message.kind === 'published') {
         this.chain.take(message)
         Atomics.store(this.#taken, 0, message.number)
-        this.#deps.onPublish?.(this.chain.published)
+        this.#announce(this.chain.published)
         this.opened.resolve()
       } else this.#calls.take(message)
     }

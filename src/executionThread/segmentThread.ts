@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { executionFault } from '#block/faults'
@@ -28,7 +27,7 @@ export class SegmentThread implements SegmentBuilder {
   build(request: SegmentRequest): Promise<BuiltSegments | undefined> {
     const workerData: SegmentThreadSettings = { dir: this.#dir, request, ended: this.#ended }
     const worker = new Worker(entry, { workerData, name: 'basalt segments' })
-    this.#gone = once(worker, 'exit')
+    this.#gone = new Promise((resolve) => worker.once('exit', resolve))
     return new Promise((resolve, reject) => {
       const stopped = (reason: string, cause?: unknown): void => reject(executionFault('EXECUTION_STOPPED', { reason }, cause))
       worker.once('message', (message: FromSegmentThread) => {
@@ -42,6 +41,6 @@ export class SegmentThread implements SegmentBuilder {
 
   async [Symbol.asyncDispose](): Promise<void> {
     Atomics.store(new Int32Array(this.#ended), 0, 1)
-    await this.#gone.catch(() => {})
+    await this.#gone
   }
 }

@@ -9,13 +9,14 @@ export function memoryLimit(): number {
 
 /**
  * Returns the anonymous memory of this process in bytes: heaps, buffers and stacks of all threads, without the pages of files such as the database.
- * Takes about 50 µs. Without /proc it is the resident memory.
+ * Takes about 50 µs. Where the system does not count them it is the resident memory.
  */
 export function anonymousBytes(): number {
   try {
-    const [, kilobytes = ''] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? []
-    return Number(kilobytes) * 1_024
+    const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? []
+    if (kilobytes !== undefined) return Number(kilobytes) * 1_024
   } catch {
-    return process.memoryUsage.rss()
+    // a system without /proc
   }
+  return process.memoryUsage.rss()
 }

@@ -14,13 +14,16 @@ async function run() {
   const { port1, port2 } = new MessageChannel()
   const clock = createManualClock()
   const opened = Promise.withResolvers<string>()
-  const main = { isSilent: false }
+  const main: { isSilent: boolean; error?: Error } = { isSilent: false }
   const never = new Promise<never>(() => {})
   const here: Main = {
     opened: opened.resolve,
     failed: opened.reject,
     log() {},
-    readiness: () => (main.isSilent ? never : { problems: [] }),
+    readiness: () => {
+      if (main.error) throw main.error
+      return main.isSilent ? never : { problems: [] }
+    },
   }
   const link = new ThreadLink<OfHealthThread, Main>({
     post: (message) => port1.postMessage(message),
@@ -67,4 +70,13 @@ it('node/health/healthThread: is not ready when the main thread has not answered
   expect(await read('/healthz')).toEqual([200, { version: 'v1' }])
   await clock.advanceMs(4_000)
   expect(await read('/healthz')).toEqual([503, { version: 'v1', problems: [silent] }])
+})
+
+it('node/health/healthThread: a main thread that answers with an error is not ready, and not stuck', async () => {
+  await using thread = await run()
+  const { clock, main, read } = thread
+  main.error = new Error('the store is damaged')
+  await clock.advanceMs(20_000)
+  expect(await read('/readyz')).toEqual([503, { ready: false, problems: ['the state of the node cannot be read: the store is damaged'] }])
+  expect(await read('/healthz')).toEqual([200, { version: 'v1' }])
 })

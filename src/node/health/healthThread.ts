@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
 import { type TransferredError, transferError } from '#lib/errorTransfer'
+import { errorMessage } from '#lib/fault'
 import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { CallContext } from '#rpc/context'
@@ -84,15 +85,14 @@ class MainWatch implements Disposable {
 
   /** One call is open at a time. */
   #askOnce(): Promise<void> {
-    this.#asking ??= this.#ask().then(
-      (readiness) => {
-        this.#last = readiness
-        this.#answeredMs = this.#clock.elapsedMs()
-        this.#asking = undefined
-      },
-      () => {
-        this.#asking = undefined
-      },
+    const answered = (readiness: Readiness): void => {
+      this.#last = readiness
+      this.#answeredMs = this.#clock.elapsedMs()
+      this.#asking = undefined
+    }
+    this.#asking ??= this.#ask().then(answered, (error: unknown) =>
+      // an error is an answer: the main thread is there
+      answered({ problems: [`the state of the node cannot be read: ${errorMessage(error)}`] }),
     )
     return this.#asking
   }

@@ -59,7 +59,9 @@ it('node/health/readinessReasons: has exactly one reason for each text of /ready
     p2pFault('P2P_STOPPED', { reason: 'x' }).message,
     executionPeersFault('EXECUTION_P2P_STOPPED', { reason: 'x' }).message,
     'all RPC threads have ended and are being restarted',
+    'no proofs are recorded yet',
     'the main thread of the node has not answered for 6 s',
+    'the state of the node cannot be read: x',
   ]) {
     expect([problem, reasonOf(problem)?.code]).toEqual([problem, expect.any(String)])
   }

@@ -108,7 +108,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
   },
   {
     code: 'PROOFS_MISSING',
-    matches: /^proofs are (?:recorded up to block |not recorded: )/,
+    matches: /^(?:proofs are (?:recorded up to block |not recorded: )|no proofs are recorded yet$)/,
     meaning: 'with --proofs.required: proofs are behind the head, or recording has ended',
     fix: 'basalt proofs status shows the recorded blocks; the log has the reason',
   },
@@ -147,6 +147,12 @@ export const readinessReasons: readonly ReadinessReason[] = [
     matches: /^the state begins with block /,
     meaning: 'the state was not executed from genesis, and L1 does not vouch for its first block as much as --trust.require demands',
     fix: 'wait: L1 is read again every ten minutes; two --l1.rpc endpoints of different hosts are needed; or lower --trust.require',
+  },
+  {
+    code: 'STATE_UNREADABLE',
+    matches: /^the state of the node cannot be read: /,
+    meaning: 'the question whether the node is ready ended with an error: the database is damaged, or the execution thread has ended',
+    fix: 'basalt explain the code at the end of the reason, and see the log',
   },
   {
     code: 'MAIN_BUSY',

@@ -41,7 +41,6 @@ export interface NodeMetricsMeter extends Disposable {
 }
 
 /** Returns the bytes that the files of a folder and its subfolders take on disk; 0 when there is no folder. */
-/** Returns the size of the files in a folder on the disk. */
 export function folderBytes(path: string): number {
   try {
     return readdirSync(path, { withFileTypes: true, recursive: true })

@@ -31,6 +31,21 @@ it('node/parts/engineSilence: logs one line when the other half goes silent, and
   silence[Symbol.dispose]()
 })
 
+it('node/parts/engineSilence: a half that waits for the answer to its call is not silent', async () => {
+  const { clock, silence, told } = create()
+  const watch = { silentMs: 0 }
+  silence.follow(() => watch.silentMs)
+  silence.called()
+  await clock.advanceMs(90_000)
+  watch.silentMs = 29_000
+  await clock.advanceMs(30_000)
+  expect(told()).toEqual([['info', 'first call of a consensus half']])
+  watch.silentMs = 30_000
+  await clock.advanceMs(1_000)
+  expect(told()).toEqual([['warn', 'consensus half silent']])
+  silence[Symbol.dispose]()
+})
+
 it('node/parts/engineSilence: logs once that no half called; leaves no timer after its end', async () => {
   const { clock, silence, told } = create()
   await clock.advanceMs(90_000)

@@ -8,6 +8,8 @@ const refusalsEveryMs = 60_000
 
 /** Logs when the consensus half goes silent, calls again, or is refused. */
 export interface EngineSilence extends Disposable {
+  /** @param silentMs of the watch over the calls: a caller that waits for its answer is not silent */
+  follow(silentMs: () => number | undefined): void
   called(): void
   /** Called for a connection with an invalid token. */
   refused(reason: string): void
@@ -21,9 +23,10 @@ export function createEngineSilence({ clock, log }: { readonly clock: Clock; rea
   let refusedMs = Number.NEGATIVE_INFINITY
   let refusals = 0
 
-  const silentMs = (): number => clock.elapsedMs() - (calledMs ?? startMs)
+  let watched: () => number | undefined = () => undefined
+  const sinceCallMs = (): number => clock.elapsedMs() - (calledMs ?? startMs)
   function look(): void {
-    const leftMs = maxSilentMs - silentMs()
+    const leftMs = maxSilentMs - (watched() ?? sinceCallMs())
     timer = leftMs > 0 ? clock.after(leftMs, look) : undefined
     if (leftMs > 0) return
     isSilent = true
@@ -33,9 +36,12 @@ export function createEngineSilence({ clock, log }: { readonly clock: Clock; rea
   look()
 
   return {
+    follow(silentMs): void {
+      watched = silentMs
+    },
     called(): void {
       if (calledMs === undefined) log.info('first call of a consensus half')
-      else if (isSilent) log.info('consensus half calls again', { seconds: Math.round(silentMs() / 1_000) })
+      else if (isSilent) log.info('consensus half calls again', { seconds: Math.round(sinceCallMs() / 1_000) })
       calledMs = clock.elapsedMs()
       if (!isSilent) return
       isSilent = false

@@ -130,8 +130,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   let sendersBefore = senders.facts
   let abandonedBefore = execution.abandonedCounts()
   function collect(): void {
-    const { journalBytes, treeBytes, overlayBlocks, reused, stageMs, pool, caches = {} } = execution.sizes()
-    memory.collect(caches)
+    const { journalBytes, treeBytes, overlayBlocks, reused, stageMs, pool } = execution.sizes()
     executed.reused.inc({}, reused - reusedBefore)
     reusedBefore = reused
     for (const stage of blockStages) executed.stages.inc({ stage }, (stageMs?.[stage] ?? 0) - (stagesBefore?.[stage] ?? 0))

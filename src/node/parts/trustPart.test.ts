@@ -37,7 +37,7 @@ function opened(base: TrustRecord, witnesses: readonly L1Witness[], trustRequire
   const registry = new Registry()
   const execution = chainOf(base, known) as unknown as Parameters<typeof openTrust>[0]['execution']
   const trust = openTrust({ clock, log, registry, execution, witnesses }, { config, ...(trustRequired && { trustRequired }) })
-  return { clock, lines, trust, grades: () => registry.getSingleMetricAsString('basalt_trust_grade_info') }
+  return { clock, lines, trust, execution, grades: () => registry.getSingleMetricAsString('basalt_trust_grade_info') }
 }
 
 const two = (proposed: Partial<Proposal> = {}): readonly L1Witness[] => {
@@ -50,6 +50,16 @@ it('node/trustPart: a node that began with genesis is derived, ready, and never 
   expect([trust.problems(), clock.waiting]).toEqual([[], 0])
   expect(lines).toMatchObject([{ msg: 'state of this node begins', number: block.number, hash: block.hash, trust: 'derived' }])
   expect(await grades()).toContain('basalt_trust_grade_info{grade="derived"} 1')
+})
+
+it('node/trustPart: a chain that ends while L1 is read ends the reads with a line in the log', async () => {
+  const { clock, lines, execution } = opened({ block, grade: 'given' }, two({ roots: {} }))
+  execution.view = () => {
+    throw new Error('the execution thread has ended')
+  }
+  await clock.advanceMs(10_000)
+  expect(lines.at(-1)).toMatchObject({ level: 'error', msg: 'trust in the block on which the state begins is not read any more' })
+  expect(clock.waiting).toBe(0)
 })
 
 it('node/trustPart: a block of a lower grade than demanded is a problem until L1 vouches for it', async () => {

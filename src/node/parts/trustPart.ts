@@ -97,9 +97,11 @@ export function openTrust(
   }
 
   function plan(ms: number): void {
-    const header = meetsGrade(record.grade, 'anchored') ? undefined : headerOf(execution, record)
-    if (header === undefined || witnesses.length === 0 || stop.signal.aborted) return
-    timer = clock.after(ms, () => void readL1(header).then(plan))
+    if (witnesses.length === 0 || stop.signal.aborted || meetsGrade(record.grade, 'anchored')) return
+    const header = headerOf(execution, record)
+    if (header === undefined) return
+    const failed = (error: unknown): void => log.error('trust in the block on which the state begins is not read any more', { error })
+    timer = clock.after(ms, () => void readL1(header).then(plan).catch(failed))
   }
   plan(firstAfterMs)
 

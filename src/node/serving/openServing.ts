@@ -165,6 +165,7 @@ export async function openServing(
     meter.collect({ status: consensus?.status(), heads: execution?.execution.published.heads, problems: problems() })
     forecast.collect()
     consensus?.waits.publish()
+    memory.collect(execution?.execution.sizes().caches ?? {})
     execution?.collect()
     consensus?.p2p?.collect()
     flashblocks.collect()

@@ -88,6 +88,7 @@ export function ethServing(
         })
       : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
+  if (watch) silence?.follow(watch.silentMs)
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
   const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)

@@ -59,7 +59,9 @@ function tellingContext(main: Main, deps: EthContextDeps): { readonly context: C
 
 async function readinessOf(main: Main, clock: Clock): Promise<Readiness> {
   const late = Promise.withResolvers<Readiness>()
-  using _timer = clock.after(readinessTimeoutMs, () => late.resolve({ problems: ['the main thread of the node does not answer'] }))
+  using _timer = clock.after(readinessTimeoutMs, () =>
+    late.resolve({ problems: [`the main thread of the node has not answered for ${readinessTimeoutMs / 1_000} s`] }),
+  )
   return await Promise.race([main.ask('readiness'), late.promise])
 }
 
