@@ -23,8 +23,8 @@ const maxHashes = 4_096
 /** Requests of a peer that wait. */
 const maxQueued = 32
 const blockedMs = 100
-/** Part of the main thread's time that reads for peers may take: 1 of 5. */
-const pausesPerMs = 4
+/** Part of the main thread's time that reads for peers may take: 1 of 10. */
+const pausesPerMs = 9
 
 type Request = { readonly message: number; readonly body: Uint8Array }
 
