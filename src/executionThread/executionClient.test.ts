@@ -147,7 +147,12 @@ it('executionThread/executionClient: announces records one after the other, also
   const numbers = told.filter((_, i) => i % 2 === 0).map(([number]) => number)
   expect(numbers.toSorted()).toEqual(numbers)
   expect(new Set(numbers)).toEqual(new Set([0, 1, 2]))
-  expect(told).toEqual(numbers.flatMap((number) => [[number, 'begins'], [number, 'ends at head 2']]))
+  expect(told).toEqual(
+    numbers.flatMap((number) => [
+      [number, 'begins'],
+      [number, 'ends at head 2'],
+    ]),
+  )
 })
 
 it('executionThread/executionClient: reads pending blocks as the other thread does, until they are stale by the clock of this thread', async () => {

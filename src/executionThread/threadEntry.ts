@@ -35,6 +35,7 @@ import type { BuiltFlashblock } from '#types/flashblock'
 import type { Hash } from '#types/ids'
 import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
+import { completedPool } from './completedPool.ts'
 import { type Served, serveEngine, serveReader } from './executionServer.ts'
 import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
@@ -245,13 +246,18 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const remote = new RemoteState((message) => outbox.send(message))
   const completion = new StateCompletion(execution, remote)
   const complete: Served['complete'] = (wanted, withinMs) => completion.complete(wanted, execution.published.heads.unsafe, withinMs)
-  const served = { pool, limitBlocks: (change: BlockLimits): void => execution.limitBlocks(change), complete }
+  const isWhole = !isPartial(kv)
+  const served = {
+    pool: isWhole ? pool : completedPool(pool, complete),
+    limitBlocks: (change: BlockLimits): void => execution.limitBlocks(change),
+    complete,
+  }
   using readers = createReaders(publisher, served)
   await serveEngine(
     port,
     {
       ...served,
-      engine: isPartial(kv) ? new CompletedEngine(execution, completion) : execution,
+      engine: isWhole ? execution : new CompletedEngine(execution, completion),
       pending: execution.pending,
       enter: (parts) => execution.enter(parts),
       onEngineCall: () => watch.took(),

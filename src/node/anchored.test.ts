@@ -10,11 +10,12 @@ import { verifyDatabase } from '#database/verify'
 import { stateSourceMetrics } from '#l2/metrics'
 import { createStateSources } from '#l2/state/stateSources'
 import { systemClock } from '#lib/clock'
-import { toQuantity } from '#lib/hex'
+import { toHex, toQuantity } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
+import { signedBy } from '#test/harness/chain/blocks'
 import { payloadsOf } from '#test/harness/chain/l2Blocks'
 import { dump, readNow } from '#test/harness/chain/olderSchemas'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
@@ -251,6 +252,11 @@ it('node: a state whose sources do not enumerate it stays partial, and the node 
     const of = toQuantity(begin)
     expect(await ask(node.urls.http ?? '', method, ...params, of)).toEqual(await ask(url, method, ...params, of))
   }
+  // the account of the sender is proved to be absent
+  const raw = toHex(signedBy('nobody', { chainId: BigInt(config.l2ChainId), maxFeePerGas: 10n ** 12n }))
+  expect(await ask(node.urls.http ?? '', 'eth_sendRawTransaction', raw)).toMatchObject({
+    error: { message: expect.stringMatching(/^insufficient funds .* have 0 /) },
+  })
 }, 180_000)
 
 it('node: a partial state begins again with a newer block, and stays when there is none (ANCHOR_NOT_NEWER, STATE_UNAVAILABLE)', async () => {

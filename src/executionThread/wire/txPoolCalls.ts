@@ -10,7 +10,9 @@ import type { PoolAnswers, PoolCall } from './protocol.ts'
 /** A pool in its own thread, and the limits of blocks built from it. */
 export type ServedPool = {
   /** its `add` copies the bytes that it keeps */
-  readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content' | 'remove'>
+  readonly pool: Pick<TxPool, 'get' | 'nextNonce' | 'size' | 'content' | 'remove'> & {
+    add(raws: readonly Uint8Array[]): readonly PoolOutcome[] | Promise<readonly PoolOutcome[]>
+  }
   readonly limitBlocks: (change: BlockLimits) => void
 }
 
@@ -18,7 +20,10 @@ export type ServedPool = {
 const maxAddedAtOnce = 128
 
 /** Answers one call of a pool's client. */
-export function answerPool({ pool, limitBlocks }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
+export function answerPool(
+  { pool, limitBlocks }: ServedPool,
+  call: PoolCall,
+): PoolAnswers[keyof PoolAnswers] | Promise<readonly PoolOutcome[]> {
   switch (call.method) {
     case 'poolAdd':
       return pool.add(unpackBytes(call.raws))
