@@ -120,7 +120,7 @@ function problemOf({
   if (!Array.isArray(chunks) || chunks.length > bounds.chunks) return 'its list of chunks is bad'
   if (chunks.some((chunk: ChunkEntry) => chunk?.kind === 'values') !== hasValues({ flavour }))
     return 'its chunks are not those of its flavour'
-  const index = (chunks as readonly ChunkEntry[]).findIndex((chunk) => !isSound(chunk))
+  const index = (chunks as readonly ChunkEntry[]).findIndex((chunk) => !(chunk && isSound(chunk)))
   return index < 0 ? undefined : `chunk ${index} in it is bad`
 }
 
