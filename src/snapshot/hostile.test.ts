@@ -1,9 +1,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { GivenBlock } from '#blockchain/base/baseBlocks'
 import type { RecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
 import { isFault } from '#lib/fault'
+import { encodeRlpList } from '#lib/rlp'
+import { unzstd, zstd } from '#lib/zstd'
 import { openChainKv } from '#store/chainTables'
 import { dice } from '#test/harness/dice'
 import { sampleOf } from '#test/harness/sample'
@@ -12,7 +15,8 @@ import { type Files, fetchFrom, filesIn, hastyClock } from '#test/harness/snapsh
 import { executeInto, Folders, smallSizes } from '#test/harness/snapshot/recordedDatadir'
 import { damageOf, onTheWay, refusals, type SoundSnapshot } from '#test/harness/snapshot/snapshotDamage'
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
-import { type ChunkEntry, fileOf, manifestName } from './format/manifest.ts'
+import { decodeBlocks, encodeBlocks } from './format/chunks.ts'
+import { bounds, type ChunkEntry, fileOf, manifestName, sha256, signManifest } from './format/manifest.ts'
 import { restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
@@ -88,6 +92,53 @@ it(`snapshot: a restore that was refused continues from a good mirror, with the 
     rmSync(datadir, { recursive: true })
   }
 }, 600_000)
+
+/** Files of a snapshot whose signer gives other chunks of a kind. */
+async function withContents(kind: 'blocks' | 'top', contents: readonly Uint8Array[]): Promise<Files> {
+  const served = new Map(files)
+  const entries: ChunkEntry[] = []
+  for (const raw of contents) {
+    const bytes = await zstd(raw)
+    const entry: ChunkEntry = { kind, name: sha256(bytes), size: bytes.length, rawSize: raw.length }
+    served.set(fileOf(entry), bytes)
+    entries.push(entry)
+  }
+  const chunks = [...entries, ...made.manifest.chunks.filter((entry) => entry.kind !== kind)]
+  return served.set(manifestName, Buffer.from(signManifest({ ...made.manifest, chunks }, folders.key).file))
+}
+
+it('snapshot: the last block is trusted before other blocks are decoded, and each of them is linked to it (CHUNK_DAMAGED)', async () => {
+  const { manifest } = made
+  const entry = manifest.chunks.find(({ kind }) => kind === 'blocks') as ChunkEntry
+  const blocks = decodeBlocks(unzstd(files.get(fileOf(entry)) as Uint8Array, bounds.chunkBytes) as Uint8Array)
+  const [lower, upper] = [blocks.slice(0, 6), blocks.slice(6)]
+  const chunksOf = (...lists: readonly (typeof blocks)[]) => withContents('blocks', lists.map(encodeBlocks))
+  const verify = async (served: Promise<Files>, given = manifest.block.hash) =>
+    verifySnapshot(depsOf(await served), { ...options(), given })
+  await expect(verify(chunksOf(lower, upper))).resolves.toMatchObject({ block: base })
+
+  const bomb = new Uint8Array(2 ** 20).fill(0xc0)
+  const withBomb = withContents('blocks', [encodeRlpList([bomb]), encodeBlocks(upper)])
+  await expect(verify(withBomb, manifest.genesis)).rejects.toMatchObject({ code: 'SNAPSHOT_UNTRUSTED' })
+  await expect(verify(withBomb)).rejects.toMatchObject({ code: 'CHUNK_DAMAGED' })
+
+  const refused = (reason: string) => ({ code: 'CHUNK_DAMAGED', message: expect.stringContaining(reason) })
+  const changed = (change: Partial<GivenBlock>) => lower.map((block, at) => (at === 3 ? { ...block, ...change } : block))
+  await expect(verify(chunksOf(lower.slice(0, -1), upper))).rejects.toMatchObject(refused('block 4 in it is not the parent'))
+  await expect(verify(chunksOf(changed({ transactions: upper[0]?.transactions }), upper))).rejects.toMatchObject(
+    refused('block 3 in it has other transactions'),
+  )
+  await expect(verify(chunksOf(changed({ receipts: [] }), upper))).rejects.toMatchObject(refused('block 3 in it has 0 receipts'))
+  await expect(verify(chunksOf(lower))).rejects.toMatchObject({ code: 'MANIFEST_BAD' })
+}, 120_000)
+
+it('snapshot: trie nodes that are too short to have a hash are refused (CHUNK_DAMAGED)', async () => {
+  const many = await withContents('top', [new Uint8Array(2 ** 20)])
+  await expect(verifySnapshot(depsOf(many), options())).rejects.toMatchObject({
+    code: 'CHUNK_DAMAGED',
+    message: expect.stringContaining('it has a trie node of 0 bytes'),
+  })
+}, 120_000)
 
 it('snapshot: downloads continue on another mirror where one broke off, and a replaced snapshot is named (SNAPSHOT_REPLACED)', async () => {
   let requests = 0

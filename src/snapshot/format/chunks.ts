@@ -1,6 +1,6 @@
 import type { GivenBlock } from '#blockchain/base/baseBlocks'
-import { bigintFromBytes, compareBytes } from '#lib/bytes'
-import { decodeRlp, encodeRlp, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
+import { bigintFromBytes, compareBytes, emptyBytes } from '#lib/bytes'
+import { encodeRlp, RlpError, type RlpItem, rlpHead, splitRlpList } from '#lib/rlp'
 import { decodeHeader, encodeHeader } from '#types/header'
 import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
 
@@ -20,6 +20,13 @@ const hasCode = 1
 /** The slots follow in chunks of their own. */
 const hasSlotChunks = 2
 const hasSlots = 4
+
+/** Blocks of a chunk: more than `create` writes. */
+const mostBlocks = 2 ** 15
+/** Bytes of a header, with room for later fields. */
+const mostHeaderBytes = 4_096
+/** Bytes of a transaction or receipt: all of them are longer. */
+const leastEntryBytes = 32
 
 export type SlotRecord = { readonly key: Uint8Array; readonly value: Uint8Array }
 
@@ -128,16 +135,26 @@ export function encodeBlocks(blocks: readonly GivenBlock[]): Uint8Array {
   )
 }
 
-/** @throws RlpError */
+/** Decodes blocks. Memory: a small multiple of the bytes, whatever they are. @throws RlpError */
 export function decodeBlocks(raw: Uint8Array): GivenBlock[] {
-  return rlpList(decodeRlp(raw), 'blocks').map((item) => {
-    const [header, transactions, receipts] = rlpList(item, 'block')
-    const listOf = (part: RlpItem | undefined): readonly Uint8Array[] | undefined => {
-      const [list] = rlpList(part, 'part')
-      return list && rlpList(list, 'list').map((each) => rlpBytes(each, 'entry').slice())
-    }
-    return { header: decodeHeader(rlpBytes(header, 'header').slice()), transactions: listOf(transactions), receipts: listOf(receipts) }
+  return splitRlpList(raw, mostBlocks, 'blocks').map((block) => {
+    const [header, transactions, receipts] = splitRlpList(block, 3, 'block')
+    return { header: decodeHeader(bytesIn(header, mostHeaderBytes)), transactions: listIn(transactions), receipts: listIn(receipts) }
   })
+}
+
+/** Decodes transactions or receipts; undefined: the block is without them. */
+function listIn(part: Uint8Array | undefined): readonly Uint8Array[] | undefined {
+  const [list] = splitRlpList(part ?? emptyBytes, 1, 'part')
+  return list && splitRlpList(list, Math.floor(list.length / leastEntryBytes), 'list').map((entry) => bytesIn(entry, entry.length))
+}
+
+/** Returns a copy of a byte string. */
+function bytesIn(item: Uint8Array | undefined, most: number): Uint8Array {
+  const bytes = item ?? emptyBytes
+  const { isList, from, to } = rlpHead(bytes, 0)
+  if (isList || to - from > most) throw new RlpError(`a string of at most ${most} bytes is expected`)
+  return bytes.slice(from, to)
 }
 
 /** Returns whether a key begins with nibbles. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { Hash } from '#types/ids'
-import { type ChunkEntry, type Manifest, parseManifest, signManifest, snapshotFormat } from './manifest.ts'
+import { bounds, type ChunkEntry, type Manifest, parseManifest, signManifest, snapshotFormat } from './manifest.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const hash = `0x${'11'.repeat(32)}` as Hash
@@ -26,4 +26,15 @@ const refused = (reason: string) => expect.objectContaining({ code: 'MANIFEST_BA
 it.each([[null], [5], ['text'], [[]], [{}]])('format/manifest: refuses a signed manifest with the chunk %j (MANIFEST_BAD)', (bad) => {
   expect(parse([chunk])).toMatchObject({ chunks: [chunk] })
   expect(() => parse([chunk, bad])).toThrow(refused('chunk 1 in it is bad'))
+})
+
+it('format/manifest: refuses more bytes of blocks and of trie nodes than a restore holds in memory (MANIFEST_BAD)', () => {
+  const most: ChunkEntry = { ...chunk, rawSize: bounds.cutChunkBytes }
+  const full = Array.from({ length: bounds.heldBytes.blocks / bounds.cutChunkBytes }, () => most)
+  expect(parse(full).chunks).toHaveLength(full.length)
+  expect(() => parse([...full, chunk])).toThrow(refused('its chunks of kind blocks have more than 4294967296 bytes'))
+  expect(() => parse([{ ...most, rawSize: most.rawSize + 1 }])).toThrow(refused('chunk 0 in it is bad'))
+  const top: ChunkEntry = { ...chunk, kind: 'top', rawSize: bounds.chunkBytes }
+  expect(parse([chunk, top]).chunks).toHaveLength(2)
+  expect(() => parse([top, { ...top, rawSize: 1 }])).toThrow(refused('its chunks of kind top have more than 268435456 bytes'))
 })

@@ -50,7 +50,15 @@ export const hasValues = ({ flavour }: Pick<Manifest, 'flavour'>): boolean => fl
 export type SignedManifest = { readonly manifest: Manifest; readonly file: Uint8Array; readonly id: string; readonly signer: string }
 
 /** Bounds of what a manifest may claim. */
-export const bounds = { manifestBytes: 256 * 2 ** 20, chunks: 2 ** 20, chunkBytes: 256 * 2 ** 20 }
+export const bounds = {
+  manifestBytes: 256 * 2 ** 20,
+  chunks: 2 ** 20,
+  chunkBytes: 256 * 2 ** 20,
+  /** of a chunk of blocks or of values: at least four times what `create` writes */
+  cutChunkBytes: 64 * 2 ** 20,
+  /** contents of all chunks of kinds that a restore holds in memory: the blocks of two hours, the trie nodes above all chunks */
+  heldBytes: { blocks: 4 * 2 ** 30, top: 256 * 2 ** 20 },
+}
 
 export const fileOf = ({ name }: Pick<ChunkEntry, 'name'>): string => `${name}.zst`
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
@@ -121,11 +129,18 @@ function problemOf({
   if (chunks.some((chunk: ChunkEntry) => chunk?.kind === 'values') !== hasValues({ flavour }))
     return 'its chunks are not those of its flavour'
   const index = (chunks as readonly ChunkEntry[]).findIndex((chunk) => !(chunk && isSound(chunk)))
-  return index < 0 ? undefined : `chunk ${index} in it is bad`
+  if (index >= 0) return `chunk ${index} in it is bad`
+  const held = (['blocks', 'top'] as const).find((kind) => rawBytes(chunks, kind) > bounds.heldBytes[kind])
+  return held && `its chunks of kind ${held} have more than ${bounds.heldBytes[held]} bytes`
 }
 
+/** Returns the bytes of the contents of all chunks of a kind. */
+export const rawBytes = (chunks: readonly ChunkEntry[], kind: ChunkEntry['kind']): number =>
+  chunks.reduce((sum, chunk) => sum + (chunk.kind === kind ? chunk.rawSize : 0), 0)
+
 function isSound({ kind, name, size, rawSize, prefix, account, first }: ChunkEntry): boolean {
-  const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, bounds.chunkBytes) && isCount(rawSize, bounds.chunkBytes)
+  const most = kind === 'blocks' || kind === 'values' ? bounds.cutChunkBytes : bounds.chunkBytes
+  const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, most) && isCount(rawSize, most)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
   const isNumbered = kind === 'history' || kind === 'values' ? isCount(first) : first === undefined
   return isWhole && isPlaced && isNumbered && (kind === 'slots' ? isText(account, hex32) : account === undefined)

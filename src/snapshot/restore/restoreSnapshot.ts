@@ -12,7 +12,7 @@ import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Grade } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
-import { hasValues, type Manifest, manifestName, parseManifest, type SignedManifest } from '../format/manifest.ts'
+import { hasValues, type Manifest, manifestName, parseManifest, rawBytes, type SignedManifest } from '../format/manifest.ts'
 import { installState } from '../load/installState.ts'
 import { type BuiltPosition, StateBuilder } from '../load/stateBuilder.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
@@ -20,7 +20,7 @@ import { loadChunks, type StateSink } from './loadChunks.ts'
 import { restoreOlder, verifyOlder } from './olderBlocks.ts'
 import { markOlderValues, oldestStateOf, requireNoProofs, restoreOlderValues, verifyOlderValues, walkDirIn } from './olderValues.ts'
 import { type PlaceDeps, placeOf, type SnapshotPlace } from './places.ts'
-import { evidenceFor, SnapshotReader, type TrustSource } from './snapshotReader.ts'
+import { SnapshotReader, type TrustSource } from './snapshotReader.ts'
 
 export type RestoreProgress = { readonly bytes: number; readonly ofBytes: number; readonly leaves: number }
 
@@ -101,8 +101,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   return { ...idOf(known), ...loaded }
 
   async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
-    const blocks = await from.blocks()
-    const trust = await evidenceFor((blocks.at(-1) as (typeof blocks)[number]).header, options, deps.signal)
+    const { blocks, trust } = await from.blocks(options)
     if (readSaved(saved) === undefined) {
       // a chain is refused below
       if (!hasTables(chainDir)) requireNoProofs(manifest, proofsDir)
@@ -156,9 +155,8 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const known = requireChain(await fetchManifest(place, deps.signal), options, place)
   const { manifest } = known
   const reader = new SnapshotReader(place, known, deps.signal)
-  const blocks = await reader.blocks()
+  const { blocks, trust } = await reader.blocks(options)
   const header = (blocks.at(-1) as (typeof blocks)[number]).header
-  const trust = await evidenceFor(header, options, deps.signal)
   verifyBaseBlocks(blocks, manifest.block.hash, options.config.genesis.l2)
   const { builder, sink } = rootOnly()
   const progress = progressOf(deps, manifest)
@@ -226,8 +224,7 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
 }
 
 function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
-  const rawBytes = (isOf: typeof isHistory): number => chunks.reduce((sum, chunk) => sum + (isOf(chunk) ? chunk.rawSize : 0), 0)
-  const older = rawBytes(isHistory) + rawBytes(isValues) * valuesFactor
+  const older = rawBytes(chunks, 'history') + rawBytes(chunks, 'values') * valuesFactor
   const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + older, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }

@@ -1,9 +1,11 @@
 import type { GivenBlock } from '#blockchain/base/baseBlocks'
 import { fromHex } from '#lib/hex'
+import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Evidence } from '#types/trust'
 import { snapshotFault } from '../faults.ts'
+import { FormatError } from '../format/byteReader.ts'
 import { blobsIn, decodeBlocks } from '../format/chunks.ts'
 import { type ChunkEntry, parseManifest, type SignedManifest } from '../format/manifest.ts'
 import { TopNodes } from '../format/topNodes.ts'
@@ -11,6 +13,9 @@ import type { TrustPort } from '../trustPort.ts'
 import { contentOf, reading, type Trusted } from './checkChunk.ts'
 import type { SnapshotPlace } from './places.ts'
 import { readAhead } from './readAhead.ts'
+
+/** Bytes of the shortest trie node that has a hash; shorter ones are embedded. */
+const leastNodeBytes = 32
 
 /** The hash that the operator vouches for; without one, `trust` grades the header. */
 export type TrustSource = { readonly given?: Hash | undefined; readonly trust?: TrustPort | undefined }
@@ -38,17 +43,29 @@ export class SnapshotReader {
     }
   }
 
-  /** Returns the blocks, ascending. @throws Fault CHUNK_DAMAGED when the last one is not that of the manifest */
-  async blocks(): Promise<readonly GivenBlock[]> {
-    const { manifest } = this.#known
-    const entries = manifest.chunks.filter(({ kind }) => kind === 'blocks')
-    const blocks: GivenBlock[] = []
-    for await (const { entry, raw } of this.contents(entries)) blocks.push(...reading(entry, this.place, () => decodeBlocks(raw)))
-    const header = blocks.at(-1)?.header
-    if (header === undefined || hashHeader(header) !== manifest.block.hash || header.stateRoot !== manifest.block.stateRoot) {
-      throw snapshotFault('MANIFEST_BAD', { place: this.place, reason: 'its block is not among its chunks' })
+  /**
+   * Returns the blocks, ascending, and what vouches for the last one. That is decided before another chunk is decoded; each block below is linked to it when it
+   * is decoded, so a lie costs the memory of one chunk.
+   * @throws Fault MANIFEST_BAD when the last block is not that of the manifest; CHUNK_DAMAGED; those of `evidenceFor`
+   */
+  async blocks(source: TrustSource): Promise<{ readonly blocks: readonly GivenBlock[]; readonly trust: Evidence }> {
+    const { block, chunks } = this.#known.manifest
+    const down: GivenBlock[] = []
+    let trust: Evidence | undefined
+    for await (const { entry, raw } of this.contents(chunks.filter(({ kind }) => kind === 'blocks').reverse())) {
+      const given = reading(entry, this.place, () => decodeBlocks(raw)).reverse()
+      if (trust === undefined) {
+        const header = given[0]?.header
+        if (header === undefined || hashHeader(header) !== block.hash || header.stateRoot !== block.stateRoot) break
+        trust = await evidenceFor(header, source, this.#signal)
+      }
+      for (const each of given) {
+        reading(entry, this.place, () => requireLink(each, down.at(-1)))
+        down.push(each)
+      }
     }
-    return blocks
+    if (trust === undefined) throw snapshotFault('MANIFEST_BAD', { place: this.place, reason: 'its block is not among its chunks' })
+    return { blocks: down.reverse(), trust }
   }
 
   /** Returns the nodes above the chunks. */
@@ -57,7 +74,10 @@ export class SnapshotReader {
     const top = new TopNodes()
     for await (const { entry, raw } of this.contents(manifest.chunks.filter(({ kind }) => kind === 'top'))) {
       reading(entry, this.place, () => {
-        for (const node of blobsIn(raw)) top.add(node)
+        for (const node of blobsIn(raw)) {
+          if (node.length < leastNodeBytes) throw new FormatError(`it has a trie node of ${node.length} bytes`)
+          top.add(node)
+        }
       })
     }
     return { stateRoot: fromHex(manifest.block.stateRoot), top, storageRoots: new Map() }
@@ -72,6 +92,14 @@ export class SnapshotReader {
     }
     throw snapshotFault('CHUNK_UNAVAILABLE', { chunk: entry.name, place: this.place, reason: 'it does not exist' })
   }
+}
+
+/** Throws FormatError when a block is not the parent of the block above, has other transactions than its header, or another number of receipts. */
+function requireLink({ header, transactions, receipts }: GivenBlock, above: GivenBlock | undefined): void {
+  const bad = (reason: string): Error => new FormatError(`block ${header.number} in it ${reason}`)
+  if (above && hashHeader(header) !== above.header.parentHash) throw bad('is not the parent of the block above it')
+  if (transactions && orderedRoot(transactions) !== header.transactionsRoot) throw bad('has other transactions than its header')
+  if (receipts && receipts.length !== transactions?.length) throw bad(`has ${receipts.length} receipts`)
 }
 
 /**
