@@ -80,7 +80,7 @@ export const snapshotFault = defineFaults({
   CHUNK_DAMAGED: {
     severity: 'fatal',
     says: (d: { chunk: string; place: string; reason: string }) => `chunk ${d.chunk} of the snapshot at ${d.place} is refused: ${d.reason}`,
-    fix: 'give another mirror, or have the snapshot made again; the same command then continues where it stopped',
+    fix: 'give another mirror: the same command then continues where it stopped; if every mirror has this chunk, remove the data directory and restore another snapshot',
   },
   CHUNK_UNAVAILABLE: {
     severity: 'retry',
@@ -91,8 +91,8 @@ export const snapshotFault = defineFaults({
   SNAPSHOT_REPLACED: {
     severity: 'fatal',
     says: (d: { place: string; chunk: string; block: number }) =>
-      `the snapshot at ${d.place} was replaced during the download by one of block ${d.block}; chunk ${d.chunk} is gone`,
-    fix: 'remove the data directory and restore the new snapshot, or give a mirror that still has the old one; the same command then continues',
+      `${d.place} has another snapshot, of block ${d.block}, without chunk ${d.chunk} of the one that is being read`,
+    fix: 'give a mirror that has the snapshot with which the restore began: the same command then continues; or remove the data directory and restore the new one',
   },
   SNAPSHOT_OF_ANOTHER_CHAIN: {
     severity: 'fatal',

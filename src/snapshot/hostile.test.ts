@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { GivenBlock } from '#blockchain/base/baseBlocks'
@@ -17,7 +17,7 @@ import { damageOf, onTheWay, refusals, type SoundSnapshot } from '#test/harness/
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
 import { decodeBlocks, encodeBlocks } from './format/chunks.ts'
 import { bounds, type ChunkEntry, fileOf, manifestName, sha256, signManifest } from './format/manifest.ts'
-import { restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
+import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
 const folders = new Folders()
@@ -93,6 +93,26 @@ it(`snapshot: a restore that was refused continues from a good mirror, with the 
   }
 }, 600_000)
 
+it('snapshot: after a state with another root, and after a kill before its manifest is removed, another snapshot is restored (STATE_ROOT_WRONG)', async () => {
+  const { manifest } = made
+  const isLast = ({ kind }: ChunkEntry, at: number): boolean => kind === 'accounts' && manifest.chunks[at + 1]?.kind !== 'slots'
+  const without = manifest.chunks.findLastIndex(isLast)
+  const { file } = signManifest({ ...manifest, chunks: manifest.chunks.filter((_, at) => at !== without) }, folders.key)
+  const [datadir, killed] = [folders.make(), folders.make()]
+  const restore = (dir: string, from: string, served: Files) =>
+    restoreSnapshot(depsOf(served), { ...options(), from, datadir: dir, command: 'again' })
+  const hostile = new Map(files).set(manifestName, Buffer.from(file))
+  await expect(restore(datadir, 'http://hostile.example', hostile)).rejects.toMatchObject({ code: 'STATE_ROOT_WRONG' })
+  expect(readdirSync(datadir, { recursive: true })).not.toContain('snapshot-manifest.json')
+  writeFileSync(join(killed, 'snapshot-manifest.json'), file)
+  for (const dir of [datadir, killed]) {
+    expect(needsRestore(dir)).toBe(true)
+    const { accounts, slots } = manifest
+    await expect(restore(dir, 'http://sound.example', files)).resolves.toMatchObject({ block: base, accounts, slots })
+    expect(needsRestore(dir)).toBe(false)
+  }
+}, 300_000)
+
 /** Files of a snapshot whose signer gives other chunks of a kind. */
 async function withContents(kind: 'blocks' | 'top', contents: readonly Uint8Array[]): Promise<Files> {
   const served = new Map(files)
@@ -157,5 +177,8 @@ it('snapshot: downloads continue on another mirror where one broke off, and a re
     if (file === fileOf(gone)) return new Response(null, { status: 404 })
     return file === manifestName && read++ > 0 ? new Response(older.get(manifestName)?.slice()) : undefined
   })
-  await expect(verifySnapshot({ ...depsOf(files), fetch: replaced }, options())).rejects.toMatchObject({ code: 'SNAPSHOT_REPLACED' })
+  await expect(verifySnapshot({ ...depsOf(files), fetch: replaced }, options())).rejects.toMatchObject({
+    code: 'SNAPSHOT_REPLACED',
+    message: expect.stringContaining(`has another snapshot, of block ${base - 4}, without chunk ${gone.name}`),
+  })
 }, 120_000)

@@ -5,6 +5,7 @@ import { readBaseTrust } from '#blockchain/baseTrust'
 import { readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { latin1 } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { readLoadMark } from '#state/loadMark'
 import { openForeignChainReader } from '#store/chainTables'
 import { freeBytes } from '#store/freeSpace'
@@ -71,7 +72,7 @@ const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'cod
  * Restores a snapshot into the chain folder of a data directory, without a copy of the chunks on disk. Continues an interrupted restore of the same
  * snapshot. Effects, in order: 1 the manifest is saved in the data directory, 2 the store is marked, 3 rows, each transaction with a mark, 4 the base block
  * and the end of the mark in one transaction, 5 another mark, when values of older blocks follow, 6 older blocks of any but a minimal snapshot, downwards, 7 their
- * values, downwards, 8 the saved manifest is removed.
+ * values, downwards, 8 the saved manifest is removed. A state with another root is removed, then its manifest.
  * @throws Fault MANIFEST_BAD, SNAPSHOT_OF_ANOTHER_CHAIN, SNAPSHOT_UNTRUSTED, SNAPSHOT_NO_ROOM, CHUNK_DAMAGED, SNAPSHOT_REPLACED, STATE_ROOT_WRONG,
  * LOAD_INTO_CHAIN, LOAD_INTO_PROOFS, LOAD_OF_ANOTHER, those of the store (fatal); MANIFEST_UNAVAILABLE, CHUNK_UNAVAILABLE, DISK_FULL (retry)
  */
@@ -79,13 +80,15 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   const { datadir, config, command, proofsDir = join(datadir, 'proofs') } = options
   const place = placeOf(deps, options.from)
   const saved = join(datadir, savedName)
-  const known = requireChain(readSaved(saved) ?? (await fetchManifest(place, deps.signal)), options, place)
-  const { manifest } = known
   const chainDir = join(datadir, 'chain')
+  // without tables nothing of its state is loaded: a kill kept the file of a refused snapshot
+  const begun = hasTables(chainDir) ? readSaved(saved) : undefined
+  const known = requireChain(begun ?? (await fetchManifest(place, deps.signal)), options, place)
+  const { manifest } = known
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const reader = new SnapshotReader(place, known, deps.signal)
   const progress = progressOf(deps, manifest)
-  const loaded = (await loadedBefore(saved, chainDir, manifest)) ?? (await loadState(reader, progress))
+  const loaded = (begun && (await loadedBefore(chainDir, manifest))) ?? (await loadState(reader, progress))
   const genesis = config.genesis.l2
   const [values, into] = [
     { reader, manifest, id: known.id, genesis },
@@ -102,7 +105,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
 
   async function loadState(from: SnapshotReader, onProgress: (size: number, leaves: number) => void): Promise<Loaded> {
     const { blocks, trust } = await from.blocks(options)
-    if (readSaved(saved) === undefined) {
+    if (begun === undefined) {
       // a chain is refused below
       if (!hasTables(chainDir)) requireNoProofs(manifest, proofsDir)
       requireRoom(datadir, manifest)
@@ -115,7 +118,13 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
     // the last account counts once it is ended
     loader.endAccount()
     const { accounts, slots } = loader.counts
-    await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
+    try {
+      await installState(loader, chainDir, { hash: manifest.block.hash, blocks, genesis: config.genesis.l2, trust })
+    } catch (error) {
+      // the state is removed, so the next restore begins with another manifest
+      if (isFault(error, 'STATE_ROOT_WRONG')) rmSync(saved, { force: true })
+      throw error
+    }
     return { accounts, slots, trust: trust.grade }
   }
 }
@@ -125,8 +134,7 @@ type Loaded = Pick<Restored, 'accounts' | 'slots' | 'trust'>
 const hasTables = (chainDir: string): boolean => existsSync(join(chainDir, 'data.mdb'))
 
 /** Returns what an interrupted restore of the same snapshot has loaded, when its chain has begun. */
-async function loadedBefore(saved: string, chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
-  if (readSaved(saved) === undefined || !hasTables(chainDir)) return undefined
+async function loadedBefore(chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
   await using source = openForeignChainReader(chainDir)
   using reader = source.snapshot()
   // the transaction that begins the chain ends the load of its state
