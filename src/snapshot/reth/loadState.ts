@@ -8,6 +8,8 @@ const rowsPerSlice = 20_000
 const codesPerCommitBytes = 16 << 20
 /** Cursor of a load whose codes are all stored. While codes are loaded, the cursor is the hash of the last one, of 32 bytes. */
 const codesDone = Uint8Array.of(1)
+/** Bytes of the shortest row in the file: the hash of a slot and its value. */
+const leastRowBytes = 33
 
 export type LoadDeps = {
   readonly signal: AbortSignal
@@ -30,10 +32,15 @@ export async function loadState({ signal, onProgress }: LoadDeps, database: Data
   const totalRows = database.table('HashedAccounts').items + database.table('HashedStorages').items
   if (loader.cursor.length !== codesDone.length) await loadCodes(database, loader, slice)
   const state = new StateCursor(database, loader.position)
+  const { sizeBytes } = database
+  let rows = loader.counts.accounts + loader.counts.slots
   let left = rowsPerSlice
   for (let kind = state.next(); kind !== undefined; kind = state.next()) {
     if (kind === 'slot') loader.slot(state.slotKey, state.slotValue)
     else addAccount(state, loader)
+    // many keys may refer to one tree of values
+    if (++rows * leastRowBytes > sizeBytes)
+      throw database.damaged('tables HashedAccounts and HashedStorages', `they have more rows than ${sizeBytes} bytes hold`)
     if (--left > 0) continue
     await slice()
     left = rowsPerSlice

@@ -34,6 +34,10 @@ export class Database implements Disposable {
     return this.#file.name
   }
 
+  get sizeBytes(): number {
+    return this.#file.sizeBytes
+  }
+
   has(name: string): boolean {
     return this.#tables.has(name)
   }
