@@ -22,10 +22,12 @@ export interface SnapshotPlace {
   chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'>
 }
 
-/** Time without a byte after which a download is broken off. */
-const silenceMs = 20_000
-/** Time without a byte from any mirror after which a chunk is given up. */
+/** Least pace of a download: so many bytes, or the rest, in each such time. A slower one is broken off. */
+const leastPace = { bytes: 65_536, ms: 20_000 }
+/** Time in which all mirrors together send fewer bytes than that, after which a chunk is given up. */
 const patienceMs = 180_000
+/** Time of a whole manifest, which has tens of megabytes in a full snapshot. */
+const manifestMs = 300_000
 const pauseMs = 1_000
 /** Requests for a manifest to each mirror. */
 const manifestRounds = 4
@@ -91,8 +93,9 @@ class Mirrors implements SnapshotPlace {
       if (round > 1) await this.#deps.clock.delay(pauseMs, signal)
       for (const mirror of this.#mirrors) {
         try {
-          const response = await this.#get(mirror, manifestName, {}, signal)
-          if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes)
+          using pace = new PaceAbort(this.#deps.clock, manifestMs)
+          const response = await this.#get(mirror, manifestName, {}, AbortSignal.any([signal, pace.signal]))
+          if (response.status === 200 && response.body) return await wholeBody(response.body, bounds.manifestBytes, pace)
           reason = `${mirror.name} answers ${response.status}`
         } catch (error) {
           signal.throwIfAborted()
@@ -109,18 +112,23 @@ class Mirrors implements SnapshotPlace {
     const missing = new Set<Endpoint>()
     const damaged = new Map<Endpoint, number>()
     let reason = ''
+    /** bytes of the part at `lastMs` */
+    let counted = 0
     for (let lastMs = clock.elapsedMs(); clock.elapsedMs() - lastMs < patienceMs; ) {
       const mirror = this.#choose((each) => !missing.has(each) && (damaged.get(each) ?? 0) < mostDamaged)
       if (mirror === undefined) break
-      const before = part.filled
       const outcome = await this.#fill(mirror, entry, part, signal)
       if (outcome.kind === 'whole') return part.buffer
-      if (part.filled > before) lastMs = clock.elapsedMs()
+      if (part.filled - counted >= leastPace.bytes) {
+        lastMs = clock.elapsedMs()
+        counted = part.filled
+      }
       if (outcome.kind === 'missing') missing.add(mirror)
       if (outcome.kind === 'damaged') {
         damaged.set(mirror, (damaged.get(mirror) ?? 0) + 1)
         part.filled = 0
       }
+      counted = Math.min(counted, part.filled)
       if ('reason' in outcome) reason = `${mirror.name}: ${outcome.reason}`
       if (outcome.kind === 'failed') await clock.delay(pauseMs, signal)
     }
@@ -137,16 +145,16 @@ class Mirrors implements SnapshotPlace {
 
   /** Downloads what a part lacks. What was received before a failure stays in it. */
   async #fill(mirror: Endpoint, entry: ChunkEntry, part: Part, signal: AbortSignal): Promise<Filled> {
-    using idle = new IdleAbort(this.#deps.clock)
+    using pace = new PaceAbort(this.#deps.clock)
     try {
       const headers: Record<string, string> = part.filled > 0 ? { range: `bytes=${part.filled}-` } : {}
-      const response = await this.#get(mirror, fileOf(entry), headers, AbortSignal.any([signal, idle.signal]))
+      const response = await this.#get(mirror, fileOf(entry), headers, AbortSignal.any([signal, pace.signal]))
       if (response.status === 404 || response.status === 410) return { kind: 'missing' }
       const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${part.filled}-`)
       if (response.status !== 200 && !continues) return { kind: 'failed', reason: `it answers ${response.status}` }
       if (!continues) part.filled = 0
       for await (const bytes of response.body ?? []) {
-        idle.renew()
+        pace.count(bytes.length)
         if (part.filled + bytes.length > entry.size) return { kind: 'damaged', reason: `it sends more than ${entry.size} bytes` }
         part.buffer.set(bytes, part.filled)
         part.filled += bytes.length
@@ -166,10 +174,11 @@ class Mirrors implements SnapshotPlace {
   }
 }
 
-async function wholeBody(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+async function wholeBody(body: AsyncIterable<Uint8Array>, most: number, pace: PaceAbort): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of body) {
+    pace.count(part.length)
     length += part.length
     if (length > most) throw new Error(`it sends more than ${most} bytes`)
     parts.push(part)
@@ -177,27 +186,44 @@ async function wholeBody(body: AsyncIterable<Uint8Array>, most: number): Promise
   return Buffer.concat(parts)
 }
 
-/** Aborts when it is not renewed in time. */
-class IdleAbort implements Disposable {
+/** Aborts a download that is slower than the least pace, or takes longer than a given time. */
+class PaceAbort implements Disposable {
   readonly #clock: Clock
   readonly #control = new AbortController()
+  readonly #whole: Disposable | undefined
   #timer: Disposable | undefined
+  /** bytes since the timer was set */
+  #bytes = 0
 
-  constructor(clock: Clock) {
+  /** @param mostMs absent: any time */
+  constructor(clock: Clock, mostMs?: number) {
     this.#clock = clock
-    this.renew()
+    this.#whole = mostMs === undefined ? undefined : this.#abortAfter(mostMs, () => `it takes longer than ${mostMs / 1_000} s`)
+    this.#begin()
   }
 
   get signal(): AbortSignal {
     return this.#control.signal
   }
 
-  renew(): void {
+  /** Counts bytes that were received. */
+  count(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes >= leastPace.bytes) this.#begin()
+  }
+
+  #begin(): void {
     this.#timer?.[Symbol.dispose]()
-    this.#timer = this.#clock.after(silenceMs, () => this.#control.abort(new Error(`no byte for ${silenceMs / 1_000} s`)))
+    this.#bytes = 0
+    this.#timer = this.#abortAfter(leastPace.ms, () => `it sends ${this.#bytes} bytes in ${leastPace.ms / 1_000} s`)
+  }
+
+  #abortAfter(ms: number, reason: () => string): Disposable {
+    return this.#clock.after(ms, () => this.#control.abort(new Error(reason())))
   }
 
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]()
+    this.#whole?.[Symbol.dispose]()
   }
 }

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest'
+import type { Clock } from '#lib/clock'
+import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
+import { type ChunkEntry, manifestName, sha256 } from '../format/manifest.ts'
+import { placeOf, type SnapshotPlace } from './places.ts'
+
+const { signal } = new AbortController()
+const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251))
+const entry: ChunkEntry = { kind: 'codes', name: sha256(content), size: content.length, rawSize: 1 }
+
+/** A body that sends bytes from an offset once a second, and fails when its request is aborted. */
+function bodyOf(clock: Clock, bytes: Uint8Array, from: number, bytesPerSec: number, aborted: AbortSignal): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(control): void {
+      let at = from
+      const send = (): void => {
+        if (aborted.aborted) return
+        if (bytesPerSec > 0) control.enqueue(new Uint8Array(bytes.subarray(at, at + bytesPerSec)))
+        at += bytesPerSec
+        if (at < bytes.length) clock.after(1_000, send)
+        else control.close()
+      }
+      aborted.addEventListener('abort', () => control.error(aborted.reason))
+      clock.after(1_000, send)
+    },
+  })
+}
+
+type Mirror = { readonly bytesPerSec: number; readonly manifest?: Uint8Array }
+
+/** Mirrors by host. `asked`: each request as `host offset`. */
+function mirrorsOf(mirrors: Readonly<Record<string, Mirror>>): { clock: ManualClock; asked: string[]; place: SnapshotPlace } {
+  const clock = createManualClock()
+  const asked: string[] = []
+  const answer = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { host, pathname } = new URL(String(input))
+    const { bytesPerSec, manifest = content } = mirrors[host] ?? expect.fail(`no mirror ${host}`)
+    const from = Number(/^bytes=(\d+)-$/.exec(new Headers(init?.headers).get('range') ?? '')?.[1] ?? 0)
+    asked.push(`${host} ${from}`)
+    const bytes = pathname.endsWith(manifestName) ? manifest : content
+    const body = bodyOf(clock, bytes, from, bytesPerSec, init?.signal ?? signal)
+    const headers = { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }
+    return from > 0 ? new Response(body, { status: 206, headers }) : new Response(body)
+  }
+  const urls = Object.keys(mirrors).map((host) => `http://${host}`)
+  return { clock, asked, place: placeOf({ clock, fetch: answer as typeof fetch }, urls.join(',')) }
+}
+
+/** Advances the clock until a promise settles, for an hour at most. @returns the hash of its bytes, or its error */
+async function outcomeOf(clock: ManualClock, running: Promise<Uint8Array | 'missing'>): Promise<unknown> {
+  const settled: unknown[] = []
+  running.then(
+    (value) => settled.push(sha256(value)),
+    (error: unknown) => settled.push(error),
+  )
+  await settle()
+  while (settled.length === 0) if (clock.elapsedMs() > 3_600_000 || !(await clock.advanceToNext())) expect.fail('it does not settle')
+  return settled[0]
+}
+
+it('snapshot/restore/places: leaves a slow mirror, and the next one continues at the same byte', async () => {
+  const { clock, asked, place } = mirrorsOf({ 'slow.example': { bytesPerSec: 1_000 }, 'fast.example': { bytesPerSec: 50_000 } })
+  expect(await outcomeOf(clock, place.chunk(entry, signal))).toBe(entry.name)
+  expect(asked).toEqual(['slow.example 0', expect.stringMatching(/^fast\.example (19|20)000$/)])
+  expect(clock.elapsedMs()).toBeLessThan(30_000)
+})
+
+it('snapshot/restore/places: a mirror at the least pace is not left', async () => {
+  const { clock, asked, place } = mirrorsOf({ 'even.example': { bytesPerSec: 3_500 } })
+  expect(await outcomeOf(clock, place.chunk(entry, signal))).toBe(entry.name)
+  expect(asked).toEqual(['even.example 0'])
+})
+
+it('snapshot/restore/places: gives up when the only mirror is too slow for minutes (CHUNK_UNAVAILABLE)', async () => {
+  const { clock, place } = mirrorsOf({ 'slow.example': { bytesPerSec: 10 } })
+  expect(await outcomeOf(clock, place.chunk(entry, signal))).toMatchObject({
+    code: 'CHUNK_UNAVAILABLE',
+    message: expect.stringMatching(/it sends \d+ bytes in 20 s/),
+  })
+  expect(clock.elapsedMs()).toBeLessThan(240_000)
+})
+
+it.each([
+  ['is silent', 0, 30_000],
+  ['is slow', 1_000, 30_000],
+  ['does not end', 5_000, 310_000],
+])('snapshot/restore/places: the next mirror is asked for a manifest when one %s', async (_what, bytesPerSec, withinMs) => {
+  const { clock, asked, place } = mirrorsOf({
+    'bad.example': { bytesPerSec, manifest: new Uint8Array(2 ** 24) },
+    'fast.example': { bytesPerSec: 100_000 },
+  })
+  expect(await outcomeOf(clock, place.manifest(signal))).toBe(entry.name)
+  expect(asked).toEqual(['bad.example 0', 'fast.example 0'])
+  expect(clock.elapsedMs()).toBeLessThan(withinMs)
+})
