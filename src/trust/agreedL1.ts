@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/clock'
-import { isFault } from '#lib/fault'
+import { type Fault, isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { Log } from '#lib/log'
@@ -55,18 +55,21 @@ const hostOf = ({ name }: L1Witness): string => name.replace(/ \(\d+\)$/, '')
 
 /**
  * Asks all endpoints for their finalized block, and agrees on the lowest of them: every endpoint must have the same block at its number. An endpoint that
- * does not answer has no say, as long as two others answer.
- * @throws Fault of the last endpoint when no endpoint answers (retry); the signal's reason
+ * does not answer has no say, as long as endpoints of two other hosts agree.
+ * @throws Fault of an endpoint when none states its finalized block, or one does not answer afterwards and fewer than two hosts agree (retry); the signal's reason
  */
 export async function agreeOnL1(deps: AgreedL1Deps, signal: AbortSignal): Promise<AgreedL1 | Refusal> {
-  const stated = await answering(deps, signal, (witness) => witness.finalized(signal))
+  const { answered: stated, failure } = await answering(deps, signal, (witness) => witness.finalized(signal))
+  if (stated.length === 0 && failure) throw failure
   const problem = statementProblem(stated, Math.floor(deps.clock.nowMs() / 1_000))
   if (problem !== undefined) return refused(problem, endpointFix)
   const blocks = stated.flatMap(({ block }) => (block ? [block] : []))
   const lowest = blocks.reduce((low, block) => (block.number < low.number ? block : low))
   const others = stated.filter(({ block }) => block?.hash !== lowest.hash)
-  const seconds = await answering({ ...deps, witnesses: others.map(({ witness }) => witness) }, signal, (witness) =>
-    witness.at(lowest.number, signal),
+  const { answered: seconds, failure: silence } = await answering(
+    { ...deps, witnesses: others.map(({ witness }) => witness) },
+    signal,
+    (witness) => witness.at(lowest.number, signal),
   )
   const other = seconds.find(({ block }) => block?.hash !== lowest.hash)
   if (other) {
@@ -77,17 +80,19 @@ export async function agreeOnL1(deps: AgreedL1Deps, signal: AbortSignal): Promis
     )
   }
   const agreeing = [...stated.filter(({ block }) => block?.hash === lowest.hash), ...seconds].map(({ witness }) => witness)
-  if (new Set(agreeing.map(hostOf)).size < minWitnesses) return refused('one L1 endpoint alone has the finalized block', endpointFix)
+  const isEnough = new Set(agreeing.map(hostOf)).size >= minWitnesses
+  if (!isEnough && silence) throw silence
+  if (!isEnough) return refused('one L1 endpoint alone has the finalized block', endpointFix)
   return createAgreedL1({ ...deps, witnesses: agreeing }, lowest)
 }
 
-/** Asks all endpoints at once and leaves out those that fail. @throws the last fault when all of them fail */
+/** Asks all endpoints at once and leaves out those that fail. `failure`: the last of their faults */
 async function answering(
   { witnesses, log }: AgreedL1Deps,
   signal: AbortSignal,
   ask: (witness: L1Witness) => Promise<L1StateRef | undefined>,
-): Promise<Stated[]> {
-  let last: unknown
+): Promise<{ readonly answered: readonly Stated[]; readonly failure: Fault | undefined }> {
+  let failure: Fault | undefined
   const stated = await Promise.all(
     witnesses.map(async (witness): Promise<Stated | undefined> => {
       try {
@@ -96,14 +101,12 @@ async function answering(
         signal.throwIfAborted()
         if (!isFault(error)) throw error
         log.warn('L1 endpoint does not state its finalized block', { endpoint: witness.name, code: error.code, says: error.message })
-        last = error
+        failure = error
         return undefined
       }
     }),
   )
-  const answered = stated.filter((one) => one !== undefined)
-  if (answered.length === 0 && last !== undefined) throw last
-  return answered
+  return { answered: stated.filter((one) => one !== undefined), failure }
 }
 
 function createAgreedL1({ witnesses, log, metrics }: AgreedL1Deps, block: L1StateRef): AgreedL1 {

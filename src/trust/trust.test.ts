@@ -246,6 +246,48 @@ describe('endpoints that are too few', () => {
   })
 })
 
+describe('an endpoint that states its finalized block and is silent about the agreed one', () => {
+  const honest = l1Of()
+  const silent: Partial<L1Witness> = {
+    finalized: async () => ({ ...honest.block, number: honest.block.number + 30, hash: zeroHash, timestamp: finalizedSec + 360 }),
+    at: async () => {
+      throw trustFault('L1_PROOF_INVALID', { endpoint: 'c.example', what: 'nothing', block: 0, reason: 'down' })
+    },
+  }
+  const [a, second, b] = ['a.example', 'a.example (2)', 'b.example'].map((name) => witnessOf(name, honest)) as [
+    L1Witness,
+    L1Witness,
+    L1Witness,
+  ]
+  const c = witnessOf('c.example', honest, silent)
+
+  it('trust/trust: has no say when two others agree', async () => {
+    for (const witnesses of [
+      [a, b, c],
+      [c, a, b],
+    ]) {
+      expect((await verify({ witnesses })).verdict).toMatchObject({ kind: 'trusted', record: { l1: { hash: honest.block.hash } } })
+    }
+  })
+
+  it('trust/trust: fails the read when one host alone has the block, through any number of endpoints', async () => {
+    for (const witnesses of [
+      [a, c],
+      [a, second, c],
+      [a, witnessOf('b.example', honest, silent), c],
+    ]) {
+      await expect(verify({ witnesses })).rejects.toMatchObject({ severity: 'retry' })
+    }
+  })
+
+  it('trust/trust: does not hide that a third one disagrees', async () => {
+    const other = witnessOf('b.example', honest, { ...silent, at: async (number) => ({ ...honest.block, number, hash: zeroHash }) })
+    expect((await verify({ witnesses: [a, second, other, c] })).verdict).toEqual(
+      refusal(/disagree on the finalized block.*b\.example has 0x0+/),
+    )
+  })
+})
+
 describe('a hash for which the operator vouches', () => {
   const givenHash = hashHeader(first)
 
