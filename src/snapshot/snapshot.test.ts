@@ -1,12 +1,15 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
+import { unzstd } from '#lib/zstd'
 import { openChainKv } from '#store/chainTables'
 import { executeRecorded, rowsOf, stateTables } from '#test/harness/snapshot/loadRecorded'
 import { executeInto, Folders, smallSizes } from '#test/harness/snapshot/recordedDatadir'
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
+import { blobsIn } from './format/chunks.ts'
+import { bounds, type ChunkEntry, fileOf } from './format/manifest.ts'
 import { restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
@@ -40,6 +43,14 @@ it('snapshot: chunks of every kind are made, of the state of the finalized block
   const parts = manifest.chunks.filter(({ kind }) => kind === 'accounts' || kind === 'slots')
   expect(parts.length).toBeGreaterThan(15)
   expect(parts.filter(({ prefix }) => prefix === undefined)).toEqual([])
+})
+
+it('snapshot: the chunk of trie nodes has those above the other chunks, and no more', () => {
+  const { manifest } = created as Created
+  const top = manifest.chunks.find(({ kind }) => kind === 'top') as ChunkEntry
+  const nodes = [...blobsIn(unzstd(readFileSync(join(out, fileOf(top))), bounds.chunkBytes) as Uint8Array)]
+  const paths = manifest.chunks.flatMap(({ account = '', prefix = '' }) => [...prefix].map((_, at) => `${account} ${prefix.slice(0, at)}`))
+  expect(nodes).toHaveLength(new Set(paths).size)
 })
 
 it('snapshot: a restored store has the rows of a store that executed the blocks, and a second restore is refused (LOAD_INTO_CHAIN)', async () => {

@@ -67,7 +67,7 @@ export class AccountChunks {
 
   #collect(rows: Uint8Array): void {
     for (const { table, key, value } of unpackRows(rows)) {
-      if (table === accountNodesTable) this.top.add(value.slice())
+      if (table === accountNodesTable && key.length - 1 < this.#depth) this.top.add(value.slice())
       if (table === storageNodesTable) this.#storageTop.push({ account: key.slice(0, 32), depth: key.length - 33, node: value.slice() })
     }
   }
