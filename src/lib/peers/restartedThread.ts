@@ -16,6 +16,9 @@ type FromThread<Ready> =
 /** Bounds of a thread's heap: peers must not take the memory of the node. */
 const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
 const restartMs = 5_000
+/** Time for a thread to end: after it was told to close, after it reported that it cannot begin. */
+const endMs = 10_000
+const failedMs = 1_000
 
 /** The main thread's side of a thread: its calls, and those that it answers. */
 export type RestartedThreadDeps<Here> = {
@@ -44,6 +47,9 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
   settings: Settings
   #running: Running<ThreadLink<There, Here>, Ready> | undefined
   #restart: Disposable | undefined
+  /** the newest thread, also while it begins */
+  #worker: Worker | undefined
+  #starting: Promise<void> = Promise.resolve()
   #failure: Error | undefined
   #isClosed = false
 
@@ -84,6 +90,8 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     this.#restart?.[Symbol.dispose]()
+    using _late = this.#deps.clock.after(endMs, () => void this.#worker?.terminate())
+    await this.#starting
     const running = this.#running
     void running?.link.ask('close' as keyof There & string, ...([] as never)).catch(() => {})
     await running?.gone
@@ -91,8 +99,9 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
 
   async #start(): Promise<void> {
     const { port1, port2 } = new MessageChannel()
-    const { here, log, entry, name } = this.#deps
+    const { here, clock, log, entry, name } = this.#deps
     const worker = new Worker(entry, { workerData: { port: port2, settings: this.settings }, transferList: [port2], name, resourceLimits })
+    this.#worker = worker
     const ready = Promise.withResolvers<Ready>()
     const gone = Promise.withResolvers<void>()
     const link = new ThreadLink<There, Here>({
@@ -120,6 +129,8 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
     try {
       this.#running = { link, ready: await ready.promise, gone: gone.promise }
     } catch (error) {
+      // a socket or a timer that is left keeps the thread alive
+      using _late = clock.after(failedMs, () => void worker.terminate())
       await gone.promise
       throw error
     }
@@ -136,7 +147,7 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
 
   #planRestart(): void {
     this.#restart = this.#deps.clock.after(restartMs, () => {
-      this.#start().catch((error: Error) => {
+      this.#starting = this.#start().catch((error: Error) => {
         this.#failure = error
         if (!this.#isClosed) this.#planRestart()
       })
