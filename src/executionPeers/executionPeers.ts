@@ -169,14 +169,22 @@ export class ExecutionPeers implements AsyncDisposable {
 
   #plan(): void {
     this.#timer = this.#deps.clock.after(headMs, () => {
-      const chain = reading(this.#deps.view, factsOf)
-      const { latestHash, earliest } = this.#thread.settings.chain.range
-      if (chain.range.latestHash !== latestHash || chain.range.earliest !== earliest) {
-        this.#thread.settings = { ...this.#thread.settings, chain }
-        this.#thread.tell('setChain', chain)
+      try {
+        this.#readHead()
+      } catch (error) {
+        this.#deps.log.debug('head not read for execution peers, retrying', { reason: errorMessage(error) })
       }
       this.#plan()
     })
+  }
+
+  /** Passes the newest block to the thread. @throws Error of the view */
+  #readHead(): void {
+    const chain = reading(this.#deps.view, factsOf)
+    const { latestHash, earliest } = this.#thread.settings.chain.range
+    if (chain.range.latestHash === latestHash && chain.range.earliest === earliest) return
+    this.#thread.settings = { ...this.#thread.settings, chain }
+    this.#thread.tell('setChain', chain)
   }
 
   #onReport({ peers, tableNodes, served, fetched, receivedBytes, sentBytes, ended, cpuSec }: ExecutionPeersReport): void {

@@ -32,10 +32,15 @@ export class DiscoverySocket {
   static async bind(deps: { readonly clock: Clock; readonly log: Log }, host: string, port: number): Promise<DiscoverySocket> {
     const bound = new DiscoverySocket(deps, host)
     const socket = bound.#socket
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject)
-      socket.bind({ address: host, port, exclusive: true }, () => resolve())
-    })
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject)
+        socket.bind({ address: host, port, exclusive: true }, () => resolve())
+      })
+    } catch (error) {
+      socket.close()
+      throw error
+    }
     socket.on('error', (error) => deps.log.debug('socket of discovery failed', { error }))
     return bound
   }

@@ -1,3 +1,6 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { fast, filledChain, readGap, startTestNode, until } from '#test/harness/executionPeers/nodes'
@@ -42,4 +45,17 @@ it('executionPeers: waits for a caller that takes its time with the blocks', asy
   // eight seconds of its clock
   await systemClock.delay(800)
   expect(first.length + (await readGap(client.node, 1)).length).toBe(2_899)
+})
+
+it('executionPeers: names the port that discovery cannot bind, and leaves none bound', async () => {
+  const taken = createSocket('udp4')
+  taken.bind(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address()
+  const started = startTestNode(config, () => chain, { hasDiscovery: true, port })
+  await expect(started).rejects.toMatchObject({ code: 'EXECUTION_P2P_PORT', severity: 'fatal' })
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  await new Promise((resolve) => server.close(resolve))
+  taken.close()
 })

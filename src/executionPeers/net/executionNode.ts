@@ -207,6 +207,7 @@ export class ExecutionNode {
         { privateKey: identity, host, port: port === 0 ? 0 : tcpPort, tcpPort, advertisedHost, bootnodes, protocol: baseProtocol },
       )
     } catch (error) {
+      await this.peers.stop()
       throw executionPeersFault('EXECUTION_P2P_PORT', { host, port, reason: errorMessage(error) }, error)
     }
   }

@@ -47,6 +47,16 @@ export function viewOf(config: RollupConfig, blocks: readonly Payload[]): ChainV
   return view as unknown as ChainView
 }
 
+/** Settings of a node without peers, on any free port of this machine. */
+export const settingsOf = (
+  config: RollupConfig,
+  more: Partial<ExecutionPeersSettings> = {},
+): Omit<ExecutionPeersSettings, 'chain'> & Partial<ExecutionPeersSettings> => ({
+  ...{ config, identity: createPrivateKey(), agent: 'test', host: '127.0.0.1', port: 0, advertisedHost: '127.0.0.1' },
+  ...{ hasDiscovery: false, bootnodes: { v4: [], v5: [] }, staticPeers: [], trustedPeers: [], maxPeers: 30 },
+  ...more,
+})
+
 export type TestNode = AsyncDisposable & { readonly node: ExecutionNode; readonly enode: string; readonly reports: ExecutionPeersReport[] }
 
 /** Starts a node in this thread over a chain in memory. */
@@ -73,12 +83,7 @@ export async function startTestNode(
         ...main,
       },
     },
-    {
-      ...{ config, identity: createPrivateKey(), agent: 'test', host: '127.0.0.1', port: 0, advertisedHost: '127.0.0.1' },
-      ...{ hasDiscovery: false, bootnodes: { v4: [], v5: [] }, staticPeers: [], trustedPeers: [], maxPeers: 30 },
-      chain: { range: rangeOf(view()), timestampSec: last?.timestamp ?? config.genesis.l2TimeSec },
-      ...more,
-    },
+    { chain: { range: rangeOf(view()), timestampSec: last?.timestamp ?? config.genesis.l2TimeSec }, ...settingsOf(config, more) },
   )
   return { node, enode: node.listening.enode, reports, [Symbol.asyncDispose]: () => node.close() }
 }
