@@ -43,3 +43,15 @@ it('executionPeers: a view that cannot be opened is read again later', async () 
   await clock.advanceMs(2_000)
   expect(reads).toBe(3)
 })
+
+it('executionPeers: ends a request for ancestors at its signal, and frees its place', async () => {
+  await using peers = await open(systemClock, () => viewOf(config, chain))
+  const newest = { blockNumber: 20, parentHash: chain[18]?.blockHash ?? expect.fail('no block') }
+  for (let i = 0; i < 3; i++) {
+    const stop = new AbortController()
+    const slices = peers.ancestors(newest, 5, 1, stop.signal)
+    const first = slices.next()
+    setImmediate(() => stop.abort(new Error('the node stops')))
+    await expect(first).rejects.toThrow('the node stops')
+  }
+})

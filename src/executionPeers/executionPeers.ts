@@ -45,6 +45,7 @@ export class ExecutionPeers implements AsyncDisposable {
   readonly #deps: ExecutionPeersDeps
   readonly #thread: Thread
   #count = 0
+  #lastGap = 0
   #timer: Disposable | undefined
 
   private constructor(deps: ExecutionPeersDeps, thread: Thread) {
@@ -127,14 +128,13 @@ export class ExecutionPeers implements AsyncDisposable {
     const fromMs = clock.elapsedMs()
     let end: GapEnd = 'stopped'
     let filled = 0
-    let id: number | undefined
+    const id = ++this.#lastGap
     try {
-      const opened = await ask('openGap', top, Math.min(floor, top.number), lowest)
+      const opened = await untilAborted(ask('openGap', id, top, Math.min(floor, top.number), lowest), signal)
       if (opened.kind !== 'opened') {
         end = opened.kind
         return
       }
-      id = opened.id
       log.info('fetching missing blocks from execution peers', {
         blocks: opened.blocks,
         from: top.number - opened.blocks + 1,
@@ -142,12 +142,11 @@ export class ExecutionPeers implements AsyncDisposable {
       })
       let asked = ask('nextBlocks', id)
       for (;;) {
-        const blocks = await asked
+        const blocks = await untilAborted(asked, signal)
         if (blocks === 'unavailable' || blocks.length === 0) {
           end = blocks === 'unavailable' ? 'unavailable' : 'filled'
           return
         }
-        signal.throwIfAborted()
         // the next slice crosses while the caller executes this one
         asked = ask('nextBlocks', id)
         asked.catch(() => {})
@@ -156,7 +155,7 @@ export class ExecutionPeers implements AsyncDisposable {
         yield blocks
       }
     } finally {
-      if (id !== undefined) tell('closeGap', id)
+      tell('closeGap', id)
       metrics.gaps.inc({ outcome: end })
       log.info('missing blocks fetched from execution peers', { outcome: end, blocks: filled, ms: Math.round(clock.elapsedMs() - fromMs) })
     }
@@ -200,6 +199,19 @@ export class ExecutionPeers implements AsyncDisposable {
       for (const reason of Object.keys(disconnectReasons) as DisconnectReason[])
         metrics.ended.inc({ by, reason }, ended[`${by}:${reason}`] ?? 0)
     metrics.cpu.set({}, cpuSec)
+  }
+}
+
+/** Waits for a promise. @throws the signal's reason when it is aborted first */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([aborted.promise, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

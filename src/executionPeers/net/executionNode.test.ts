@@ -3,10 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
-import { fast, filledChain, readGap, startTestNode, until } from '#test/harness/executionPeers/nodes'
+import { errorMessage } from '#lib/fault'
+import { fast, filledChain, readGap, startTestNode, until, viewOf } from '#test/harness/executionPeers/nodes'
 import { configNow } from '#test/harness/p2p/chain'
 import { zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import { readHeaders } from '../chainReads.ts'
+import type { ExecutionNodeDeps } from './executionNode.ts'
+import { parseNode } from './nodeId.ts'
 
 const config = configNow(5_000, Date.now())
 const chain = filledChain(config, 1, 3_000)
@@ -16,8 +20,8 @@ it('executionPeers: fetches headers and bodies backwards from a hash, and return
   await using server = await startTestNode(config, () => chain)
   await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [server.enode] })
   await until(() => client.node.peers.ready().length === 1)
-  const opened = await client.node.openGap({ number: 2_999, hash: at(2_999).blockHash }, 100, 50)
-  expect(opened).toEqual({ kind: 'opened', id: 1, blocks: 2_899 })
+  const opened = await client.node.openGap(1, { number: 2_999, hash: at(2_999).blockHash }, 100, 50)
+  expect(opened).toEqual({ kind: 'opened', blocks: 2_899 })
   const blocks = await readGap(client.node, 1)
   expect(blocks.map(({ blockHash }) => blockHash)).toEqual(chain.slice(100, 2_999).map(({ blockHash }) => blockHash))
   expect(blocks[0]).toEqual(at(101))
@@ -29,22 +33,81 @@ it('executionPeers: continues below the head when it is on another branch', asyn
   await using server = await startTestNode(config, () => chain)
   await using client = await startTestNode(config, () => other, { staticPeers: [server.enode] })
   await until(() => client.node.peers.ready().length === 1)
-  const opened = await client.node.openGap({ number: 200, hash: at(200).blockHash }, 100, 10)
-  expect(opened).toEqual({ kind: 'opened', id: 1, blocks: 140 })
+  const opened = await client.node.openGap(1, { number: 200, hash: at(200).blockHash }, 100, 10)
+  expect(opened).toEqual({ kind: 'opened', blocks: 140 })
   expect((await readGap(client.node, 1))[0]).toEqual(at(61))
   // the safe head is on this branch: nothing below it is replaced
-  expect(await client.node.openGap({ number: 200, hash: at(200).blockHash }, 100, 80)).toEqual({ kind: 'wrong' })
+  expect(await client.node.openGap(2, { number: 200, hash: at(200).blockHash }, 100, 80)).toEqual({ kind: 'wrong' })
 })
 
 it('executionPeers: waits for a caller that takes its time with the blocks', async () => {
   await using server = await startTestNode(config, () => chain)
   await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [server.enode] }, fast(10))
   await until(() => client.node.peers.ready().length === 1)
-  await client.node.openGap({ number: 2_999, hash: at(2_999).blockHash }, 100, 50)
+  await client.node.openGap(1, { number: 2_999, hash: at(2_999).blockHash }, 100, 50)
   const first = await client.node.nextBlocks(1)
   // eight seconds of its clock
   await systemClock.delay(800)
   expect(first.length + (await readGap(client.node, 1)).length).toBe(2_899)
+})
+
+/** Serves one header of each request, after a pause. */
+function slowHeaders(ms: number): { readonly headers: ExecutionNodeDeps['main']['headers']; requests: number } {
+  const view = viewOf(config, chain)
+  const served = {
+    requests: 0,
+    headers: async (query: Parameters<typeof readHeaders>[1]) => {
+      served.requests++
+      await systemClock.delay(ms)
+      return readHeaders(view, { ...query, amount: 1 }, () => systemClock.elapsedMs())
+    },
+  }
+  return served
+}
+const top = { number: 2_999, hash: at(2_999).blockHash }
+
+it('executionPeers/net/gap: a peer that returns its headers slowly is asked once, when another one is faster', async () => {
+  const slow = slowHeaders(500)
+  await using first = await startTestNode(config, () => chain, {}, systemClock, { headers: slow.headers })
+  await using second = await startTestNode(config, () => chain)
+  await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [first.enode] })
+  await until(() => client.node.peers.ready().length === 1)
+  client.node.peers.keep(parseNode(second.enode))
+  await until(() => client.node.peers.ready().length === 2)
+  expect(await client.node.openGap(1, top, 100, 50)).toEqual({ kind: 'opened', blocks: 2_899 })
+  expect(slow.requests).toBe(1)
+}, 30_000)
+
+it('executionPeers/net/gap: headers that come one at a time do not hold up the caller', async () => {
+  await using only = await startTestNode(config, () => chain, {}, systemClock, { headers: slowHeaders(50).headers })
+  await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [only.enode] }, fast(30))
+  await until(() => client.node.peers.ready().length === 1)
+  expect(await client.node.openGap(1, top, 100, 50)).toEqual({ kind: 'unavailable' })
+}, 30_000)
+
+it('executionPeers: a gap can be closed while its headers are fetched, and leaves its place to another one', async () => {
+  const isSilent = { headers: () => new Promise<never>(() => {}) }
+  await using silent = await startTestNode(config, () => chain, {}, systemClock, isSilent)
+  await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [silent.enode] }, fast(10))
+  await until(() => client.node.peers.ready().length === 1)
+  const open = (id: number): Promise<unknown> => client.node.openGap(id, top, 100, 50).catch(errorMessage)
+  const opened = [open(1), open(2), open(3)]
+  client.node.closeGap(1)
+  opened.push(open(4))
+  for (const id of [2, 4]) client.node.closeGap(id)
+  const closed = 'the gap is closed'
+  expect(await Promise.all(opened)).toEqual([closed, closed, '2 gaps are being filled', closed])
+})
+
+it('executionPeers/net/gap: a gap that is closed while its next blocks are awaited is not filled', async () => {
+  const bodies = () => new Promise<never>(() => {})
+  await using silent = await startTestNode(config, () => chain, {}, systemClock, { bodies })
+  await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [silent.enode] })
+  await until(() => client.node.peers.ready().length === 1)
+  await client.node.openGap(1, top, 100, 50)
+  const next = client.node.nextBlocks(1)
+  client.node.closeGap(1)
+  await expect(next).rejects.toThrow('the gap is closed')
 })
 
 it('executionPeers: names the port that discovery cannot bind, and leaves none bound', async () => {

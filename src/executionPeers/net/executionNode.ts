@@ -34,10 +34,11 @@ const announceBlocks = 32
 const maxGaps = 2
 /** Interval between two writes of the known nodes. */
 const saveMs = 60_000
-/** Time without a call after which a gap is closed. */
+/** Time without a call after which a gap is closed; longer than the time for its headers. */
 const gapIdleMs = 120_000
 
-type KeptGap = { readonly gap: Gap; readonly stop: AbortController; usedMs: number }
+/** `gap`: absent while its headers are fetched. */
+type KeptGap = { gap?: Gap; readonly stop: AbortController; usedMs: number }
 
 const zeros = <K extends string>(names: readonly K[]): Record<K, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>
@@ -52,9 +53,7 @@ export class ExecutionNode {
   #chain: ChainFacts
   #announced: number
   readonly #gaps = new Map<number, KeptGap>()
-  #opening = 0
   #savedMs: number
-  #lastGap = 0
   #timer: Disposable | undefined
   /** report of peers that have changed */
   #change: Disposable | undefined
@@ -143,12 +142,17 @@ export class ExecutionNode {
     for (const peer of this.peers.ready()) peer.announce(chain.range)
   }
 
-  /** Fetches the headers of a gap. @throws Error when too many gaps are open */
-  async openGap(top: BlockId, floor: number, lowest: number): Promise<OpenedGap | { readonly kind: GapFailure }> {
-    if (this.#gaps.size + this.#opening >= maxGaps) throw new Error(`${maxGaps} gaps are being filled`)
+  /**
+   * Fetches the headers of a gap.
+   * @param id name of the gap, by which it can be closed while its headers are fetched
+   * @throws Error when too many gaps are open, and when the gap is closed
+   */
+  async openGap(id: number, top: BlockId, floor: number, lowest: number): Promise<OpenedGap | { readonly kind: GapFailure }> {
+    if (this.#gaps.size >= maxGaps) throw new Error(`${maxGaps} gaps are being filled`)
     const { clock, log, main } = this.#deps
     const stop = new AbortController()
-    this.#opening++
+    const kept: KeptGap = { stop, usedMs: clock.elapsedMs() }
+    this.#gaps.set(id, kept)
     try {
       const gap = await Gap.open(
         {
@@ -159,19 +163,20 @@ export class ExecutionNode {
         },
         ...([top, floor, lowest, stop.signal] as const),
       )
+      stop.signal.throwIfAborted()
       if (!(gap instanceof Gap)) return { kind: gap }
-      const id = ++this.#lastGap
-      this.#gaps.set(id, { gap, stop, usedMs: clock.elapsedMs() })
-      return { kind: 'opened', id, blocks: gap.blocks }
+      kept.gap = gap
+      kept.usedMs = clock.elapsedMs()
+      return { kind: 'opened', blocks: gap.blocks }
     } finally {
-      this.#opening--
+      if (kept.gap === undefined && this.#gaps.get(id) === kept) this.#gaps.delete(id)
     }
   }
 
   /** Returns the next blocks of a gap. @throws Error when it is closed */
   async nextBlocks(id: number): Promise<readonly Payload[] | 'unavailable'> {
     const kept = this.#gaps.get(id)
-    if (kept === undefined) throw new Error('the gap is closed')
+    if (kept?.gap === undefined) throw new Error('the gap is not open')
     kept.usedMs = this.#deps.clock.elapsedMs()
     return await kept.gap.next(kept.stop.signal)
   }
@@ -180,7 +185,7 @@ export class ExecutionNode {
     const kept = this.#gaps.get(id)
     this.#gaps.delete(id)
     kept?.stop.abort(new Error('the gap is closed'))
-    kept?.gap.close()
+    kept?.gap?.close()
   }
 
   async close(): Promise<void> {

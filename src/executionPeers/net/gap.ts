@@ -40,6 +40,8 @@ const [firstBodies, maxBodies] = [32, 512]
 const fullBytes = 512 * 1_024
 /** Pause before peers that lacked a block are asked again, and time without a peer that has it until the gap fails. */
 const [againMs, giveUpMs] = [1_000, 6_000]
+/** Time for all headers of a gap: peers that return one at a time must not hold up the caller. */
+const headersMs = 90_000
 
 const sizeOf = (transactions: readonly Uint8Array[]): number => transactions.reduce((sum, { length }) => sum + length, 1_024)
 
@@ -64,6 +66,8 @@ export class Gap {
   #size = firstBodies
   /** peers that lacked a block, until when they are not asked */
   readonly #lacking = new WeakMap<EthPeer, number>()
+  /** milliseconds for each header of a peer's last response */
+  readonly #paceMs = new WeakMap<EthPeer, number>()
   #progressMs: number
   #isClosed = false
   #ring: () => void = () => {}
@@ -103,11 +107,12 @@ export class Gap {
     // the time that the caller took for the blocks before does not count
     this.#progressMs = this.#deps.clock.elapsedMs()
     for (;;) {
+      // a closed gap has no headers, and is not filled
+      signal.throwIfAborted()
       if (this.#at >= this.#headers.length) return []
       const blocks = this.#take()
       this.#pump()
       if (blocks.length > 0) return blocks
-      signal.throwIfAborted()
       const isIdle = this.#requested.size === 0
       if (isIdle && this.#deps.clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
       await this.#change()
@@ -149,16 +154,25 @@ export class Gap {
     return this.#deps.peers().filter((peer) => !peer.isBusy && (this.#lacking.get(peer) ?? 0) <= nowMs)
   }
 
+  /** Returns a free peer whose last response brought headers fastest; one that was not asked yet comes first. */
+  #fastest(): EthPeer | undefined {
+    const paceOf = (peer: EthPeer): number => this.#paceMs.get(peer) ?? 0
+    return this.#free().toSorted((a, b) => paceOf(a) - paceOf(b))[0]
+  }
+
   async #fetchHeaders(top: BlockId, floor: number, lowest: number, signal: AbortSignal): Promise<GapFailure | undefined> {
     if (top.number - floor > maxGapBlocks) return 'too_far'
+    const { clock } = this.#deps
+    const untilMs = clock.elapsedMs() + headersMs
     let next = top
     while (next.number > floor || !(await this.#deps.isCanonical(next))) {
       if (next.number <= lowest) return 'wrong'
       if (this.#headers.length >= maxGapBlocks) return 'too_far'
       signal.throwIfAborted()
-      const [peer] = this.#free()
+      if (clock.elapsedMs() > untilMs) return 'unavailable'
+      const peer = this.#fastest()
       if (peer === undefined) {
-        if (this.#deps.clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
+        if (clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
         await this.#change()
         continue
       }
@@ -170,6 +184,8 @@ export class Gap {
 
   /** Appends the headers that a peer returns. @returns the block below them */
   async #headersFrom(peer: EthPeer, top: BlockId, amount: number, floor: number): Promise<BlockId> {
+    const { clock } = this.#deps
+    const fromMs = clock.elapsedMs()
     const items = await this.#ask(peer, () => peer.headers({ origin: top.hash, amount, skip: 0, isReverse: true }))
     if (items === undefined) return top
     const linked = this.#checked(peer, () => (items.length > amount ? undefined : linkHeaders(top, items)))
@@ -182,7 +198,8 @@ export class Gap {
       return top
     }
     this.#deps.onFetched('headers')
-    this.#progressMs = this.#deps.clock.elapsedMs()
+    this.#progressMs = clock.elapsedMs()
+    this.#paceMs.set(peer, (this.#progressMs - fromMs) / linked.headers.length)
     if (top.number > floor) {
       this.#headers.push(...linked.headers)
       return linked.parent

@@ -36,7 +36,7 @@ export type ExecutionPeersSettings = {
 }
 
 /** A gap whose headers are known. */
-export type OpenedGap = { readonly kind: 'opened'; readonly id: number; readonly blocks: number }
+export type OpenedGap = { readonly kind: 'opened'; readonly blocks: number }
 
 /** Counts since the last report, and states. */
 export type ExecutionPeersReport = {
@@ -54,8 +54,8 @@ export type ExecutionPeersReport = {
 /** Calls that the thread answers. */
 export type OfExecutionPeersThread = {
   setChain(chain: ChainFacts): void
-  /** As `Gap.open`. */
-  openGap(top: BlockId, floor: number, lowest: number): Promise<OpenedGap | { readonly kind: GapFailure }>
+  /** As `Gap.open`. @param id name of the gap for the calls below, also while it is opened */
+  openGap(id: number, top: BlockId, floor: number, lowest: number): Promise<OpenedGap | { readonly kind: GapFailure }>
   /** As `Gap.next`. */
   nextBlocks(id: number): Promise<readonly Payload[] | 'unavailable'>
   closeGap(id: number): void

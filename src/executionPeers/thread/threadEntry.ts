@@ -14,7 +14,7 @@ function running(): ExecutionNode {
 
 const here: OfExecutionPeersThread = {
   setChain: (chain) => node?.setChain(chain),
-  openGap: (top, floor, lowest) => running().openGap(top, floor, lowest),
+  openGap: (id, top, floor, lowest) => running().openGap(id, top, floor, lowest),
   nextBlocks: (id) => running().nextBlocks(id),
   closeGap: (id) => running().closeGap(id),
   self: () => selfFacts(running()),
