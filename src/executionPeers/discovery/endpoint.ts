@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { equalBytes } from '#lib/bytes'
 
 /** Largest packet of discovery, v4 and v5. */
 export const maxPacketBytes = 1_280
@@ -18,6 +19,9 @@ export function ipBytes(ip: string): Uint8Array {
   const all = tail === undefined ? left : [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
   return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]))
 }
+
+/** Returns whether two texts are of the same IP address. */
+export const isSameIp = (a: string, b: string): boolean => a === b || (isIP(a) !== 0 && isIP(b) !== 0 && equalBytes(ipBytes(a), ipBytes(b)))
 
 /** Returns the text of an IP address of 4 or 16 bytes; of other lengths an empty text. */
 export function ipText(bytes: Uint8Array): string {

@@ -1,5 +1,7 @@
 import type { ForkId } from '#chainspec/forkId'
+import { addressGroup, ownAddresses } from '#lib/peers/inboundLimits'
 import { createRecord, type NodeRecordText } from './record.ts'
+import type { UdpAddress } from './socket.ts'
 
 /** Votes for this node's own address that are needed, and kept. */
 const [votesNeeded, maxVotes] = [4, 64]
@@ -8,7 +10,7 @@ export type OwnRecordFacts = {
   readonly privateKey: Uint8Array
   readonly tcpPort: number
   readonly udpPort: number
-  /** absent: the address that four nodes report */
+  /** absent: the address that most nodes report, at least four */
   readonly advertisedHost?: string | undefined
   readonly forkId: () => ForkId
 }
@@ -16,6 +18,7 @@ export type OwnRecordFacts = {
 /** The record of this node. It is made again when the address or the fork changes. */
 export class OwnRecord {
   readonly #facts: OwnRecordFacts
+  /** reported addresses by the address of the node: each has one vote, whatever its names and versions */
   readonly #votes = new Map<string, string>()
   #host: string | undefined
   #sequence: number
@@ -50,14 +53,18 @@ export class OwnRecord {
   }
 
   /** Counts an address that another node reports for this one. */
-  vote(id: string, ip: string): void {
+  vote(from: UdpAddress, ip: string): void {
     if (this.#facts.advertisedHost !== undefined || ip === '' || ip === '0.0.0.0') return
-    this.#votes.set(id, ip)
+    const voter = ownAddresses.includes(from.ip) ? `${from.ip} ${from.udpPort}` : addressGroup(from.ip)
+    this.#votes.delete(voter)
+    this.#votes.set(voter, ip)
     for (const [oldest] of this.#votes) {
       if (this.#votes.size <= maxVotes) break
       this.#votes.delete(oldest)
     }
-    const same = [...this.#votes.values()].filter((other) => other === ip)
-    if (same.length >= votesNeeded) this.#host = ip
+    const counts = new Map<string, number>()
+    for (const one of this.#votes.values()) counts.set(one, (counts.get(one) ?? 0) + 1)
+    const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
+    if (first && first[1] >= votesNeeded && first[1] > (second?.[1] ?? 0)) this.#host = first[0]
   }
 }

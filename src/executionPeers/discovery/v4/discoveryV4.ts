@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { equalBytes, latin1 } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { publicKeyOf } from '#lib/secp256k1'
 import { addressOfRecord, idOfKey, keyOfId } from '../../net/nodeId.ts'
 import type { DiscoveryDeps } from '../deps.ts'
-import type { Endpoint, NodeRecord } from '../endpoint.ts'
+import { type Endpoint, isSameIp, type NodeRecord } from '../endpoint.ts'
 import { NodeTable, type TableNode } from '../nodeTable.ts'
 import { decodeRecord, forkIdsOf } from '../record.ts'
 import type { UdpAddress } from '../socket.ts'
@@ -17,7 +18,8 @@ const nodesAsked = 3
 const neighboursCount = 16
 const maxPending = 256
 
-type Pending = { readonly id: string; readonly sentMs: number }
+/** `ip`: address that the request was sent to. */
+type Pending = { readonly id: string; readonly ip: string; readonly sentMs: number }
 
 /** Discovery v4, the minimum: answers, keeps a table, looks up random targets, reads records, and reports nodes of this chain. */
 export class DiscoveryV4 {
@@ -84,7 +86,7 @@ export class DiscoveryV4 {
 
   #ask(id: string, to: Endpoint, message: Message): void {
     if (this.#pending.size >= maxPending) return
-    this.#pending.set(latin1(this.#send(to, message)), { id, sentMs: this.#deps.clock.elapsedMs() })
+    this.#pending.set(latin1(this.#send(to, message)), { id, ip: to.ip, sentMs: this.#deps.clock.elapsedMs() })
   }
 
   #ping({ id, node }: TableNode): void {
@@ -144,18 +146,21 @@ export class DiscoveryV4 {
   /** Returns whether a node has proved that it receives packets at an address; without that, answers could be aimed at others. */
   #isProven(id: string, from: UdpAddress): boolean {
     const known = this.#table.get(id)
-    if (known?.provenMs === undefined || known.node.ip !== from.ip) return false
+    if (known?.provenMs === undefined || !isSameIp(known.node.ip, from.ip)) return false
     return this.#deps.clock.elapsedMs() - known.provenMs < provenMs
   }
 
   #onPong(id: string, pingHash: Uint8Array, seenAs: string, node: Omit<NodeRecord, 'tcpPort'>): void {
-    if (this.#pending.get(latin1(pingHash))?.id !== id) return
+    const pending = this.#pending.get(latin1(pingHash))
+    if (pending?.id !== id) return
+    // a pong from elsewhere proves nothing about that address: its sender may be forged. Only bootnodes are named by a host
+    if (isIP(pending.ip) !== 0 && !isSameIp(pending.ip, node.ip)) return
     this.#pending.delete(latin1(pingHash))
     const known = this.#table.get(id)
     if (known === undefined) return
     const proven = { ...node, tcpPort: known.node.tcpPort }
     this.#table.proven(id, proven, this.#deps.clock.elapsedMs())
-    this.#deps.own.vote(id, seenAs)
+    this.#deps.own.vote(node, seenAs)
   }
 
   #answerFindNode(target: Uint8Array, to: UdpAddress): void {

@@ -170,7 +170,7 @@ export class DiscoveryV5 {
     const { id, one } = answered
     this.#open.delete(id)
     this.#table.proven(id, one.node, this.#deps.clock.elapsedMs())
-    this.#deps.own.vote(id, ip)
+    this.#deps.own.vote(from, ip)
     this.#report(id)
     this.#onSequence(from, enrSequence)
   }
