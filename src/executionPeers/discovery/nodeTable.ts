@@ -1,6 +1,6 @@
 import { compareBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
-import { ownAddresses } from '#lib/peers/inboundLimits'
+import { addressGroup, ownAddresses } from '#lib/peers/inboundLimits'
 import type { NodeRecord } from './endpoint.ts'
 import type { SignedRecord } from './record.ts'
 
@@ -23,7 +23,7 @@ export type TableNode = {
 const maxNodes = 512
 const maxFailures = 3
 const maxRecordRequests = 5
-/** Most nodes of one address: more names of one machine would fill the table. */
+/** Most nodes of one IPv4 address or IPv6 network of 64 bits: more names of one machine would fill the table. */
 const maxPerAddress = 10
 
 function distance(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -59,7 +59,8 @@ export class NodeTable {
   add(id: string, node: NodeRecord): TableNode | undefined {
     const known = this.#nodes.get(id)
     if (known) return known
-    const same = [...this.#nodes.values()].filter((other) => other.node.ip === node.ip)
+    const group = addressGroup(node.ip)
+    const same = [...this.#nodes.values()].filter((other) => addressGroup(other.node.ip) === group)
     if (same.length >= maxPerAddress && !ownAddresses.includes(node.ip)) return undefined
     if (this.#nodes.size >= maxNodes) {
       const weakest = [...this.#nodes.values()].find(({ provenMs }) => provenMs === undefined)

@@ -35,9 +35,11 @@ export class Candidates {
     return this.#all.get(id)?.kind === 'named'
   }
 
-  /** Adds a node that discovery found. At the bound, the oldest one that failed makes room, else the new one is dropped. */
+  /** Adds a node that discovery found, or its new address; a named one keeps the address of its operator. At the bound, the oldest one that failed makes room, else the new one is dropped. */
   found(node: NodeAddress): void {
-    if (this.#all.has(node.id)) return
+    const known = this.#all.get(node.id)
+    if (known?.kind === 'found') this.#all.set(node.id, { ...known, node })
+    if (known) return
     if (this.#all.size >= maxFound) {
       const oldest = [...this.#all.values()].find(({ kind, failures }) => kind === 'found' && failures > 0)
       if (oldest === undefined) return

@@ -105,7 +105,7 @@ export class PeerSet {
     this.#dialDue()
   }
 
-  /** Ends the connection with a node and does not dial it again. */
+  /** Ends the connection with a node and no longer keeps it connected; discovery may find it again. */
   remove(id: string): void {
     this.candidates.forget(id)
     this.#peers.get(id)?.disconnect('requested', 'an operator has removed the peer')
