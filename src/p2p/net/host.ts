@@ -33,7 +33,8 @@ export async function createHost(
   isTrusted: (peer: string) => boolean,
 ): Promise<Host> {
   const { identity, agent, host, port, advertise, maxPeers } = settings
-  const announced = advertise?.host !== undefined ? [tcpAddress(advertise.host, advertise.tcpPort ?? port)] : []
+  // with port 0 the bound port is not known yet, and it is the one that peers dial
+  const announced = advertise?.host !== undefined && port > 0 ? [tcpAddress(advertise.host, advertise.tcpPort ?? port)] : []
   const node: Host = await createLibp2p({
     start: false,
     privateKey: privateKeyFromRaw(identity),
@@ -71,7 +72,7 @@ export async function createHost(
   return node
 }
 
-/** Returns the bound TCP port. */
+/** Returns the bound TCP port of a host that announces no other one. */
 export function boundPort(host: Pick<Host, 'getMultiaddrs'>): number | undefined {
   for (const address of host.getMultiaddrs()) {
     const part = address.getComponents().find(({ name }) => name === 'tcp')

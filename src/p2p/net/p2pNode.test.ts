@@ -1,3 +1,6 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { ENR } from '@chainsafe/enr'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { blockOf, chainOf, configNow, signBlock } from '#test/harness/p2p/chain'
@@ -55,4 +58,20 @@ it('p2p/net: discovery finds all nodes from one bootnode', async () => {
   await using third = await startTestNode(config, { hasDiscovery: true, bootnodes })
   await third.until(() => third.node.isConnected(second.node.listening.peerId))
   await first.until(() => first.node.host.getPeers().length === 2)
+})
+
+it('p2p/net: binds the port of its settings when other ones are advertised', async () => {
+  const advertise = { host: '192.0.2.1', tcpPort: 40_001, udpPort: 40_002 }
+  const free = await startTestNode(config, { advertise })
+  const { tcpPort: port } = free.node.listening
+  expect([0, 40_001]).not.toContain(port)
+  await free[Symbol.asyncDispose]()
+  await using node = await startTestNode(config, { hasDiscovery: true, port, advertise })
+  const { listening, enr, host } = node.node
+  expect(listening).toMatchObject({ tcpPort: port, udpPort: port })
+  expect(ENR.decodeTxt(enr)).toMatchObject({ ip: '192.0.2.1', tcp: 40_001, udp: 40_002 })
+  expect(host.getMultiaddrs().map(String)).toEqual([`/ip4/192.0.2.1/tcp/40001/p2p/${listening.peerId}`])
+  const other = createSocket('udp4')
+  other.bind({ address: '127.0.0.1', port, exclusive: true })
+  expect((await once(other, 'error'))[0]).toMatchObject({ code: 'EADDRINUSE' })
 })

@@ -306,7 +306,7 @@ async function bind(
   const { config, identity } = settings
   try {
     await host.start()
-    const tcpPort = boundPort(host) ?? settings.port
+    const tcpPort = settings.port === 0 ? (boundPort(host) ?? 0) : settings.port
     if (!settings.hasDiscovery) return { discovery: undefined, tcpPort }
     const discovery = new Discovery(
       { clock, log, onPeer: ({ peerId, address, enr }): void => book.found(peerId, address.toString(), enr) },
