@@ -24,6 +24,8 @@ const paceOf = (config: RollupConfig): number => usualIntervalMs / blockInterval
 const maxLimitedPeers = 1_000
 /** Requests that may wait or be answered at once: each holds at most one block. */
 const maxOpen = 32
+/** Of one peer: the eight that clients of ours send at once, and those before them whose streams are not closed yet. */
+const maxOpenByPeer = 12
 
 type Answer = { readonly outcome: ServedOutcome; readonly bytes: Uint8Array }
 
@@ -35,6 +37,7 @@ export class PayloadServer {
   readonly #byPeer = new Map<string, RateLimit>()
   readonly #pace: number
   #open = 0
+  readonly #openByPeer = new Map<string, number>()
 
   constructor(deps: PayloadServerDeps, config: RollupConfig) {
     this.#deps = deps
@@ -46,15 +49,20 @@ export class PayloadServer {
   /** Handles a stream; never rejects. */
   async handle(stream: Stream, connection: Pick<Connection, 'remotePeer'>): Promise<void> {
     const { counts } = this.#deps
-    if (this.#open >= maxOpen) {
+    const peer = connection.remotePeer.toString()
+    const ofPeer = this.#openByPeer.get(peer) ?? 0
+    if (this.#open >= maxOpen || ofPeer >= maxOpenByPeer) {
       counts.served('throttled')
       stream.abort(new Error('too many requests'))
       return
     }
     this.#open++
+    this.#openByPeer.set(peer, ofPeer + 1)
+    const closed = new AbortController()
+    stream.addEventListener('close', () => closed.abort(new Error('the peer has closed the stream')), { once: true })
     try {
       const request = await readStream(stream, { maxBytes: 4_096, enoughBytes: requestBytes }, AbortSignal.timeout(limits.readMs))
-      const { outcome, bytes } = await this.#answer(request, connection.remotePeer.toString())
+      const { outcome, bytes } = await this.#answer(request, peer, closed.signal)
       stream.send(bytes)
       await stream.close({ signal: AbortSignal.timeout(limits.writeMs) })
       counts.served(outcome)
@@ -63,11 +71,14 @@ export class PayloadServer {
       stream.abort(error instanceof Error ? error : new Error(String(error)))
     } finally {
       this.#open--
+      const left = (this.#openByPeer.get(peer) ?? 1) - 1
+      if (left > 0) this.#openByPeer.set(peer, left)
+      else this.#openByPeer.delete(peer)
     }
   }
 
-  async #answer(request: Uint8Array, peer: string): Promise<Answer> {
-    if (!(await this.#admit(peer))) return { outcome: 'throttled', bytes: encodeFailure('serverError') }
+  async #answer(request: Uint8Array, peer: string, closed: AbortSignal): Promise<Answer> {
+    if (!(await this.#admit(peer, closed))) return { outcome: 'throttled', bytes: encodeFailure('serverError') }
     if (request.length < requestBytes) return { outcome: 'bad_request', bytes: encodeFailure('serverError') }
     const number = decodeRequest(request)
     const last = numberAt(this.#config, this.#deps.clock.nowMs())
@@ -78,8 +89,8 @@ export class PayloadServer {
     return { outcome: 'found', bytes: encodeFound(payload, blockVersionAt(this.#config.schedule, payload.timestamp)) }
   }
 
-  /** Waits until the limits allow the request. @returns false when the wait would be too long */
-  async #admit(peer: string): Promise<boolean> {
+  /** Waits until the limits allow the request. @returns false when the wait would be too long @throws Error when the stream is closed meanwhile */
+  async #admit(peer: string, closed: AbortSignal): Promise<boolean> {
     const own = this.#limitOf(peer)
     const waitMs = Math.max(own.take(), this.#all.take())
     if (waitMs > limits.maxWaitMs) {
@@ -87,7 +98,7 @@ export class PayloadServer {
       this.#all.giveBack()
       return false
     }
-    if (waitMs > 0) await this.#deps.clock.delay(waitMs)
+    if (waitMs > 0) await this.#deps.clock.delay(waitMs, closed)
     return true
   }
 
