@@ -29,6 +29,8 @@ export type P2pDeps = {
   readonly onBlock?: (payload: Payload, latencyMs: number) => void
 }
 
+const notStarted = (): Error => p2pFault('P2P_STOPPED', { reason: 'not started' })
+
 /** The consensus network of a node. Disposing leaves it. */
 export class P2p implements AsyncDisposable {
   readonly #deps: P2pDeps
@@ -86,8 +88,13 @@ export class P2p implements AsyncDisposable {
   }
 
   /** Calls the thread. Rejects with P2P_STOPPED (retry) while there is none. */
-  readonly call: P2pThread['ask'] = (name, ...args) =>
-    this.#thread ? this.#thread.ask(name, ...args) : Promise.reject(p2pFault('P2P_STOPPED', { reason: 'not started' }))
+  readonly call: P2pThread['ask'] = (name, ...args) => (this.#thread ? this.#thread.ask(name, ...args) : Promise.reject(notStarted()))
+
+  /** @throws Fault P2P_STOPPED (retry) */
+  #started(): P2pThread {
+    if (this.#thread === undefined) throw notStarted()
+    return this.#thread
+  }
 
   /** Calls of an operator. */
   get network(): PeerNetwork {
@@ -96,7 +103,7 @@ export class P2p implements AsyncDisposable {
       peers: (connectedOnly): Promise<PeersFacts> => this.call('peers', connectedOnly),
       peerStats: (): Promise<PeerStats> => this.call('peerStats'),
       discoveryTable: (): Promise<readonly string[]> => this.call('discoveryTable'),
-      deny: (kind, what, isDenied): Promise<void> => this.call('deny', kind, what, isDenied),
+      deny: async (kind, what, isDenied): Promise<void> => await this.#started().deny(kind, what, isDenied),
       denied: (kind): Promise<readonly string[]> => this.call('denied', kind),
       connect: (address): Promise<void> => this.call('connect', address),
       disconnect: (peerId): Promise<void> => this.call('disconnect', peerId),

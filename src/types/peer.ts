@@ -33,7 +33,8 @@ export type PeerStats = {
 }
 
 /** Kinds of entries in a deny list. */
-export type DenyKind = 'peer' | 'address' | 'subnet'
+export const denyKinds = ['peer', 'address', 'subnet'] as const
+export type DenyKind = (typeof denyKinds)[number]
 
 /** Calls of an operator on the consensus network. Errors of input are RangeError or SyntaxError. */
 export interface PeerNetwork {

@@ -1,3 +1,4 @@
+import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, it } from 'vitest'
 import { createManualClock } from '#test/harness/clock'
@@ -34,6 +35,23 @@ it('p2p/net/denyList: denies addresses and subnets of both families in both dire
   for (const ip of ['192.0.2.2', '198.51.101.9', '2001:db9::1']) expect(denied(ip)).toEqual([false, false])
   list.set('subnet', '198.51.100.0/24', false)
   expect(denied('198.51.100.9')).toEqual([false, false])
+})
+
+it('p2p/net/denyList: an entry has one form, whatever the text of the operator', () => {
+  const list = new DenyList(createManualClock())
+  const cid = peerIdFromString(peer).toCID().toString()
+  list.set('peer', cid, true)
+  for (const ip of ['2001:DB8:0:0::1', '::ffff:192.0.2.1']) list.set('address', ip, true)
+  list.set('subnet', '2001:DB9:0::/32', true)
+  expect([list.deniesPeer(peer), list.entries('peer'), list.entries('address'), list.entries('subnet')]).toEqual([
+    ...[true, [peer]],
+    ...[['2001:db8::1', '192.0.2.1'], ['2001:db9::/32']],
+  ])
+  for (const ip of ['2001:db8::1', '2001:db8:0:0:0:0:0:1', '192.0.2.1', '::ffff:c000:201'])
+    expect([ip, list.deniesAddress(ip)]).toEqual([ip, true])
+  list.set('peer', cid, false)
+  list.set('address', '2001:db8:0::0:1', false)
+  expect([list.deniesPeer(peer), list.deniesAddress('2001:db8::1')]).toEqual([false, false])
 })
 
 it.each([

@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, SocketAddress } from 'node:net'
 import type { ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Clock } from '#lib/clock'
 import type { DenyKind } from '#types/peer'
@@ -15,6 +16,21 @@ export function ipOf(address: Multiaddr): string | undefined {
 
 const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4')
 
+/** Returns the one text of an IP address; an IPv4 address within IPv6 is that IPv4 address. @throws RangeError on text that is no address */
+function canonicalIp(ip: string): string {
+  if (isIP(ip) === 0) throw new RangeError(`invalid IP address: ${ip}`)
+  const { address } = new SocketAddress({ address: ip, family: familyOf(ip) })
+  return /^::ffff:(?=.*\.)/.test(address) ? address.slice(7) : address
+}
+
+/** Returns the one text of an entry. @throws Error on text that is no such entry */
+function canonicalOf(kind: DenyKind, what: string): string {
+  if (kind === 'peer') return peerIdFromString(what).toString()
+  if (kind === 'address') return canonicalIp(what)
+  const { ip, bits } = subnetOf(what)
+  return `${ip}/${bits}`
+}
+
 /** Peers, addresses and subnets with which there are no connections, in both directions. Bans expire; an operator's entries do not. */
 export class DenyList {
   readonly #clock: Clock
@@ -27,10 +43,9 @@ export class DenyList {
     this.#clock = clock
   }
 
-  /** @throws RangeError on text that is no IP address or subnet, and on a full list */
-  set(kind: DenyKind, what: string, isDenied: boolean): void {
-    if (kind === 'address' && isIP(what) === 0) throw new RangeError(`invalid IP address: ${what}`)
-    if (kind === 'subnet') subnetOf(what)
+  /** @throws Error on text that is no peer id, IP address or subnet; RangeError on a full list */
+  set(kind: DenyKind, text: string, isDenied: boolean): void {
+    const what = canonicalOf(kind, text)
     const entries = this.#entries[kind]
     if (isDenied && entries.size >= maxEntries) throw new RangeError(`more than ${maxEntries} entries`)
     if (isDenied) entries.add(what)
@@ -60,7 +75,8 @@ export class DenyList {
   }
 
   deniesAddress(ip: string | undefined): boolean {
-    return ip !== undefined && isIP(ip) !== 0 && (this.#entries.address.has(ip) || this.#subnets.check(ip, familyOf(ip)))
+    if (ip === undefined || isIP(ip) === 0) return false
+    return this.#entries.address.has(canonicalIp(ip)) || this.#subnets.check(ip, familyOf(ip))
   }
 
   /** Returns the gater for libp2p, which asks at every step of a connection in both directions. */
@@ -96,5 +112,5 @@ function subnetOf(text: string): { readonly ip: string; readonly bits: number } 
   const family = isIP(ip)
   const bits = /^\d{1,3}$/.test(bitsText) ? Number(bitsText) : -1
   if (family === 0 || rest.length > 0 || bits < 0 || bits > (family === 4 ? 32 : 128)) throw new RangeError(`invalid subnet: ${text}`)
-  return { ip, bits }
+  return { ip: new SocketAddress({ address: ip, family: familyOf(ip) }).address, bits }
 }

@@ -88,10 +88,10 @@ export function operatorCalls(node: P2pNode): OperatorCalls {
       known: book.size,
     }),
     discoveryTable: () => node.discovery?.table() ?? [],
-    async deny(kind: DenyKind, what: string, isDenied: boolean): Promise<void> {
-      if (kind === 'peer') peerIdFromString(what)
+    async deny(kind: DenyKind, what: string, isDenied: boolean): Promise<readonly string[]> {
       denied.set(kind, what, isDenied)
       if (isDenied) await node.closeDenied()
+      return denied.entries(kind)
     },
     denied: (kind) => (kind === 'peer' ? denied.deniedPeers() : denied.entries(kind)),
     async connect(text): Promise<void> {

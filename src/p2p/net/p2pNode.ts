@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Payload } from '#types/payload'
+import { denyKinds } from '#types/peer'
 import { p2pFault } from '../faults.ts'
 import { payloadProtocols } from '../protocol/payloadRequest.ts'
 import type { P2pListening, P2pSettings, SignedBlock } from '../thread/protocol.ts'
@@ -108,6 +109,7 @@ export class P2pNode {
     const kept = [...trusted, ...parsePeers('--p2p.static', settings.staticPeers)]
     const counts = new PeerCounts()
     const denied = new DenyList(clock)
+    for (const kind of denyKinds) for (const what of settings.denied?.[kind] ?? []) denied.set(kind, what, true)
     const book = new PeerBook({ clock, log }, settings.peersFile)
     for (const { peerId, address, enr } of parsePeers('--p2p.bootnodes', enodes)) book.found(peerId, address.toString(), enr)
     const { config } = settings

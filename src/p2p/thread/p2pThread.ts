@@ -3,6 +3,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { RestartedThread } from '#lib/peers/restartedThread'
 import type { Address } from '#types/ids'
+import type { DenyKind } from '#types/peer'
 import { p2pFault } from '../faults.ts'
 import type { OfMainThread, OfP2pThread, P2pListening, P2pSettings } from './protocol.ts'
 
@@ -44,6 +45,13 @@ export class P2pThread implements AsyncDisposable {
   setSigner(signer: Address): void {
     this.#thread.settings = { ...this.#thread.settings, signer }
     this.#thread.tell('setSigner', signer)
+  }
+
+  /** Denies a peer, an address or a subnet, or ends it, now and for a thread that is started again. */
+  async deny(kind: DenyKind, what: string, isDenied: boolean): Promise<void> {
+    const entries = await this.ask('deny', kind, what, isDenied)
+    const { settings } = this.#thread
+    this.#thread.settings = { ...settings, denied: { ...settings.denied, [kind]: entries } }
   }
 
   blame(number: number): void {

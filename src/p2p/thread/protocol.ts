@@ -30,6 +30,8 @@ export type P2pSettings = {
   /** file of the known peers; absent: they are forgotten */
   readonly peersFile?: string
   readonly signer: Address | undefined
+  /** what an operator has denied; absent: nothing */
+  readonly denied?: Readonly<Partial<Record<DenyKind, readonly string[]>>>
 }
 
 /** A block message that is signed and not compressed. */
@@ -47,7 +49,8 @@ export type OfP2pThread = {
   peers(connectedOnly: boolean): Promise<PeersFacts>
   peerStats(): PeerStats
   discoveryTable(): readonly string[]
-  deny(kind: DenyKind, what: string, isDenied: boolean): Promise<void>
+  /** Denies, or ends it. @returns the entries of the kind */
+  deny(kind: DenyKind, what: string, isDenied: boolean): Promise<readonly string[]>
   denied(kind: DenyKind): readonly string[]
   connect(address: string): Promise<void>
   disconnect(peerId: string): Promise<void>
