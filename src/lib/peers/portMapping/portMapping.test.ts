@@ -16,7 +16,7 @@ const description = (of = service, path = '/control'): string =>
 type Call = { readonly action: string; readonly body: string }
 type Behaviour = {
   readonly description?: string
-  readonly address?: string
+  address?: string
   /** reply to AddPortMapping with a lease; undefined: success */
   readonly leaseError?: number
   /** text of `location` in the answer to the search */
@@ -80,9 +80,35 @@ it('lib/peers/portMapping: maps ports, renews them, and removes them at the end'
   expect(gateway.calls[2]?.body).toContain('<NewLeaseDuration>3600<')
   gateway.calls.length = 0
   await clock.advanceMs(1_200_000)
-  await vi.waitFor(() => expect(names()).toEqual(['AddPortMapping', 'AddPortMapping']))
+  await vi.waitFor(() => expect(names()).toEqual(['GetExternalIPAddress', 'AddPortMapping', 'AddPortMapping']))
   await mapping?.[Symbol.asyncDispose]()
-  expect(names().slice(2)).toEqual(['DeletePortMapping', 'DeletePortMapping'])
+  expect(names().slice(3)).toEqual(['DeletePortMapping', 'DeletePortMapping'])
+})
+
+it.each(['0.0.0.0', '10.1.2.3', '100.64.0.1', '172.31.255.1', '192.168.1.1'])(
+  'lib/peers/portMapping: maps ports and advertises nothing when the address of the gateway is %s',
+  async (address) => {
+    await using gateway = await startGateway({ address })
+    const warn = vi.fn()
+    await using mapping = await PortMapping.open({ clock: fast, log: { ...silentLog, warn } }, ports, gateway.search)
+    expect(mapping?.externalAddress).toBeUndefined()
+    expect(gateway.calls.filter(({ action }) => action === 'AddPortMapping').length).toBe(2)
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('no public address'), { address }]])
+  },
+)
+
+it('lib/peers/portMapping: warns once when the address of the gateway has changed', async () => {
+  const behaviour: Behaviour = {}
+  await using gateway = await startGateway(behaviour)
+  const [clock, warn] = [createManualClock(), vi.fn()]
+  const log = { ...silentLog, warn }
+  await using _mapping = await PortMapping.open({ clock: { ...fast, after: clock.after }, log }, ports, gateway.search)
+  behaviour.address = '203.0.113.1'
+  for (let renewal = 1; renewal <= 2; renewal++) {
+    await clock.advanceMs(1_200_000)
+    await vi.waitFor(() => expect(gateway.calls.length).toBe(3 + 3 * renewal))
+  }
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('external address has changed'), { before: '192.0.2.7', now: '203.0.113.1' }]])
 })
 
 it('lib/peers/portMapping: asks a gateway without leases for a mapping without an end', async () => {

@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net'
 import type { Clock } from '../../clock.ts'
 import { errorMessage } from '../../fault.ts'
 import type { Log } from '../../log.ts'
@@ -10,20 +11,30 @@ type Deps = { readonly clock: Clock; readonly log: Log }
 /** Time for answers of gateways; how long a mapping lasts; interval of its renewal. */
 const [searchMs, leaseSec, renewMs] = [3_000, 3_600, 1_200_000]
 
+/** Addresses that no other network reaches: unspecified, private, shared by a provider, of this machine, of the link, multicast and above. */
+const unreachable = new BlockList()
+for (const subnet of '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 224.0.0.0/3'.split(' ')) {
+  const [ip = '', bits] = subnet.split('/')
+  unreachable.addSubnet(ip, Number(bits), 'ipv4')
+}
+
 /** Ports of this machine that a gateway passes on, by UPnP. They are renewed, and removed at the end. */
 export class PortMapping implements AsyncDisposable {
   readonly #deps: Deps
   readonly #gateway: Gateway
   readonly #ports: readonly MappedPort[]
-  /** address of the gateway in the internet, as it reports it */
-  readonly externalAddress: string
+  /** IPv4 address of the gateway, as it last reported it */
+  #address: string
+  /** address under which peers reach this node; undefined: the gateway has no public address */
+  readonly externalAddress: string | undefined
   #timer: Disposable | undefined
 
-  private constructor(deps: Deps, gateway: Gateway, externalAddress: string, ports: readonly MappedPort[]) {
+  private constructor(deps: Deps, gateway: Gateway, address: string, ports: readonly MappedPort[]) {
     this.#deps = deps
     this.#gateway = gateway
     this.#ports = ports
-    this.externalAddress = externalAddress
+    this.#address = address
+    this.externalAddress = unreachable.check(address, 'ipv4') ? undefined : address
     this.#plan()
   }
 
@@ -38,7 +49,10 @@ export class PortMapping implements AsyncDisposable {
         const address = await gateway.externalAddress()
         for (const { protocol, port } of ports) await gateway.map(protocol, port, leaseSec)
         log.info('ports mapped by the gateway', { address, ports: ports.map(({ protocol, port }) => `${port}/${protocol}`).join(' ') })
-        return new PortMapping(deps, gateway, address, ports)
+        const mapping = new PortMapping(deps, gateway, address, ports)
+        if (mapping.externalAddress === undefined)
+          log.warn('the gateway has no public address, not advertised: peers may not reach this node', { address })
+        return mapping
       } catch (error) {
         reasons.push(errorMessage(error))
       }
@@ -63,6 +77,16 @@ export class PortMapping implements AsyncDisposable {
   }
 
   async #renew(): Promise<void> {
+    const address = await this.#gateway.externalAddress().catch((error: unknown) => {
+      this.#deps.log.debug('external address not read', { reason: errorMessage(error) })
+      return this.#address
+    })
+    if (address !== this.#address)
+      this.#deps.log.warn('external address has changed: restart the node to advertise the new one', {
+        before: this.#address,
+        now: address,
+      })
+    this.#address = address
     for (const { protocol, port } of this.#ports)
       await this.#gateway
         .map(protocol, port, leaseSec)
