@@ -105,6 +105,14 @@ it('p2p/gossipFeed: uses blocks that arrived before instead of fetching them', a
   expect(given.asked).toEqual([11])
 })
 
+it('p2p/gossipFeed: a block that arrives again takes no room of other ones', async () => {
+  await using given = feedAt(10, (number) => (number === 11 ? at(11) : undefined))
+  const large = { ...at(9), transactions: [new Uint8Array(50 * 2 ** 20)] }
+  for (const block of [at(12), large, large, large, at(13)]) given.feed.offer(block)
+  await given.until(() => given.head() === 13)
+  expect(given.asked).toEqual([11])
+})
+
 it('p2p/gossipFeed: a block whose ancestors no peer has does not become the head', async () => {
   await using given = feedAt(10, () => undefined)
   given.feed.offer(at(20))

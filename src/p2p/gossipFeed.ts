@@ -54,6 +54,9 @@ export class GossipFeed {
 
   /** Takes a block that passed validation. */
   offer(payload: Payload): void {
+    const earlier = this.#recent.get(payload.blockHash)
+    if (earlier) this.#recentBytes -= sizeOf(earlier)
+    this.#recent.delete(payload.blockHash)
     this.#recent.set(payload.blockHash, payload)
     this.#recentBytes += sizeOf(payload)
     for (const [hash, oldest] of this.#recent) {
