@@ -129,7 +129,7 @@ it('engine/headFetch: once the fetched head is named, an ancestor becomes the he
 
 it('engine/headFetch: another branch that is named ends the fetch', async () => {
   const [blocks, others] = [await blocksOf(5), await blocksOf(2, 9)]
-  const { api, release, name, head } = opened([blocks.slice(0, 2), blocks.slice(2, 4)])
+  const { api, release, name, head, state } = opened([blocks.slice(0, 2), blocks.slice(2, 4)])
   await name(at(blocks, 5))
   await release()
   for (const payload of others) await api.newPayload(4, { payload })
@@ -137,6 +137,9 @@ it('engine/headFetch: another branch that is named ends the fetch', async () => 
   await release()
   expect(await head()).toBe(2)
   expect(await api.block(at(blocks, 3).blockHash)).toBeUndefined()
+  // the consensus half names the first branch again: there is no pause after a fetch that it ended
+  expect(await name(at(blocks, 5))).toEqual(syncing)
+  expect(state.requests.map(({ number }) => number)).toEqual([5, 5])
 })
 
 it('engine/headFetch: an invalid ancestor makes the head INVALID, and keeps the blocks below', async () => {

@@ -59,9 +59,9 @@ export class HeadFetch {
     this.#running = running
     this.#fetch(payload, AbortSignal.any([running.signal, signal]))
       .catch((error: unknown) => {
+        if (running.signal.aborted || signal.aborted) return
         this.#pausedUntilMs = clock.elapsedMs() + pauseMs
-        if (!running.signal.aborted && !signal.aborted)
-          log.warn('ancestors of the head not fetched', { number: payload.blockNumber, reason: errorMessage(error) })
+        log.warn('ancestors of the head not fetched', { number: payload.blockNumber, reason: errorMessage(error) })
       })
       .finally(() => {
         if (this.#running === running) this.#running = undefined
