@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { systemClock } from '#lib/clock'
-import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import type { OfTestThread, TestThreadSettings } from '#test/harness/restartedThreadEntry'
+import { systemClock } from '../clock.ts'
+import { silentLog } from '../log.ts'
 import { RestartedThread } from './restartedThread.ts'
 
 const entry = new URL('../../../test/harness/restartedThreadEntry.ts', import.meta.url)
