@@ -1,5 +1,6 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { engineFault } from '#engine/faults'
+import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 
@@ -64,6 +65,16 @@ export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalize
   if (refusal) throw refused(refusal.label, refusal.reason)
   if (!isOnBranch(view.known, branch, finalized)) throw refused('unsafe', 'its branch does not contain the finalized head')
   return branch
+}
+
+/**
+ * Returns heads whose finalized head is not below the current one. A client may name an older block, for example after a restart; this is no error, but
+ * the label stays: rows of finalized blocks move to segment files and older states are removed, so no branch may begin below it again.
+ * @param finalized current finalized head, on the branch of the heads
+ */
+export function keepFinalized(heads: Heads, finalized: Heads['finalized']): Heads {
+  if (heads.finalized.number >= finalized.number) return heads
+  return { ...heads, safe: heads.safe.number < finalized.number ? finalized : heads.safe, finalized }
 }
 
 /** Returns number and hash of the branch's last block. */

@@ -145,6 +145,27 @@ describe('blockchain/execution: heads', () => {
     expect(phases).toEqual(['begin', 'end'])
   })
 
+  it('keeps the finalized head when an older one is named, also after a restart: no branch begins below it', async () => {
+    const { execution, kv, grow } = start()
+    const main = (await grow(genesisId, 5)) as [L2Ref, L2Ref, L2Ref, L2Ref, L2Ref]
+    const [first, second, third, fourth, fifth] = main
+    const [side] = (await grow(second, 1, 1)) as [L2Ref]
+    await execution.setHeads({ unsafe: fifth, safe: fourth, finalized: third })
+    await execution.setHeads({ unsafe: fifth, safe: first, finalized: first })
+    expect(await execution.heads()).toEqual({ unsafe: fifth, safe: third, finalized: third })
+    for (const unsafe of [second, side]) {
+      const refused = execution.setHeads({ unsafe, safe: first, finalized: first })
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_FORKCHOICE', data: { label: 'unsafe' } })
+    }
+    await execution.setHeads({ unsafe: fourth, safe: fourth, finalized: second })
+    expect(await execution.heads()).toEqual({ unsafe: fourth, safe: fourth, finalized: third })
+    await execution.close()
+    const again = start(kv).execution
+    await again.setHeads({ unsafe: third, safe: first, finalized: first })
+    expect(await again.heads()).toEqual({ unsafe: third, safe: third, finalized: third })
+    expect(canonical(again, 5)).toEqual([genesisId.hash, first.hash, second.hash, third.hash, undefined])
+  })
+
   it('unwinds the old branch and writes the new one on a reorg; history and state follow', async () => {
     const { execution, build, grow, setUnsafe, refOf } = start()
     const raw = signedBy('alice', { value: 9n })

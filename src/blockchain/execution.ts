@@ -20,7 +20,7 @@ import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { BlockLimits } from '#types/transactionPool'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
-import { type Branch, branchOfHeads } from './branch.ts'
+import { type Branch, branchOfHeads, keepFinalized } from './branch.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
 import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions, usualTrieCacheBytes } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
@@ -172,11 +172,12 @@ export class Execution implements Engine, AsyncDisposable {
       : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on), earlierMs: ms }))
   }
 
-  async setHeads(heads: Heads): Promise<void> {
+  async setHeads(asked: Heads): Promise<void> {
     this.#requireOpen()
-    this.#wake(heads.unsafe.hash)
-    let branch = this.#plan(heads)
-    if (this.#commits.settleUnless(branch)) branch = this.#plan(heads)
+    this.#wake(asked.unsafe.hash)
+    let branch = this.#plan(asked)
+    if (this.#commits.settleUnless(branch)) branch = this.#plan(asked)
+    const heads = keepFinalized(asked, this.#published.heads.finalized)
     if (sameHeads(this.#published.heads, heads)) return
     this.#journalBlocks(branch.blocks)
     this.#journal.appendHeads({ ...heads, sequence: this.#sequence + 1 })
@@ -333,7 +334,8 @@ export class Execution implements Engine, AsyncDisposable {
       try {
         const branch = this.#plan(stored)
         using view = this.view()
-        const heads = headsOf(config, stored, ({ hash }) => view.block(hash)?.block)
+        const restored = headsOf(config, stored, ({ hash }) => view.block(hash)?.block)
+        const heads = keepFinalized(restored, this.#published.heads.finalized)
         this.#publishBranch(heads, branch)
         const ms = this.#deps.clock.nowMs() - startMs
         log.info('journal replayed', { number: heads.unsafe.number, hash: heads.unsafe.hash, blocks: branch.blocks.length, ms })

@@ -58,8 +58,9 @@ export interface EngineApi {
   /** Executes a payload on its parent. VALID means executed; SYNCING means an unknown parent; never ACCEPTED. */
   newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus>
   /**
-   * Moves the heads in one durable step, also back to an ancestor that is not below the finalized head. With attributes it then begins a build and
-   * responds when the attributes' transactions are executed; transactions of the pool are added until the payload is requested.
+   * Moves the heads in one durable step, also back to an ancestor that is not below the finalized head. An older finalized block leaves that label as it
+   * is. With attributes it then begins a build and responds when the attributes' transactions are executed; transactions of the pool are added until the
+   * payload is requested.
    * @param attributes JSON, parsed after the heads have moved: an error in it does not undo the move
    */
   forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer>

@@ -34,7 +34,8 @@ export interface Engine {
   build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult>
   /**
    * Makes the unsafe head canonical and labels safe and finalized, durably and in one step, including an unwind and the new branch. The unsafe head
-   * may be an ancestor of the previous one, which shortens the chain, but never below the finalized head.
+   * may be an ancestor of the previous one, which shortens the chain, but never below the finalized head. An older finalized head leaves that label as it
+   * is, and a safe head below it becomes that block.
    * @throws Fault INVALID_FORKCHOICE (reset) when a head is unknown or the order of ancestors is broken
    */
   setHeads(heads: Heads): Promise<void>

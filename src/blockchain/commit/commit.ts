@@ -2,6 +2,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { executionFault } from '#block/faults'
 import { latestStateRoot, unwindState, writeGenesis, writeState } from '#state/chainState'
 import type { KvWriter } from '#store/ports'
+import { readMoved } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
 import type { Log } from '#types/log'
 import type { Branch } from '../branch.ts'
@@ -21,9 +22,13 @@ import { fillLogIndex, indexLogs, unindexLogs } from '../logIndex/logIndex.ts'
  * Makes a branch the canonical chain and sets the labels, inside one transaction: 1 unwinds the blocks above the ancestor, youngest first,
  * 2 writes the blocks of the branch, oldest first, 3 writes the labels. All of it becomes durable, or none.
  * @param sequence number of the call that set the heads
+ * @throws Fault CHAIN_STORE_DAMAGED (fatal), also when it would unwind a block whose rows are in segment files
  */
 export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads: StoredHeads, sequence: number): void {
+  const moved = readMoved(tx)
   for (let number = head.number; number > branch.ancestor.number; number--) {
+    if (number < moved)
+      throw executionFault('CHAIN_STORE_DAMAGED', { what: `a finalized head at block ${moved - 1}, the last in segment files` })
     const hash = readCanonicalHash(tx, number)
     if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
     unwindState(tx, number)

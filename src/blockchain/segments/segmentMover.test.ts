@@ -137,6 +137,24 @@ it('blockchain/segments: moves finalized blocks to files, range by range, and ev
   expect(seen(kv)).toEqual(before)
 })
 
+it('blockchain/segments: no transaction unwinds a block whose rows are in a file (CHAIN_STORE_DAMAGED)', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  const { run, mover } = moverOn(dir, kv)
+  await using _mover = mover
+  for (let times = 0; times < 6; times++) await run()
+  const before = seen(kv)
+  const idAt = (number: number) => ({ number, hash: blocks[number - 1]?.hash ?? genesis.block.hash })
+  const unwindTo = (number: number): void => {
+    const [head, ancestor] = [idAt(40), idAt(number)]
+    kv.write((tx) => commitBranch(tx, head, { ancestor, blocks: [] }, { unsafe: ancestor, safe: ancestor, finalized: ancestor }, 41))
+  }
+  expect(() => unwindTo(28)).toThrow(expect.objectContaining({ code: 'CHAIN_STORE_DAMAGED', message: expect.stringContaining('block 29') }))
+  expect(seen(kv)).toEqual(before)
+  unwindTo(29)
+  expect(seen(kv)).toEqual([...before.slice(0, 30), ...Array.from({ length: 11 }, () => undefined)])
+})
+
 it('blockchain/segments: a segment ends where a window of the time changes, or with the bytes of its rows', async () => {
   const dir = newDir()
   await using kv = store(dir)
