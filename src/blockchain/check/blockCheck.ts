@@ -6,7 +6,7 @@ import { oldestProof } from '#state/chainState'
 import { checkUndo } from '#state/historyCheck'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
-import { readPruned } from '#store/segments/segmentRecords'
+import { readPruned, unlessDamaged } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
@@ -176,18 +176,8 @@ export function checkHistory(reader: KvReader, from: number, watch: CheckWatch):
 /** Returns the state root in the header of a canonical block; undefined without a header that has the block's hash. */
 function stateRootAt(reader: KvReader, number: number): Hash | undefined {
   const hash = readCanonicalHash(reader, number)
-  const row = hash && headerRow(reader, blockKey({ number, hash }))
+  const row = hash && unlessDamaged(() => reader.get(tables.headers.id, blockKey({ number, hash })))
   return row && toHex(keccak256(row)) === hash ? decodeHeader(row).stateRoot : undefined
-}
-
-/** Reads a row of a header; undefined when it is missing or in a damaged file. */
-function headerRow(reader: KvReader, key: Uint8Array): Uint8Array | undefined {
-  try {
-    return reader.get(tables.headers.id, key)
-  } catch (error) {
-    if (isFault(error, 'SEGMENT_DAMAGED')) return undefined
-    throw error
-  }
 }
 
 /** Returns the hash of the canonical block; without a header of that hash, the hash of a sound header at the number, if there is one. */

@@ -2,7 +2,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { executionFault } from '#block/faults'
 import { latestStateRoot, unwindState, writeGenesis, writeState } from '#state/chainState'
 import type { KvWriter } from '#store/ports'
-import { readMoved } from '#store/segments/segmentRecords'
+import { readMoved, unlessDamaged } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
 import type { Log } from '#types/log'
 import type { Branch } from '../branch.ts'
@@ -47,11 +47,11 @@ export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads:
 /** Returns the logs of a block by transaction. */
 const logsOf = ({ executed }: ExecutedBlock): readonly (readonly Log[])[] => executed.map(({ receipt }) => receipt.logs)
 
-/** Adds older blocks to the log index, inside a transaction, while there is time. */
+/** Adds older blocks to the log index, inside a transaction, while there is time. Ends above a block whose receipts are in a damaged file. */
 export function fillOlderLogs(tx: KvWriter, hasTime: () => boolean): void {
   const stored = (number: number): readonly (readonly Log[])[] | undefined => {
     const hash = readCanonicalHash(tx, number)
-    const receipts = hash && readReceipts(tx, { number, hash })
+    const receipts = hash && unlessDamaged(() => readReceipts(tx, { number, hash }))
     return receipts?.map(({ receipt }) => receipt.logs)
   }
   fillLogIndex(tx, stored, hasTime)

@@ -1,4 +1,5 @@
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
 import { hashFromBytes } from '#types/ids'
 import type { KvReader, KvWriter } from '../ports.ts'
@@ -84,4 +85,14 @@ export const readPruned = (reader: KvReader, table: number): number => readMark(
 
 export function writePruned(tx: KvWriter, table: number, number: number): void {
   tx.put(tables.meta.id, prunedKey(table), u64Bytes(number))
+}
+
+/** Returns what a function reads; undefined when a segment file that it reads is damaged. */
+export function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isFault(error, 'SEGMENT_DAMAGED')) return undefined
+    throw error
+  }
 }

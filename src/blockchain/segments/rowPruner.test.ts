@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { openChainKv, segmentsDir } from '#store/chainTables'
+import { blocks, differencesOf, killed, lostPlaces, moverOn, seen, store } from '#test/harness/store/movingStore'
+import { readLocation } from '../chainStore.ts'
+import { RowPruner, type RowRetention } from './rowPruner.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-row-pruner-'))
+let dirs = 0
+const newDir = (): string => join(base, String(dirs++))
+afterAll(() => rmSync(base, { recursive: true }))
+
+it('blockchain/segments/rowPruner: removes files and places of transactions that are not retained, also when the retention changes at a start', async () => {
+  const dir = newDir()
+  const before: unknown[] = []
+  {
+    await using kv = store(dir)
+    before.push(...seen(kv))
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 6; times++) await run()
+  }
+  await using kv = openChainKv(dir)
+  const rows: RowRetention = { bodies: { blocks: 25 }, receipts: { blocks: 15 }, logs: 'all' }
+  const { run, mover } = moverOn(dir, kv, { rows })
+  await using _mover = mover
+  for (let times = 0; times < 6; times++) await run()
+  const names = readdirSync(segmentsDir(dir))
+  expect(names.map((name) => name.replace(/-[0-9a-f]{64}/, '')).sort()).toEqual([
+    ...['bodies-000000000010.seg', 'bodies-000000000020.seg', 'headers-000000000000.seg', 'headers-000000000010.seg'],
+    ...['headers-000000000020.seg', 'receipts-000000000020.seg'],
+  ])
+  using reader = kv.snapshot()
+  const after = seen(kv) as { block: unknown; receipts: unknown; header: unknown }[]
+  for (const [number, found] of after.entries()) {
+    const was = before[number] as typeof found
+    expect(found.header).toEqual(was.header)
+    expect(found.block).toEqual(number < 10 ? undefined : was.block)
+    expect(found.receipts).toEqual(number < 20 ? undefined : was.receipts)
+    for (const { hash } of blocks[number - 1]?.executed ?? []) {
+      expect(readLocation(reader, hash)).toEqual(number < 10 ? undefined : expect.objectContaining({ number }))
+    }
+  }
+})
+
+it('blockchain/segments/rowPruner: after a kill between any two effects of retention a block reads whole or not at all', async () => {
+  const dir = newDir()
+  const copies: string[] = []
+  await using kv = store(dir)
+  const before = seen(kv)
+  {
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 6; times++) await run()
+  }
+  const rows: RowRetention = { bodies: { blocks: 15 }, receipts: 'all', logs: 'all' }
+  const { run, mover } = moverOn(dir, kv, { rows, onEffect: () => void copies.push(killed(dir, newDir())) })
+  await using _mover = mover
+  for (let times = 0; times < 4; times++) await run()
+  expect(copies.length).toBeGreaterThan(4)
+  for (const copy of copies) {
+    await using again = openChainKv(copy)
+    const read = seen(again) as { block: unknown; receipts: unknown }[]
+    for (const [number, found] of read.entries()) {
+      const was = before[number] as typeof found
+      expect([undefined, was.block]).toContainEqual(found.block)
+      if (number >= 20) expect(found).toEqual(was)
+    }
+    expect(lostPlaces(again)).toEqual([])
+    expect(differencesOf(again)).toEqual([])
+    const next = moverOn(copy, again, { rows })
+    await using _next = next.mover
+    for (let times = 0; times < 4; times++) await next.run()
+    expect(readdirSync(segmentsDir(copy)).filter((name) => name.startsWith('bodies'))).toHaveLength(1)
+  }
+}, 60_000)
+
+it('blockchain/segments/rowPruner: a removal that a kill has interrupted is completed also when the next start retains everything', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  const { run, mover } = moverOn(dir, kv)
+  for (let times = 0; times < 6; times++) await run()
+  await mover[Symbol.asyncDispose]()
+  const rows: RowRetention = { bodies: { blocks: 25 }, receipts: 'all', logs: 'all' }
+  const pruner = new RowPruner({ kv, log: silentLog, dir: segmentsDir(dir), retention: rows, leastBodies: { sec: 0 } })
+  // the mark, and the places of some blocks
+  pruner.step(3)
+  pruner.step(3)
+  expect(lostPlaces(kv)).toEqual([])
+  expect(differencesOf(kv)).toEqual([])
+  const next = moverOn(dir, kv)
+  await using _next = next.mover
+  for (let times = 0; times < 4; times++) await next.run()
+  expect(readdirSync(segmentsDir(dir)).filter((name) => name.startsWith('bodies-000000000000'))).toEqual([])
+  expect(differencesOf(kv)).toEqual([])
+})
