@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
-import { blocks, differencesOf, killed, lostPlaces, moverOn, seen, store } from '#test/harness/store/movingStore'
+import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
+import { blocks, differencesOf, fileOf, keptLog, killed, lostPlaces, moverOn, seen, store } from '#test/harness/store/movingStore'
 import { readLocation } from '../chainStore.ts'
 import { RowPruner, type RowRetention } from './rowPruner.ts'
 
@@ -44,6 +46,31 @@ it('blockchain/segments/rowPruner: removes files and places of transactions that
       expect(readLocation(reader, hash)).toEqual(number < 10 ? undefined : expect.objectContaining({ number }))
     }
   }
+})
+
+it('blockchain/segments/rowPruner: a damaged file of bodies is removed like others, with one warning, and moving goes on', async () => {
+  const dir = newDir()
+  {
+    await using kv = store(dir)
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 4; times++) await run()
+  }
+  truncateSync(fileOf(dir, 'bodies', 0), 300)
+  await using kv = openChainKv(dir)
+  const { log, lines } = keptLog()
+  const rows: RowRetention = { bodies: { blocks: 15 }, receipts: 'all', logs: 'all' }
+  const { run, mover } = moverOn(dir, kv, { rows, log })
+  await using _mover = mover
+  for (let times = 0; times < 6; times++) await run()
+  expect(lines).toEqual([expect.objectContaining({ level: 'warn', error: expect.objectContaining({ code: 'SEGMENT_DAMAGED' }) })])
+  using reader = kv.snapshot()
+  expect([...segmentsOf(reader, tables.bodies.id)].map(({ first }) => first)).toEqual([20])
+  expect(readMoved(reader)).toBe(30)
+  expect(differencesOf(kv)).toEqual([])
+  expect(blocks.slice(0, 30).map(({ executed }) => executed.every(({ hash }) => !readLocation(reader, hash)))).toEqual(
+    Array.from({ length: 30 }, (_, at) => at >= 9 && at < 19),
+  )
 })
 
 it('blockchain/segments/rowPruner: after a kill between any two effects of retention a block reads whole or not at all', async () => {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Kv, KvReader } from '#store/ports'
@@ -58,12 +59,12 @@ type Pruned = { readonly rows: number; readonly files: number }
  *
  * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
  * `txByHash` (bodies only), 3 a transaction deletes the record of the file, 4 the file is removed. After a kill before 3 the next pruner continues, whatever
- * it retains; after 3 the next start removes the file.
+ * it retains; after 3 the next start removes the file. A damaged file is removed too, without 2 for blocks that cannot be read.
  */
 export class RowPruner {
   readonly #deps: RowPrunerDeps
-  /** segment whose transactions are being removed from `txByHash`, and its next block */
-  #places: { readonly digest: string; next: number } | undefined
+  /** segment whose transactions are being removed from `txByHash`, its next block, and whether the log has said that its file is damaged */
+  #places: { readonly digest: string; next: number; isDamaged: boolean } | undefined
 
   constructor(deps: RowPrunerDeps) {
     this.#deps = deps
@@ -95,11 +96,11 @@ export class RowPruner {
 
   /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
   #removePlaces(reader: KvReader, { digest, first, last }: SegmentRecord, most: number): Pruned | undefined {
-    if (this.#places?.digest !== digest) this.#places = { digest, next: first }
+    if (this.#places?.digest !== digest) this.#places = { digest, next: first, isDamaged: false }
     const places = this.#places
     if (places.next > last) return undefined
     const hashes: Hash[] = []
-    for (; places.next <= last && hashes.length < most; places.next++) hashes.push(...transactionsOf(reader, places.next))
+    for (; places.next <= last && hashes.length < most; places.next++) hashes.push(...this.#transactionsOf(reader, places))
     this.#deps.kv.write((tx) => {
       for (const hash of hashes) {
         // the row of a deposit that a later block repeats is of that block
@@ -107,6 +108,18 @@ export class RowPruner {
       }
     })
     return { rows: hashes.length, files: 0 }
+  }
+
+  /** Returns the hashes of the transactions of the next block; none when its file is damaged: their places stay, and readers answer that the block is pruned. */
+  #transactionsOf(reader: KvReader, places: { readonly next: number; isDamaged: boolean }): Hash[] {
+    try {
+      return transactionsOf(reader, places.next)
+    } catch (error) {
+      if (!isFault(error, 'SEGMENT_DAMAGED')) throw error
+      if (!places.isDamaged) this.#deps.log.warn('segment file damaged, places of its transactions not removed', { error })
+      places.isDamaged = true
+      return []
+    }
   }
 
   #remove(record: SegmentRecord): Pruned {

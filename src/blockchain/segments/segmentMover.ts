@@ -22,6 +22,8 @@ const retryMs = 60_000
 /** What a step did: rows deleted, files recorded, files removed. */
 export type MoverStep = { readonly ms: number; readonly rows: number; readonly files: number; readonly moved: number }
 
+type MoverWork = 'record files' | 'delete moved rows' | 'remove old rows' | 'build files'
+
 export type SegmentMoverDeps = {
   /** tables with segment files, written in this thread */
   readonly kv: Kv
@@ -52,6 +54,8 @@ export class SegmentMover implements AsyncDisposable {
   #building: Promise<void> | undefined
   #built: BuiltSegments | undefined
   #notBeforeMs = 0
+  /** for the log when the step fails */
+  #doing: MoverWork = 'record files'
   #isEnded = false
 
   constructor(deps: SegmentMoverDeps) {
@@ -90,14 +94,16 @@ export class SegmentMover implements AsyncDisposable {
       onStep?.({ ms, ...done })
       this.#schedule(pauses * ms)
     } catch (error) {
-      this.#failed(error)
+      this.#failed(this.#doing, error)
     }
   }
 
   /** Does one thing. @returns undefined when there is nothing to do now */
   #step(): Omit<MoverStep, 'ms'> | undefined {
     const { kv, pruner } = this.#deps
+    this.#doing = 'record files'
     if (this.#built) return this.#record(this.#built)
+    this.#doing = 'delete moved rows'
     const moved = read(kv, (reader) => movedRows(reader, this.#rows))
     if (moved.length > 0) {
       kv.write((tx) => {
@@ -105,8 +111,10 @@ export class SegmentMover implements AsyncDisposable {
       })
       return { rows: moved.length, files: 0, moved: 0 }
     }
+    this.#doing = 'remove old rows'
     const pruned = pruner.step(this.#rows)
     if (pruned) return { ...pruned, moved: 0 }
+    this.#doing = 'build files'
     this.#build()
     return undefined
   }
@@ -139,15 +147,15 @@ export class SegmentMover implements AsyncDisposable {
         this.#built = built
         if (built) this.#schedule(0)
       })
-      .catch((error: unknown) => this.#failed(error))
+      .catch((error: unknown) => this.#failed('build files', error))
       .finally(() => {
         this.#building = undefined
       })
   }
 
-  #failed(error: unknown): void {
+  #failed(step: MoverWork, error: unknown): void {
     const willRetry = isFault(error) && error.severity === 'retry'
-    this.#deps.log.error('blocks not moved to segment files', { error, willRetry })
+    this.#deps.log.error('blocks not moved to segment files', { step, error, willRetry })
     if (willRetry) this.#notBeforeMs = this.#deps.clock.elapsedMs() + retryMs
     else this.#isEnded = true
   }
