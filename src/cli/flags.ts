@@ -256,7 +256,7 @@ export const flags = {
       doc: 'memory of all caches together, as 512MB; the default is an eighth of the memory of the machine or its cgroup, from 34MB to 537MB',
     }),
     'export.from': integer(
-      { doc: 'first block that `basalt db export` writes, by default the first after the genesis' },
+      { doc: 'first block that `basalt db export` writes, by default the first in the database after the genesis' },
       'N',
       0,
       Number.MAX_SAFE_INTEGER,

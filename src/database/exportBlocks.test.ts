@@ -7,6 +7,7 @@ import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv, KvWriter } from '#store/ports'
+import { writePruned } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { createManualClock } from '#test/harness/clock'
 import { storedChain } from '#test/harness/store/storedChain'
@@ -72,6 +73,22 @@ it('database/exportBlocks: writes the blocks after the genesis, or a range of th
 
 it.each([{ from: 0 }, { to: 21 }, { from: 9, to: 8 }])('database/exportBlocks: refuses the range %o (EXPORT_RANGE)', async (range) => {
   await expect(exported(original, range)).rejects.toMatchObject({ code: 'EXPORT_RANGE' })
+})
+
+it('database/exportBlocks: begins with the first block whose header and body are stored, and refuses earlier ones (EXPORT_RANGE)', async () => {
+  const datadir = await changed('pruned', (tx) => {
+    writePruned(tx, tables.headers.id, 4)
+    writePruned(tx, tables.bodies.id, 7)
+    for (let number = 0; number < 4; number++) tx.delete(tables.headers.id, rowKey(tx, number))
+    for (let number = 0; number < 7; number++) tx.delete(tables.bodies.id, rowKey(tx, number))
+  })
+  const { result, numbers } = await exported(datadir)
+  expect(result).toMatchObject({ done: true, first: 7, blocks: 14, last: { number: 20 } })
+  expect(numbers).toEqual(Array.from({ length: 14 }, (_, at) => at + 7))
+  await expect(exported(datadir, { from: 6 })).rejects.toMatchObject({
+    code: 'EXPORT_RANGE',
+    data: { from: 6, to: 20, first: 7, head: 20 },
+  })
 })
 
 it.each<[string, string, (tx: KvWriter) => void]>([

@@ -3,6 +3,8 @@ import { readBlock, readCanonicalHash, readGenesisId, readHead } from '#blockcha
 import { encodePayload } from '#engine/payloadJson'
 import type { Clock } from '#lib/clock'
 import type { KvReader, SnapshotSource } from '#store/ports'
+import { readPruned } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
 import { orderedRoot } from '#trie/orderedRoot'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -22,7 +24,7 @@ export type ExportDeps = {
   onProgress(blocks: number, ofBlocks: number): void
 }
 
-/** Numbers of the first and the last block; by default the first after the genesis, and the head. */
+/** Numbers of the first and the last block; by default the first after the genesis whose header and body are stored, and the head. */
 export type ExportRange = { readonly from?: number | undefined; readonly to?: number | undefined }
 
 export type ExportResult = {
@@ -55,7 +57,8 @@ export async function exportBlocks(deps: ExportDeps, datadir: string, range: Exp
 
 function boundsOf(source: SnapshotSource, range: ExportRange): { readonly from: number; readonly to: number } {
   using reader = source.snapshot()
-  const first = (readGenesisId(reader)?.number ?? 0) + 1
+  const stored = [tables.headers, tables.bodies].map(({ id }) => readPruned(reader, id))
+  const first = Math.max((readGenesisId(reader)?.number ?? 0) + 1, ...stored)
   const head = readHead(reader)?.number ?? 0
   const { from = first, to = head } = range
   if (from < first || to > head || from > to) throw databaseFault('EXPORT_RANGE', { from, to, first, head })

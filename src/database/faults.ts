@@ -24,7 +24,7 @@ export const databaseFault = defineFaults({
   EXPORT_RANGE: {
     severity: 'fatal',
     says: (d: { from: number; to: number; first: number; head: number }) =>
-      `blocks ${d.from} to ${d.to} cannot be exported: the chain has blocks ${d.first} to ${d.head} after its genesis`,
+      `blocks ${d.from} to ${d.to} cannot be exported: the database has blocks ${d.first} to ${d.head} after the genesis`,
     fix: 'choose other bounds: --export.from N, --export.to N',
   },
   BLOCK_DAMAGED: {
