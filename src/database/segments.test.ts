@@ -2,9 +2,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, trunc
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkBlocks } from '#blockchain/check/blockCheck'
 import { systemClock } from '#lib/clock'
-import { openForeignChainReader, segmentsDir } from '#store/chainTables'
+import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
+import type { Difference } from '#store/rowCheck'
 import { checkSegmentFiles } from '#store/segments/segmentCheck'
+import { deleteSegment, segmentsOf, writePruned } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
 import { moveBlocks } from '#test/harness/store/movedChain'
 import { storedChain } from '#test/harness/store/storedChain'
 import { compactDatabase } from './compact.ts'
@@ -102,6 +106,27 @@ it('database/verify: does not report a file that retention has removed since the
     return reports
   }
   expect([reportsWhen(true), reportsWhen(false)]).toEqual([1, 0])
+})
+
+it.each([
+  ['does not report a block whose bodies retention has removed since the snapshot', true],
+  ['reports a block whose recorded file is missing', false],
+])('database/verify: %s', async (_title, isRemoved) => {
+  const { datadir, path } = changed('bodies', () => {})
+  const dir = join(datadir, 'chain')
+  await using kv = openChainKv(dir)
+  await using source = openForeignChainReader(dir)
+  using reader = source.snapshot()
+  unlinkSync(path)
+  kv.write((tx) => {
+    if (!isRemoved) return
+    for (const record of [...segmentsOf(tx, tables.bodies.id)].slice(0, 2)) deleteSegment(tx, record)
+    writePruned(tx, tables.bodies.id, 20)
+  })
+  const found: string[] = []
+  const watch = { report: ({ table }: Difference): void => void found.push(table), hasTime: () => true, onRow() {} }
+  checkBlocks(reader, { from: 0, head: 30, source }, watch)
+  expect(found).toEqual(isRemoved ? [] : Array.from({ length: 10 }, () => 'segments'))
 })
 
 it('database/compact: keeps the segment files and their records', async () => {

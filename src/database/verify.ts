@@ -180,7 +180,7 @@ class Verification {
     // from the head down, because the history of a block is read through that of the blocks after it
     if (phase === 'history') return blockPosition(checkHistory(reader, Math.min(number ?? head, head), watch))
     if (phase === 'logs') return blockPosition(checkLogIndex(reader, number, head, watch))
-    return blockPosition(checkBlocks(reader, number ?? readGenesisId(reader)?.number ?? 0, head, watch))
+    return blockPosition(checkBlocks(reader, { from: number ?? readGenesisId(reader)?.number ?? 0, head, source: this.#source }, watch))
   }
 
   #checkFiles(reader: KvReader, from: Uint8Array, watch: CheckWatch): Uint8Array | undefined {

@@ -20,7 +20,7 @@ export function createMover(
     onStep,
   }: MovingSettings & { readonly dir: string; readonly log: Log; readonly onStep: (step: MoverStep) => void },
 ): SegmentMover {
-  const files = { kv, log, dir: segmentsDir(dir) }
+  const files = { kv, clock: systemClock, log, dir: segmentsDir(dir) }
   const pruner = new RowPruner({ ...files, retention: rows })
-  return new SegmentMover({ ...files, clock: systemClock, builder: new SegmentThread(dir), pruner, minFreeBytes, onStep })
+  return new SegmentMover({ ...files, builder: new SegmentThread(dir), pruner, minFreeBytes, onStep })
 }

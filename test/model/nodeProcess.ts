@@ -197,7 +197,7 @@ export class NodeProcess {
   /** Creates what moves finalized blocks to segment files and removes rows that are not kept, in this thread. */
   #mover(kv: Kv): { mover: SegmentMover; clock: ManualClock } {
     const clock = createManualClock()
-    const files = { kv, log: silentLog, dir: segmentsDir(join(this.#dir, 'chain')) }
+    const files = { kv, clock, log: silentLog, dir: segmentsDir(join(this.#dir, 'chain')) }
     const builder = {
       build: async (request: Parameters<typeof buildSegments>[1]) => buildSegments(kv, request),
       async [Symbol.asyncDispose]() {},
@@ -206,7 +206,7 @@ export class NodeProcess {
     const onStep = ({ moved }: { readonly moved: number }): void => {
       this.moved += moved
     }
-    const mover = new SegmentMover({ ...files, clock, builder, pruner, minFreeBytes: 0, bounds: segmentBounds, onStep })
+    const mover = new SegmentMover({ ...files, builder, pruner, minFreeBytes: 0, bounds: segmentBounds, onStep })
     return { mover, clock }
   }
 

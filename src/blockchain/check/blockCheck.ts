@@ -4,9 +4,9 @@ import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { oldestProof } from '#state/chainState'
 import { checkUndo } from '#state/historyCheck'
-import type { KvReader } from '#store/ports'
+import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
-import { readPruned, unlessDamaged } from '#store/segments/segmentRecords'
+import { isRecorded, readPruned, unlessDamaged } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
@@ -35,27 +35,44 @@ export function checkHeads(reader: KvReader, watch: CheckWatch): void {
   }
 }
 
+/** A block to check. `source`: where newer snapshots come from. */
+type CheckedBlock = {
+  readonly number: number
+  readonly hash: Hash
+  readonly isGenesis: boolean
+  readonly source: Pick<SnapshotSource, 'snapshot'>
+}
+
 /** Check of the rows of one block. All of it is on one snapshot. */
 class BlockCheck {
   readonly #reader: KvReader
   readonly #watch: CheckWatch
+  readonly #block: CheckedBlock
   readonly #number: number
   readonly #hash: Hash
   readonly #key: Uint8Array
 
-  constructor(reader: KvReader, watch: CheckWatch, number: number, hash: Hash) {
+  constructor(reader: KvReader, watch: CheckWatch, block: CheckedBlock) {
     this.#reader = reader
     this.#watch = watch
-    this.#number = number
-    this.#hash = hash
-    this.#key = blockKey({ number, hash })
+    this.#block = block
+    this.#number = block.number
+    this.#hash = block.hash
+    this.#key = blockKey(block)
   }
 
-  run(isGenesis: boolean): void {
+  /** Checks the block. When retention has removed a file meanwhile, it checks the block again on a newer snapshot. */
+  run(): void {
+    const { isGenesis, source } = this.#block
     try {
       this.#check(isGenesis)
     } catch (error) {
       if (!isFault(error, 'SEGMENT_DAMAGED')) throw error
+      using newest = source.snapshot()
+      if (!isRecorded(newest, this.#number, String(error.data['path']))) {
+        new BlockCheck(newest, this.#watch, this.#block).run()
+        return
+      }
       this.#report(tables.segments, this.#key, { expected: `the rows of block ${this.#number}`, found: error.message })
     }
   }
@@ -138,9 +155,14 @@ class BlockCheck {
 /**
  * Checks the rows of blocks, from a number to the head, for as long as the watch has time: hashes, links to parents, transactions and receipts against
  * the roots in the header, positions by hash. Each block is checked on one snapshot.
+ * @param source newest snapshots: retention may remove a file meanwhile
  * @returns the next number; undefined at the head
  */
-export function checkBlocks(reader: KvReader, from: number, head: number, watch: CheckWatch): number | undefined {
+export function checkBlocks(
+  reader: KvReader,
+  { from, head, source }: { readonly from: number; readonly head: number } & Pick<CheckedBlock, 'source'>,
+  watch: CheckWatch,
+): number | undefined {
   const genesis = readGenesisId(reader)?.number
   const first = Math.max(from, readPruned(reader, tables.headers.id))
   for (let number = first; number <= head; number++) {
@@ -152,7 +174,7 @@ export function checkBlocks(reader: KvReader, from: number, head: number, watch:
       const expected = hash ?? `the hash of block ${number}`
       watch.report({ table: tables.canonical.name, key: toHex(u64Bytes(number)), expected, found: shown(stored) })
     }
-    if (hash !== undefined) new BlockCheck(reader, watch, number, hash).run(number === genesis)
+    if (hash !== undefined) new BlockCheck(reader, watch, { number, hash, isGenesis: number === genesis, source }).run()
   }
   return undefined
 }

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
-import { openChainKv, segmentsDir } from '#store/chainTables'
+import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
+import type { KvReader } from '#store/ports'
 import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
+import { createManualClock } from '#test/harness/clock'
 import { blocks, differencesOf, fileOf, keptLog, killed, lostPlaces, moverOn, seen, store } from '#test/harness/store/movingStore'
-import { readLocation } from '../chainStore.ts'
+import { readBlock, readLocation } from '../chainStore.ts'
 import { RowPruner, type RowRetention } from './rowPruner.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-row-pruner-'))
@@ -27,9 +29,10 @@ it('blockchain/segments/rowPruner: removes files and places of transactions that
   }
   await using kv = openChainKv(dir)
   const rows: RowRetention = { bodies: { blocks: 25 }, receipts: { blocks: 15 }, logs: 'all' }
-  const { run, mover } = moverOn(dir, kv, { rows })
+  const { run, settle, mover } = moverOn(dir, kv, { rows })
   await using _mover = mover
   for (let times = 0; times < 6; times++) await run()
+  await settle()
   const names = readdirSync(segmentsDir(dir))
   expect(names.map((name) => name.replace(/-[0-9a-f]{64}/, '')).sort()).toEqual([
     ...['bodies-000000000010.seg', 'bodies-000000000020.seg', 'headers-000000000000.seg', 'headers-000000000010.seg'],
@@ -73,6 +76,38 @@ it('blockchain/segments/rowPruner: a damaged file of bodies is removed like othe
   )
 })
 
+it('blockchain/segments/rowPruner: readers of earlier snapshots read removed rows, until a minute after the next transaction of blocks', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  {
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 6; times++) await run()
+  }
+  await using source = openForeignChainReader(dir)
+  using earlier = source.snapshot()
+  const rows: RowRetention = { bodies: { blocks: 15 }, receipts: 'all', logs: 'all' }
+  const { run, clock, mover } = moverOn(dir, kv, { rows })
+  await using _mover = mover
+  await run()
+  const read = (reader: KvReader) =>
+    blocks.slice(0, 19).map(({ hash, header: { number } }) => readBlock(reader, { number, hash })?.header.number)
+  const count = (): number => readdirSync(segmentsDir(dir)).filter((name) => name.startsWith('bodies')).length
+  using later = kv.snapshot()
+  expect(read(later)).toEqual(Array.from({ length: 19 }, () => undefined))
+  // no transaction of blocks has followed
+  await clock.advanceMs(600_000)
+  expect(count()).toBe(3)
+  await run()
+  await clock.advanceMs(50_000)
+  await run()
+  expect(read(earlier)).toEqual(Array.from({ length: 19 }, (_, at) => at + 1))
+  expect(count()).toBe(3)
+  await clock.advanceMs(10_000)
+  await run()
+  expect(count()).toBe(1)
+})
+
 it('blockchain/segments/rowPruner: after a kill between any two effects of retention a block reads whole or not at all', async () => {
   const dir = newDir()
   const copies: string[] = []
@@ -101,6 +136,7 @@ it('blockchain/segments/rowPruner: after a kill between any two effects of reten
     const next = moverOn(copy, again, { rows })
     await using _next = next.mover
     for (let times = 0; times < 4; times++) await next.run()
+    await next.settle()
     expect(readdirSync(segmentsDir(copy)).filter((name) => name.startsWith('bodies'))).toHaveLength(1)
   }
 }, 60_000)
@@ -112,7 +148,14 @@ it('blockchain/segments/rowPruner: a removal that a kill has interrupted is comp
   for (let times = 0; times < 6; times++) await run()
   await mover[Symbol.asyncDispose]()
   const rows: RowRetention = { bodies: { blocks: 25 }, receipts: 'all', logs: 'all' }
-  const pruner = new RowPruner({ kv, log: silentLog, dir: segmentsDir(dir), retention: rows, leastBodies: { sec: 0 } })
+  const pruner = new RowPruner({
+    kv,
+    clock: createManualClock(),
+    log: silentLog,
+    dir: segmentsDir(dir),
+    retention: rows,
+    leastBodies: { sec: 0 },
+  })
   // the mark, and the places of some blocks
   pruner.step(3)
   pruner.step(3)
@@ -121,6 +164,7 @@ it('blockchain/segments/rowPruner: a removal that a kill has interrupted is comp
   const next = moverOn(dir, kv)
   await using _next = next.mover
   for (let times = 0; times < 4; times++) await next.run()
+  await next.settle()
   expect(readdirSync(segmentsDir(dir)).filter((name) => name.startsWith('bodies-000000000000'))).toEqual([])
   expect(differencesOf(kv)).toEqual([])
 })

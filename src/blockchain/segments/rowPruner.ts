@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import type { Log } from '#lib/log'
@@ -43,6 +44,7 @@ export function oldestRows(reader: KvReader, { bodies, receipts, logs }: RowRete
 
 export type RowPrunerDeps = {
   readonly kv: Kv
+  readonly clock: Pick<Clock, 'elapsedMs'>
   readonly log: Log
   /** directory of segment files */
   readonly dir: string
@@ -51,6 +53,12 @@ export type RowPrunerDeps = {
   readonly leastBodies?: ChainDistance
 }
 
+/** Time for which a file stays after the first transaction of blocks without its record: requests that began before may read it. */
+const graceMs = 60_000
+
+/** A file without a record. `untilMs` is undefined until the next transaction of blocks. */
+type LeftFile = { readonly name: string; untilMs: number | undefined }
+
 type Pruned = { readonly rows: number; readonly files: number }
 
 /**
@@ -58,7 +66,8 @@ type Pruned = { readonly rows: number; readonly files: number }
  * of its blocks are too old.
  *
  * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
- * `txByHash` (bodies only), 3 a transaction deletes the record of the file, 4 the file is removed. After a kill before 3 the next pruner continues, whatever
+ * `txByHash` (bodies only), 3 a transaction deletes the record of the file, 4 a minute after the next transaction of blocks, with which readers
+ * get new snapshots, the file is removed. After a kill before 3 the next pruner continues, whatever
  * it retains; after 3 the next start removes the file. A damaged file is removed too, without 2 for blocks that cannot be read.
  */
 export class RowPruner {
@@ -66,13 +75,24 @@ export class RowPruner {
   /** segment whose transactions are being removed from `txByHash`, its next block, and whether the log has said that its file is damaged */
   #places: { readonly digest: string; next: number; isDamaged: boolean } | undefined
 
+  /** files without a record, which snapshots of readers may have, oldest first */
+  #left: readonly LeftFile[] = []
+
   constructor(deps: RowPrunerDeps) {
     this.#deps = deps
   }
 
+  /** Called after each transaction of blocks. */
+  committed(): void {
+    const untilMs = this.#deps.clock.elapsedMs() + graceMs
+    for (const file of this.#left) file.untilMs ??= untilMs
+  }
+
   /** Removes some rows, or one file, in a transaction. @param most rows @returns undefined when there is nothing to remove */
   step(most: number): Pruned | undefined {
-    const { kv, retention } = this.#deps
+    const { kv, clock, retention } = this.#deps
+    const [left] = this.#left
+    if (left?.untilMs !== undefined && left.untilMs <= clock.elapsedMs()) return this.#unlink(left)
     using reader = kv.snapshot()
     const oldest = oldestRows(reader, retention, this.#deps.leastBodies)
     const bodies = oldestSegment(reader, tables.bodies.id)
@@ -123,9 +143,14 @@ export class RowPruner {
   }
 
   #remove(record: SegmentRecord): Pruned {
-    const { kv, dir, log } = this.#deps
-    kv.write((tx) => deleteSegment(tx, record))
-    const name = segmentFileName(record)
+    this.#deps.kv.write((tx) => deleteSegment(tx, record))
+    this.#left = [...this.#left, { name: segmentFileName(record), untilMs: undefined }]
+    return { rows: 0, files: 0 }
+  }
+
+  #unlink({ name }: LeftFile): Pruned {
+    const { dir, log } = this.#deps
+    this.#left = this.#left.slice(1)
     try {
       rmSync(join(dir, name), { force: true })
     } catch (error) {

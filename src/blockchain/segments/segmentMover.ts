@@ -64,6 +64,7 @@ export class SegmentMover implements AsyncDisposable {
 
   /** Called after each transaction of blocks. */
   committed(): void {
+    this.#deps.pruner.committed()
     this.#schedule(0)
   }
 

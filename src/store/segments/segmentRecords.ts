@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
@@ -59,6 +60,14 @@ export function segmentWith(reader: KvReader, table: number, number: number): Se
     return record.last >= number ? record : undefined
   }
   return undefined
+}
+
+/** Returns whether a file is that of a segment with a block. */
+export function isRecorded(reader: KvReader, number: number, path: string): boolean {
+  return segmentTables.some(({ id }) => {
+    const record = segmentWith(reader, id, number)
+    return record !== undefined && basename(path) === segmentFileName(record)
+  })
 }
 
 /** Iterates over the segments of a table, oldest first. */

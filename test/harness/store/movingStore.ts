@@ -10,6 +10,7 @@ import { SegmentMover } from '#blockchain/segments/segmentMover'
 import { type Log, logTo, silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import type { Kv } from '#store/ports'
+import type { Difference } from '#store/rowCheck'
 import { readPruned, segmentTables } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { accountOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
@@ -62,11 +63,10 @@ type Rig = { readonly rows?: RowRetention; readonly fails?: () => Error | undefi
 export function moverOn(dir: string, kv: Kv, rig: Rig = {}) {
   const { rows = retainAllRows, onEffect, log = silentLog } = rig
   const clock = createManualClock()
-  const files = { kv, log, dir: segmentsDir(dir) }
+  const files = { kv, clock, log, dir: segmentsDir(dir) }
   const pruner = new RowPruner({ ...files, retention: rows, leastBodies: { sec: 0 } })
   const mover = new SegmentMover({
     ...files,
-    clock,
     builder: builderOn(kv, rig),
     pruner,
     minFreeBytes: 0,
@@ -78,7 +78,13 @@ export function moverOn(dir: string, kv: Kv, rig: Rig = {}) {
     await clock.advanceMs(1_000)
     await clock.advanceMs(1_000)
   }
-  return { mover, clock, run }
+  /** Lets the time pass until files without a record are removed. */
+  const settle = async (): Promise<void> => {
+    await run()
+    await clock.advanceMs(60_000)
+    await run()
+  }
+  return { mover, clock, run, settle }
 }
 
 /** Everything that readers of the chain see of all blocks. */
@@ -102,7 +108,8 @@ export function lostPlaces(kv: Kv): number[] {
 export function differencesOf(kv: Kv): string[] {
   using reader = kv.snapshot()
   const found: string[] = []
-  checkBlocks(reader, 0, 40, { hasTime: () => true, onRow() {}, report: ({ table, key }) => void found.push(`${table} ${key}`) })
+  const watch = { hasTime: () => true, onRow() {}, report: ({ table, key }: Difference) => void found.push(`${table} ${key}`) }
+  checkBlocks(reader, { from: 0, head: 40, source: kv }, watch)
   return found
 }
 
