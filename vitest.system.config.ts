@@ -7,7 +7,7 @@ export const system: readonly string[] = [
   'src/blockchain/{importPayloads,kill,segments/{rowPruner,segmentMover}}.test.ts',
   'src/cli/{run,commands/db,commands/devnetViews,commands/doctor/doctor,commands/proofs,commands/snapshot}.test.ts',
   'src/consensus/{chaos,followChaos,restart,sequencerChaos}.test.ts',
-  'src/database/{compact,migrate,segments,stats,verify}.test.ts',
+  'src/database/{compact,migrate,segments,stats,verify,verifyPruned}.test.ts',
   'src/derive/restart.test.ts',
   'src/executionPeers/{hostilePeers,net/executionNode}.test.ts',
   'src/executionThread/{commitThread,moving}.test.ts',

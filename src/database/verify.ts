@@ -2,10 +2,11 @@ import { readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
 import { checkBlocks, checkHeads, checkHistory } from '#blockchain/check/blockCheck'
 import { checkLogIndex } from '#blockchain/check/logIndexCheck'
 import { checkBlockHashes, checkTransactionPlaces } from '#blockchain/check/placeCheck'
+import { readIndexMark, readLogsPruned } from '#blockchain/logIndex/logIndex'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
-import { latestStateRoot } from '#state/chainState'
+import { latestStateRoot, oldestState } from '#state/chainState'
 import { checkHistoryIndex } from '#state/historyCheck'
 import { requireWholeState } from '#state/partialState'
 import { checkCodes, checkState, checkStateMarks } from '#state/stateCheck'
@@ -14,7 +15,8 @@ import { environmentStats } from '#store/environmentStats'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch, Difference } from '#store/rowCheck'
 import { checkSegmentFiles } from '#store/segments/segmentCheck'
-import { type TableSpec, tables } from '#store/tables'
+import { readPruned } from '#store/segments/segmentRecords'
+import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
@@ -62,14 +64,14 @@ export async function verifyDatabase(
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
   await using source = await openChain(datadir)
-  {
+  const total = ((): number => {
     using reader = source.snapshot()
     requireWholeState(reader)
-  }
+    return rowsToCheck(reader, chainDir(datadir))
+  })()
   const verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
   const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
   if (earlier) verification.state = earlier
-  const total = rowsToCheck(chainDir(datadir))
   const before = rowsIn(verification.state)
   let savedMs = clock.elapsedMs()
   while (!verification.isDone && !signal.aborted) {
@@ -90,23 +92,18 @@ export async function verifyDatabase(
 
 const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)
 
-function rowsToCheck(dir: string): number {
-  const { accounts, storage, code, segments, canonical, blockByHash, txByHash, historyIndex } = tables
-  // a block is a row of three phases: blocks, history, logs
-  const counted: readonly TableSpec[] = [
-    accounts,
-    storage,
-    code,
-    segments,
-    canonical,
-    canonical,
-    canonical,
-    blockByHash,
-    txByHash,
-    historyIndex,
-  ]
+function rowsToCheck(reader: KvReader, dir: string): number {
+  const { accounts, storage, code, segments, blockByHash, txByHash, historyIndex } = tables
   const { tables: stats } = environmentStats(dir)
-  return counted.reduce((sum, { name }) => sum + (stats.find((table) => table.name === name)?.rows ?? 0), 0)
+  const rows = [accounts, storage, code, segments, blockByHash, txByHash, historyIndex].map(
+    ({ name }) => stats.find((table) => table.name === name)?.rows ?? 0,
+  )
+  const end = headOf(reader).number + 1
+  const firstBlock = Math.max(readGenesisId(reader)?.number ?? 0, readPruned(reader, tables.headers.id))
+  const firstLogs = Math.max(readIndexMark(reader)?.from ?? end, readLogsPruned(reader))
+  // a block is a row of three phases: blocks, history, logs
+  const byBlock = [firstBlock, oldestState(reader) + 1, firstLogs].map((first) => Math.max(0, end - first))
+  return [...rows, ...byBlock].reduce((sum, count) => sum + count, 0)
 }
 
 class Verification {

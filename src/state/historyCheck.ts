@@ -34,6 +34,11 @@ export function checkUndo(reader: KvReader, number: number, roots: RootsAt, repo
   check.run(roots)
 }
 
+/** Checks the previous values of a block whose trie nodes are pruned: their keys, and their places in the index. */
+export function checkChanges(reader: KvReader, number: number, report: CheckWatch['report']): void {
+  new UndoCheck(reader, number, report).soundChanges()
+}
+
 class UndoCheck {
   readonly #reader: KvReader
   readonly #number: number
@@ -51,9 +56,7 @@ class UndoCheck {
       this.#differs(tables.nodeHistory, blockRowKey(this.#number), 'a row with ascending digests and ends', 'another row')
       return
     }
-    const all = [...changesOf(this.#reader, this.#number)]
-    this.#checkRuns(all)
-    const changes = all.filter((change) => this.#isSound(change))
+    const changes = this.soundChanges()
     try {
       const undone = this.#undo(changes, roots)
       if (undone) this.#checkNodes(undone)
@@ -62,6 +65,13 @@ class UndoCheck {
       const expected = `trie nodes of block ${this.#number} that can be read`
       this.#differs(tables.nodeHistory, blockRowKey(this.#number), expected, errorMessage(error))
     }
+  }
+
+  /** Checks the changes and their places in the index. @returns those with sound keys */
+  soundChanges(): RowChange[] {
+    const all = [...changesOf(this.#reader, this.#number)]
+    this.#checkRuns(all)
+    return all.filter((change) => this.#isSound(change))
   }
 
   /** Checks the key of a change and its place in the index. Changes of nodes are those of an earlier schema. */

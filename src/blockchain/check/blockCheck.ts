@@ -2,26 +2,28 @@ import { equalBytes, u64Bytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { oldestProof } from '#state/chainState'
-import { checkUndo } from '#state/historyCheck'
+import { oldestProof, oldestState } from '#state/chainState'
+import { checkChanges, checkUndo } from '#state/historyCheck'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
-import { isRecorded, readPruned, unlessDamaged } from '#store/segments/segmentRecords'
+import { isRecorded, readPruned, segmentTables, unlessDamaged } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { blockKey, encodeLocation } from '../chainRows.ts'
 import { readCanonicalHash, readGenesisId, readHeads } from '../chainStore.ts'
+import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { checkedBody, type Problem, receiptsProblem } from './contentCheck.ts'
 import { isPlaceOf } from './placeCheck.ts'
 
-/** Checks the labels of the chain: each is a canonical block, in order. */
+/** Checks the labels of the chain: each is a canonical block, in order; and that rows of finalized blocks only count as pruned. */
 export function checkHeads(reader: KvReader, watch: CheckWatch): void {
   const heads = readHeads(reader)
   const genesis = readGenesisId(reader)
   if (heads === undefined || genesis === undefined) return
   const isStored = genesis.number >= readPruned(reader, tables.headers.id)
   const labels = Object.entries({ ...(isStored && { genesis }), finalized: heads.finalized, safe: heads.safe, unsafe: heads.unsafe })
+  checkPruned(reader, heads.finalized.number, watch)
   let below = genesis.number
   for (const [label, { number, hash }] of labels) {
     const key = toHex(Buffer.from(`chain.${label}`))
@@ -32,6 +34,16 @@ export function checkHeads(reader: KvReader, watch: CheckWatch): void {
     if (canonical === hash) continue
     const expected = `${hash}, the ${label} block`
     watch.report({ table: tables.canonical.name, key: toHex(u64Bytes(number)), expected, found: canonical ?? 'no row' })
+  }
+}
+
+/** Checks the marks of pruned rows: other checks begin there. The last finalized block may be pruned where the chain begins with it. */
+function checkPruned(reader: KvReader, finalized: number, watch: CheckWatch): void {
+  const marks = segmentTables.map(({ id, name }) => [`pruned.${name}`, readPruned(reader, id)] as const)
+  for (const [mark, number] of [...marks, ['logs.pruned', readLogsPruned(reader)] as const]) {
+    if (number <= finalized + 1) continue
+    const expected = `${mark} ≤ ${finalized + 1}, the number after the finalized block`
+    watch.report({ table: tables.meta.name, key: toHex(Buffer.from(mark)), expected, found: String(number) })
   }
 }
 
@@ -180,15 +192,20 @@ export function checkBlocks(
 }
 
 /**
- * Checks the history of states for as long as the watch has time, from a block down to the oldest state with trie nodes: undoing each block leads to the state root of its
- * parent. A block without sound headers is left out, because the check of blocks reports it.
+ * Checks the history of states for as long as the watch has time, from a block down to the oldest state: undoing each block leads to the state root of its parent.
+ * Where trie nodes are pruned, only keys and places in the index are checked. A block without sound headers is left out, because the check of blocks
+ * reports it.
  * @returns the next block; undefined at the end
  */
 export function checkHistory(reader: KvReader, from: number, watch: CheckWatch): number | undefined {
-  const oldest = oldestProof(reader)
+  const [proved, oldest] = [oldestProof(reader), oldestState(reader)]
   for (let number = from; number > oldest; number--) {
     if (number < from && !watch.hasTime()) return number
     watch.onRow()
+    if (number <= proved) {
+      checkChanges(reader, number, watch.report)
+      continue
+    }
     const [root, parentRoot] = [stateRootAt(reader, number), stateRootAt(reader, number - 1)]
     if (root !== undefined && parentRoot !== undefined) checkUndo(reader, number, { root, parentRoot }, watch.report)
   }

@@ -21,6 +21,9 @@ const { id, name } = tables.logIndex
 export function checkLogIndex(reader: KvReader, from: number | undefined, head: number, watch: CheckWatch): number | undefined {
   const mark = readIndexMark(reader)
   const check = new LogIndexCheck(reader, watch)
+  if (mark === undefined && [...reader.keys(id, { limit: 1 })].length > 0) {
+    check.differs(markKey, 'the blocks of the log index, which has rows', 'no row', tables.meta.name)
+  }
   if (mark === undefined || mark.open > head + 1 || mark.from > mark.open) {
     if (mark) check.differs(markKey, `blocks from ${mark.from}, single ones from ${mark.open}, up to ${head}`, 'other blocks')
     return undefined
