@@ -76,6 +76,33 @@ it('blockchain/segments/rowPruner: a damaged file of bodies is removed like othe
   )
 })
 
+it('blockchain/segments/rowPruner: a step removes as many places as its limit, and reads one block when there is no time', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  {
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 6; times++) await run()
+  }
+  const retention: RowRetention = { bodies: { blocks: 15 }, receipts: 'all', logs: 'all' }
+  const pruner = new RowPruner({
+    kv,
+    clock: createManualClock(),
+    log: silentLog,
+    dir: segmentsDir(dir),
+    retention,
+    leastBodies: { sec: 0 },
+  })
+  const rowsOf = (rows: number, hasTime: boolean) => pruner.step({ rowsIn: () => rows, hasTime: () => hasTime })?.rows
+  // the mark, and the genesis block, which has no transactions
+  expect([rowsOf(100, false), rowsOf(100, false)]).toEqual([0, 0])
+  expect([rowsOf(100, false), rowsOf(1, true), rowsOf(1, true), rowsOf(3, true)]).toEqual([2, 1, 1, 3])
+  for (let steps = 0; steps < 20; steps++) rowsOf(3, true)
+  using reader = kv.snapshot()
+  const placed = blocks.filter(({ executed }) => executed.some(({ hash }) => readLocation(reader, hash)))
+  expect(placed.map(({ header }) => header.number)).toEqual(Array.from({ length: 21 }, (_, at) => at + 20))
+})
+
 it('blockchain/segments/rowPruner: readers of earlier snapshots read removed rows, until a minute after the next transaction of blocks', async () => {
   const dir = newDir()
   await using kv = store(dir)
@@ -157,8 +184,9 @@ it('blockchain/segments/rowPruner: a removal that a kill has interrupted is comp
     leastBodies: { sec: 0 },
   })
   // the mark, and the places of some blocks
-  pruner.step(3)
-  pruner.step(3)
+  const limits = { rowsIn: () => 3, hasTime: () => true }
+  pruner.step(limits)
+  pruner.step(limits)
   expect(lostPlaces(kv)).toEqual([])
   expect(differencesOf(kv)).toEqual([])
   const next = moverOn(dir, kv)

@@ -56,10 +56,17 @@ export type RowPrunerDeps = {
 /** Time for which a file stays after the first transaction of blocks without its record: requests that began before may read it. */
 const graceMs = 60_000
 
+/** Work on the transactions of a segment: its next block, hashes of earlier ones that are left, and whether the log has said that its file is damaged. */
+type Places = { readonly digest: string; next: number; hashes: readonly Hash[]; isDamaged: boolean }
+
 /** A file without a record. `untilMs` is undefined until the next transaction of blocks. */
 type LeftFile = { readonly name: string; untilMs: number | undefined }
 
-type Pruned = { readonly rows: number; readonly files: number }
+/** Limits of a step: rows of a table, and time to choose them. */
+export type StepLimits = { rowsIn(table: number): number; hasTime(): boolean }
+
+/** `table`: of the rows */
+type Pruned = { readonly table?: number; readonly rows: number; readonly files: number }
 
 /**
  * Removes segment files with bodies and receipts of blocks that are not retained, and their rows in other tables. A file is removed as a whole, when all
@@ -72,8 +79,8 @@ type Pruned = { readonly rows: number; readonly files: number }
  */
 export class RowPruner {
   readonly #deps: RowPrunerDeps
-  /** segment whose transactions are being removed from `txByHash`, its next block, and whether the log has said that its file is damaged */
-  #places: { readonly digest: string; next: number; isDamaged: boolean } | undefined
+  /** segment whose transactions are being removed from `txByHash` */
+  #places: Places | undefined
 
   /** files without a record, which snapshots of readers may have, oldest first */
   #left: readonly LeftFile[] = []
@@ -88,8 +95,8 @@ export class RowPruner {
     for (const file of this.#left) file.untilMs ??= untilMs
   }
 
-  /** Removes some rows, or one file, in a transaction. @param most rows @returns undefined when there is nothing to remove */
-  step(most: number): Pruned | undefined {
+  /** Removes some rows in a transaction, or one file. @returns undefined when there is nothing to remove */
+  step(limits: StepLimits): Pruned | undefined {
     const { kv, clock, retention } = this.#deps
     const [left] = this.#left
     if (left?.untilMs !== undefined && left.untilMs <= clock.elapsedMs()) return this.#unlink(left)
@@ -97,14 +104,14 @@ export class RowPruner {
     const oldest = oldestRows(reader, retention, this.#deps.leastBodies)
     const bodies = oldestSegment(reader, tables.bodies.id)
     if (bodies && bodies.last < oldest.bodies) {
-      return this.#mark(reader, bodies) ?? this.#removePlaces(reader, bodies, most) ?? this.#remove(bodies)
+      return this.#mark(reader, bodies) ?? this.#removePlaces(reader, bodies, limits) ?? this.#remove(bodies)
     }
     const receipts = oldestSegment(reader, tables.receipts.id)
     if (receipts && receipts.last < oldest.receipts) return this.#mark(reader, receipts) ?? this.#remove(receipts)
-    const logs = planLogPruning(reader, oldest.logs, most)
+    const logs = planLogPruning(reader, oldest.logs, limits.rowsIn(tables.logIndex.id))
     if (logs === undefined) return undefined
     kv.write((tx) => pruneLogIndex(tx, logs))
-    return { rows: logs.keys.length, files: 0 }
+    return { table: tables.logIndex.id, rows: logs.keys.length, files: 0 }
   }
 
   /** Makes readers answer that the rows of a segment are pruned. @returns undefined when they do */
@@ -115,23 +122,29 @@ export class RowPruner {
   }
 
   /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
-  #removePlaces(reader: KvReader, { digest, first, last }: SegmentRecord, most: number): Pruned | undefined {
-    if (this.#places?.digest !== digest) this.#places = { digest, next: first, isDamaged: false }
+  #removePlaces(reader: KvReader, { digest, first, last }: SegmentRecord, { rowsIn, hasTime }: StepLimits): Pruned | undefined {
+    if (this.#places?.digest !== digest) this.#places = { digest, next: first, hashes: [], isDamaged: false }
     const places = this.#places
-    if (places.next > last) return undefined
-    const hashes: Hash[] = []
-    for (; places.next <= last && hashes.length < most; places.next++) hashes.push(...this.#transactionsOf(reader, places))
+    const table = tables.txByHash.id
+    const most = rowsIn(table)
+    if (places.hashes.length === 0 && places.next > last) return undefined
+    for (let blocks = 0; places.next <= last && places.hashes.length < most && (blocks === 0 || hasTime()); blocks++) {
+      places.hashes = [...places.hashes, ...this.#transactionsOf(reader, places)]
+      places.next++
+    }
+    const hashes = places.hashes.slice(0, most)
     this.#deps.kv.write((tx) => {
       for (const hash of hashes) {
         // the row of a deposit that a later block repeats is of that block
-        if ((readLocation(tx, hash)?.number ?? last + 1) <= last) tx.delete(tables.txByHash.id, fromHex(hash))
+        if ((readLocation(tx, hash)?.number ?? last + 1) <= last) tx.delete(table, fromHex(hash))
       }
     })
-    return { rows: hashes.length, files: 0 }
+    places.hashes = places.hashes.slice(most)
+    return { table, rows: hashes.length, files: 0 }
   }
 
   /** Returns the hashes of the transactions of the next block; none when its file is damaged: their places stay, and readers answer that the block is pruned. */
-  #transactionsOf(reader: KvReader, places: { readonly next: number; isDamaged: boolean }): Hash[] {
+  #transactionsOf(reader: KvReader, places: Places): Hash[] {
     try {
       return transactionsOf(reader, places.next)
     } catch (error) {

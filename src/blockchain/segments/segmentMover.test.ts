@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import { storeFault } from '#store/faults'
+import type { Kv } from '#store/ports'
 import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { createManualClock } from '#test/harness/clock'
@@ -78,6 +79,41 @@ it('blockchain/segments: nothing is built while the range may grow, or when the 
   expect(buildSegments(kv, request)).toBeUndefined()
   expect(buildSegments(kv, { ...request, from: 0 }, () => true)).toBeUndefined()
   expect(existsSync(segmentsDir(dir)) ? readdirSync(segmentsDir(dir)) : []).toEqual([])
+})
+
+/** Returns tables with a list to which each transaction that deletes rows adds the tables of these rows. */
+function watchedDeletions(kv: Kv): { readonly watched: Kv; readonly steps: number[][] } {
+  const steps: number[][] = []
+  const watched: Kv = {
+    ...kv,
+    write: (run) =>
+      kv.write((tx) => {
+        const remove = vi.spyOn(tx, 'delete')
+        const result = run(tx)
+        const deleted = remove.mock.calls.map(([table]) => table)
+        remove.mockRestore()
+        if (deleted.length > 0) steps.push(deleted)
+        return result
+      }),
+  }
+  return { watched, steps }
+}
+
+it.each([
+  ['ten of a segment', 0, 10],
+  ['three when each look at the time takes two milliseconds', 2, 3],
+])('blockchain/segments: a step deletes rows of one table, %s', async (_rows, lookMs, most) => {
+  const dir = newDir()
+  await using kv = store(dir)
+  const { watched, steps } = watchedDeletions(kv)
+  const { run, clock, mover } = moverOn(dir, watched)
+  await using _mover = mover
+  let lookedMs = 0
+  vi.spyOn(clock, 'elapsedMs').mockImplementation(() => (lookedMs += lookMs))
+  for (let times = 0; times < 40; times++) await run()
+  expect(steps.map((deleted) => new Set(deleted).size)).toEqual(steps.map(() => 1))
+  expect(Math.max(...steps.map(({ length }) => length))).toBe(most)
+  expect(rowCount(kv)).toBe(3 * 11)
 })
 
 it('blockchain/segments: a missing row ends moving with its block; nothing is lost', async () => {

@@ -8,10 +8,12 @@ import { putSegment, readMoved, segmentTables, writeMoved } from '#store/segment
 import type { Hash } from '#types/ids'
 import { readGenesisId, readHeads } from '../chainStore.ts'
 import { type BuiltSegments, isSegmentWhole, type SegmentBounds, type SegmentBuilder } from './buildSegments.ts'
-import type { RowPruner } from './rowPruner.ts'
+import type { RowPruner, StepLimits } from './rowPruner.ts'
 
-/** Duration of a transaction that the mover aims at; the number of rows of the next one follows from it. */
+/** Duration of a step that the mover aims at; the number of rows of the next one of its kind follows from it. */
 const stepMs = 10
+/** Time in which a step chooses its rows. */
+const choiceMs = 5
 const firstRows = 32
 const mostRows = 1_024
 /** A step is followed by a pause of this many times its duration. */
@@ -49,7 +51,8 @@ export type SegmentMoverDeps = {
  */
 export class SegmentMover implements AsyncDisposable {
   readonly #deps: SegmentMoverDeps
-  #rows = firstRows
+  /** rows of the next step by the table of the rows: rows of bodies take longer than those of headers */
+  readonly #rows = new Map<number, number>()
   #timer: Disposable | undefined
   #building: Promise<void> | undefined
   #built: BuiltSegments | undefined
@@ -88,32 +91,41 @@ export class SegmentMover implements AsyncDisposable {
     const { clock, onStep } = this.#deps
     const startMs = clock.elapsedMs()
     try {
-      const done = this.#step()
+      const done = this.#step({
+        rowsIn: (table) => this.#rowsIn(table),
+        hasTime: () => clock.elapsedMs() - startMs < choiceMs,
+      })
       if (done === undefined) return
       const ms = clock.elapsedMs() - startMs
-      if (done.rows > 0) this.#rows = nextRows(this.#rows, ms)
-      onStep?.({ ms, ...done })
+      const { table, ...step } = done
+      if (table !== undefined && step.rows > 0) this.#rows.set(table, nextRows(this.#rowsIn(table), ms))
+      onStep?.({ ms, ...step })
       this.#schedule(pauses * ms)
     } catch (error) {
       this.#failed(this.#doing, error)
     }
   }
 
+  #rowsIn(table: number): number {
+    return this.#rows.get(table) ?? firstRows
+  }
+
   /** Does one thing. @returns undefined when there is nothing to do now */
-  #step(): Omit<MoverStep, 'ms'> | undefined {
+  #step(limits: StepLimits): (Omit<MoverStep, 'ms'> & { readonly table?: number | undefined }) | undefined {
     const { kv, pruner } = this.#deps
     this.#doing = 'record files'
     if (this.#built) return this.#record(this.#built)
     this.#doing = 'delete moved rows'
-    const moved = read(kv, (reader) => movedRows(reader, this.#rows))
-    if (moved.length > 0) {
+    const found = read(kv, (reader) => movedRows(reader, limits))
+    if (found) {
+      const { table, keys } = found
       kv.write((tx) => {
-        for (const { table, key } of moved) tx.delete(table, key)
+        for (const key of keys) tx.delete(table, key)
       })
-      return { rows: moved.length, files: 0, moved: 0 }
+      return { table, rows: keys.length, files: 0, moved: 0 }
     }
     this.#doing = 'remove old rows'
-    const pruned = pruner.step(this.#rows)
+    const pruned = pruner.step(limits)
     if (pruned) return { ...pruned, moved: 0 }
     this.#doing = 'build files'
     this.#build()
@@ -179,12 +191,21 @@ function nextRange(
   return isSegmentWhole(reader, from, upTo, bounds) ? { genesis: genesis.hash, from, upTo } : undefined
 }
 
-/** Returns keys of rows of blocks that are in segments. @param most number of rows */
-function movedRows(reader: KvReader, most: number): { readonly table: number; readonly key: Uint8Array }[] {
+/** Returns keys of rows of blocks that are in segments, of one table; undefined when there are none. */
+function movedRows(
+  reader: KvReader,
+  { rowsIn, hasTime }: StepLimits,
+): { readonly table: number; readonly keys: readonly Uint8Array[] } | undefined {
   const to = u64Bytes(readMoved(reader))
-  return segmentTables
-    .flatMap(({ id: table }) => Array.from(reader.keys(table, { to, limit: most }), (key) => ({ table, key })))
-    .slice(0, most)
+  for (const { id: table } of segmentTables) {
+    const keys: Uint8Array[] = []
+    for (const key of reader.keys(table, { to, limit: rowsIn(table) })) {
+      keys.push(key)
+      if (!hasTime()) break
+    }
+    if (keys.length > 0) return { table, keys }
+  }
+  return undefined
 }
 
 function read<T>(kv: Kv, use: (reader: KvReader) => T): T {
