@@ -38,6 +38,7 @@ class FileJournal implements Journal {
     for (const segment of [...this.#sizes.keys()]) {
       if (segment >= this.segment) return
       yield* this.#sound(segment)
+      if (this.#sizes.get(segment) === 0) this.drop(segment)
     }
   }
 
@@ -167,7 +168,8 @@ class FileJournal implements Journal {
 
 /**
  * Opens, or begins, the journal in a directory of its own. Its one owner holds the lock of the data directory. A record that a kill or a bad
- * disk left damaged is cut off with all that follows it in its segment when the records are read, and the log says so.
+ * disk left damaged is cut off with all that follows it in its segment when the records are read, and the log says so. A segment without a
+ * record is removed.
  * @param dir is made when it is not there
  * @throws Fault DATADIR_UNWRITABLE
  */

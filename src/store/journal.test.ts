@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   mkdtempSync,
@@ -152,6 +153,20 @@ describe('store/fileJournal', () => {
     expect(said === 1 || kept.length === 0).toBe(true)
     expect(found(open())).toEqual([...kept, '2 heads 9'])
     expect(lines.length).toBe(said)
+  })
+
+  it.each([
+    ['is empty', 0],
+    ['has a torn first record', 5],
+  ])('removes a segment that %s when the records are read', (_what, bytes) => {
+    const dir = filled()
+    const path = first(dir)
+    truncateSync(path, bytes)
+    using journal = openFileJournal(dir, silentLog)
+    expect(found(journal)).toEqual(['2 heads 9'])
+    expect(existsSync(path)).toBe(false)
+    expect(readdirSync(dir)).toHaveLength(1)
+    expect(journal.append(block(1)).segment).toBe(3)
   })
 
   it('reads arbitrary bytes in a segment without crashing', () => {
