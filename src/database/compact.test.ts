@@ -110,6 +110,23 @@ it('database/compact: leaves the database as it is when it is interrupted, and w
   expect(await verify(datadir)).toMatchObject({ found: 0 })
 })
 
+it.each(['copied', 'flushed', 'checked'])(
+  'database/compact: an interruption while it has %s ends it without a further step',
+  async (last) => {
+    const datadir = newCopy()
+    const stop = new AbortController()
+    const steps: string[] = []
+    const onStep = (step: string): void => {
+      steps.push(step)
+      if (step === last) stop.abort()
+    }
+    expect(await compactDatabase({ ...watch, signal: stop.signal, onStep }, datadir)).toBeUndefined()
+    expect(steps.at(-1)).toBe(last)
+    expect(fileBytes(datadir)).toBe(fileBytes(original))
+    expect(existsSync(join(datadir, 'chain', 'compact'))).toBe(false)
+  },
+)
+
 it('database/compact: refuses a disk without room for the copy (NO_ROOM_FOR_COPY)', async () => {
   const datadir = newCopy()
   disk.freeBytes = 64 * 2 ** 20

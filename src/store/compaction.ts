@@ -23,7 +23,7 @@ export type CompactionWatch = {
   check(copyDir: string): Promise<void>
   /** Called after each step. */
   onStep?(step: CompactionStep): void
-  /** Aborted: the copy is removed, and the database stays as it is. */
+  /** Aborted: the copy is removed when LMDB has written it, and the database stays as it is. */
   readonly signal: AbortSignal
 }
 
@@ -56,8 +56,10 @@ export async function compactEnvironment(
   try {
     await copyTo(copyDir, { dir, specs, watch, expectedBytes })
     watch.onStep?.('copied')
+    if (watch.signal.aborted) return undefined
     flush(join(copyDir, file))
     watch.onStep?.('flushed')
+    if (watch.signal.aborted) return undefined
     await watch.check(copyDir)
     watch.onStep?.('checked')
     if (watch.signal.aborted) return undefined

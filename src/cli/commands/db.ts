@@ -101,7 +101,7 @@ function verifyText({ done, resumed, head, checked, found, differences }: Verify
 
 const compact: Command = {
   name: 'compact',
-  doc: 'rewrite the database without its free pages; the node must be stopped, and the disk needs room for the copy',
+  doc: 'rewrite the database without its free pages; the node must be stopped, and the disk needs room for the copy, which an interruption does not end before it is complete',
   flags: located,
   async run(io, raw): Promise<number> {
     const given = readFlags(located, raw, io.env)
@@ -109,7 +109,7 @@ const compact: Command = {
     const startMs = io.clock.nowMs()
     const onProgress = (bytes: number, ofBytes: number): void => {
       const { rate, left } = paceOf(bytes, ofBytes - bytes, io.clock.nowMs() - startMs)
-      line.show(`compact  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${left}`)
+      line.show(`compact  ${size(bytes)}/${size(ofBytes)}  ${size(rate)}/s  ${io.signal.aborted ? 'ends when the copy is complete' : left}`)
     }
     const sizes = await compactDatabase({ clock: io.clock, signal: io.signal, onProgress }, supervisedDirectory(io, 'compact', given))
     line.end()
