@@ -7,6 +7,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   lib: {
     imports: [],
     public: [
+      'abortable',
       'boundedMap',
       'bytes',
       'caches',

@@ -1,6 +1,6 @@
 // npm run crash:fill -- [--kills 50] [--seed 1] [--slots 200000] [--cutSec 60] [--kinds kill,cut,liar,liars,full]: an anchored node whose state is filled while the
 // chain of its source grows. kill: SIGKILL at random instants of the fill. cut: the source is unreachable for a while. liar: the only source spoils one response of
-// a hundred. liars: a sound source beside it. full: the disk is full for a while. In the end the node has the head and the rows of its source,
+// a hundred. liars: the same with a second, sound source. full: the disk is full for a while. In the end the node has the head and the rows of its source,
 // and after kills and on a full disk its database verifies.
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -128,7 +128,7 @@ async function killed(): Promise<void> {
 
 async function withSmallDisk(): Promise<void> {
   const place = { name: 'full', dir: join(folder, 'full') }
-  // the data directory alone: this program writes the log beside it
+  // the data directory alone: this program writes a log to the folder above
   using disk = mountMemory(join(place.dir, 'node', 'data'), '600m')
   if (disk === undefined) {
     console.log('full: skipped, this user may not mount file systems')

@@ -1,4 +1,4 @@
-// Times of cheap JSON-RPC methods at a verifying node, in turns: alone on the machine, beside processes that take the processor time of attackers, and while
+// Times of cheap JSON-RPC methods at a verifying node, in turns: alone on the machine, with processes that take the processor time of attackers, and while
 // peers attack it. Attackers are on other machines, so the row compares the last two. Peers of the consensus network, then those of the execution network.
 // npm run bench -- gossipAttack
 import { type ChildProcess, execFile, spawn } from 'node:child_process'

@@ -12,7 +12,7 @@ import type { Hash } from '#types/ids'
 import { databaseFault } from './faults.ts'
 import { openChain } from './openChain.ts'
 
-/** Bounds of what is read from one snapshot: time, and characters of lines. The lines are written without a snapshot, because a reader may be slow. */
+/** Bounds of the reads from one snapshot: time, and characters of lines. The lines are written without a snapshot, because a reader may be slow. */
 const [snapshotMs, pieceChars] = [1_000, 8 * 2 ** 20]
 
 export type ExportDeps = {

@@ -54,7 +54,7 @@ export type VerifyResult = {
 }
 
 /**
- * Verifies the chain of a data directory, beside a running node too: state, codes, segment files, blocks, positions by hash. Works in runs of a second, each on a
+ * Verifies the chain of a data directory, also of a running node: state, codes, segment files, blocks, positions by hash. Works in runs of a second, each on a
  * snapshot of its own and sound by itself (`checkState`, `checkBlocks`). Continues an interrupted verification, which is as sound as a long time
  * between two runs: each row is proved at the time of the run that visits it.
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, STATE_INCOMPLETE
@@ -64,11 +64,7 @@ export async function verifyDatabase(
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
   await using source = await openChain(datadir)
-  const total = ((): number => {
-    using reader = source.snapshot()
-    requireWholeState(reader)
-    return rowsToCheck(reader, chainDir(datadir))
-  })()
+  const total = rowsToCheck(source, chainDir(datadir))
   const verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
   const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
   if (earlier) verification.state = earlier
@@ -92,7 +88,10 @@ export async function verifyDatabase(
 
 const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)
 
-function rowsToCheck(reader: KvReader, dir: string): number {
+/** @throws Fault STATE_INCOMPLETE */
+function rowsToCheck(source: SnapshotSource, dir: string): number {
+  using reader = source.snapshot()
+  requireWholeState(reader)
   const { accounts, storage, code, segments, blockByHash, txByHash, historyIndex } = tables
   const { tables: stats } = environmentStats(dir)
   const rows = [accounts, storage, code, segments, blockByHash, txByHash, historyIndex].map(

@@ -32,7 +32,7 @@ const pauseMs = 10_000
 
 /**
  * Fetches the ancestors that are missing below a head which the consensus half names, and moves the unsafe head along them. Their hashes tie them to that
- * head, so they are what the consensus half asked for. Until it names the fetched head, the chain here is ahead of it.
+ * head, so they are the blocks that the consensus half asked for. Until it names the fetched head, the chain here is ahead of it.
  */
 export class HeadFetch {
   readonly #deps: HeadFetchDeps

@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { abortable } from '#lib/abortable'
 import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -130,7 +131,7 @@ export class ExecutionPeers implements AsyncDisposable {
     let filled = 0
     const id = ++this.#lastGap
     try {
-      const opened = await untilAborted(ask('openGap', id, top, Math.min(floor, top.number), lowest), signal)
+      const opened = await abortable(ask('openGap', id, top, Math.min(floor, top.number), lowest), signal)
       if (opened.kind !== 'opened') {
         end = opened.kind
         return
@@ -142,7 +143,7 @@ export class ExecutionPeers implements AsyncDisposable {
       })
       let asked = ask('nextBlocks', id)
       for (;;) {
-        const blocks = await untilAborted(asked, signal)
+        const blocks = await abortable(asked, signal)
         if (blocks === 'unavailable' || blocks.length === 0) {
           end = blocks === 'unavailable' ? 'unavailable' : 'filled'
           return
@@ -199,19 +200,6 @@ export class ExecutionPeers implements AsyncDisposable {
       for (const reason of Object.keys(disconnectReasons) as DisconnectReason[])
         metrics.ended.inc({ by, reason }, ended[`${by}:${reason}`] ?? 0)
     metrics.cpu.set({}, cpuSec)
-  }
-}
-
-/** Waits for a promise. @throws the signal's reason when it is aborted first */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = (): void => aborted.reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([aborted.promise, promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

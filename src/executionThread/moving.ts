@@ -6,7 +6,7 @@ import { segmentsDir } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { SegmentThread } from './segmentThread.ts'
 
-/** What the thread that writes the tables needs to move finalized rows. Plain data. */
+/** Settings with which the thread that writes the tables moves finalized rows. Plain data. */
 export type MovingSettings = { readonly rows: RowRetention; readonly minFreeBytes: number }
 
 /** Creates a mover for the thread that writes the tables in a directory. */

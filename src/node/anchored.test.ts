@@ -281,7 +281,7 @@ it('node: a partial state begins again with a newer block, and stays when there 
   const lacking = without((method) => method !== 'eth_getBlockByHash' && method !== 'eth_getBlockByNumber' && method !== 'eth_chainId')
   await expect(start(begin + 20, at(begin), [url], lacking)).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE', severity: 'retry' })
   expect(await rows()).toEqual(before)
-  // what a removal that was interrupted has left
+  // the rest of an interrupted removal
   const left = join(datadir, 'chain.removed')
   mkdirSync(join(left, 'segments'), { recursive: true })
   expect(await start(begin + 20, at(begin))).toMatchObject(at(begin + 20))

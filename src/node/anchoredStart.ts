@@ -94,8 +94,8 @@ export async function startAnchored(deps: AnchoredStartDeps, options: AnchoredSt
 }
 
 /**
- * Removes the chain of a data directory, and what an interrupted removal has left. A chain goes as a whole, by a rename: a part of it would count as a chain.
- * @param isReplaced false: only what was left
+ * Removes the chain of a data directory, and the rest of an interrupted removal. A chain goes as a whole, by a rename: a part of it would count as a chain.
+ * @param isReplaced false: only the rest
  */
 function removeChain(datadir: string, isReplaced: boolean): void {
   for (const name of ['consensus', 'chain']) {

@@ -15,13 +15,13 @@ export type GossipFeedDeps = {
   readonly metrics: Pick<P2pMetrics, 'ancestors'>
   /** blocks by number from peers, each with the hash that its fields have */
   readonly fetch: (numbers: readonly number[]) => Promise<readonly (Payload | undefined)[]>
-  /** fills large gaps, and those that peers of gossip cannot fill; absent: nothing does */
+  /** fills large gaps, and gaps that peers of gossip cannot fill; absent: nothing does */
   readonly ancestors?: AncestorSource
   /** called with the number of a fetched block that is not the ancestor it should be */
   readonly blame: (number: number) => void
 }
 
-/** Bounds of the blocks in memory, both of those that arrived and of those fetched. */
+/** Bounds of the blocks in memory, for arrived and fetched blocks each. */
 const [maxBlocks, maxBytes] = [8_192, 128 * 1_048_576]
 const maxRecent = 512
 const fetchBlocks = 256

@@ -39,7 +39,7 @@ function changesIn(
 /** Value of a row after the blocks from `low` to below `high`; undefined: there is no row. */
 export type RowSpan = { readonly low: number; readonly high: number; readonly row: Uint8Array | undefined }
 
-/** Bound of the values of one row that are cached; beyond it they are collected anew. */
+/** Bound of the values of one row that are cached; beyond it they are collected again. */
 const maxSpans = 64
 /** Groups of blocks of which the searches for nodes are counted. */
 const maxGroups = 64

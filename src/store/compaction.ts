@@ -27,7 +27,7 @@ export type CompactionWatch = {
   readonly signal: AbortSignal
 }
 
-/** Room that is left on the disk beside the copy. */
+/** Room that the copy leaves on the disk. */
 const marginBytes = 64 * 2 ** 20
 const progressMs = 500
 const file = 'data.mdb'

@@ -1,3 +1,5 @@
+import type { KvReader } from './ports.ts'
+
 /** Longest key of a table, in bytes. */
 export const maxKeyBytes = 500
 
@@ -19,3 +21,6 @@ export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   }
   return undefined
 }
+
+/** Returns whether a table has a row. */
+export const hasRows = (reader: Pick<KvReader, 'keys'>, table: number): boolean => [...reader.keys(table, { limit: 1 })].length > 0

@@ -1,5 +1,6 @@
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { storeFault } from './faults.ts'
+import { hasRows } from './keys.ts'
 import type { Kv, KvReader, KvWriter } from './ports.ts'
 
 const encoder = new TextEncoder()
@@ -50,7 +51,7 @@ export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema
   const found = kv.write((tx) => {
     const mark = tx.get(metaTable, schemaKey)
     if (mark !== undefined) return u64FromBytes(mark)
-    if ([...tx.keys(metaTable, { limit: 1 })].length > 0) throw storeFault('SCHEMA_LOST', {})
+    if (hasRows(tx, metaTable)) throw storeFault('SCHEMA_LOST', {})
     tx.put(metaTable, schemaKey, u64Bytes(version))
     return version
   })

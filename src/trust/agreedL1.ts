@@ -86,7 +86,7 @@ export async function agreeOnL1(deps: AgreedL1Deps, signal: AbortSignal): Promis
   return createAgreedL1({ ...deps, witnesses: agreeing }, lowest)
 }
 
-/** Asks all endpoints at once and leaves out those that fail. `failure`: the last of their faults */
+/** Asks all endpoints at once and leaves out failures. `failure`: the last fault */
 async function answering(
   { witnesses, log }: AgreedL1Deps,
   signal: AbortSignal,

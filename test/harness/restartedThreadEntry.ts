@@ -2,7 +2,7 @@
 import { systemClock } from '#lib/clock'
 import { enterThread } from '#lib/peers/restartedThread'
 
-/** `counts`: shared; threads that have begun, and those that were closed. */
+/** `counts`: shared; numbers of threads that have begun, and of closed ones. */
 export type TestThreadSettings = { readonly counts: Int32Array; readonly isFailing: boolean }
 export type OfTestThread = { crash(): void; close(): Promise<void> }
 

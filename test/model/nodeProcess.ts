@@ -221,7 +221,7 @@ export class NodeProcess {
     this.#deathInPruning = death
   }
 
-  /** Writes outside of commits are those that remove older states. */
+  /** Writes outside of commits remove older states. */
   #watched(kv: Kv, fate: Fate): Kv {
     const write: Kv['write'] = (run) => {
       const death = this.#deathInPruning

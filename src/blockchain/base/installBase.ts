@@ -4,6 +4,7 @@ import { executionFault } from '#block/faults'
 import { latestStateRoot, markLoadedState } from '#state/chainState'
 import { beginPartialState } from '#state/fetchedState'
 import { dropLoadMark } from '#state/loadMark'
+import { hasRows } from '#store/keys'
 import type { Kv, KvWriter } from '#store/ports'
 import { putSegment, segmentFileName, writeMoved, writePruned } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
@@ -78,8 +79,8 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
 
 /** Throws unless tables are empty. Rows of another chain would count as rows of this one. */
 function requireNone(tx: KvWriter, { number }: BaseBlock, of: readonly TableSpec[]): void {
-  const isFilled = of.some(({ id }) => [...tx.keys(id, { limit: 1 })].length > 0)
-  if (isFilled) throw executionFault('BASE_BLOCK_REFUSED', { number, reason: 'the directory holds another chain already' })
+  if (of.some(({ id }) => hasRows(tx, id)))
+    throw executionFault('BASE_BLOCK_REFUSED', { number, reason: 'the directory holds another chain already' })
 }
 
 function requireRoot(tx: KvWriter, { number, header }: BaseBlock): void {

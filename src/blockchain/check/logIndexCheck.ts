@@ -2,6 +2,7 @@ import { equalBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
+import { hasRows } from '#store/keys'
 import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { tables } from '#store/tables'
@@ -21,7 +22,7 @@ const { id, name } = tables.logIndex
 export function checkLogIndex(reader: KvReader, from: number | undefined, head: number, watch: CheckWatch): number | undefined {
   const mark = readIndexMark(reader)
   const check = new LogIndexCheck(reader, watch)
-  if (mark === undefined && [...reader.keys(id, { limit: 1 })].length > 0) {
+  if (mark === undefined && hasRows(reader, id)) {
     check.differs(markKey, 'the blocks of the log index, which has rows', 'no row', tables.meta.name)
   }
   if (mark === undefined || mark.open > head + 1 || mark.from > mark.open) {

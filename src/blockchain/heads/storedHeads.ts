@@ -7,6 +7,7 @@ import { verifyGenesisHash } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { Heads } from '#engine/port'
 import { readLoadMark } from '#state/loadMark'
+import { hasRows } from '#store/keys'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Block } from '#types/block'
@@ -49,7 +50,7 @@ export function openHeads(deps: OpenDeps): CommittedHeads {
 function requireEmpty(kv: Kv): void {
   using reader = kv.snapshot()
   for (const { id } of [tables.headers, tables.canonical, tables.accounts]) {
-    if ([...reader.keys(id, { limit: 1 })].length > 0) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'its heads' })
+    if (hasRows(reader, id)) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'its heads' })
   }
 }
 

@@ -21,7 +21,7 @@ const pauses = 3
 /** Time until a build is tried again after a full disk. */
 const retryMs = 60_000
 
-/** What a step did: rows deleted, files recorded, files removed. */
+/** Result of a step: rows deleted, files recorded, files removed. */
 export type MoverStep = { readonly ms: number; readonly rows: number; readonly files: number; readonly moved: number }
 
 type MoverWork = 'record files' | 'delete moved rows' | 'remove old rows' | 'build files'

@@ -1,11 +1,11 @@
 import type { L1Block } from '#derive/ports'
+import { abortable } from '#lib/abortable'
 import type { Clock } from '#lib/clock'
 import { isRetryable } from '#lib/retry'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { L1Trail } from '../l1Trail.ts'
 import type { L1Source } from '../ports.ts'
-import { abortable } from './abortable.ts'
 
 export type OriginsDeps = {
   readonly l1: Pick<L1Source, 'ref' | 'block'>

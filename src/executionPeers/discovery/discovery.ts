@@ -14,7 +14,7 @@ export type DiscoverySettings = {
   readonly host: string
   readonly port: number
   readonly tcpPort: number
-  /** address in the record; absent: the one that most nodes report, at least four */
+  /** address in the record; absent: the address that most nodes report, at least four */
   readonly advertisedHost?: string | undefined
   readonly bootnodes: Bootnodes<NodeAddress>
   /** of v5: 6 characters that all its packets have */

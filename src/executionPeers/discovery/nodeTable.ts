@@ -30,7 +30,7 @@ function distance(a: Uint8Array, b: Uint8Array): Uint8Array {
   return a.map((byte, i) => byte ^ (b[i] ?? 0))
 }
 
-/** Returns the logarithmic distance of two places: the number of bits after those that they have in common. */
+/** Returns the logarithmic distance of two places: the number of bits after their common prefix. */
 export function logDistance(a: Uint8Array, b: Uint8Array): number {
   for (const [i, byte] of a.entries()) {
     const bits = byte ^ (b[i] ?? 0)

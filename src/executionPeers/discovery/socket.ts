@@ -49,7 +49,7 @@ export class DiscoverySocket {
     return this.#socket.address().port
   }
 
-  /** Passes packets to a reader. What it throws is the reason why a packet was not understood. */
+  /** Passes packets to a reader. Its error says why a packet was not understood. */
   onPacket(read: (packet: Uint8Array, from: UdpAddress) => void): void {
     this.#socket.on('message', (packet: Uint8Array, { address, port }: RemoteInfo) => {
       if (!this.#isAllowed(address)) return

@@ -12,7 +12,7 @@ const namedRetryMs = 10_000
 
 type Candidate = { readonly node: NodeAddress; readonly kind: 'named' | 'found'; failures: number; notBeforeMs: number; hasWorked: boolean }
 
-/** Nodes that may be dialled: those that an operator named, and those that discovery found. */
+/** Nodes that may be dialled: named by an operator, or found by discovery. */
 export class Candidates {
   readonly #clock: Pick<Clock, 'elapsedMs'>
   readonly #all = new Map<string, Candidate>()
@@ -35,7 +35,10 @@ export class Candidates {
     return this.#all.get(id)?.kind === 'named'
   }
 
-  /** Adds a node that discovery found, or its new address; a named one keeps the address of its operator. At the bound, the oldest one that failed makes room, else the new one is dropped. */
+  /**
+   * Adds a node that discovery found, or its new address; a node that the operator named keeps its address. At the bound, the oldest node that failed makes
+   * room, else the new one is dropped.
+   */
   found(node: NodeAddress): void {
     const known = this.#all.get(node.id)
     if (known?.kind === 'found') this.#all.set(node.id, { ...known, node })

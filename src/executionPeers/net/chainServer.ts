@@ -64,7 +64,7 @@ export class ChainServer {
   async #serve(peer: EthPeer): Promise<void> {
     const queue = this.#queues.get(peer)
     for (let request = queue?.[0]; request && queue; queue.shift(), request = queue[0]) {
-      // nothing is read for a peer that does not take what it was sent
+      // nothing is read for a peer that has not taken earlier answers
       while (peer.isBlocked && peer.isReady) await this.#clock.delay(blockedMs)
       if (!peer.isReady) break
       try {

@@ -29,7 +29,7 @@ export type ExecutionNodeDeps = { readonly clock: Clock; readonly log: Log; read
 const reportMs = 1_000
 /** Pause between a change of the peers and its report; peers that come and go at once are one report. */
 const changeMs = 50
-/** Announcements of a new range are due after so many blocks. @see EIP-7642 */
+/** Blocks between two announcements of the served range. @see EIP-7642 */
 const announceBlocks = 32
 const maxGaps = 2
 /** Interval between two writes of the known nodes. */

@@ -154,7 +154,7 @@ export class Gap {
     return this.#deps.peers().filter((peer) => !peer.isBusy && (this.#lacking.get(peer) ?? 0) <= nowMs)
   }
 
-  /** Returns a free peer whose last response brought headers fastest; one that was not asked yet comes first. */
+  /** Returns the free peer whose last response brought headers fastest; a peer that was not asked yet comes first. */
   #fastest(): EthPeer | undefined {
     const paceOf = (peer: EthPeer): number => this.#paceMs.get(peer) ?? 0
     return this.#free().toSorted((a, b) => paceOf(a) - paceOf(b))[0]
@@ -233,7 +233,7 @@ export class Gap {
     }
   }
 
-  /** Returns the lowest indexes that are neither ready nor requested, within the bounds of what may wait. */
+  /** Returns the lowest indexes that are neither ready nor requested, within the bounds of waiting blocks. */
   #batch(): readonly number[] {
     const batch: number[] = []
     const end = Math.min(this.#headers.length, this.#at + maxReadyBlocks)
@@ -306,7 +306,7 @@ export class Gap {
     }
   }
 
-  /** Runs a check of what a peer sent. `undefined` and malformed data ban the peer. */
+  /** Runs a check of a peer's response. `undefined` and malformed data ban the peer. */
   #checked<T>(peer: EthPeer, check: () => T | undefined): T | undefined {
     try {
       const result = check()

@@ -213,7 +213,7 @@ export class PeerSet {
     return undefined
   }
 
-  /** Of two nodes that dial each other at once, both keep the connection of the one with the greater id. */
+  /** Two nodes that dial each other at once both keep the connection that the node with the greater id has opened. */
   #isBetter(peer: EthPeer, earlier: EthPeer): boolean {
     if (peer.direction === earlier.direction) return false
     return this.#options.id > peer.id === (peer.direction === 'outbound')

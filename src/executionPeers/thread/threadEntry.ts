@@ -1,4 +1,4 @@
-// Entry of the thread of execution peers: joins the network, then answers the main thread until it is told to close.
+// Entry of the thread of execution peers: joins the network, then answers the main thread until that closes it.
 import { systemClock } from '#lib/clock'
 import { enterThread } from '#lib/peers/restartedThread'
 import { ExecutionNode } from '../net/executionNode.ts'

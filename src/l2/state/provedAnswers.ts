@@ -190,7 +190,7 @@ function provedAccount(
   return { nodes: [...nodes, ...storage], account }
 }
 
-/** Compares the values beside a proof with the proved ones: they are not used, but show a source that lies. */
+/** Compares the values of an answer with its proof: they are not used, but show a source that lies. */
 function requireClaimed(json: Json, account: Account | undefined): void {
   const { balance = 0n, nonce = 0n } = account ?? {}
   const isEqual =

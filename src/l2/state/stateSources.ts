@@ -81,7 +81,7 @@ class Source {
     return way === 'range' ? this.rangeHealth : this.health
   }
 
-  /** Returns whether the source may have methods: false for one that it has refused. */
+  /** Returns whether the source may have all methods: false when it has refused one. */
   mayHave(methods: readonly string[]): boolean {
     return methods.every((method) => !this.#lacks.has(method))
   }
@@ -212,7 +212,7 @@ class StateSources implements StateSource, WitnessSource, RangeSource {
     }
   }
 
-  /** Asks the usable sources, and then those that have lied: their answers are verified as all others are. */
+  /** Asks the usable sources, and then sources that have lied: their answers are verified as all others are. */
   async #race<T>(questions: readonly (Question<T> | undefined)[], way: Way, signal: AbortSignal): Promise<T | undefined> {
     const nowMs = this.#deps.clock.elapsedMs()
     const usable = this.#sources.filter((source) => source.healthOf(way).waitMs(nowMs) === 0)

@@ -16,11 +16,11 @@ type FromThread<Ready> =
 /** Bounds of a thread's heap: peers must not take the memory of the node. */
 const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
 const restartMs = 5_000
-/** Time for a thread to end: after it was told to close, after it reported that it cannot begin. */
+/** Time for a thread to end: after the call to close, after its report that it cannot begin. */
 const endMs = 10_000
 const failedMs = 1_000
 
-/** The main thread's side of a thread: its calls, and those that it answers. */
+/** The main thread's side of a thread: calls in both directions. */
 export type RestartedThreadDeps<Here> = {
   readonly clock: Clock
   readonly log: Log
@@ -68,7 +68,7 @@ export class RestartedThread<There extends Answers<There> & Closable, Here exten
     return thread
   }
 
-  /** Returns what the thread reported at its start; undefined: it has ended and is started again. */
+  /** Returns the thread's report at its start; undefined: it has ended and is started again. */
   get ready(): Ready | undefined {
     return this.#running?.ready
   }

@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const anchor = 3
 const recorded = executeRecorded('op-ecotone-to-jovian', 20)
 
-/** Source of a whole node that fails while it is told to. */
+/** Source of a whole node that fails while `fault` is set. */
 class Failing implements RangeSource {
   readonly #whole: RangeSource
   fault: Error | undefined

@@ -27,7 +27,7 @@ export type FillStatus = {
   readonly leavesPerSec: number
   /** until the walk ends; Infinity: no progress; undefined: not known yet */
   readonly leftSec: number | undefined
-  /** why it does not go on */
+  /** why it pauses, or has ended */
   readonly reason: string | undefined
 }
 
@@ -90,7 +90,7 @@ class Fill implements FillPart {
   readonly #rate = new FillRate()
   readonly #walk: FillWalk | undefined
   readonly #running: Promise<void>
-  /** why it does not go on */
+  /** why it pauses, or has ended */
   #reason: string | undefined
   #isEnded: boolean
   #isWhole = false

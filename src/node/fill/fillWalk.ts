@@ -21,7 +21,7 @@ export type FillWalkDeps = {
   readonly at: () => StateRequest['at']
   /** Stores parts. */
   readonly enter: (parts: FetchedState) => Promise<void>
-  /** Waits until so many bytes may be read after the earlier ones. */
+  /** Waits until a number of bytes may be read after the earlier ones. */
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -57,7 +57,7 @@ export class FillWalk {
   readonly #deps: FillWalkDeps
   #progress: FillProgress
   #savedMs: number
-  /** what the check of the walk before has found */
+  /** difference that the last check has found */
   #lastDifference: Difference | undefined
   /** ranges of one request: fewer after a failure, because a source may be too slow for many */
   #batch = maxBatch

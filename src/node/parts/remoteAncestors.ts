@@ -2,7 +2,7 @@ import type { EngineHttp } from '#engine/engineHttp'
 import type { Clock } from '#lib/clock'
 import type { AncestorSource } from '#types/ancestorSource'
 
-/** Interval between two calls, time without a new block until the source gives up, and time until it is used again. */
+/** Interval between two calls, time without a new block until the source ends, and time until it is used again. */
 const [askMs, giveUpMs, pauseMs] = [500, 10_000, 60_000]
 
 /**

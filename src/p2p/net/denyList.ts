@@ -16,14 +16,14 @@ export function ipOf(address: Multiaddr): string | undefined {
 
 const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4')
 
-/** Returns the one text of an IP address; an IPv4 address within IPv6 is that IPv4 address. @throws RangeError on text that is no address */
+/** Returns the canonical text of an IP address; an IPv4 address within IPv6 is that IPv4 address. @throws RangeError on text that is no address */
 function canonicalIp(ip: string): string {
   if (isIP(ip) === 0) throw new RangeError(`invalid IP address: ${ip}`)
   const { address } = new SocketAddress({ address: ip, family: familyOf(ip) })
   return /^::ffff:(?=.*\.)/.test(address) ? address.slice(7) : address
 }
 
-/** Returns the one text of an entry. @throws Error on text that is no such entry */
+/** Returns the canonical text of an entry. @throws Error on text that is no such entry */
 function canonicalOf(kind: DenyKind, what: string): string {
   if (kind === 'peer') return peerIdFromString(what).toString()
   if (kind === 'address') return canonicalIp(what)

@@ -33,7 +33,7 @@ export async function createHost(
   isTrusted: (peer: string) => boolean,
 ): Promise<Host> {
   const { identity, agent, host, port, advertise, maxPeers } = settings
-  // with port 0 the bound port is not known yet, and it is the one that peers dial
+  // with port 0 the bound port, which peers dial, is not known yet
   const announced = advertise?.host !== undefined && port > 0 ? [tcpAddress(advertise.host, advertise.tcpPort ?? port)] : []
   const node: Host = await createLibp2p({
     start: false,

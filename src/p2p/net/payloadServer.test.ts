@@ -8,7 +8,7 @@ import { PeerCounts } from './peerEvents.ts'
 
 const config = configNow(100, 1_700_000_000_000)
 
-/** Stream of a peer, with what the server sends on it. */
+/** Stream of a peer, with the bytes that the server sends on it. */
 class TestStream extends EventTarget {
   readonly status = 'open'
   readonly readableEnded = false

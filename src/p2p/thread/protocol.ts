@@ -30,7 +30,7 @@ export type P2pSettings = {
   /** file of the known peers; absent: they are forgotten */
   readonly peersFile?: string
   readonly signer: Address | undefined
-  /** what an operator has denied; absent: nothing */
+  /** entries that an operator has denied; absent: none */
   readonly denied?: Readonly<Partial<Record<DenyKind, readonly string[]>>>
 }
 

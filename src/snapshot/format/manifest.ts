@@ -25,7 +25,7 @@ export type ChunkEntry = {
   readonly first?: number
 }
 
-/** What a snapshot has, in the order in which it is loaded. */
+/** Parts of a snapshot, in the order in which they are loaded. */
 export type Manifest = {
   readonly format: typeof snapshotFormat
   readonly chainId: number
@@ -49,7 +49,7 @@ export const hasValues = ({ flavour }: Pick<Manifest, 'flavour'>): boolean => fl
 /** A manifest whose signature is verified. `file`: its bytes; `id`: SHA-256 of what is signed. */
 export type SignedManifest = { readonly manifest: Manifest; readonly file: Uint8Array; readonly id: string; readonly signer: string }
 
-/** Bounds of what a manifest may claim. */
+/** Bounds of the values in a manifest. */
 export const bounds = {
   manifestBytes: 256 * 2 ** 20,
   chunks: 2 ** 20,

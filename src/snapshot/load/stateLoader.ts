@@ -7,6 +7,7 @@ import { accountNodesTable, accountsTable, codeTable, storageNodesTable, storage
 import { BulkThread } from '#store/bulk/bulkThread'
 import { packedRow } from '#store/bulk/packedRows'
 import { openChainKv } from '#store/chainTables'
+import { hasRows } from '#store/keys'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import type { NodeRef } from '#trie/node'
@@ -221,7 +222,7 @@ async function begin({ dir, source, command }: LoadTarget): Promise<Uint8Array> 
       throw snapshotFault('LOAD_OF_ANOTHER', { dir, found: found.source, wanted: source, command: found.command })
     }
     for (const table of [tables.canonical.id, tables.accounts.id, tables.code.id]) {
-      if (!found && [...tx.keys(table, { limit: 1 })].length > 0) throw snapshotFault('LOAD_INTO_CHAIN', { dir })
+      if (!found && hasRows(tx, table)) throw snapshotFault('LOAD_INTO_CHAIN', { dir })
     }
     const progress = found?.progress ?? noCursor
     const mark = loadMarkRow({ source, command, progress })

@@ -22,9 +22,9 @@ export interface SnapshotPlace {
   chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'>
 }
 
-/** Least pace of a download: so many bytes, or the rest, in each such time. A slower one is broken off. */
+/** Least pace of a download: `bytes`, or the rest, in each `ms`. A slower download is broken off. */
 const leastPace = { bytes: 65_536, ms: 20_000 }
-/** Time in which all mirrors together send fewer bytes than that, after which a chunk is given up. */
+/** Time in which all mirrors together send fewer bytes than that, after which a chunk fails. */
 const patienceMs = 180_000
 /** Time of a whole manifest, which has tens of megabytes in a full snapshot. */
 const manifestMs = 300_000
@@ -143,7 +143,7 @@ class Mirrors implements SnapshotPlace {
     return usable[this.#next++ % Math.max(1, usable.length)]
   }
 
-  /** Downloads what a part lacks. What was received before a failure stays in it. */
+  /** Downloads the missing bytes of a part. Bytes that were received before a failure stay in it. */
   async #fill(mirror: Endpoint, entry: ChunkEntry, part: Part, signal: AbortSignal): Promise<Filled> {
     using pace = new PaceAbort(this.#deps.clock)
     try {

@@ -46,7 +46,7 @@ export type RestoreTarget = {
   readonly command: string
 }
 
-/** What was restored or verified. */
+/** Facts of a snapshot that was restored or verified. */
 export type Restored = {
   readonly block: number
   readonly hash: string
@@ -133,7 +133,7 @@ type Loaded = Pick<Restored, 'accounts' | 'slots' | 'trust'>
 
 const hasTables = (chainDir: string): boolean => existsSync(join(chainDir, 'data.mdb'))
 
-/** Returns what an interrupted restore of the same snapshot has loaded, when its chain has begun. */
+/** Returns the counts of an interrupted restore of the same snapshot, when its chain has begun. */
 async function loadedBefore(chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
   await using source = openForeignChainReader(chainDir)
   using reader = source.snapshot()

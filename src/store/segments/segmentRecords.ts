@@ -96,7 +96,7 @@ export function writePruned(tx: KvWriter, table: number, number: number): void {
   tx.put(tables.meta.id, prunedKey(table), u64Bytes(number))
 }
 
-/** Returns what a function reads; undefined when a segment file that it reads is damaged. */
+/** Returns the result of a read; undefined when a segment file that it reads is damaged. */
 export function unlessDamaged<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -8,7 +8,7 @@ import type { DiscoverySocket, UdpAddress } from '../socket.ts'
 import { DiscoveryV4 } from './discoveryV4.ts'
 import { decodePacket, encodePacket, type Message, type Received } from './packets.ts'
 
-/** Discovery with what it sends. @param bootHost of a bootnode that has the key of the other node */
+/** Discovery, with the packets that it sends. @param bootHost of a bootnode that has the key of the other node */
 function opened(bootHost?: string) {
   const clock = createManualClock()
   const privateKey = createPrivateKey()
@@ -24,7 +24,7 @@ function opened(bootHost?: string) {
   const discovery = new DiscoveryV4(deps)
   const expires = clock.nowMs() / 1_000 + 20
   const read = (message: Message, from: UdpAddress): void => discovery.read(encodePacket(key, message).packet, from)
-  /** Sends a ping from an address, answers the one that comes back from another address, and requests neighbours there. */
+  /** Sends a ping from an address, answers its ping from another address, and requests neighbours there. */
   const join = (from: UdpAddress, answersFrom: UdpAddress): void => {
     read({ kind: 'ping', from: { ...from, tcpPort: 1 }, to: { ...from, tcpPort: 1 }, expires }, from)
     const { hash } = sent.find(({ message }) => message.kind === 'ping') ?? expect.fail('no ping')

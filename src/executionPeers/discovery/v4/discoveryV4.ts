@@ -42,7 +42,7 @@ export class DiscoveryV4 {
     return this.#table.size
   }
 
-  /** Looks up a random target, pings nodes, and drops those that did not answer; called every few seconds. */
+  /** Looks up a random target, pings nodes, and drops nodes without an answer; called every few seconds. */
   look(): void {
     const nowMs = this.#deps.clock.elapsedMs()
     for (const [hash, { id, sentMs }] of this.#pending) {

@@ -64,7 +64,7 @@ export class DiscoveryV5 {
     return this.#sessions.read(packet, from)
   }
 
-  /** Looks up a random target, pings nodes, and drops those that did not answer; called every few seconds. */
+  /** Looks up a random target, pings nodes, and drops nodes without an answer; called every few seconds. */
   look(): void {
     const nowMs = this.#deps.clock.elapsedMs()
     for (const [id, { sentMs }] of this.#open) {
