@@ -126,8 +126,13 @@ export async function run(options: StateOptions & { readonly seconds?: number })
   const name = (what: string): string => `anchored start, L1 at ${l1Ms} ms, 8 Mgas every ${blockMs} ms: ${what}`
   return [
     row(name('first eth_call'), 's, less is better', [callMs / 1_000]),
-    row(name('follows the head'), 's, less is better', [(followMs ?? Number.POSITIVE_INFINITY) / 1_000]),
-    row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
+    // absent: it was never within two blocks of the head
+    ...(followMs === undefined
+      ? []
+      : [
+          row(name('follows the head'), 's, less is better', [followMs / 1_000]),
+          row(name('blocks behind after that'), 'blocks, less is better', [Math.max(...lags)]),
+        ]),
     row(name('processor time of the node for a block'), 'ms, less is better', [(1_000 * (cpu.node - first.cpu.node)) / executed]),
     row(name('processor time of the source for a block'), 'ms, less is better', [(1_000 * (cpu.source - first.cpu.source)) / grown]),
     row(name('blocks behind at the first eth_call'), 'blocks, less is better', [behind]),
