@@ -1,18 +1,18 @@
 // A day at mainnet's pace in fast motion: a node in a control group builds blocks on a generated state and makes each the head, as fast as it can, while
-// it removes states older than an hour and moves finalized blocks to segment files.
+// it moves finalized blocks to segment files, and removes states, blocks, receipts and logs older than an hour.
 // npm run bench -- day [--dir DIR] [--blocks 100000] [--gas 8] [--memoryMax 4096]: DIR has a state that `stateMake` made, and is changed: blocks stay.
 // --gas: Mgas a block. Requires root for the control group.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, Heads } from '#engine/port'
-import { openForeignChainReader } from '#store/chainTables'
+import { openForeignChainReader, segmentsDir } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
 import type { L2Ref } from '#types/blockRef'
 import { DenimBlocks } from '../denim/chain.ts'
 import { distribution, type Row, row } from '../format.ts'
 import { residentMb } from '../processTree.ts'
 import { inFolder } from '../rpc/servers.ts'
-import type { StateOptions } from './make.ts'
+import { type StateOptions, sizeOf } from './make.ts'
 import { StateMix } from './mix.ts'
 import { type StateNode, startStateNode } from './node.ts'
 import { limitMemory } from './pageCache.ts'
@@ -26,12 +26,22 @@ const hourBlocks = 18_000
 /** Distance of the finalized block behind the head: two minutes. */
 const finalizedBehind = 600
 const sampleEvery = 500
-/** Tables that keep rows of `--retain.history` only. The others keep rows of all blocks, or of the state. */
+/** Tables that keep rows of `--retain.history` only. */
 const boundedTables = ['changes', 'nodeHistory', 'nodeIndex', 'historyIndex']
-const flags = ['--retain.history', '1h', '--log.level', 'debug']
+const retained = ['history', 'bodies', 'receipts', 'logs'].flatMap((what) => [`--retain.${what}`, '1h'])
+const flags = [...retained, '--log.level', 'debug']
 
-/** At a block: anonymous memory of the node, size of the database file, and the bytes in tables with a bound. */
-type Sample = { readonly block: number; readonly ownMb: number; readonly fileMb: number; readonly boundedMb: number }
+/**
+ * At a block: anonymous memory of the node, bytes of the database and the segment files without free pages, size of the database file, and the bytes in
+ * tables with a bound.
+ */
+type Sample = {
+  readonly block: number
+  readonly ownMb: number
+  readonly heldMb: number
+  readonly fileMb: number
+  readonly boundedMb: number
+}
 
 /** An engine that labels the block two minutes below each head as safe and finalized. */
 function finalizing(
@@ -56,9 +66,10 @@ function finalizing(
 async function sampled({ dir }: StateWorld, { pid }: StateNode, block: number): Promise<Sample> {
   await using chain = openForeignChainReader(join(dir, 'chain'))
   using _pages = chain.snapshot() // keeps the pages that are counted
-  const { fileBytes, tables } = environmentStats(join(dir, 'chain'))
+  const { fileBytes, usedBytes, freeBytes, tables } = environmentStats(join(dir, 'chain'))
   const bounded = tables.filter(({ name }) => boundedTables.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0)
-  return { block, ownMb: residentMb(pid).own, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
+  const held = usedBytes - freeBytes + sizeOf(segmentsDir(join(dir, 'chain')))
+  return { block, ownMb: residentMb(pid).own, heldMb: held / 1e6, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
 }
 
 /** Returns the slope of a line through samples, by least squares. */
@@ -98,7 +109,7 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
   // retention is reached after an hour and the blocks that are not finalized; as long again is the warm-up
   const steady = samples.filter(({ block }) => block > 2 * hourBlocks)
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
-  const name = (what: string): string => `${blocks} blocks of ${gas} Mgas, states of an hour: ${what}`
+  const name = (what: string): string => `${blocks} blocks of ${gas} Mgas, kept for an hour: ${what}`
   return [
     row(name('built and made the head'), 'blocks/s', [blocks / seconds]),
     row(name('gas'), 'Mgas/s', [megagas / seconds]),
@@ -110,6 +121,12 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
       samples.map(({ ownMb }) => ownMb),
     ),
     row(name('growth of anonymous memory after the warm-up'), 'MB an hour of chain time', [slopePerHour(steady, ({ ownMb }) => ownMb)]),
+    distribution(
+      name('database and segment files without free pages, from the time retention is reached'),
+      'MB, less is better',
+      steady.map(({ heldMb }) => heldMb),
+    ),
+    row(name('growth of the database and segment files'), 'MB an hour of chain time', [slopePerHour(steady, ({ heldMb }) => heldMb)]),
     distribution(
       name('tables of older states, from the time retention is reached'),
       'MB, less is better',

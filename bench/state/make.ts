@@ -1,6 +1,6 @@
 // Generates a large state.
 // npm run bench -- stateMake --dir DIR [--accounts 10000000] [--slots 50000000] [--seed 1]
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Row, row } from '../format.ts'
 import { createProgress } from './progress.ts'
@@ -20,11 +20,12 @@ export function requireDir({ dir }: StateOptions): string {
   return dir
 }
 
-/** Returns the size of the files in a directory and below. */
+/** Returns the size of the files in a directory and below; 0: there is none. Files that a node removes meanwhile count as empty. */
 export function sizeOf(dir: string): number {
+  if (!existsSync(dir)) return 0
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+    .reduce((sum, entry) => sum + (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0), 0)
 }
 
 export async function run(options: StateOptions): Promise<readonly Row[]> {
