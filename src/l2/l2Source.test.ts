@@ -275,6 +275,22 @@ it('l2/l2Source: requests fewer blocks after a batch failed, and single calls af
   await expect(tiny.payloads(1, 5, signal)).rejects.toMatchObject({ code: 'SOURCE_BAD_ANSWER' })
 })
 
+it('l2/l2Source: requests fewer blocks from an endpoint with a bound on the calls of a batch, and not one by one', async () => {
+  await using node = await serveNode(40)
+  const sizes: number[] = []
+  const ask: typeof fetch = async (url, init) => {
+    const body = JSON.parse(String(init?.body)) as unknown
+    const size = Array.isArray(body) ? body.length : 1
+    sizes.push(size)
+    return size > 8
+      ? Response.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } })
+      : await fetch(url, init)
+  }
+  using followed = source(node.http.url, configOf(node.chain), {}, systemClock, ask)
+  expect(await followed.payloads(1, 39, signal)).toHaveLength(39)
+  expect(sizes.length).toBeLessThan(20)
+})
+
 it('l2/l2Source: an endpoint of which every third request fails still answers all blocks, some at a time, and batches again', async () => {
   await using node = await serveNode(40)
   let [requests, batches] = [0, 0]

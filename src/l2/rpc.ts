@@ -12,7 +12,8 @@ export type RpcCall = { readonly method: string; readonly params: readonly unkno
 /** JSON-RPC 2.0 client of the followed node, over HTTP, with a bounded number of concurrent requests. */
 export interface SourceRpc {
   /**
-   * Returns the results of the calls, in their order, with one request where the endpoint accepts batches.
+   * Returns the results of the calls, in their order, with one request where the endpoint accepts batches. An endpoint that refuses more than two calls
+   * together is asked again with fewer by the caller.
    * @throws Fault SOURCE_UNREACHABLE, SOURCE_RATE_LIMITED, SOURCE_REFUSED, SOURCE_RPC_ERROR, SOURCE_BAD_ANSWER (all retry); the signal's reason
    */
   call(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
@@ -55,7 +56,7 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
   let isSingle = false
 
   async function post(body: unknown, asked: string, signal: AbortSignal): Promise<unknown> {
-    const outcome = await slots.run(() => requestJson(deps, limits, { url, headers, body }, signal))
+    const outcome = await slots.run(() => requestJson(deps, limits, { url, headers, body }, signal), signal)
     deps.metrics.requests.inc({ outcome: outcomeLabels[outcome.kind] })
     const fault = faultOf(name, asked, outcome)
     if (outcome.kind !== 'answer') throw fault
@@ -64,9 +65,7 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
   }
 
   async function each(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
-    const results: unknown[] = []
-    for (const call of calls) results.push(resultOf(name, call.method, await post(rpcRequest(call, 0), call.method, signal)))
-    return results
+    return await Promise.all(calls.map(async (call) => resultOf(name, call.method, await post(rpcRequest(call, 0), call.method, signal))))
   }
 
   async function batch(calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
@@ -77,7 +76,8 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
     try {
       resultOf(name, asked, json) // a single answer to a batch: a rate limit, or the endpoint refuses batches
     } catch (error) {
-      if (isFault(error, 'SOURCE_RATE_LIMITED')) throw error
+      // fewer calls may fit; only a refusal of two shows that none do
+      if (isFault(error, 'SOURCE_RATE_LIMITED') || calls.length > 2) throw error
     }
     const results = await each(calls, signal)
     isSingle = true // it was the batch that failed

@@ -1,3 +1,4 @@
+import { abortable } from '#lib/abortable'
 import { readRpcAnswer } from '#types/jsonRpc'
 import { l2Fault } from './faults.ts'
 
@@ -8,7 +9,7 @@ const limitWaitMs = 2_000
 /** Error messages by which clients report that a label has no block yet. */
 const noSuchBlock = /unknown block|not found/i
 
-/** Runs at most `count` tasks at once, in order of arrival. */
+/** Runs at most `count` tasks at once, in the order of the calls. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -17,16 +18,36 @@ export class Slots {
     this.#free = count
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /** @throws the signal's reason, when it is aborted before the task begins */
+  async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve)) // a finished task passes its slot on
+    else await this.#turn(signal)
     try {
       return await task()
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
+      this.#release()
     }
+  }
+
+  /** Waits for the slot of a finished task. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    try {
+      await abortable(promise, signal)
+    } catch (error) {
+      const at = this.#waiting.indexOf(resolve)
+      if (at === -1) this.#release()
+      else this.#waiting.splice(at, 1)
+      throw error
+    }
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
   }
 }
 

@@ -117,7 +117,7 @@ export function createSocketRpc(
     async call(calls, signal): Promise<readonly unknown[]> {
       const asked = [...new Set(calls.map(({ method }) => method))].join(', ')
       try {
-        const answers = await slots.run(() => ask(calls, asked, signal))
+        const answers = await slots.run(() => ask(calls, asked, signal), signal)
         const results = answers.map((answer, at) => resultOf(name, calls[at]?.method ?? asked, objectOf(answer, 'answer')))
         metrics.requests.inc({ outcome: 'ok' })
         return results
