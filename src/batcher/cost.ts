@@ -1,3 +1,4 @@
+import { gasPerBlob } from '#chainspec/blobFee'
 import { blobFrameBytes } from '#derive/batchEncoder'
 import type { CarrierKind } from './fees.ts'
 import type { L1Tip } from './ports.ts'
@@ -6,8 +7,6 @@ const transactionGas = 21_000
 /** Floor gas of a token of calldata. A zero byte is one token, any other byte is four. @see EIP-7623 */
 const floorGasPerToken = 10
 const tokensPerByte = 4
-/** Blob gas of a blob. @see EIP-4844 */
-const gasPerBlob = 131_072n
 
 /** Returns the gas of a transaction that only carries calldata: the floor of EIP-7623, which exceeds the earlier price. */
 export function calldataGas(data: Uint8Array): bigint {

@@ -7,7 +7,7 @@ export type BlockTimes = Pick<RollupConfig, 'blockTimeSec' | 'schedule'> & {
 }
 
 /** Time between two blocks from Denim on. @see Base's documentation, "Denim" */
-const denimBlockMs = 200
+export const denimBlockMs = 200
 
 /** Returns the number of the first Denim block: the first one due at or after the activation; infinity when Denim is not scheduled. */
 export function firstDenimBlock({ genesis, blockTimeSec, schedule }: BlockTimes): number {

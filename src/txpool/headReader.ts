@@ -1,6 +1,6 @@
-import { isDelegation } from '#block/execution/authorizations'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
+import { delegateIn } from '#types/account'
 import type { ChainView } from '#types/chainView'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import type { WorldReads } from '#types/worldReads'
@@ -71,4 +71,4 @@ export class HeadReader implements Disposable {
 }
 
 /** Returns the kind of an account with this code, which must not be empty. */
-export const codeKind = (code: Uint8Array): SenderAccount['code'] => (isDelegation(code) ? 'delegation' : 'contract')
+export const codeKind = (code: Uint8Array): SenderAccount['code'] => (delegateIn(code) ? 'delegation' : 'contract')

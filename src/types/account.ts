@@ -11,3 +11,13 @@ export type Account = {
 
 /** Largest nonce of an account. No transaction or creation may use it (EIP-2681). */
 export const maxNonce = 2n ** 64n - 1n
+
+/** A delegation is this prefix and the address of another account, whose code runs in its place (EIP-7702). */
+export const delegationPrefix = Uint8Array.of(0xef, 0x01, 0x00)
+const delegationBytes = 23
+
+/** Returns the address in a delegation, 20 bytes; undefined: the code is no delegation. */
+export function delegateIn(code: Uint8Array): Uint8Array | undefined {
+  const isDelegation = code.length === delegationBytes && delegationPrefix.every((byte, i) => code[i] === byte)
+  return isDelegation ? code.subarray(delegationPrefix.length) : undefined
+}

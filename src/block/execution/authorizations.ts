@@ -4,22 +4,15 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
-import { maxNonce } from '#types/account'
+import { delegateIn, delegationPrefix, maxNonce } from '#types/account'
 import { type Address, addressFromBytes, emptyCodeHash, zeroAddress } from '#types/ids'
 import { type Authorization, signatureBytes } from '#types/transaction'
 
-const delegationPrefix = Uint8Array.of(0xef, 0x01, 0x00)
-const delegationSize = 23
 /** Gas refund for an existing authority, because the transaction paid 25,000 gas for a new one. */
 const existingAuthorityRefund = 12_500n
 
 /** An authorization with a valid signature and chain id. It takes effect if the authority's account allows it. */
 export type SignedAuthorization = { readonly authority: Address; readonly delegate: Address; readonly nonce: bigint }
-
-/** Whether code is a delegation to the code of another account (EIP-7702). */
-export function isDelegation(code: Uint8Array): boolean {
-  return code.length === delegationSize && delegationPrefix.every((byte, i) => code[i] === byte)
-}
 
 function authorityOf(authorization: Authorization): Address | undefined {
   const { chainId, address, nonce, yParity, s } = authorization
@@ -48,7 +41,7 @@ export function applyAuthorizations(session: EvmSession, authorizations: readonl
   let refund = 0n
   for (const { authority, delegate, nonce } of authorizations) {
     const account = session.account(authority)
-    const isFree = !account || account.codeHash === emptyCodeHash || isDelegation(session.code(authority))
+    const isFree = !account || account.codeHash === emptyCodeHash || delegateIn(session.code(authority)) !== undefined
     if (!isFree || (account?.nonce ?? 0n) !== nonce) continue
     if (account) refund += existingAuthorityRefund
     session.setCode(authority, delegate === zeroAddress ? new Uint8Array(0) : concatBytes(delegationPrefix, fromHex(delegate)))

@@ -1,14 +1,12 @@
 import { baseTimeAddress } from '#chainspec/addresses'
 import { baseTimeIndex, baseTimeSetterIndex, readBaseTime } from '#chainspec/baseTime'
+import { denimBlockMs } from '#chainspec/blockTime'
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 import type { EvmSession } from '#evm/ports'
 import type { ExecutedTransaction } from '#types/executedTransaction'
 import type { Header } from '#types/header'
 import { zeroHash } from '#types/ids'
 import type { BlockInput } from '../execution/executedBlock.ts'
-
-/** Time between two Denim blocks. */
-const intervalMs = 200
 
 /** Returns the milliseconds that BaseTime holds: those of the last block's time. */
 function storedMillisPart(session: EvmSession): number {
@@ -37,7 +35,7 @@ export function baseTimeRefusal(
   const { millisPart } = reading
   if (!isActive(schedule, 'denim', parent.timestamp))
     return millisPart === 0 ? undefined : `invalid first Denim BaseTime anchor: expected 0ms, got ${millisPart}ms`
-  const expectedMs = parent.timestamp * 1000 + storedMillisPart(session) + intervalMs
+  const expectedMs = parent.timestamp * 1000 + storedMillisPart(session) + denimBlockMs
   const foundMs = timestamp * 1000 + millisPart
   return foundMs === expectedMs ? undefined : `BaseTime scheduled timestamp mismatch: expected ${expectedMs}ms, got ${foundMs}ms`
 }

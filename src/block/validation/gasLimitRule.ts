@@ -4,8 +4,9 @@ import type { Header } from '#types/header'
 import type { BlockInput } from '../execution/executedBlock.ts'
 
 /**
- * Maximum gas limit that a SystemConfig contract accepts from its owner, in gas.
- * @see ethereum-optimism/optimism, SystemConfig.sol, MAX_GAS_LIMIT: 200 M in early versions, 500 M in later ones
+ * Maximum gas limit that the SystemConfig contract accepts from its owner, in gas: 200 M in early versions, 500 M in later ones. Chains with a contract of
+ * their own may accept more: Base Sepolia had 1.2 G before Denim.
+ * @see ethereum-optimism/optimism, SystemConfig.sol, MAX_GAS_LIMIT
  */
 const maxSystemGasLimit = 500_000_000n
 

@@ -1,12 +1,11 @@
+import { gasPerBlob } from '#chainspec/blobFee'
 import { type EvmRules, hasFork, transactionGasCap } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession } from '#evm/ports'
-import { maxNonce } from '#types/account'
+import { delegateIn, maxNonce } from '#types/account'
 import { type Address, emptyCodeHash } from '#types/ids'
 import type { BlobTransaction, SignedTransaction } from '#types/transaction'
-import { isDelegation } from '../execution/authorizations.ts'
 import { type GasBounds, gasBounds, initcodeRefusal } from './intrinsicGas.ts'
 
-const gasPerBlob = 131_072n
 const blobHashVersion = '0x01'
 
 /** A transaction, with the facts that decide whether it is valid at this point of the block. */
@@ -87,7 +86,7 @@ function refuseGas({ tx, rules, bounds }: Pick<Candidate, 'tx' | 'rules' | 'boun
 /** Whether the sender has code that is not a delegation (EIP-3607, EIP-7702). Before Prague there are no delegations. */
 function hasForeignCode({ session, sender }: Candidate): boolean {
   const account = session.account(sender)
-  return account !== undefined && account.codeHash !== emptyCodeHash && !isDelegation(session.code(sender))
+  return account !== undefined && account.codeHash !== emptyCodeHash && delegateIn(session.code(sender)) === undefined
 }
 
 function refuseSender(candidate: Candidate): string | undefined {

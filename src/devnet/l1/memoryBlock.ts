@@ -1,7 +1,7 @@
 import { applyTransaction, type FeeRules } from '#block/execution/applyTransaction'
 import { unionOfBlooms } from '#block/execution/receipts'
 import { nextBaseFee } from '#block/fees/baseFee'
-import { blobBaseFee } from '#chainspec/blobFee'
+import { blobBaseFee, gasPerBlob } from '#chainspec/blobFee'
 import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
 import { orderedRoot } from '#trie/orderedRoot'
@@ -25,7 +25,6 @@ export type MemoryBlock = { readonly hash: Hash; readonly header: Header; readon
 /** Maximum and target number of blobs per block. @see EIP-7691 */
 const maxBlobs = 9
 const targetBlobs = 6n
-const gasPerBlob = 131_072n
 
 const gasLimit = 30_000_000n
 const firstBaseFee = 1_000_000_000n

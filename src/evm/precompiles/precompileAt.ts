@@ -1,4 +1,4 @@
-import { type EvmRules, evmForks } from '#chainspec/evmRules'
+import { type EvmFork, type EvmRules, hasFork } from '#chainspec/evmRules'
 import { bytesFromBigint } from '#lib/bytes'
 import { type Address, addressFromBytes } from '#types/ids'
 import { blake2f } from './blake2f.ts'
@@ -54,7 +54,7 @@ function precompilesUnder(rules: EvmRules): [bigint, Precompile][] {
 
 function forkPrecompiles(rules: EvmRules): [bigint, Precompile][] {
   const limits = rules.precompileLimits
-  const has = (fork: EvmRules['fork']): boolean => evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
+  const has = (fork: EvmFork): boolean => hasFork(rules, fork)
   const list: [bigint, Precompile][] = [
     [0x01n, ecrecover],
     [0x02n, sha256],

@@ -1,5 +1,6 @@
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
+import { delegateIn } from '#types/account'
 import type { Address, Hash } from '#types/ids'
 import type { FrameStart, StateReader, TraceStep } from '../traceEvents.ts'
 import type { Budget } from './budget.ts'
@@ -15,16 +16,9 @@ export const touchingOps: readonly number[] = [...slotOps, ...callOps, ...accoun
 
 const addressMask = (1n << 160n) - 1n
 const addressOf = (word: bigint): Address => toHex(bytesFromBigint(word & addressMask, 20)) as Address
-const delegationBytes = 23
 /** Approximate JSON size of an account and of a slot, in characters. */
 const accountBytes = 120
 const slotBytes = 140
-
-/** Returns the delegate whose code runs instead (EIP-7702). */
-function delegateIn(code: Uint8Array): Address | undefined {
-  const isDelegation = code.length === delegationBytes && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
-  return isDelegation ? (toHex(code.subarray(3)) as Address) : undefined
-}
 
 /** Collects the accounts and slots that a transaction accesses. */
 export class Touched {
@@ -91,7 +85,7 @@ export class Touched {
     for (const address of this.#called) {
       for (const reader of readers) {
         const delegate = delegateIn(reader.code(address))
-        if (delegate !== undefined) this.account(delegate)
+        if (delegate !== undefined) this.account(toHex(delegate) as Address)
       }
     }
     const sorted = [...this.#slots].toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -10,6 +10,7 @@ import { keccak256 } from '#lib/keccak'
 import { computeStateRoot, touchedAccounts } from '#state/stateRoot'
 import type { NodeSource } from '#trie/ports'
 import { plainTries } from '#trie/tries'
+import { delegateIn } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import type { Pieces } from '../slicedRun.ts'
@@ -40,12 +41,6 @@ function preimagesOf(reads: WitnessReads, { accounts, slots }: ReadKeys): Preima
   const numbers = new Map<string, Uint8Array>()
   for (const { key, preimage } of slots) if (reads.hasSlot(key)) numbers.set(latin1(key), preimage)
   return { addresses: accounts.filter(({ key }) => reads.has(key)).map(({ preimage }) => preimage), slots: [...numbers.values()] }
-}
-
-/** Returns the account whose code a delegation names; undefined when the code is not a delegation (EIP-7702). */
-function delegateIn(code: Uint8Array): Uint8Array | undefined {
-  const isDelegation = code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
-  return isDelegation ? code.subarray(3) : undefined
 }
 
 /** Returns codes that were run or read, and codes that the block has created. An interpreter may have cached a code and not read it. */
