@@ -32,25 +32,41 @@ function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
   return { ms, journalBytes, sizeBytes: sizeOfBlock(block) }
 }
 
+export type TreeDeps = {
+  /** Whether a block stays: it is published and not stored. The caller commits such blocks before they fill the tree. */
+  readonly isKept: (block: ExecutedBlock) => boolean
+  /** Whether a block is in the store as a canonical one. */
+  readonly isStored: (block: ExecutedBlock) => boolean
+  /** Shrinks the tree while memory is short; absent: the bound is fixed. */
+  readonly memory?: Pick<MemoryGuard, 'onChange'> | undefined
+}
+
+const nothingStays: TreeDeps = { isKept: () => false, isStored: () => false }
+
 /**
  * Executed blocks by hash, of any branch: those not committed yet, and recently committed ones, so that a reorg back to them needs no execution.
- * Bounded in bytes; drops the blocks added longest ago, which are unknown from then on. Never drops the blocks that the caller keeps: the caller
- * commits before they fill the tree.
+ * Bounded in bytes; drops the blocks added longest ago, which are unknown from then on.
  */
-export class BlockTree {
+export class BlockTree implements Disposable {
   readonly #entries = new Map<Hash, Entry>()
   readonly #givenBytes: number
-  readonly #isKept: (block: ExecutedBlock) => boolean
+  readonly #deps: TreeDeps
+  readonly #levels: Disposable | undefined
+  #newest: ExecutedBlock | undefined
   #maxBytes: number
   #sizeBytes = 0
   #removed = 0
 
-  /** @param memory shrinks the tree while memory is short; absent: the bound is fixed */
-  constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false, memory?: Pick<MemoryGuard, 'onChange'>) {
+  constructor(maxBytes: number, deps = nothingStays) {
     this.#givenBytes = maxBytes
     this.#maxBytes = maxBytes
-    this.#isKept = isKept
-    memory?.onChange((level) => this.#limitTo(treeShareAt[level]))
+    this.#deps = deps
+    this.#levels = deps.memory?.onChange((level) => this.#limitTo(treeShareAt[level]))
+  }
+
+  /** Ends the reaction to memory that is short. */
+  [Symbol.dispose](): void {
+    this.#levels?.[Symbol.dispose]()
   }
 
   get sizeBytes(): number {
@@ -106,7 +122,8 @@ export class BlockTree {
     const load = loadOf(block, ms)
     this.#entries.set(block.hash, { block, ...load })
     this.#sizeBytes += load.sizeBytes
-    this.#evict(block.hash)
+    this.#newest = block
+    this.#evict()
   }
 
   #limitTo(share: number): void {
@@ -114,13 +131,27 @@ export class BlockTree {
     this.#evict()
   }
 
-  /** @param newest a block that stays */
-  #evict(newest?: Hash): void {
+  #evict(): void {
     if (this.#sizeBytes <= this.#maxBytes) return
-    for (const { block: old } of this.#entries.values()) {
-      if (this.#sizeBytes <= this.#maxBytes || old.hash === newest) return
-      if (!this.#isKept(old)) this.#delete(old.hash)
+    const line = this.#newestLine()
+    for (const { block } of this.#entries.values()) {
+      if (this.#sizeBytes <= this.#maxBytes) return
+      if (!line.has(block.hash) && !this.#deps.isKept(block)) this.#delete(block.hash)
     }
+  }
+
+  /**
+   * Returns the newest block and its ancestors that are neither published nor stored: the caller is about to make them canonical, and could not without one of
+   * them. Within the bytes of the tree they stay while memory is short.
+   */
+  #newestLine(): ReadonlySet<Hash> {
+    const { isKept, isStored } = this.#deps
+    const line = new Set<Hash>()
+    for (let block = this.#newest; block !== undefined; block = this.get(block.header.parentHash)) {
+      if (line.size > 0 && (this.#sizeBytes > this.#givenBytes || isKept(block) || isStored(block))) break
+      line.add(block.hash)
+    }
+    return line
   }
 
   /** Drops the blocks at and below a number, where no new branch can begin. */
@@ -132,6 +163,7 @@ export class BlockTree {
     const entry = this.#entries.get(hash)
     if (entry === undefined) return
     this.#entries.delete(hash)
+    if (entry.block === this.#newest) this.#newest = undefined
     this.#sizeBytes -= entry.sizeBytes
     this.#removed++
   }

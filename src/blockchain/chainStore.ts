@@ -1,7 +1,7 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex, hexAt } from '#lib/hex'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
@@ -124,6 +124,12 @@ export function readGenesisId(reader: KvReader): BlockId | undefined {
 export function readCanonicalHash(reader: KvReader, number: number): Hash | undefined {
   const value = number < 0 ? undefined : reader.get(tables.canonical.id, u64Bytes(number))
   return value && hashFromBytes(value)
+}
+
+/** Whether a block is stored as a canonical one. */
+export function isCanonical(kv: Pick<Kv, 'snapshot'>, { header, hash }: { readonly header: Header; readonly hash: Hash }): boolean {
+  using reader = kv.snapshot()
+  return readCanonicalHash(reader, header.number) === hash
 }
 
 /** Returns number and hash of a stored block. */

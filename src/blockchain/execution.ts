@@ -21,6 +21,7 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { BlockLimits } from '#types/transactionPool'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads, keepFinalized } from './branch.ts'
+import { isCanonical } from './chainStore.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
 import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions, usualTrieCacheBytes } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
@@ -68,7 +69,8 @@ export class Execution implements Engine, AsyncDisposable {
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
     this.#block = { evm, config, senders, tries, interruptCheck: this.#guard.interruptCheck, timer }
-    this.#tree = new BlockTree(options.maxTreeBytes, (block) => this.#phase === 'restoring' || this.#isPublished(block), deps.memory)
+    const isKept = (block: ExecutedBlock): boolean => this.#phase === 'restoring' || this.#isPublished(block)
+    this.#tree = new BlockTree(options.maxTreeBytes, { isKept, isStored: (block) => isCanonical(deps.kv, block), memory: deps.memory })
     const { heads, sequence } = openHeads(deps)
     const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
@@ -237,6 +239,7 @@ export class Execution implements Engine, AsyncDisposable {
       this.#deps.log.warn('closed without commit, blocks stay in the journal', { error })
     } finally {
       this.#commits.stop()
+      this.#tree[Symbol.dispose]()
     }
   }
 

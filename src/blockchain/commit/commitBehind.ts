@@ -79,6 +79,7 @@ export class CommitBehind {
   readonly #committer: Committer
   readonly #pace: CommitPace
   readonly #pruning: Disposable | undefined
+  readonly #levels: Disposable | undefined
   /** sequence of the heads in the store */
   #sequence: number
   #goal: Goal | undefined
@@ -104,7 +105,7 @@ export class CommitBehind {
     this.#maxTreeBytes = opts.maxTreeBytes
     this.#pace = new CommitPace(opts.commitSliceMs)
     this.#committer = deps.committer ?? createCommitter(deps.kv, deps.clock)
-    deps.memory?.onChange((level) => this.#limitTree(treeShareAt[level]))
+    this.#levels = deps.memory?.onChange((level) => this.#limitTree(treeShareAt[level]))
     this.#committer.onOutcome(() => this.#attempt(() => this.#take(false)))
     this.#pruning = opts.retention && this.#committer.prune(opts.retention, (event) => this.#pruned(event))
   }
@@ -185,9 +186,10 @@ export class CommitBehind {
     while (this.#isPending) this.#attemptOrThrow()
   }
 
-  /** Ends timers and pruning. */
+  /** Ends timers, pruning, and the reaction to memory that is short. */
   stop(): void {
     this.#clearTimer()
+    this.#levels?.[Symbol.dispose]()
     this.#pruning?.[Symbol.dispose]()
   }
 
@@ -228,7 +230,7 @@ export class CommitBehind {
   }
 
   #schedule(afterMs: number): void {
-    if (this.#timer && afterMs > 0) return
+    if (this.#failure !== undefined || (this.#timer && afterMs > 0)) return
     this.#clearTimer()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined

@@ -1,7 +1,7 @@
 import type { MemoryGuard, MemoryLevel } from '#lib/memoryGuard'
 
 /** A guard of 1,000 bytes whose level a test sets. */
-export function scriptedMemory(): MemoryGuard & { set(level: MemoryLevel): void } {
+export function scriptedMemory(): MemoryGuard & { set(level: MemoryLevel): void; listeners(): number } {
   const listeners = new Set<(level: MemoryLevel) => void>()
   let now: MemoryLevel = 'normal'
   return {
@@ -15,6 +15,7 @@ export function scriptedMemory(): MemoryGuard & { set(level: MemoryLevel): void 
       now = level
       for (const listener of listeners) listener(level)
     },
+    listeners: () => listeners.size,
     [Symbol.dispose](): void {},
   }
 }
