@@ -12,13 +12,17 @@ const readAheadRows = 256
 const chunkBytes = 65_536
 const nothing = new Uint8Array(0)
 
-/** Bytes at the end of a key that its hash depends on. Keys end in hashes, in the path of a node or in a number. */
-const hashedBytes = 20
+/** Bytes at both ends of a key that its hash depends on. Keys begin and end in hashes, in the path of a node or in a number. */
+const hashedBytes = { first: 8, last: 20 }
 
-/** FNV-1a hash of the end of a key, reduced to 30 bits. */
+/**
+ * FNV-1a hash of both ends of a key, reduced to 30 bits. The first bytes tell slots of different accounts apart: many contracts may have written the same slot.
+ */
 function hashOf(key: Uint8Array): number {
+  const lastAt = Math.max(0, key.length - hashedBytes.last)
   let hash = 0x811c9dc5
-  for (let at = Math.max(0, key.length - hashedBytes); at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
+  for (let at = 0; at < lastAt && at < hashedBytes.first; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
+  for (let at = lastAt; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
   return (hash ^ (hash >>> 15)) & 0x3fffffff
 }
 
