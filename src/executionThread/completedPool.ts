@@ -1,6 +1,7 @@
 import { MissingState } from '#evm/ports'
-import type { PoolOutcome } from '#types/pooledTransaction'
+import { transferError } from '#lib/errorTransfer'
 import type { Served } from './executionServer.ts'
+import type { AddResult } from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** Most parts that one transaction lacks: L1's prices in the first block, the account of its sender, a code. */
@@ -9,11 +10,11 @@ const maxParts = 16
 const withinMs = 8_000
 
 /**
- * Returns a pool over a partial state (ADR 0043): an account that the check of a transaction lacks is fetched, and the transaction is added again. Transactions are added
- * one by one, since the pool changes nothing before it has read the account of one.
+ * Returns a pool over a partial state (ADR 0043): an account that the check of a transaction lacks is fetched, and the transaction is added again. Each transaction is
+ * added by itself, since the pool changes nothing before it has read the account of one, and none waits for, or fails with, another one.
  */
 export function completedPool(pool: ServedPool['pool'], complete: Served['complete']): ServedPool['pool'] {
-  async function addOne(raw: Uint8Array): Promise<readonly PoolOutcome[]> {
+  async function addOne(raw: Uint8Array): Promise<readonly AddResult[]> {
     for (let parts = 0; ; parts++) {
       try {
         return await pool.add([raw])
@@ -24,10 +25,9 @@ export function completedPool(pool: ServedPool['pool'], complete: Served['comple
     }
   }
   return {
-    async add(raws): Promise<readonly PoolOutcome[]> {
-      const outcomes: PoolOutcome[] = []
-      for (const raw of raws) outcomes.push(...(await addOne(raw)))
-      return outcomes
+    async add(raws): Promise<readonly AddResult[]> {
+      const failed = (error: unknown): AddResult[] => [{ kind: 'failed', error: transferError(error) }]
+      return (await Promise.all(raws.map((raw) => addOne(raw).catch(failed)))).flat()
     },
     get: (hash) => pool.get(hash),
     nextNonce: (sender) => pool.nextNonce(sender),

@@ -299,4 +299,11 @@ describe('trie/tries', () => {
       [0, false],
     ])
   })
+
+  it('a cache is bounded by 3 GiB of linear memory, whatever it is given', () => {
+    const tries = new Tries(4.4e9)
+    expect(tries.facts().maxBytes).toBe(3 * 2 ** 30)
+    tries.limitTo(0.5)
+    expect(tries.facts().maxBytes).toBe(1.5 * 2 ** 30)
+  })
 })

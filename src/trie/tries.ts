@@ -41,6 +41,8 @@ const compiled = lazy(() => new WebAssembly.Module(readFileSync(new URL('./tries
 
 /** Working memory that is kept for the next call. After a larger call the whole memory is given back, since it cannot shrink. */
 const keptWorkBytes = 32 * 2 ** 20
+/** Linear memory ends at 4 GiB, and holds the working memory of a call too. */
+const mostCacheBytes = 3 * 2 ** 30
 const maxKeyBytes = 32
 const changeBytes = 16
 const noAccount = 2
@@ -77,10 +79,10 @@ export class Tries {
   #source: NodeSource | undefined
   #keyBytes = 0
 
-  /** @param cacheBytes bound on the cache in bytes; 0: none. Pages of it are used as it fills. */
+  /** @param cacheBytes bound on the cache in bytes, 3 GiB at most; 0: none. Pages of it are used as it fills. */
   constructor(cacheBytes = 0) {
-    this.#givenBytes = cacheBytes
-    this.#cacheBytes = cacheBytes
+    this.#givenBytes = Math.min(cacheBytes, mostCacheBytes)
+    this.#cacheBytes = this.#givenBytes
   }
 
   /** Returns the facts of the cache. Its size is that of the whole linear memory, working memory included. */

@@ -124,10 +124,13 @@ export type PoolCall =
   | { readonly method: 'poolRemove'; readonly what: PoolRemoval }
   | { readonly method: 'poolLimitBlocks'; readonly change: BlockLimits }
 
+/** What became of one transaction: `failed` when its check ended with an error. */
+export type AddResult = PoolOutcome | { readonly kind: 'failed'; readonly error: TransferredError }
+
 /** Answer of each call. */
 export type PoolAnswers = {
   /** in the order of the transactions */
-  readonly poolAdd: readonly PoolOutcome[]
+  readonly poolAdd: readonly AddResult[]
   readonly poolGet: PooledTransaction | undefined
   readonly poolNextNonce: bigint | undefined
   readonly poolSize: Awaited<ReturnType<TransactionPool['size']>>

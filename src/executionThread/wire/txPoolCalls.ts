@@ -1,3 +1,4 @@
+import { restoreError } from '#lib/errorTransfer'
 import { packBytes, unpackBytes } from '#lib/packedBytes'
 import type { TxPool } from '#txpool/txPool'
 import type { Address, Hash } from '#types/ids'
@@ -5,13 +6,13 @@ import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
 import type { WorkerCalls } from '../calls.ts'
 import { alone } from './packedBlocks.ts'
-import type { PoolAnswers, PoolCall } from './protocol.ts'
+import type { AddResult, PoolAnswers, PoolCall } from './protocol.ts'
 
 /** A pool in its own thread, and the limits of blocks built from it. */
 export type ServedPool = {
   /** its `add` copies the bytes that it keeps */
   readonly pool: Pick<TxPool, 'get' | 'nextNonce' | 'size' | 'content' | 'remove'> & {
-    add(raws: readonly Uint8Array[]): readonly PoolOutcome[] | Promise<readonly PoolOutcome[]>
+    add(raws: readonly Uint8Array[]): readonly AddResult[] | Promise<readonly AddResult[]>
   }
   readonly limitBlocks: (change: BlockLimits) => void
 }
@@ -23,7 +24,7 @@ const maxAddedAtOnce = 128
 export function answerPool(
   { pool, limitBlocks }: ServedPool,
   call: PoolCall,
-): PoolAnswers[keyof PoolAnswers] | Promise<readonly PoolOutcome[]> {
+): PoolAnswers[keyof PoolAnswers] | Promise<readonly AddResult[]> {
   switch (call.method) {
     case 'poolAdd':
       return pool.add(unpackBytes(call.raws))
@@ -111,8 +112,12 @@ export class PoolClient implements TransactionPool {
 
   async #addAll(batch: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.#calls.call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
-      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as PoolOutcome)
+      const results = await this.#calls.call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const result = results[i] as AddResult
+        if (result.kind === 'failed') reject(restoreError(result.error))
+        else resolve(result)
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
