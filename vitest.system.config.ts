@@ -25,7 +25,8 @@ export const system: readonly string[] = [
   'test/bench/generatedState.test.ts',
   'test/contract/evmLeak.test.ts',
   'test/differential/{batchEncoder,batcher,evmFuzz,evmPrograms,tracedFrames}.test.ts',
-  'test/{faults,model,process,upgrade}/*.test.ts',
+  'test/model/seeds.test.ts',
+  'test/{faults,process,upgrade}/*.test.ts',
 ]
 
 export default defineConfig({

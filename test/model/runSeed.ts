@@ -36,6 +36,17 @@ export async function runSteps(seed: number, steps: readonly PlannedStep[]): Pro
 /** Returns the steps of a seed. */
 export const stepsOf = (seed: number, count: number): PlannedStep[] => planSteps(dice(seed ^ 0x5eed), count)
 
+/** Runs the steps of a seed. @returns the first difference, with the arguments of `npm run test:model` that repeat it; undefined: none */
+export async function differenceOf(
+  seed: number,
+  count: number,
+): Promise<{ readonly difference: string | undefined; readonly counts: Outcome['counts'] }> {
+  const steps = stepsOf(seed, count)
+  const { failure, counts } = await runSteps(seed, steps)
+  const difference = failure && `${describe(failure.error)}\n--seed ${seed} --replay '${showSteps(steps.slice(0, failure.step + 1))}'`
+  return { difference, counts }
+}
+
 /** Writes steps as text, `kind:seed` each; `parseSteps` reads it. */
 export const showSteps = (steps: readonly PlannedStep[]): string => steps.map(({ kind, seed }) => `${kind}:${seed}`).join(' ')
 
