@@ -1,12 +1,13 @@
 // A node over a generated state: execution of blocks over the Engine API, memory, and times of roots.
 // npm run bench -- state --dir DIR [--blocks 200] [--rounds 1] [--memoryMax MB]
+// Each run ends with a kill of the node, whose next start is measured too.
 // Cold: the database is removed from the page cache before the node starts. Warm: the same blocks in a new process, right after the cold run, so that
 // the pages they need are in the page cache as far as memory permits.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parsePayload } from '#engine/payloadJson'
-import type { Engine } from '#engine/port'
+import type { Engine, Heads } from '#engine/port'
 import { systemClock } from '#lib/clock'
 import { parseHash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -48,8 +49,10 @@ export async function insertAll(engine: Engine, { config }: StateWorld, payloads
 }
 
 type Run = {
-  /** from the start of the process until it serves */
+  /** from the start of the process until it serves, after a stop in order */
   readonly startMs: number
+  /** the same after a kill with blocks that are not committed */
+  readonly killedStartMs: number
   /** ms */
   readonly times: readonly number[]
   readonly seconds: number
@@ -66,9 +69,15 @@ async function untilCommitted(node: StateNode, number: number): Promise<void> {
   while (!node.logged().some(isCommitted)) await systemClock.delay(200)
 }
 
-/** Executes the blocks in a new process and removes them again. */
-async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: MemoryLimit | undefined): Promise<Run> {
-  await using node = await startStateNode(world, (pid) => limit?.add(pid), ['--log.level', 'debug'])
+const flags = ['--log.level', 'debug']
+
+/** Executes the blocks in a new process and kills it. */
+async function runUntilKilled(
+  world: StateWorld,
+  { payloads, first }: Blocks,
+  limit: MemoryLimit | undefined,
+): Promise<Omit<Run, 'killedStartMs'> & { readonly labels: Heads }> {
+  await using node = await startStateNode(world, (pid) => limit?.add(pid), flags)
   const labels = await node.engine.heads()
   await insertAll(node.engine, world, payloads.slice(0, first))
   const tree = processTree(node.pid)
@@ -76,11 +85,19 @@ async function runBlocks(world: StateWorld, { payloads, first }: Blocks, limit: 
   const times = await insertAll(node.engine, world, payloads.slice(first))
   const [after, processorSec] = [diskReads(tree), cpuSec(node.pid) - cpuBefore]
   const memory = residentMb(node.pid)
-  await node.engine.setHeads(labels)
-  await untilCommitted(node, labels.unsafe.number)
+  for (const pid of tree) process.kill(pid, 'SIGKILL')
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
   const [diskBytes, diskFaults] = [after.bytes - before.bytes, after.faults - before.faults]
-  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory }
+  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory, labels }
+}
+
+/** Executes the blocks in a new process, kills it, and removes them again in another one. */
+async function runBlocks(world: StateWorld, blocks: Blocks, limit: MemoryLimit | undefined): Promise<Run> {
+  const { labels, ...run } = await runUntilKilled(world, blocks, limit)
+  await using node = await startStateNode(world, (pid) => limit?.add(pid), flags)
+  await node.engine.setHeads(labels)
+  await untilCommitted(node, labels.unsafe.number)
+  return { ...run, killedStartMs: node.startMs }
 }
 
 /** `first`: index of the first block that is measured. */
@@ -97,6 +114,11 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
       name('start'),
       'ms, less is better',
       per(({ startMs }) => startMs),
+    ),
+    row(
+      name('start after a kill'),
+      'ms, less is better',
+      per(({ killedStartMs }) => killedStartMs),
     ),
     row(
       name('gas'),
