@@ -16,7 +16,7 @@ import { cpuSec, processTree, residentMb } from '../processTree.ts'
 import { type MadeBlocks, makeBlocks, removeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
 import { type StateNode, startStateNode } from './node.ts'
-import { cachedBytes, diskReads, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
+import { cachedBytes, diskUse, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
 import { rootTimes } from './rootTimes.ts'
 import { readStateWorld, type StateWorld } from './world.ts'
 
@@ -60,6 +60,7 @@ type Run = {
   readonly processorSec: number
   readonly diskBytes: number
   readonly diskFaults: number
+  readonly writtenBytes: number
   readonly residentMb: { readonly all: number; readonly files: number }
 }
 
@@ -81,14 +82,14 @@ async function runUntilKilled(
   const labels = await node.engine.heads()
   await insertAll(node.engine, world, payloads.slice(0, first))
   const tree = processTree(node.pid)
-  const [before, cpuBefore] = [diskReads(tree), cpuSec(node.pid)]
+  const [before, cpuBefore] = [diskUse(tree), cpuSec(node.pid)]
   const times = await insertAll(node.engine, world, payloads.slice(first))
-  const [after, processorSec] = [diskReads(tree), cpuSec(node.pid) - cpuBefore]
+  const [after, processorSec] = [diskUse(tree), cpuSec(node.pid) - cpuBefore]
   const memory = residentMb(node.pid)
   for (const pid of tree) process.kill(pid, 'SIGKILL')
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
-  const [diskBytes, diskFaults] = [after.bytes - before.bytes, after.faults - before.faults]
-  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, residentMb: memory, labels }
+  const [diskBytes, diskFaults, writtenBytes] = [after.bytes - before.bytes, after.faults - before.faults, after.written - before.written]
+  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, writtenBytes, residentMb: memory, labels }
 }
 
 /** Executes the blocks in a new process, kills it, and removes them again in another one. */
@@ -159,6 +160,11 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
       name('read from the disk'),
       'MB/s',
       per(({ seconds, diskBytes }) => diskBytes / 1e6 / seconds),
+    ),
+    row(
+      name('written, nearly all of it pages of the database'),
+      'MB for each block',
+      per(({ writtenBytes }) => writtenBytes / 1e6 / measured.length),
     ),
     row(
       name('resident memory'),

@@ -28,18 +28,19 @@ export function limitMemory(bytes: number): MemoryLimit {
   }
 }
 
-/** Disk reads of a process since its start, threads included. */
-export type DiskReads = { readonly bytes: number; readonly faults: number }
+/** Disk use of processes since their start, threads included: bytes read from the disk, page faults that waited for them, bytes written to files and sockets. */
+export type DiskUse = { readonly bytes: number; readonly faults: number; readonly written: number }
 
-/** @returns bytes read from the disk, and the page faults that waited for them */
-export function diskReads(pids: readonly number[]): DiskReads {
-  const [bytes, faults] = [[0], [0]]
+export function diskUse(pids: readonly number[]): DiskUse {
+  const [bytes, faults, written] = [[0], [0], [0]]
   for (const pid of pids) {
-    bytes.push(Number(/^read_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0))
+    const io = readFileSync(`/proc/${pid}/io`, 'utf8')
+    bytes.push(Number(/^read_bytes: (\d+)$/m.exec(io)?.[1] ?? 0))
+    written.push(Number(/^wchar: (\d+)$/m.exec(io)?.[1] ?? 0))
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const major = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[9]
     faults.push(Number(major ?? 0))
   }
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
-  return { bytes: sum(bytes), faults: sum(faults) }
+  return { bytes: sum(bytes), faults: sum(faults), written: sum(written) }
 }
