@@ -29,9 +29,11 @@ export async function race<T>({ clock, mayHedge }: RaceDeps, racers: readonly Ra
   const stops = new Set<AbortController>()
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>()
   let timer: Disposable | undefined
+  let isOver = false
 
   function next(): void {
     timer?.[Symbol.dispose]()
+    if (isOver) return // an aborted participant has ended: nothing would abort another one
     const racer = waiting.shift()
     if (racer !== undefined) start(racer)
     else if (stops.size === 0) resolve(undefined)
@@ -56,6 +58,7 @@ export async function race<T>({ clock, mayHedge }: RaceDeps, racers: readonly Ra
     next()
     return await promise
   } finally {
+    isOver = true
     timer?.[Symbol.dispose]()
     signal.removeEventListener('abort', end)
     for (const stop of stops) stop.abort(signal.aborted ? signal.reason : outrun)
