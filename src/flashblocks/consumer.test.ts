@@ -235,6 +235,13 @@ it('flashblocks/consumer: bounds held flashblocks in bytes, and in builds of one
   consumer[Symbol.dispose]()
 })
 
+it('flashblocks/consumer: holds at most 256 flashblocks of a build', async () => {
+  const { hear, model, placed } = world()
+  const [zero, ...later] = block(11, 300) as [Flashblock, ...Flashblock[]]
+  await hear(...later, zero)
+  expect([model.took, await placed('full')]).toEqual([named(11, 256), 44])
+})
+
 it('flashblocks/consumer: drops pending when no publisher is trusted, until a new flashblock fits', async () => {
   const { hear, head, model, consumer, clock } = world()
   await hear(...block(11, 2), flashblockAt(12, 0))

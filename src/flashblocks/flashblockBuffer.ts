@@ -31,7 +31,13 @@ type Build = {
   refusedAt: string | undefined
 }
 
+/** Returns whether execution refused a build at this head and tip. */
+const isRefused = ({ refusedAt }: Build, head: BlockId, executed: FlashblockLocation | undefined): boolean =>
+  refusedAt !== undefined && (refusedAt === head.hash || refusedAt === placeOf(head, executed))
+
 const maxBuildsPerBlock = 4
+/** Maximum flashblocks of a build. A block of 2 s has 11 at 200 ms and 9 at 250 ms, a block of 12 s has 241 at 50 ms. */
+const maxFlashblocks = 256
 /** Charge for a flashblock besides its transactions, an estimate */
 const flashblockOverheadBytes = 2_048
 
@@ -40,7 +46,7 @@ const sizeOf = ({ transactions }: ReceivedFlashblock): number =>
 
 /**
  * Flashblocks of blocks above the head, including executed ones: they may fit again after execution drops their block. Keeps the first flashblock for
- * each payload id and index. Bounded in bytes, and to four builds a block.
+ * each payload id and index. Bounded in bytes, to four builds a block, and to 256 flashblocks a build.
  */
 export class FlashblockBuffer {
   readonly #maxBytes: number
@@ -68,10 +74,11 @@ export class FlashblockBuffer {
 
   /**
    * @param executed its build is never evicted for a newer one
-   * @returns false when there is no room, or the build has another block number
+   * @returns false when there is no room, the index is too large, or the build has another block number
    */
   add(flashblock: BufferedFlashblock, executed: FlashblockLocation | undefined): boolean {
     const { payloadId, index, blockNumber } = flashblock.flashblock
+    if (index >= maxFlashblocks) return false
     const size = sizeOf(flashblock.flashblock)
     const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber, executed)
     if (build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
@@ -124,17 +131,20 @@ export class FlashblockBuffer {
   }
 
   /**
-   * Returns the next flashblock to execute, of the newest build first. A build never replaces a newer one.
+   * Returns the next flashblock to execute. A build never replaces a newer one.
+   * @param builds newest first
    * @param executed undefined: there is no pending block
    */
-  #next(head: BlockId, executed: FlashblockLocation | undefined): BufferedFlashblock | undefined {
+  #next(
+    builds: readonly (readonly [string, Build])[],
+    head: BlockId,
+    executed: FlashblockLocation | undefined,
+  ): BufferedFlashblock | undefined {
     const tip = this.#tipOf(executed)
-    const here = placeOf(head, executed)
     let isOlder = false
-    for (const [payloadId, build] of [...this.#builds].reverse()) {
+    for (const [payloadId, build] of builds) {
       const ofTip = payloadId === tip?.payloadId
-      const flashblock =
-        build.refusedAt === head.hash || build.refusedAt === here ? undefined : build.flashblocks.get(ofTip ? tip.index + 1 : 0)
+      const flashblock = isRefused(build, head, executed) ? undefined : build.flashblocks.get(ofTip ? tip.index + 1 : 0)
       const placement = flashblock && placeFlashblock({ head, tip }, flashblock.flashblock)
       if (flashblock && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return flashblock
       isOlder ||= ofTip
@@ -142,12 +152,13 @@ export class FlashblockBuffer {
     return undefined
   }
 
-  /** Returns the next flashblock to execute, and the tip after all fitting flashblocks are executed. */
+  /** Returns the next flashblock to execute, and the tip after all fitting flashblocks are executed. Costs a step for each of these. */
   reach(head: BlockId, executed: FlashblockLocation | undefined): Reach {
-    const next = this.#next(head, executed)
+    const builds = [...this.#builds].reverse()
+    const next = this.#next(builds, head, executed)
     let at = executed
     let newestMs = Number.NEGATIVE_INFINITY
-    for (let step = next; step; step = this.#next(head, at)) {
+    for (let step = next; step; step = this.#next(builds, head, at)) {
       const { blockNumber: number, payloadId, index } = step.flashblock
       at = { number, payloadId, index }
       newestMs = Math.max(newestMs, step.arrivedMs)
