@@ -154,7 +154,7 @@ class World {
           }
         },
       },
-      { maxAgeMs, maxHeldBytes: defaultHeldBytes },
+      { maxAgeMs, maxHeldBytes: defaultHeldBytes, upstreams: 1 },
     )
   }
 

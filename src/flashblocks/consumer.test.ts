@@ -25,7 +25,7 @@ type World = {
   heldBytes(): Promise<number>
 }
 
-function world(maxHeldBytes = 2 ** 20): World {
+function world(maxHeldBytes = 2 ** 21, upstreams = 2): World {
   const clock = createManualClock()
   const model = modelPending(blockAt(10))
   const registry = new Registry()
@@ -38,7 +38,7 @@ function world(maxHeldBytes = 2 ** 20): World {
       isSynced: () => self.isSynced,
       judge: (from, verdict) => void verdicts.push(`${from} ${verdict.kind}`),
     },
-    { maxAgeMs, maxHeldBytes },
+    { maxAgeMs, maxHeldBytes, upstreams },
   )
   const self: World = {
     ...{ clock, model, consumer, verdicts, isSynced: true, lateRecords: [] },
@@ -240,6 +240,19 @@ it('flashblocks/consumer: holds at most 256 flashblocks of a build', async () =>
   const [zero, ...later] = block(11, 300) as [Flashblock, ...Flashblock[]]
   await hear(...later, zero)
   expect([model.took, await placed('full')]).toEqual([named(11, 256), 44])
+})
+
+it('flashblocks/consumer: a publisher that fills its share of the held bytes takes no room from another', async () => {
+  const { hear, consumer, model, head, placed, heldBytes } = world(100_000)
+  for (let index = 1; index < 100; index++) consumer.take(flashblockAt(15, index), 1)
+  expect([await placed('full'), await heldBytes()]).toEqual([75, 24 * 2_048])
+  for (let variant = 2; variant < 9; variant++) consumer.take(flashblockAt(15, 1, { variant }), 1)
+  expect(await heldBytes()).toBe(24 * 2_048)
+  await hear(...block(11, 20))
+  expect(model.took).toEqual(named(11, 20))
+  await head(blockAt(15))
+  consumer.take(flashblockAt(17, 1), 1)
+  expect(await heldBytes()).toBe(2_048)
 })
 
 it('flashblocks/consumer: drops pending when no publisher is trusted, until a new flashblock fits', async () => {

@@ -30,7 +30,10 @@ export type ConsumerDeps = {
 export type ConsumerOptions = {
   /** longest time without a fitting flashblock; then the pending blocks are dropped */
   readonly maxAgeMs: number
+  /** of all upstreams; each has an equal share */
   readonly maxHeldBytes: number
+  /** number of upstreams */
+  readonly upstreams: number
 }
 
 export const defaultHeldBytes = 64 * 2 ** 20
@@ -71,10 +74,10 @@ class FeedConsumer implements Consumer {
   #why: string | undefined
   #deadline: Disposable | undefined
 
-  constructor(deps: ConsumerDeps, { maxAgeMs, maxHeldBytes }: ConsumerOptions) {
+  constructor(deps: ConsumerDeps, { maxAgeMs, maxHeldBytes, upstreams }: ConsumerOptions) {
     this.#deps = deps
     this.#maxAgeMs = maxAgeMs
-    this.#held = new FlashblockBuffer(maxHeldBytes)
+    this.#held = new FlashblockBuffer(maxHeldBytes, upstreams)
     this.#takenMs = deps.clock.elapsedMs()
     this.#expect(maxAgeMs)
   }

@@ -83,7 +83,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
         else upstreams[from]?.accuse(verdict.text)
       },
     },
-    { maxAgeMs, maxHeldBytes: defaultHeldBytes },
+    { maxAgeMs, maxHeldBytes: defaultHeldBytes, upstreams: endpoints.length },
   )
 
   function upstreamChanged(): void {

@@ -46,20 +46,21 @@ const sizeOf = ({ transactions }: ReceivedFlashblock): number =>
 
 /**
  * Flashblocks of blocks above the head, including executed ones: they may fit again after execution drops their block. Keeps the first flashblock for
- * each payload id and index. Bounded in bytes, to four builds a block, and to 256 flashblocks a build.
+ * each payload id and index. Bounded to an equal share of bytes for each upstream, four builds a block, and 256 flashblocks a build.
  */
 export class FlashblockBuffer {
-  readonly #maxBytes: number
+  readonly #maxBytesEach: number
   /** oldest first */
   readonly #builds = new Map<string, Build>()
-  #bytes = 0
+  /** by upstream */
+  readonly #bytes = new Map<number, number>()
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  constructor(maxBytes: number, upstreams: number) {
+    this.#maxBytesEach = maxBytes / upstreams
   }
 
   get sizeBytes(): number {
-    return this.#bytes
+    return [...this.#bytes.values()].reduce((sum, bytes) => sum + bytes, 0)
   }
 
   /** Returns the number of the block that a build makes. */
@@ -74,18 +75,26 @@ export class FlashblockBuffer {
 
   /**
    * @param executed its build is never evicted for a newer one
-   * @returns false when there is no room, the index is too large, or the build has another block number
+   * @returns false when its upstream has no room left, the index is too large, or the build has another block number
    */
   add(flashblock: BufferedFlashblock, executed: FlashblockLocation | undefined): boolean {
     const { payloadId, index, blockNumber } = flashblock.flashblock
-    if (index >= maxFlashblocks) return false
-    const size = sizeOf(flashblock.flashblock)
+    const hasRoom = index < maxFlashblocks && this.#bytesOf(flashblock.from) + sizeOf(flashblock.flashblock) <= this.#maxBytesEach
+    if (!hasRoom || (this.numberOf(payloadId) ?? blockNumber) !== blockNumber) return false
     const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber, executed)
-    if (build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
     build.flashblocks.set(index, flashblock)
     build.lastIndex = Math.max(build.lastIndex, index)
-    this.#bytes += size
+    this.#count(flashblock, 1)
     return true
+  }
+
+  #bytesOf(upstream: number): number {
+    return this.#bytes.get(upstream) ?? 0
+  }
+
+  /** Counts a flashblock for its upstream: 1 when it is held, -1 when it is removed. */
+  #count({ flashblock, from }: BufferedFlashblock, sign: 1 | -1): void {
+    this.#bytes.set(from, this.#bytesOf(from) + sign * sizeOf(flashblock))
   }
 
   /** Evicts the oldest build of a block that has too many. */
@@ -100,7 +109,7 @@ export class FlashblockBuffer {
 
   #forget(payloadId: string, { flashblocks }: Build): void {
     this.#builds.delete(payloadId)
-    for (const { flashblock } of flashblocks.values()) this.#bytes -= sizeOf(flashblock)
+    for (const flashblock of flashblocks.values()) this.#count(flashblock, -1)
   }
 
   /** Called when execution refused a flashblock that seemed to fit. Its build is not retried at this head and tip. */
@@ -114,7 +123,9 @@ export class FlashblockBuffer {
     const build = this.#builds.get(flashblock.payloadId)
     if (build === undefined) return
     build.refusedAt = head.hash
-    if (build.flashblocks.delete(flashblock.index)) this.#bytes -= sizeOf(flashblock)
+    const held = build.flashblocks.get(flashblock.index)
+    if (held) this.#count(held, -1)
+    build.flashblocks.delete(flashblock.index)
   }
 
   /** Removes blocks up to the head. */
