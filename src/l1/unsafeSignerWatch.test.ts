@@ -87,3 +87,23 @@ it('l1/unsafeSignerWatch: an update event counts at once; an older finalized blo
   await clock.advanceMs(3_600_000)
   expect(signers).toEqual([signer(1), signer(3), signer(1)])
 })
+
+it('l1/unsafeSignerWatch: events of blocks up to the last reading change nothing, later ones do', async () => {
+  const { signers, watch } = watched({ a: word(signer(3)) })
+  await watch.first
+  for (const [number, to] of [
+    [40, 1],
+    [60, 2],
+    [100, 4],
+    [101, 5],
+  ] as const)
+    watch.onBlock(updateAt(number, signer(to)))
+  expect(signers).toEqual([signer(3), signer(5)])
+})
+
+it('l1/unsafeSignerWatch: events count when no endpoint returned a signer', async () => {
+  const { signers, watch } = watched({ a: new Error('down') })
+  await watch.first
+  watch.onBlock(updateAt(40, signer(1)))
+  expect(signers).toEqual([signer(1)])
+})

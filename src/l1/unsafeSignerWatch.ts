@@ -41,14 +41,15 @@ export interface UnsafeSignerWatch extends Disposable {
 /**
  * Reads the unsafe block signer of the SystemConfig contract: from its storage at the finalized block, at the start and once an hour, and from its
  * update events in the L1 blocks that derivation reads. The storage is not proven: more than half of the endpoints that answer must agree. A reading
- * that is older than the last event does not count.
+ * that is older than the last event does not count, nor does an event up to the block of the last reading: derivation may be far behind it.
  * @see specs protocol/system-config.md, "unsafeBlockSigner"
  */
 export function watchUnsafeSigner(deps: UnsafeSignerWatchDeps, { contract, onSigner }: UnsafeSignerWatchOptions): UnsafeSignerWatch {
   const { rpc, endpoints, head, clock, log } = deps
   const stop = new AbortController()
   let last: Address | undefined
-  let eventAt = -1
+  /** number of the L1 block of the last event, and of the last reading that counted */
+  let [eventAt, readAt] = [-1, -1]
   let timer: Disposable | undefined
 
   const set = (signer: Address): void => {
@@ -78,7 +79,10 @@ export function watchUnsafeSigner(deps: UnsafeSignerWatchDeps, { contract, onSig
     )
     const agreed = found.find((signer) => 2 * found.filter((other) => other === signer).length > found.length)
     if (agreed === undefined && found.length > 0) log.warn('L1 endpoints return different unsafe block signers, the last known one stays')
-    if (agreed !== undefined && finalized.number >= eventAt) set(agreed)
+    if (agreed !== undefined && finalized.number >= eventAt) {
+      readAt = finalized.number
+      set(agreed)
+    }
     return agreed !== undefined
   }
 
@@ -91,7 +95,7 @@ export function watchUnsafeSigner(deps: UnsafeSignerWatchDeps, { contract, onSig
     first: run(),
     onBlock({ ref, receipts }): void {
       const signer = unsafeSignerUpdate(contract, receipts)
-      if (signer === undefined || ref.number < eventAt) return
+      if (signer === undefined || ref.number < eventAt || ref.number <= readAt) return
       eventAt = ref.number
       set(signer)
     },
