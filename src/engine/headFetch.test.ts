@@ -142,6 +142,68 @@ it('engine/headFetch: another branch that is named ends the fetch', async () => 
   expect(state.requests.map(({ number }) => number)).toEqual([5, 5])
 })
 
+it.each([
+  ['on another branch', 7, 2],
+  ['lower, on another branch', 7, 1],
+  ['a child of the old head that the fetch does not include', 9, 3],
+])('engine/headFetch: keeps a head that is named during the fetch when it is %s', async (_what, branch, number) => {
+  const [blocks, others, named] = [await blocksOf(5), await blocksOf(2, 9), await blocksOf(3, branch)]
+  const { api, release, name, execution, state } = opened([blocks.slice(0, 2), blocks.slice(2, 4)])
+  for (const payload of others) await name(payload)
+  await name(at(blocks, 5))
+  for (const payload of named) await api.newPayload(4, { payload })
+  await name(at(named, number))
+  await release()
+  expect((await execution.heads()).unsafe.hash).toBe(at(named, number).blockHash)
+  // the consensus half names the first branch again
+  await name(at(blocks, 5))
+  await release()
+  await release()
+  expect((await execution.heads()).unsafe.hash).toBe(at(blocks, 5).blockHash)
+  expect(state.requests.map((request) => request.number)).toEqual([5, 5])
+})
+
+it('engine/headFetch: goes on, and lowers no head, when the consensus half names blocks of the fetch before they arrive', async () => {
+  const blocks = await blocksOf(6)
+  const { release, name, head, state } = opened([blocks.slice(1, 2), blocks.slice(2, 5)])
+  await name(at(blocks, 1))
+  await name(at(blocks, 6))
+  await name(at(blocks, 2))
+  await name(at(blocks, 3))
+  await release()
+  expect(await head()).toBe(3)
+  await release()
+  expect(await head()).toBe(6)
+  expect(state.requests.map(({ number }) => number)).toEqual([6])
+})
+
+it('engine/headFetch: pauses after a fetch that ends early, also when another head was named during it', async () => {
+  const [blocks, others] = [await blocksOf(4), await blocksOf(1, 9)]
+  const { release, name, head, state, clock } = opened([[]])
+  await name(at(blocks, 4))
+  await name(at(others, 1))
+  await release()
+  await name(at(blocks, 4))
+  expect([await head(), state.requests.length]).toEqual([1, 1])
+  await clock.advanceMs(10_000)
+  await name(at(blocks, 4))
+  expect(state.requests).toHaveLength(2)
+})
+
+it('engine/headFetch: goes on when the unsafe head or its ancestor is named during the fetch', async () => {
+  const blocks = await blocksOf(6)
+  const { api, release, name, head, state } = opened([blocks.slice(2, 5)])
+  await name(at(blocks, 1))
+  await name(at(blocks, 2))
+  await name(at(blocks, 6))
+  await api.forkchoiceUpdated(3, stateOf(at(blocks, 2), { safe: at(blocks, 1).blockHash }), null)
+  await api.forkchoiceUpdated(3, stateOf(at(blocks, 2)), encodeAttributes(attributesAt(schedule, 3, [], 7)))
+  await api.forkchoiceUpdated(3, stateOf(at(blocks, 1)), null)
+  await release()
+  expect(await head()).toBe(6)
+  expect(state.requests.map(({ number }) => number)).toEqual([6])
+})
+
 it('engine/headFetch: an invalid ancestor makes the head INVALID, and keeps the blocks below', async () => {
   const blocks = await blocksOf(4)
   const wrong = { ...at(blocks, 2), stateRoot: at(blocks, 3).stateRoot, gasUsed: 1n }

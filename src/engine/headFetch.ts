@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { AncestorSource } from '#types/ancestorSource'
-import type { L2Ref } from '#types/blockRef'
+import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { Engine } from './port.ts'
@@ -39,6 +39,8 @@ export class HeadFetch {
   readonly #unlinked = new BoundedMap<Hash, Payload>(maxUnlinked)
   #running: AbortController | undefined
   #isAhead = false
+  /** Last head outside the canonical chain that the consensus half named since the fetch began; undefined once the fetch has moved the head */
+  #named: L2Ref | undefined
   #pausedUntilMs = 0
 
   constructor(deps: HeadFetchDeps) {
@@ -57,6 +59,7 @@ export class HeadFetch {
     if (payload === undefined || this.#running || source.count === 0 || signal.aborted || clock.elapsedMs() < this.#pausedUntilMs) return
     const running = new AbortController()
     this.#running = running
+    this.#named = undefined
     this.#fetch(payload, AbortSignal.any([running.signal, signal]))
       .catch((error: unknown) => {
         if (running.signal.aborted || signal.aborted) return
@@ -71,16 +74,25 @@ export class HeadFetch {
   /**
    * Returns the unsafe head if it was fetched and a named head is its ancestor. A client may skip such an update of the head, unless a block is to
    * be built on it (Engine API, paris, forkchoiceUpdated 2). Otherwise ends the fetch: the consensus half has reached its head, or wants another one.
+   * A fetch that has not moved the head yet goes on, because its blocks may include the named head: a consensus half derives blocks meanwhile.
    */
   async aheadOf(head: L2Ref, isBuilt: boolean): Promise<L2Ref | undefined> {
-    if (!this.#isAhead) return undefined
-    const { engine } = this.#deps
-    const { unsafe } = await engine.heads()
-    if (!isBuilt && head.number < unsafe.number && (await engine.payload(head.number))?.blockHash === head.hash) return unsafe
+    if (!this.#isAhead && this.#running === undefined) return undefined
+    const { unsafe } = await this.#deps.engine.heads()
+    const isCanonical = head.number <= unsafe.number && (await this.#isCanonical(head))
+    if (!this.#isAhead) {
+      if (!isCanonical) this.#named = head
+      return undefined
+    }
+    if (isCanonical && !isBuilt && head.number < unsafe.number) return unsafe
     this.#isAhead = false
     this.#running?.abort()
     this.#running = undefined
     return undefined
+  }
+
+  async #isCanonical({ number, hash }: BlockId): Promise<boolean> {
+    return (await this.#deps.engine.payload(number))?.blockHash === hash
   }
 
   /** @throws Faults of the source and of the engine; Error with the reason */
@@ -95,9 +107,14 @@ export class HeadFetch {
     this.#unlinked.delete(head.blockHash)
   }
 
-  /** Executes blocks and makes the last one the unsafe head. */
+  /**
+   * Executes blocks and makes the last one the unsafe head, unless it is below that. Ends the fetch if the consensus half has named a head that the
+   * blocks do not include.
+   */
   async #extend(head: Hash, blocks: readonly Payload[], signal: AbortSignal): Promise<void> {
     const { engine, config, onInvalid } = this.#deps
+    const last = blocks.at(-1)
+    if (last === undefined || (await this.#isCanonical({ number: last.blockNumber, hash: last.blockHash }))) return
     for (const payload of blocks) {
       signal.throwIfAborted()
       const result = await engine.insert(payload)
@@ -105,9 +122,16 @@ export class HeadFetch {
       onInvalid(head, payload, result.reason)
       throw new Error(`block ${payload.blockNumber} is invalid: ${result.reason}`)
     }
-    const last = blocks.at(-1)
-    if (last === undefined) return
+    if (this.#named && !isIncluded(this.#named, blocks)) this.#running?.abort()
+    signal.throwIfAborted()
     await engine.setHeads({ ...(await engine.heads()), unsafe: l2RefOf(config, last) })
     this.#isAhead = true
+    this.#named = undefined
   }
 }
+
+/** Returns whether a block is one of linked blocks, or the parent of the first one. */
+const isIncluded = ({ number, hash }: BlockId, blocks: readonly Payload[]): boolean =>
+  blocks.some(({ blockHash, blockNumber, parentHash }) =>
+    blockNumber === number ? blockHash === hash : blockNumber === number + 1 && parentHash === hash,
+  )
