@@ -86,21 +86,52 @@ describe('l1/heads', () => {
     expect(lines).toEqual([])
   })
 
-  it('accepts a shorter branch at once, and a vanished head after two minutes', async () => {
-    const { show, poll, lines, clock } = watched()
+  it('accepts a shorter branch at once', async () => {
+    const { show, poll, lines } = watched()
     for (const number of [0, 1, 2, 3]) {
       show(ref(number))
       await poll(12)
     }
     show(ref(2, 1, 0))
     expect((await poll(12))?.hash).toBe(hash(2, 1))
+    expect(lines.join()).toContain('moved back')
     show(undefined)
     expect((await poll(12))?.hash).toBe(hash(2, 1))
-    const gone: L1Ref = { ...ref(0, 2), number: -1 }
-    show(gone)
-    await poll(130)
-    expect(clock.waiting).toBe(0)
+  })
+
+  it.each([
+    ['a block that it knows', 2],
+    ['a block that it has never seen', -3],
+  ])('accepts the loss of the head after two minutes, when L1 goes back to %s', async (_what, lower) => {
+    const { show, poll, lines, clock } = watched()
+    for (let number = 0; number <= 6; number++) {
+      show(ref(number))
+      await poll(12)
+    }
+    show(ref(lower))
+    expect((await poll(120))?.number).toBe(6)
+    expect(lines).toEqual([])
+    expect((await poll(15))?.number).toBe(lower)
     expect(lines.join()).toContain('moved back')
+    show(ref(lower + 1))
+    expect((await poll(15))?.number).toBe(lower + 1)
+    expect(clock.waiting).toBe(0)
+  })
+
+  it('keeps the head when L1 stands still, and when an endpoint was behind for less than two minutes', async () => {
+    const { show, poll, lines } = watched()
+    show(ref(0))
+    await poll(12)
+    show(ref(1))
+    await poll(12)
+    for (let i = 0; i < 3; i++) {
+      show(ref(0))
+      expect((await poll(100))?.number).toBe(1)
+      show(ref(1))
+      expect((await poll(13))?.number).toBe(1)
+    }
+    expect((await poll(300))?.number).toBe(1)
+    expect(lines).toEqual([])
   })
 
   it('queries another endpoint after four slots without a new block', async () => {

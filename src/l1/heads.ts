@@ -103,11 +103,15 @@ export class L1HeadView {
     return this.#best
   }
 
-  /** Requests the head of the preferred endpoint; of another endpoint when new blocks are overdue. */
+  /**
+   * Requests the head of the preferred endpoint. When new blocks are overdue, requests a newer one of all endpoints first: if none has one, the chain may
+   * have lost its last blocks.
+   */
   async #ask(signal: AbortSignal): Promise<L1Ref | undefined> {
     const best = this.#best
     const isStuck = best !== undefined && this.#isPaced && this.#clock.nowMs() - best.timestamp * 1_000 > stuckSlots * this.#slotMs
-    return isStuck ? this.#blocks.newerHead(best.number, signal) : (await this.#blocks.heads(['latest'], signal))[0]
+    const newer = isStuck ? await this.#blocks.newerHead(best.number, signal) : undefined
+    return newer ?? (await this.#blocks.heads(['latest'], signal))[0]
   }
 
   #place(seen: L1Ref): void {
