@@ -240,7 +240,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   opened = execution
   committer?.start()
   pool.onPublished(execution.published)
-  pool.restore()
+  using _restore = pool.restore()
   outbox.send({ kind: 'opened' })
   mover?.committed()
   const remote = new RemoteState((message) => outbox.send(message))

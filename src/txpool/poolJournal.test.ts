@@ -8,8 +8,8 @@ import { silentLog } from '#lib/log'
 import { openFileJournal } from '#store/fileJournal'
 import { createMemoryJournal } from '#store/memoryJournal'
 import type { Journal, JournalPlace, JournalRecord } from '#store/ports'
-import { nameOf, PoolChain, poolTransaction } from '#test/harness/chain/poolChain'
-import type { TxPool, TxPoolLimits } from './txPool.ts'
+import { nameOf, PoolChain, poolAccount, poolTransaction } from '#test/harness/chain/poolChain'
+import type { TxPool, TxPoolDeps, TxPoolLimits } from './txPool.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -25,7 +25,7 @@ const many = (count: number, n = 1) => Array.from({ length: count }, (_, nonce) 
 function restarted(chain: PoolChain, limits: TxPoolLimits = {}): TxPool {
   using journal = openFileJournal(dir, silentLog)
   const pool = chain.pool(limits, { journal })
-  pool.restore()
+  pool.restore()?.finish()
   return pool
 }
 
@@ -168,7 +168,7 @@ it('txpool/poolJournal: loses nothing when the process is killed between two wri
   for (const state of states.slice(before - 1)) {
     const left = new Map(state.map((records, i) => [i + 1, records] as const))
     const again = chain.pool({}, { journal: createMemoryJournal(left) })
-    again.restore()
+    again.restore()?.finish()
     expect(again.size()).toEqual({ pending: 0, queued: 30 })
   }
 })
@@ -200,4 +200,56 @@ it('txpool/poolJournal: keeps the pool running when the disk fails, with one war
   pool.add([poolTransaction(3)])
   expect(warnings).toHaveLength(2)
   expect(pool.size()).toEqual({ pending: 5, queued: 0 })
+})
+
+/** The pool of a node that starts on what a killed node has in its journal. */
+function fromMemory(chain: PoolChain, segments: ReadonlyMap<number, readonly JournalRecord[]>): TxPool {
+  const left = new Map([...segments].map(([segment, records]) => [segment, [...records]]))
+  const pool = chain.pool({}, { journal: createMemoryJournal(left) })
+  pool.restore()?.finish()
+  return pool
+}
+
+/** A clock on which the time of a step is over after nine transactions; the next step waits for `next`. */
+function slowClock() {
+  const steps: (() => void)[] = []
+  let reads = 0
+  const clock: TxPoolDeps['clock'] = {
+    elapsedMs: () => reads++,
+    after(_ms, run): Disposable {
+      steps.push(run)
+      return { [Symbol.dispose]: (): void => void steps.splice(steps.indexOf(run), 1) }
+    },
+  }
+  return { clock, next: (): void => steps.shift()?.() }
+}
+
+it('txpool/poolJournal: restores in steps, takes other transactions meanwhile, and keeps all of the journal until the end', () => {
+  const segments = new Map<number, JournalRecord[]>()
+  const chain = new PoolChain()
+  chain.pool({}, { journal: createMemoryJournal(segments) }).add(many(60))
+  const { clock, next } = slowClock()
+  const again = chain.pool({}, { journal: createMemoryJournal(segments), clock })
+  using restore = again.restore()
+  expect(again.size().pending).toBe(9)
+  expect(again.add([poolTransaction(7)])).toMatchObject([{ kind: 'added' }])
+  next()
+  expect([again.size().pending, restore?.isOver]).toEqual([19, false])
+  expect(names(fromMemory(chain, segments))).toHaveLength(61)
+  for (let steps = 0; steps < 7; steps++) next()
+  expect([again.size().pending, restore?.isOver]).toEqual([61, true])
+  expect(names(fromMemory(chain, segments))).toHaveLength(61)
+})
+
+it('txpool/poolJournal: a read of a transaction restores the rest first; a stop in between keeps the journal', () => {
+  const segments = new Map<number, JournalRecord[]>()
+  const chain = new PoolChain()
+  chain.pool({}, { journal: createMemoryJournal(segments) }).add(many(60))
+  const stopped = chain.pool({}, { journal: createMemoryJournal(segments), clock: slowClock().clock })
+  stopped.restore()?.[Symbol.dispose]()
+  expect(stopped.size().pending).toBe(9)
+  const again = chain.pool({}, { journal: createMemoryJournal(segments), clock: slowClock().clock })
+  again.restore()
+  expect(again.nextNonce(poolAccount(1))).toBe(60n)
+  expect(names(again)).toHaveLength(60)
 })

@@ -68,7 +68,7 @@ it('txpool/txPool: drops transactions for an operator by hash, by sender or all,
   expect(names(pool)).toEqual(['1/1 queued', '2/0 pending'])
   expect(pool.remove({ kind: 'sender', sender: poolAccount(1) })).toEqual([hashTransaction(second)])
   const restarted = chain.pool({}, { journal: createMemoryJournal(segments) })
-  restarted.restore()
+  restarted.restore()?.finish()
   expect(names(restarted)).toEqual(['2/0 pending'])
   expect(pool.remove({ kind: 'all' })).toEqual([hashTransaction(other)])
   expect([names(pool), pool.facts().removals]).toEqual([[], { dropped: 3 }])

@@ -23,6 +23,7 @@ import { blocksAbove, changedAccount } from './headChange.ts'
 import type { HeadFacts } from './headFacts.ts'
 import { HeadReader, type PoolView } from './headReader.ts'
 import { PoolJournal } from './poolJournal.ts'
+import { PoolRestore } from './poolRestore.ts'
 import { PoolTotals } from './poolTotals.ts'
 import { type SenderAccount, SenderQueue } from './senderQueue.ts'
 
@@ -33,7 +34,7 @@ export type TxPoolDeps = {
   readonly senders: Senders
   /** Keeps the transactions across restarts. The caller closes it after the pool. Absent: the transactions are lost. */
   readonly journal?: Journal
-  readonly clock: Pick<Clock, 'elapsedMs'>
+  readonly clock: Pick<Clock, 'elapsedMs' | 'after'>
   readonly log: Log
 }
 
@@ -93,6 +94,7 @@ export class TxPool implements BuildPool {
   #gasCap: bigint | undefined
   /** created when the pool is full */
   #eviction: Eviction | undefined
+  #restore: PoolRestore | undefined
   #arrivals = 0
   #nextExpiryMs = 0
 
@@ -114,12 +116,14 @@ export class TxPool implements BuildPool {
   }
 
   get(hash: Hash): PooledTransaction | undefined {
+    this.#restore?.finish()
     const entry = this.#byHash.get(hash)
     return entry && pooled(entry)
   }
 
   /** Returns the nonce after the account's pending transactions; undefined when it has none. */
   nextNonce(sender: Address): bigint | undefined {
+    this.#restore?.finish()
     const queue = this.#queues.get(sender)
     return queue && queue.pendingCount > 0 ? queue.nextNonce : undefined
   }
@@ -131,6 +135,7 @@ export class TxPool implements BuildPool {
 
   /** Returns all transactions, or those of one sender, ordered by sender and nonce. */
   content(sender?: Address): readonly PooledTransaction[] {
+    this.#restore?.finish()
     const senders = sender === undefined ? [...this.#queues.keys()].sort() : [sender]
     return senders.flatMap((address) => this.#queues.get(address)?.entries.map(pooled) ?? [])
   }
@@ -149,21 +154,26 @@ export class TxPool implements BuildPool {
     return { pending, queued, heldBytes, outcomes: { ...this.#outcomes }, removals: { ...this.#removals } }
   }
 
-  /** Restores the transactions of the journal. Call it once, after the first head is published and before any transaction is added. */
-  restore(): void {
+  /**
+   * Begins to restore the transactions of the journal. Call it once, after the first head is published and before any transaction is added. Reads and
+   * removals of transactions restore the rest first. @returns undefined without a journal
+   */
+  restore(): PoolRestore | undefined {
     const journal = this.#journal
-    if (journal === undefined) return
-    let read = 0
-    this.#change((reader) => {
-      for (const raw of journal.load()) {
-        read++
-        this.#addRaw(reader, raw)
-      }
-    })
-    if (read === 0) return
-    this.#rewrite(journal)
-    const { pending, queued } = this.#totals
-    this.#deps.log.info('transactions restored from the journal of the pool', { pending, queued, skipped: read - pending - queued })
+    if (journal === undefined) return undefined
+    const { clock, log } = this.#deps
+    const add = (raws: Iterable<Uint8Array>): void =>
+      this.#change((reader) => {
+        for (const raw of raws) this.#addRaw(reader, raw)
+      })
+    const onEnd = (read: number): void => {
+      if (read === 0) return
+      this.#rewrite(journal)
+      const { pending, queued } = this.#totals
+      log.info('transactions restored from the journal of the pool', { pending, queued, skipped: read - pending - queued })
+    }
+    this.#restore = new PoolRestore({ clock, log, raws: journal.load(), add, onEnd })
+    return this.#restore
   }
 
   /** Applies a new head: removes included transactions, checks changed accounts again, and restores transactions that an unwind removed. */
@@ -186,6 +196,7 @@ export class TxPool implements BuildPool {
 
   /** Removes transactions, also from the journal. Later ones of their senders become queued. @returns the hashes of the removed ones */
   remove(what: PoolRemoval): readonly Hash[] {
+    this.#restore?.finish()
     return this.#change(() => {
       const removed = this.#wanted(what)
       for (const entry of removed) this.#remove(entry, 'dropped')
@@ -369,7 +380,9 @@ export class TxPool implements BuildPool {
   }
 
   #compact(): void {
-    if (this.#journal?.isMostlyDead(this.#totals.rawBytes)) this.#rewrite(this.#journal)
+    // until then the journal has transactions that are not in the pool
+    const isRestored = this.#restore?.isOver ?? true
+    if (isRestored && this.#journal?.isMostlyDead(this.#totals.rawBytes)) this.#rewrite(this.#journal)
   }
 
   #rewrite(journal: PoolJournal): void {
