@@ -298,7 +298,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     ],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'anchoredStart', 'executeFile', 'faultTable', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
+      'anchoredStart', 'executeFile', 'faultTable', 'firstStartHealth', 'health/readinessReasons', 'importFile', 'importRethSnapshot', 'node', 'nodeOptions', 'serving/rateLimits', 'serving/servers',
       'snapshotTrust', 'threads/rpcThreadCount',
     ],
   },

@@ -2,6 +2,7 @@ import { latestFork } from '#chainspec/opRules'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import { type FirstStartHealth, openFirstStartHealth } from '#node/firstStartHealth'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import { needsRestore } from '#snapshot/restore/restoreSnapshot'
@@ -52,17 +53,41 @@ function watchedKeys(
   return path === undefined || keys === undefined ? undefined : watchApiKeys(deps, path, keys, (now) => running.setApiKeys(now))
 }
 
-/** Gives an empty data directory its state in the way that the flags choose. From genesis, the node itself begins. */
-async function beginChain(io: Io, log: Log, line: LiveLine, given: BeginFlags, { config, datadir, proofs }: NodeOptions): Promise<void> {
+/**
+ * Gives an empty data directory its state in the way that the flags choose. From genesis, the node itself begins.
+ * @returns the health port, which has answered meanwhile; undefined: from genesis
+ */
+async function beginChain(
+  io: Io,
+  log: Log,
+  line: LiveLine,
+  given: BeginFlags,
+  options: NodeOptions,
+): Promise<FirstStartHealth | undefined> {
+  const { config, datadir, proofs } = options
   const start = chooseStart(given)
   explainStart(start, log)
+  if (start.way === 'genesis') return undefined
+  await using opening = new AsyncDisposableStack()
+  const step = start.way === 'snapshot' ? 'reading the manifest of the snapshot' : 'choosing and verifying the first block'
+  const health = opening.use(await openFirstStartHealth({ clock: io.clock, log }, options, step).catch(blameAddress))
   if (start.way === 'snapshot') {
     const from = needed('snapshot', given.snapshot)
     const command = `the same basalt node with --snapshot ${from}`
-    log.info('snapshot restored', await restoreFrom(io, log, line, given, { from, datadir, proofsDir: proofs?.dir, config, command }))
-  } else if (start.way === 'anchored') {
+    const shown: LiveLine = {
+      ...line,
+      show(text): void {
+        line.show(text)
+        health.show(text.replaceAll(/ {2,}/g, ', '))
+      },
+    }
+    log.info('snapshot restored', await restoreFrom(io, log, shown, given, { from, datadir, proofsDir: proofs?.dir, config, command }))
+  } else {
     log.info('chain begun', await beginAnchored({ clock: io.clock, signal: io.signal }, log, given, { config, datadir }))
   }
+  health.show('opening the database')
+  opening.move()
+  return health
 }
 type BeginFlags = StartFlags & Parameters<typeof restoreFrom>[3]
 
@@ -89,10 +114,12 @@ export const node: CommandBody = {
 
     const secrets = knownSecrets(raw, io.env)
     io.supervisor?.begin(endLines(options, output['log.format']))
-    if (mode !== 'consensus' && needsRestore(options.datadir)) await beginChain(io, log, line, given, options)
-    for (let isOver = false; !isOver; ) {
+    const isFirst = mode !== 'consensus' && needsRestore(options.datadir)
+    await using firstHealth = isFirst ? await beginChain(io, log, line, given, options) : undefined
+    let health = firstHealth?.server
+    for (let isOver = false; !isOver; health = undefined) {
       try {
-        await serve(io, log, line, { options, chain: chain.name, keysFile: given['rpc.api-keys'], secrets })
+        await serve(io, log, line, { options, chain: chain.name, keysFile: given['rpc.api-keys'], secrets, health })
         isOver = true
       } catch (error) {
         if (!(await takeNewAnchor(io, log, given, options, error))) throw error
@@ -107,14 +134,16 @@ type Served = {
   readonly chain: string
   readonly keysFile: string | undefined
   readonly secrets: ReturnType<typeof knownSecrets>
+  /** answers already */
+  readonly health: FirstStartHealth['server']
 }
 
 /** Runs a node until the process shall stop. @throws the fault that ended it */
-async function serve(io: Io, log: Log, line: LiveLine, { options, chain, keysFile, secrets }: Served): Promise<void> {
+async function serve(io: Io, log: Log, line: LiveLine, { options, chain, keysFile, secrets, health }: Served): Promise<void> {
   const { clock, supervisor } = io
   const { config, mode, datadir } = options
   await using running = await startNode(
-    { clock, random: Math.random, fetch, log, secrets, ...(supervisor && { supervisor }) },
+    { clock, random: Math.random, fetch, log, secrets, health, ...(supervisor && { supervisor }) },
     options,
   ).catch(blameAddress)
   const { http: rpc, rollup, ...urls } = running.urls

@@ -37,6 +37,9 @@ export function executionProblems(execution: ExecutionUse, longMs: number): read
 
 const seconds = (ms: number): number => Math.round(ms / 1000)
 
+/** Returns why a node without a chain is not ready. @param step of its first start. Pure. */
+export const firstStartProblem = (step: string): string => `the first start is not finished: ${step}`
+
 /** Returns why blocks are refused for lack of disk space; `free` undefined: it cannot be read. Pure. */
 export function diskProblems(free: number | undefined, minFreeBytes: number): readonly string[] {
   if (free === undefined) return ['the free space of the data directory cannot be read']

@@ -16,6 +16,8 @@ const closeTimeoutMs = 2_000
 /** Server of `/healthz` and `/readyz` in its own thread: it answers while other ports are flooded and the main thread is busy. */
 export interface HealthServer extends AsyncDisposable {
   readonly url: string
+  /** Replaces the source of the answers. */
+  show(readiness: () => Readiness): void
 }
 
 export type HealthServerDeps = {
@@ -34,11 +36,12 @@ export async function startHealthServer({ clock, log, readiness }: HealthServerD
   const opened = Promise.withResolvers<string>()
   const gone = Promise.withResolvers<void>()
   let isClosing = false
+  let shown = readiness
   const here: ForHealthThread = {
     opened: opened.resolve,
     failed: (error) => opened.reject(restoreError(error)),
     log: (line) => writeLine(log, line),
-    readiness,
+    readiness: () => shown(),
   }
   const post = (message: unknown): void => worker.postMessage(message)
   const onFailure = (error: unknown): void => log.error('message of the health thread failed', { error })
@@ -60,6 +63,9 @@ export async function startHealthServer({ clock, log, readiness }: HealthServerD
   })
   return {
     url,
+    show(next): void {
+      shown = next
+    },
     async [Symbol.asyncDispose](): Promise<void> {
       isClosing = true
       link.tell('close')

@@ -5,7 +5,7 @@ import { executionPeersFault } from '#executionPeers/faults'
 import { p2pFault } from '#p2p/faults'
 import { emptyRoot as someHash } from '#types/ids'
 import { nodeFault } from '../faults.ts'
-import { diskProblems, engineProblems, executionProblems, followProblems, memoryProblems } from './health.ts'
+import { diskProblems, engineProblems, executionProblems, firstStartProblem, followProblems, memoryProblems } from './health.ts'
 import { readinessProblems } from './readiness.ts'
 import { readinessReasons, reasonOf } from './readinessReasons.ts'
 
@@ -38,6 +38,7 @@ const problems: readonly string[] = [
   ...engineProblems({ silentMs: undefined, behind: undefined }),
   ...engineProblems({ silentMs: 60_000, behind: { current: 5 } as never }),
   ...executionProblems(execution as never, 4_000),
+  firstStartProblem('restore'),
   ...diskProblems(undefined, 5),
   ...diskProblems(1, 5),
   ...memoryProblems({ maxBytes: 5, level: () => 'full' }),

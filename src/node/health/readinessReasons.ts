@@ -17,6 +17,12 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'basalt explain the code at the end of the reason; after its remedy, restart the node',
   },
   {
+    code: 'FIRST_START',
+    matches: /^the first start is not finished: /,
+    meaning: 'the node restores a snapshot, or chooses the block of an anchored start; only --health.port answers until then',
+    fix: 'wait: a restore takes hours on a large chain; when its bytes do not grow, check the mirrors, the network and the disk',
+  },
+  {
     code: 'NOT_STARTED',
     matches: /^(?:derivation|following) has not started/,
     meaning: 'the start point of derivation, or of the followed chain, is not found yet',

@@ -15,7 +15,7 @@ import { healthPages, type Page } from '#rpc/server/healthPages'
 import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
 import { fillText } from '../fill/fillPart.ts'
 import { type EngineUse, type HealthSources, memoryProblems, problemsOf } from '../health/health.ts'
-import { startHealthServer } from '../health/healthServer.ts'
+import { type HealthServer, startHealthServer } from '../health/healthServer.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import { answerBytesOf } from '../memory/serverLimits.ts'
 import { createForecast } from '../metrics/forecast.ts'
@@ -41,6 +41,8 @@ export type ServingDeps = PartDeps & {
   readonly meter: NodeMetricsMeter
   readonly heads: HeadFeed
   readonly preconfirmed: PendingFeed
+  /** absent: the server is started here */
+  readonly health?: HealthServer | undefined
   /** ends posts of payloads */
   readonly stop: AbortSignal
 }
@@ -215,7 +217,8 @@ export async function openServing(
     listen: { health: healthListen },
   } = options
   const healthDeps = { clock, log: log.child('health'), readiness }
-  const health = healthListen && opening.use(await startHealthServer(healthDeps, { listen: healthListen, version }))
+  const health = healthListen && opening.use(deps.health ?? (await startHealthServer(healthDeps, { listen: healthListen, version })))
+  deps.health?.show(readiness)
   const kept = opening.move()
   return {
     urls: { ...execution?.urls, ...servers.urls, ...threads?.urls, ...(health && { health: health.url }) },
