@@ -21,6 +21,9 @@ const cell = (text: string): string => text.replaceAll('|', '\\|')
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
 
+const secretNote = (secret: boolean | 'in URLs'): string =>
+  secret === 'in URLs' ? ' (keys in URLs are never logged)' : secret ? ' (secret: never logged)' : ''
+
 function flagRows(group: string): readonly (readonly string[])[] {
   return Object.entries(flags)
     .filter(([, flag]) => flag.group === group)
@@ -29,7 +32,7 @@ function flagRows(group: string): readonly (readonly string[])[] {
       [flag.env, ...flag.aliases.map((alias) => alias.name)].map((env) => `\`${env}\``).join(', '),
       'fallbackText' in flag ? `\`${flag.fallbackText}\`` : '',
       flag.modes.length === modes.length ? '' : flag.modes.join(', '),
-      `${flag.doc}${flag.secret ? ' (secret: never logged)' : ''}`,
+      `${flag.doc}${secretNote(flag.secret)}`,
     ])
 }
 

@@ -48,8 +48,8 @@ export type FlagSpec<T> = {
   readonly placeholder?: string
   /** Description of a valid value, for the error: `a port (0–65535)`. */
   readonly expected: string
-  /** Never logged, never printed. */
-  readonly secret: boolean
+  /** Never logged, never printed; `in URLs`: only the keys of URLs, any other value is no secret. */
+  readonly secret: boolean | 'in URLs'
   readonly parse: (text: string) => T | undefined
 }
 
@@ -67,7 +67,7 @@ export type FlagOptions = {
   word?: string
   aliases?: readonly Alias[]
   modes?: readonly NodeMode[]
-  secret?: boolean
+  secret?: boolean | 'in URLs'
 }
 
 /** Older names of a flag, all with the same form of value. */

@@ -8,7 +8,7 @@ import { type ScriptedServer, serveNode } from '#test/harness/process/nodeServer
 import { commands } from './commands.ts'
 import { type FlagName, flags, wordOf } from './flags.ts'
 import { runCli } from './run.ts'
-import { knownSecrets, withoutSecrets } from './secrets.ts'
+import { knownSecrets, shownPlace, withoutSecrets } from './secrets.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-secrets-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -131,6 +131,22 @@ it('cli/secrets: keeps hosts and words of paths, and hides keys however they are
   const io = scriptedIo()
   withoutSecrets(io, ['p/w0rd']).out.write('a p/w0rd b')
   expect(io.written.out).toBe('a (secret) b')
+})
+
+it.each([
+  ['a directory', '/data/snapshot-2026', '/data/snapshot-2026'],
+  ['URLs without keys', 'https://a.example/base,http://b.example:8590/', 'https://a.example/base,http://b.example:8590/'],
+  ['keys', 'https://me:pw@a.example/v2/AbCdEfGh12345678/base?k=1#2,http://b', 'https://a.example/v2/(secret)/base,http://b/'],
+])('cli/secrets: a snapshot is shown without keys: %s', (_what, given, shown) => {
+  expect(shownPlace(given)).toBe(shown)
+})
+
+it('cli/secrets: a directory of a snapshot is no secret, and is shown', async () => {
+  const env = { BASALT_SNAPSHOT: '/data/snapshot-2026' }
+  expect(knownSecrets({}, env)).toEqual([])
+  const io = scriptedIo({ clock: systemClock, env })
+  await runCli(['config', 'show'], io)
+  expect(io.written.out).toMatch(/^--snapshot +\/data\/snapshot-2026 +BASALT_SNAPSHOT$/m)
 })
 
 it('cli/secrets: the file that config migrate writes has the secrets, for its owner only', async () => {

@@ -30,12 +30,23 @@ function decoded(text: string): string {
   }
 }
 
-/** Returns the secret texts of a value: the value itself, or the keys of its URLs. */
-function secretsOf(value: string): readonly string[] {
+/** Returns the secret texts of a value of a flag: the keys of its URLs, or the value itself. */
+function secretsOf(flag: FlagName, value: string): readonly string[] {
   const parts = value.split(',').map((one) => one.trim().replaceAll(/^["']|["']$/g, ''))
-  return parts
-    .flatMap((part) => (URL.canParse(part) ? keysOfUrl(part) : [part, part.replace(/^0x/, '')]))
-    .filter((key) => key.length >= leastValueChars)
+  const whole = (part: string): readonly string[] => (flags[flag].secret === 'in URLs' ? [] : [part, part.replace(/^0x/, '')])
+  return parts.flatMap((part) => (URL.canParse(part) ? keysOfUrl(part) : whole(part))).filter((key) => key.length >= leastValueChars)
+}
+
+/** Returns `DIR` or `URL[,URL]` as it may be stored and printed: URLs without user, password and query, and with keys in their paths hidden. */
+export function shownPlace(text: string): string {
+  const shown = (url: string): string => {
+    const { origin, pathname } = new URL(url)
+    return keysOfUrl(url).reduce((rest, key) => rest.replaceAll(key, hidden), `${origin}${pathname}`)
+  }
+  return text
+    .split(',')
+    .map((part) => (/^\s*https?:/i.test(part) && URL.canParse(part) ? shown(part) : part))
+    .join(',')
 }
 
 /** Returns every secret text on the command line and in the environment, by the tables of flags; longer ones first. */
@@ -45,9 +56,9 @@ export function knownSecrets(raw: RawFlags, env: NodeJS.ProcessEnv): readonly st
     .flatMap((name) => {
       const names = [flags[name].env, ...flags[name].aliases.map((alias) => alias.name)]
       const variables = names.flatMap((one) => [env[one], env[neutralNameOf(one) ?? '']])
-      return [raw[name], ...variables].filter((text) => typeof text === 'string')
+      return [raw[name], ...variables].filter((text) => typeof text === 'string').flatMap((text) => secretsOf(name, text))
     })
-  return [...new Set(texts.flatMap(secretsOf))].toSorted((a, b) => b.length - a.length)
+  return [...new Set(texts)].toSorted((a, b) => b.length - a.length)
 }
 
 /**

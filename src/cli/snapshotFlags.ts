@@ -7,6 +7,7 @@ export const snapshotFlags = inGroup('Snapshots', {
   snapshot: text(
     {
       modes: withExecution,
+      secret: 'in URLs',
       doc: 'restore this snapshot at the first start, a directory or the URLs of its mirrors; ignored once --datadir has a chain',
     },
     'DIR|URL[,URL]',

@@ -27,6 +27,12 @@ export function endpointOf(from: URL): Endpoint {
   return { url: url.href, headers, name: url.host }
 }
 
+/** Returns the name of a file on a server, `state.tar.zst at HOST`. The other parts of its URL may be secrets. */
+export function fileNameOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `${pathname.slice(pathname.lastIndexOf('/') + 1)} at ${host}`
+}
+
 /** Parses the URL of an endpoint. Returns undefined when the text is not a URL of one of the protocols (`wss:`). */
 export function parseEndpoint(text: string, protocols: readonly string[]): Endpoint | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -27,7 +27,7 @@ const plantsOf = (name: string): Readonly<Record<'user' | 'password' | 'path' | 
   path: `path-s3cret-${name}-01`,
   query: `query-s3cret-${name}`,
 })
-const endpoints = ['l1', 'beacon', 'source', 'state', 'sequencer', 'flashblocks', 'signer', 'dead'] as const
+const endpoints = ['l1', 'beacon', 'source', 'state', 'sequencer', 'flashblocks', 'signer', 'snapshot', 'dead'] as const
 const urlOf = (name: string, port: number, scheme = 'http'): string => {
   const { user, password, path, query } = plantsOf(name)
   return `${scheme}://${user}:${password}@127.0.0.1:${port}/${path}?key=${query}`
@@ -238,7 +238,7 @@ it('process/secrets: no log at trace level, page, metric, answer, report, profil
       '--l1.chain-config',
       join(chainDir, 'l1-chain-config.json'),
     ],
-    { ...others, BASALT_SOURCE_STATE: `${urlOf('state', state.port)},${urlOf('dead', 1)}` },
+    { ...others, BASALT_SOURCE_STATE: `${urlOf('state', state.port)},${urlOf('dead', 1)}`, BASALT_SNAPSHOT: urlOf('snapshot', 1) },
   )
   const [, anchoredRollup = ''] = await anchored.until(/"rollup":"([^"]+)"/)
   const [, anchoredMetrics = ''] = await anchored.until(/"metrics":"([^"]+)"/)
@@ -271,6 +271,7 @@ it('process/secrets: no log at trace level, page, metric, answer, report, profil
     ['snapshot', 'create', ...chain, '--datadir', datadir, '--out', join(dir, 'snapshot')],
     ['snapshot', 'list', join(dir, 'snapshot')],
     ['snapshot', 'verify', urlOf('dead', 1), ...chain],
+    ['snapshot', 'import', urlOf('dead', 1), ...chain, '--datadir', join(dir, 'imported'), '--start.block-hash', hash],
     ['db', 'stats', '--datadir', datadir],
     ['version', '--check', '--release.index', urlOf('dead', 1)],
   ]

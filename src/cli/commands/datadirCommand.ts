@@ -31,3 +31,11 @@ export function showBlocks(clock: Pick<Clock, 'nowMs'>, line: LiveLine, work: st
     line.show(`${work}  ${count(blocks)}/${count(ofBlocks)} blocks  ${count(rate)} blocks/s  ${left}`)
   }
 }
+
+const chainFlags = ['network', 'rollup.config', 'genesis', 'start.block-hash'] as const satisfies readonly FlagName[]
+
+/** Returns the command line that continues an interrupted load, which the database keeps. @param words without secrets */
+export function continuing(words: string, given: FlagValues<(typeof chainFlags)[number]>, datadir: string): string {
+  const chain = chainFlags.flatMap((name) => (given[name] === undefined ? [] : [`--${name} ${given[name]}`]))
+  return [words, ...chain, `--datadir ${datadir}`].join(' ')
+}

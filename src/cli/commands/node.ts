@@ -16,7 +16,7 @@ import { nodeFlags, nodeOptionsOf, publishedSecret, unusedSecretFile } from '../
 import { createLiveLine, type LiveLine } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Note, needed, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
-import { knownSecrets } from '../secrets.ts'
+import { knownSecrets, shownPlace } from '../secrets.ts'
 import { aborted } from '../signal.ts'
 import { beginAnchored, takeNewAnchor } from './anchored.ts'
 import { chooseStart, explainStart, type StartFlags } from './firstStart.ts'
@@ -73,7 +73,7 @@ async function beginChain(
   const health = opening.use(await openFirstStartHealth({ clock: io.clock, log }, options, step).catch(blameAddress))
   if (start.way === 'snapshot') {
     const from = needed('snapshot', given.snapshot)
-    const command = `the same basalt node with --snapshot ${from}`
+    const command = `the same basalt node with --snapshot ${shownPlace(from)}`
     const shown: LiveLine = {
       ...line,
       show(text): void {

@@ -1,8 +1,9 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
+import { fileOf, parseManifest } from '#snapshot/format/manifest'
 import { serveSnapshot } from '#snapshot/serveSnapshot'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { executeInto, Folders } from '#test/harness/snapshot/recordedDatadir'
@@ -49,6 +50,40 @@ it('cli/commands/snapshot: creates a snapshot, lists, verifies and restores it o
   expect([verified.code, verified.out.split('\n').at(-2)]).toEqual([0, 'no differences'])
   const stats = await run('db', 'stats', '--datadir', restored)
   expect(stats.out).toMatch(/oldest state: block 6, oldest proof: block 6/)
+}, 120_000)
+
+/** Copies a snapshot without the chunks of its state, so that a restore ends once it has begun. */
+function withoutState(from: string): string {
+  const to = folders.make()
+  const { manifest } = parseManifest(readFileSync(join(from, 'manifest.json')), from)
+  const state = new Set(manifest.chunks.filter(({ kind }) => kind === 'accounts' || kind === 'slots').map(fileOf))
+  for (const file of readdirSync(from)) if (!state.has(file)) copyFileSync(join(from, file), join(to, file))
+  return to
+}
+
+it('cli/commands/snapshot: the command that continues a restore names the chain, and no key of the URL is stored (STATE_UNFINISHED)', async () => {
+  await using server = await serveSnapshot(withoutState(out), { host: '127.0.0.1', port: 0 })
+  const keys = ['user-s3cret', 'pass-s3cret', 'path-s3cret-01', 'query-s3cret']
+  const [user, password, path, query] = keys
+  const { host } = new URL(server.url)
+  const url = `http://${user}:${password}@${host}/${path}?key=${query}`
+  const trusted = [...flags, '--start.block-hash', chain.blocks[base]?.hash as string]
+  const starts = {
+    restore: ['snapshot', 'restore', url, ...trusted],
+    node: ['node', '--mode', 'execution', '--snapshot', url, ...trusted, '--log.format', 'json'],
+  }
+  for (const [name, line] of Object.entries(starts)) {
+    const restored = folders.make()
+    const ended = await run(...line, '--datadir', restored)
+    expect([name, ended.code, ended.err]).toEqual([name, 2, expect.stringContaining('CHUNK_UNAVAILABLE')])
+    const refused = await run('snapshot', 'create', ...flags, '--datadir', restored, '--out', folders.make())
+    expect([name, refused.code, refused.err]).toEqual([name, 2, expect.stringMatching(/to continue: .*\(STATE_UNFINISHED\)/)])
+    const shown = `http://${host}/(secret)`
+    const command = `basalt snapshot restore ${shown} ${trusted.join(' ')} --datadir ${restored}`
+    expect(refused.err).toContain(name === 'restore' ? command : `the same basalt node with --snapshot ${shown}`)
+    const texts = [readFileSync(join(restored, 'chain', 'data.mdb'), 'latin1'), ended.err, ended.out, refused.err]
+    expect(keys.filter((key) => texts.some((text) => text.includes(key)))).toEqual([])
+  }
 }, 120_000)
 
 it('cli/commands/snapshot: serves files of a snapshot only, with ranges', async () => {

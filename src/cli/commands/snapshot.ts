@@ -23,9 +23,10 @@ import type { FlagName, FlagValues } from '../flags.ts'
 import { openLog } from '../logOutput.ts'
 import { createLiveLine, type LiveLine, printResult } from '../output.ts'
 import { needed, readFlags } from '../readFlags.ts'
+import { shownPlace } from '../secrets.ts'
 import { aborted } from '../signal.ts'
 import { count, size } from '../textLayout.ts'
-import { paceOf } from './datadirCommand.ts'
+import { continuing, paceOf } from './datadirCommand.ts'
 import { importSnapshot } from './snapshotImport.ts'
 import { trustOf } from './snapshotTrustFlags.ts'
 
@@ -134,7 +135,7 @@ const restore: Command = {
     const { config, datadir } = chainAndDir(given)
     io.supervisor?.begin(commandEndLines('basalt snapshot restore', datadir, given.json ? 'json' : 'pretty'))
     using line = createLiveLine(io, true)
-    const command = `basalt snapshot restore ${from} --datadir ${datadir}`
+    const command = continuing(`basalt snapshot restore ${shownPlace(from)}`, given, datadir)
     const log = openLog(io, 'warn', given.json ? 'json' : 'pretty', line)
     const options = { from, datadir, proofsDir: proofsDirIn(config, given['proofs.path']), config, command }
     const restored = await restoreFrom(io, log, line, given, options).catch((error: unknown) => endedOr(io, error))

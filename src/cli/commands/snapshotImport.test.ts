@@ -64,6 +64,12 @@ describe('cli/commands/snapshotImport', () => {
     ],
     ['no node with the block', { 'start.block-hash': hash }, undefined, /the transactions of block 171 .* are needed.*--source\.l2\.rpc/],
     ['an unknown format', { 'start.block-hash': hash, 'snapshot.format': 'geth' }, undefined, /--format/],
+    [
+      'a URL that does not answer, without its keys',
+      { 'start.block-hash': hash },
+      'http://127.0.0.1:1/path-s3cret-01?key=query-s3cret',
+      /^basalt: manifest\.json at 127\.0\.0\.1:1 cannot be fetched: (?!.*s3cret)/,
+    ],
     ['a folder without a snapshot', { 'start.block-hash': hash }, base, /it has neither manifest\.json nor db\/mdbx\.dat/],
   ])('refuses %s with a line that says what to do, and begins no chain', async (what, flags, source, text) => {
     const { code, err } = await run(what.replaceAll(' ', '-'), flags, source)

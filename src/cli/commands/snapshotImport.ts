@@ -7,8 +7,9 @@ import type { FlagName } from '../flags.ts'
 import { openLog } from '../logOutput.ts'
 import { createLiveLine, type LiveLine, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
+import { shownPlace } from '../secrets.ts'
 import { count, size } from '../textLayout.ts'
-import { paceOf } from './datadirCommand.ts'
+import { continuing, paceOf } from './datadirCommand.ts'
 import { trustOf } from './snapshotTrustFlags.ts'
 
 const names = [
@@ -54,7 +55,7 @@ export const importSnapshot: Command = {
     io.supervisor?.begin(commandEndLines('basalt snapshot import', datadir, given['log.format']))
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
-    const command = `basalt snapshot import ${source} --format ${given['snapshot.format']} --datadir ${datadir}`
+    const command = continuing(`basalt snapshot import ${shownPlace(source)} --format ${given['snapshot.format']}`, given, datadir)
     const deps = { fetch, clock: io.clock, random: Math.random, log, signal: io.signal, onProgress: showProgress(io, line) }
     const options = { source, datadir, config, ...trustOf(io, log, given, config), l2Url: given['source.l2.rpc'], command }
     const imported = await importRethSnapshot(deps, options).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { rethFault, snapshotFault } from '../faults.ts'
 import { installState } from '../load/installState.ts'
 import { openStateLoader } from '../load/stateLoader.ts'
 import { evidenceFor, type TrustSource } from '../restore/snapshotReader.ts'
-import { type FilesDeps, openSnapshotFiles, type SnapshotFiles } from './archives/snapshotFiles.ts'
+import { type FilesDeps, isUrl, openSnapshotFiles, type SnapshotFiles } from './archives/snapshotFiles.ts'
 import { type LoadDeps, loadState } from './loadState.ts'
 import { Database } from './mdbx/database.ts'
 import { type HashedHeader, readHeaders } from './staticFiles/headers.ts'
@@ -57,7 +57,8 @@ export async function importReth(deps: ImportDeps, options: ImportOptions): Prom
   const { source, dir, workDir, command, chainId, genesis } = options
   const files = await openSnapshotFiles(deps, { source, workDir, ancestors: ancestorsNeeded })
   if (files.claims && files.claims.chainId !== chainId) {
-    throw rethFault('SNAPSHOT_CHAIN_ID', { source, found: files.claims.chainId, expected: chainId })
+    const place = isUrl(source) ? new URL(source).host : source
+    throw rethFault('SNAPSHOT_CHAIN_ID', { source: place, found: files.claims.chainId, expected: chainId })
   }
   mkdirSync(workDir, { recursive: true, mode: 0o700 })
   requireSpace(files, options)

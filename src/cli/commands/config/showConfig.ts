@@ -3,6 +3,7 @@ import type { NodeMode } from '#node/nodeOptions'
 import { type FlagName, flags, type RawFlags, wordOf } from '../../flags.ts'
 import { nodeFlags } from '../../nodeOptions.ts'
 import { explainFlag, type Origin, readFlags } from '../../readFlags.ts'
+import { shownPlace } from '../../secrets.ts'
 
 /** Effective value of a flag, and where it is from. */
 export type Setting = {
@@ -17,7 +18,8 @@ export type Setting = {
 
 /** Hides a secret: of a URL the host remains, which is no secret. */
 function shown(flag: FlagName, value: string): string {
-  if (!flags[flag].secret) return value
+  const { secret } = flags[flag]
+  if (!secret || (secret === 'in URLs' && shownPlace(value) === value)) return value
   const parts = value.split(',').map((part) => (URL.canParse(part) ? new URL(part).host : ''))
   return [...parts.filter((host) => host !== ''), '(secret)'].join(' ')
 }

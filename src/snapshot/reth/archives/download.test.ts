@@ -121,7 +121,7 @@ describe('snapshot/reth/download', () => {
   it('gives up on a server that only fails, without secrets of the URL (SNAPSHOT_UNREACHABLE)', async () => {
     const error = await download(serverOf({ status: () => 404 })).catch((reason: unknown) => reason)
     expect(isFault(error, 'SNAPSHOT_UNREACHABLE')).toBe(true)
-    expect((error as Error).message).toBe('https://example.com/base/state.tar.zst cannot be fetched: HTTP 404')
+    expect((error as Error).message).toBe('state.tar.zst at example.com cannot be fetched: HTTP 404')
   })
 
   it.each<[string, Server]>([

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '#lib/clock'
+import { fileNameOf } from '#lib/endpoint'
 import { errorMessage, Fault } from '#lib/fault'
 import { type Random, retry } from '#lib/retry'
 import { rethFault } from '../../faults.ts'
@@ -135,11 +136,5 @@ function failureCode(error: unknown): string {
 }
 
 const unreachable = (url: string, reason: string, cause?: unknown): Fault =>
-  rethFault('SNAPSHOT_UNREACHABLE', { url: nameOf(url), reason }, cause)
-const changed = (url: string, reason: string): Fault => rethFault('SNAPSHOT_CHANGED', { url: nameOf(url), reason })
-
-/** The URL without user, password and query, which may be secrets. */
-const nameOf = (url: string): string => {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
-}
+  rethFault('SNAPSHOT_UNREACHABLE', { url: fileNameOf(url), reason }, cause)
+const changed = (url: string, reason: string): Fault => rethFault('SNAPSHOT_CHANGED', { url: fileNameOf(url), reason })

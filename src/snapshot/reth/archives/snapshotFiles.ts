@@ -1,5 +1,6 @@
 import { createReadStream, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileNameOf } from '#lib/endpoint'
 import { failureReason, requestJson } from '#lib/jsonHttp'
 import { rethFault } from '../../faults.ts'
 import { type DownloadDeps, downloadFile } from './download.ts'
@@ -27,7 +28,7 @@ export interface SnapshotFiles {
 
 const manifestName = 'manifest.json'
 const manifestTimeoutMs = 30_000
-const isUrl = (source: string): boolean => /^https?:\/\//.test(source)
+export const isUrl = (source: string): boolean => /^https?:\/\//.test(source)
 
 /**
  * Opens a snapshot: an unpacked data directory, a folder with a manifest and its archives, or the URL of a manifest or of its folder.
@@ -40,10 +41,11 @@ export async function openSnapshotFiles(
   { source, workDir, ancestors }: { readonly source: string; readonly workDir: string; readonly ancestors: number },
 ): Promise<SnapshotFiles> {
   if (isUrl(source)) {
-    const url = new URL(source.endsWith('.json') ? source : `${source.replace(/\/*$/, '')}/${manifestName}`)
+    const url = new URL(source)
+    if (!url.pathname.endsWith('.json')) url.pathname = `${url.pathname.replace(/\/*$/, '')}/${manifestName}`
     const text = await fetchManifest(deps, url.href)
     const manifest = parseManifest(text, manifestName)
-    keepManifest(workDir, url.origin + url.pathname, text)
+    keepManifest(workDir, fileNameOf(url.href), text)
     const base = new URL(`${(manifest.baseUrl ?? new URL('.', url).href).replace(/\/*$/, '')}/`)
     return new ArchivedSnapshot(deps, manifest, { workDir, ancestors, place: { kind: 'url', base } })
   }
@@ -72,7 +74,7 @@ async function fetchManifest(deps: FilesDeps, url: string): Promise<string> {
   const outcome = await requestJson(deps, { timeoutMs: manifestTimeoutMs, maxBodyBytes: maxManifestBytes }, { url }, deps.signal)
   if (outcome.kind === 'answer' && outcome.status === 200) return JSON.stringify(outcome.json)
   const reason = outcome.kind === 'answer' ? `HTTP ${outcome.status}` : failureReason(outcome)
-  throw rethFault('SNAPSHOT_UNREACHABLE', { url: new URL(url).origin + new URL(url).pathname, reason })
+  throw rethFault('SNAPSHOT_UNREACHABLE', { url: fileNameOf(url), reason })
 }
 
 /** Keeps the manifest beside the files that were fetched for it, so that files of two snapshots are never mixed. */
