@@ -84,7 +84,7 @@ it('deploy/kubernetes: services lead to ports of the pod, and a budget limits di
 })
 
 type Compose = {
-  readonly services: Readonly<Record<string, { readonly volumes?: readonly string[]; readonly profiles?: readonly string[] }>>
+  readonly services: Readonly<Record<string, Readonly<Partial<Record<'volumes' | 'profiles' | 'ports', readonly string[]>>>>>
 }
 
 it('compose.yaml: the profile monitoring mounts files that exist, and a list of targets for each layout', () => {
@@ -99,6 +99,23 @@ it('compose.yaml: the profile monitoring mounts files that exist, and a list of 
     const [{ targets }] = parse(read(`deploy/prometheus/targets/${layout}.yaml`)) as [{ targets: readonly string[] }]
     for (const target of targets) expect(Object.keys(services)).toContain(target.split(':')[0])
   }
+})
+
+it('compose.yaml: a second project that the documentation starts beside another one publishes no port of its defaults', () => {
+  const { services } = parse(read('compose.yaml'), { merge: true }) as Compose
+  const published = Object.values(services).flatMap(({ profiles, ports = [] }) => (profiles?.includes('monitoring') ? [] : ports))
+  const defaults = new Map(
+    published.flatMap((port) => [...port.matchAll(/\$\{(HOST_\w+_PORT):-(\d+)\}/g)]).map(([, name, port]) => [name, port]),
+  )
+  expect([...defaults.keys()]).toEqual(expect.arrayContaining(['HOST_HTTP_PORT', 'HOST_P2P_PORT', 'HOST_EXECUTION_P2P_PORT']))
+  for (const page of ['docs/operators.md', 'docs/migrate.md']) {
+    const command = /\S*HOST_HTTP_PORT=[^`]*? docker compose -p \w+ up --detach/.exec(read(page))?.[0] ?? ''
+    const given = new Map([...command.matchAll(/(HOST_\w+_PORT)=(\d+)/g)].map(([, name, port]) => [name, port]))
+    expect([page, [...defaults].filter(([name, port]) => (given.get(name) ?? port) === port)]).toEqual([page, []])
+    expect([page, new Set(given.values()).size]).toEqual([page, given.size])
+  }
+  const table = read('docs/operators.md')
+  expect([...defaults.keys(), 'P2P_ADDR', 'PUBLISH_ADDR'].filter((name) => !table.includes(`\`${name}\``))).toEqual([])
 })
 
 type Provisioned = {
