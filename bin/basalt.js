@@ -18,7 +18,7 @@ const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const args = process.argv.slice(2)
 /** Commands that read a database file, which LMDB maps into memory: a damaged page may end the process. */
-const isSupervised = ['node', 'import', 'db', 'snapshot'].includes(args[0])
+const isSupervised = ['node', 'import', 'db', 'proofs', 'snapshot'].includes(args[0])
 /** Of `snapshot create`: a node beside it has 28 times its weight. At 19, the lowest priority, it would wait for hours on a machine without idle time. */
 const createPriority = 15
 // the child process inherits it for all its threads

@@ -2,7 +2,8 @@ import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, readSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { startCli } from '#test/harness/process/cliProcess'
+import { runCliProcess, startCli } from '#test/harness/process/cliProcess'
+import { executeInto } from '#test/harness/snapshot/recordedDatadir'
 import { storedChain } from '#test/harness/store/storedChain'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-pages-'))
@@ -10,7 +11,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 const pageBytes = 4_096
 /** Offset of the kind of a page. */
 const kindAt = 18
-const leaf = 2
+const [noKind, branch, leaf] = [0, 1, 2]
 /** Runs at most; about a third of the leaf pages end the process. */
 const mostRuns = 16
 
@@ -23,33 +24,74 @@ function leafPages(path: string): number[] {
   )
 }
 
-function clearKind(path: string, page: number): void {
+function replaceKind(path: string, page: number, kind: number): void {
   const file = openSync(path, 'r+')
   const found = Buffer.alloc(2)
   readSync(file, found, 0, 2, page * pageBytes + kindAt)
   expect(found.readUInt16LE()).toBe(leaf)
-  writeSync(file, new Uint8Array(2), 0, 2, page * pageBytes + kindAt)
+  found.writeUInt16LE(kind)
+  writeSync(file, found, 0, 2, page * pageBytes + kindAt)
   closeSync(file)
 }
 
-it('process/verifyDamagedPage: basalt db verify names the file when LMDB ends the process at a page (DATABASE_PAGE_DAMAGED)', async () => {
-  const original = join(base, 'original')
-  await storedChain(original, 40)
-  const pages = leafPages(join(original, 'chain', 'data.mdb'))
-  const ends = new Set<number | null>()
-  for (let run = 0; run < mostRuns && !ends.has(134); run++) {
-    const datadir = join(base, `copy ${run}`)
-    cpSync(original, datadir, { recursive: true })
-    const path = join(datadir, 'chain', 'data.mdb')
-    // from the end, because most free pages are at the begin
-    clearKind(path, pages.at(-1 - Math.floor((run * pages.length) / mostRuns)) ?? 0)
-    await using cli = startCli(['db', 'verify', '--datadir', datadir])
-    const { code, stderr } = await cli.ended()
-    ends.add(code)
-    // a free page; a difference; a table whose first page is damaged; the end of the process
-    expect([0, 1, 2, 134]).toContain(code)
-    if (code === 134) expect(stderr).toContain(`while it read ${path}: a page of the file is damaged or cut off. check the disk`)
-    if (code === 2) expect(stderr).toContain('DATADIR_DAMAGED')
-  }
-  expect(ends).toContain(134)
-}, 240_000)
+type Command = {
+  readonly words: readonly string[]
+  /** file that is damaged, in the data directory */
+  readonly file: string
+  /** kind that one of its leaf pages gets */
+  readonly kind: number
+  /** makes the data directory */
+  readonly make: (datadir: string) => Promise<unknown>
+  /** part of the line about its end at a page */
+  readonly says: (datadir: string) => string
+  /** faults of a file that LMDB or a check refuses */
+  readonly refusals: RegExp
+}
+
+const commands: readonly Command[] = [
+  {
+    words: ['db', 'verify'],
+    file: 'chain/data.mdb',
+    kind: noKind,
+    make: (datadir) => storedChain(datadir, 40),
+    says: (datadir) => `while it read ${join(datadir, 'chain/data.mdb')}: a page of the file is damaged or cut off. check the disk`,
+    refusals: /DATADIR_DAMAGED/,
+  },
+  {
+    words: ['proofs', 'verify', '--blocks', 'all'],
+    file: 'proofs/data.mdb',
+    kind: branch,
+    make: async (datadir): Promise<void> => {
+      await executeInto(datadir, 'op-bedrock-to-holocene', 40, 40)
+      expect((await runCliProcess(['proofs', 'init', '--from', '0', '--datadir', datadir])).code).toBe(0)
+    },
+    says: (datadir) =>
+      `${join(datadir, 'proofs/data.mdb')} and ${join(datadir, 'chain/data.mdb')}: a page of one of them is damaged or cut off`,
+    refusals: /PROOFS_DAMAGED|PROOFS_ROW_DAMAGED/,
+  },
+]
+
+it.each(commands.map((command) => [command.words.slice(0, 2).join(' '), command] as const))(
+  'process/verifyDamagedPage: basalt %s names the file when LMDB ends the process at a page (DATABASE_PAGE_DAMAGED, PROOFS_PAGE_DAMAGED)',
+  async (name, { words, file, kind, make, says, refusals }) => {
+    const original = join(base, name)
+    await make(original)
+    const pages = leafPages(join(original, file))
+    const codes = new Set<number | null>()
+    for (let run = 0; run < mostRuns && !codes.has(134); run++) {
+      const datadir = join(base, `${name} ${run}`)
+      cpSync(original, datadir, { recursive: true })
+      // from the end, because most free pages are at the begin
+      replaceKind(join(datadir, file), pages.at(-1 - Math.floor((run * pages.length) / mostRuns)) ?? 0, kind)
+      await using cli = startCli([...words, '--datadir', datadir])
+      const { code, stderr } = await cli.ended()
+      codes.add(code)
+      // a free page; a difference; a table whose first page is damaged; the end of the process
+      expect([0, 1, 2, 134]).toContain(code)
+      if (code === 134) expect(stderr).toContain(says(datadir))
+      if (code === 2) expect(stderr).toMatch(refusals)
+    }
+    expect(codes).toContain(134)
+  },
+  240_000,
+)
