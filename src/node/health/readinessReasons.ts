@@ -164,7 +164,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
     code: 'MAIN_BUSY',
     matches: /^the main thread of the node has not answered/,
     meaning: 'the health thread has no report of the main thread: it is busy or stuck',
-    fix: 'look at processor and memory; the parent process kills a node that is stuck',
+    fix: 'look at processor and memory; when it stays for a minute, restart the node',
   },
 ]
 
