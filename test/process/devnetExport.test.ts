@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { flags } from '../../src/cli/flags.ts'
 import { runCli } from '../../src/cli/run.ts'
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
 import { startDevnet } from '../../src/devnet/startDevnet.ts'
@@ -68,4 +69,13 @@ it("cli/commands/devnetExport: anvil reads the genesis file and computes the dev
   const forced = scriptedIo()
   expect(await runCli(['devnet', 'export', out, '--control.port', port, '--force'], forced)).toBe(0)
   expect(forced.written.out).toContain(`--l2.jwt-secret ${join(out, 'jwt.hex')}`)
+
+  const command = /^ {2}basalt node ((?:.*\\\n)*.*)$/m.exec(forced.written.out)?.[1] ?? ''
+  const words = command.replaceAll('\\\n', ' ').replace('DATA', join(dir, 'data')).trim().split(/\s+/)
+  const checked = scriptedIo()
+  expect([await runCli(['config', 'check', ...words], checked), checked.written.out]).toEqual([0, expect.stringMatching(/^0 errors/m)])
+  const given = [...command.matchAll(/--([a-z-]+\.port) (\d+)/g)]
+  expect(given.map(([, flag]) => flag)).toEqual(['http.port', 'ws.port', 'rollup.port', 'metrics.port'])
+  const ofDevnet = Object.entries(flags).flatMap(([name, flag]) => (/port$/.test(name) && 'fallback' in flag ? [flag.fallback] : []))
+  expect(given.filter(([, , port]) => ofDevnet.includes(Number(port)))).toEqual([])
 }, 120_000)

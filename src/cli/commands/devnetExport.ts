@@ -17,13 +17,17 @@ type Paths = Readonly<Record<keyof typeof fileNames, string>>
 
 const jsonText = (json: unknown): string => `${JSON.stringify(json, null, 2)}\n`
 
+/** Ports that neither the devnet nor the other clients use by default. */
+const ownPorts = '--http.port 18545 --ws.port 18546 --rollup.port 17545 --metrics.port 17300'
+
 /** Returns commands that start other clients with the files. */
 function startCommands({ genesis, rollup, l1ChainConfig, jwt }: Paths, { urls, chainId, l1BlockTimeSec }: RemoteDevnet['facts']): string {
   return `
 The nodes of the devnet have no Engine API port. The secret in ${jwt} is new, for the two halves of another client:
 
   basalt node --datadir DATA --rollup.config ${rollup} --genesis ${genesis} --l1.chain-config ${l1ChainConfig} \\
-    --l1.rpc ${urls.l1} --l1.beacon ${urls.l1Beacon} --l1.slot-seconds ${l1BlockTimeSec} --l1.trust-transactions
+    --l1.rpc ${urls.l1} --l1.beacon ${urls.l1Beacon} --l1.slot-seconds ${l1BlockTimeSec} --l1.trust-transactions \\
+    ${ownPorts}
 
   geth init --datadir DATA ${genesis}
   geth --datadir DATA --networkid ${chainId} --authrpc.port 9551 --authrpc.jwtsecret ${jwt} --syncmode full --nodiscover
