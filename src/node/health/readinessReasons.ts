@@ -86,7 +86,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
     code: 'BLOCKS_MISSING',
     matches: /^the head is block \d+, but the consensus half names blocks/,
     meaning: 'the consensus half is ahead of this half, whose blocks before are missing',
-    fix: 'a consensus half of Basalt sends them; for another one, let it derive from L1, or restart it',
+    fix: 'wait: a consensus half of Basalt sends them, and execution peers have them (--p2p.execution); a longer gap: let the consensus half derive from L1',
   },
   {
     code: 'EXECUTION_SLOW',
