@@ -21,8 +21,13 @@ type Resource = {
   readonly spec: {
     readonly ports?: readonly { readonly targetPort: string }[]
     readonly serviceName?: string
+    readonly ingress?: readonly {
+      readonly from?: readonly { readonly podSelector?: object; readonly namespaceSelector?: object }[]
+      readonly ports?: readonly { readonly port: number }[]
+    }[]
     readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
     readonly template?: {
+      readonly metadata: { readonly annotations: Readonly<Record<string, string>> }
       readonly spec: {
         readonly containers: readonly Container[]
         readonly volumes: readonly { readonly name: string }[]
@@ -81,6 +86,17 @@ it('deploy/kubernetes: services lead to ports of the pod, and a budget limits di
   expect(services.map(({ metadata }) => metadata.name)).toContain(set?.spec.serviceName)
   expect(ofKind('PodDisruptionBudget')[0]?.spec).toMatchObject({ maxUnavailable: 1 })
   expect(ofKind('NetworkPolicy')).toHaveLength(1)
+})
+
+it('deploy/kubernetes: Prometheus reaches the annotated port from its own namespace, and no other port but those of peers', () => {
+  const [set] = ofKind('StatefulSet')
+  const scraped = Number(set?.spec.template?.metadata.annotations['prometheus.io/port'])
+  const rules = ofKind('NetworkPolicy')[0]?.spec.ingress ?? []
+  const outer = rules.filter(({ from = [] }) => !from.some(({ podSelector }) => podSelector))
+  expect(outer.map(({ from, ports }) => [from, new Set(ports?.map(({ port }) => port))])).toEqual([
+    [[{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }], new Set([scraped])],
+    [undefined, new Set([9222, 30303])],
+  ])
 })
 
 type Compose = {
