@@ -70,7 +70,8 @@ export class Execution implements Engine, AsyncDisposable {
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
     this.#block = { evm, config, senders, tries, interruptCheck: this.#guard.interruptCheck, timer }
     const isKept = (block: ExecutedBlock): boolean => this.#phase === 'restoring' || this.#isPublished(block)
-    this.#tree = new BlockTree(options.maxTreeBytes, { isKept, isStored: (block) => isCanonical(deps.kv, block), memory: deps.memory })
+    const isStored = (block: ExecutedBlock): boolean => isCanonical(deps.kv, block)
+    this.#tree = new BlockTree(options.maxTreeBytes, { isKept, isStored, memory: deps.memory })
     const { heads, sequence } = openHeads(deps)
     const committed: BlockId = { number: heads.unsafe.number, hash: heads.unsafe.hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
