@@ -93,6 +93,9 @@ export type CallRefusal =
   /** the overrides contradict each other or the rules of the block */
   | { readonly kind: 'override'; readonly reason: string }
 
+/** The messages of a request have returned more data than a request may. */
+export type TooBig = { readonly kind: 'too-big'; readonly maxBytes: number }
+
 export type CallOutcome =
   /** return data; for a creation, the code of the new contract */
   | { readonly kind: 'success'; readonly output: Uint8Array }
@@ -101,6 +104,7 @@ export type CallOutcome =
   | { readonly kind: 'halt'; readonly reason: string }
   /** interrupted: the time of the request ran out */
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  | TooBig
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
 /**
@@ -199,12 +203,13 @@ export type SimulationOutcome =
   | { readonly kind: 'simulated'; readonly style: 'base' | 'go-ethereum'; readonly blocks: readonly SimulatedBlock[] }
   | { readonly kind: 'refused'; readonly refusal: SimulationRefusal }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  | TooBig
 
 /** Runs several messages, or blocks of them, on the state of a block. Results are undefined when that state is not retained. */
 export interface CallRuns {
   /** Runs the message for its access list: its own list, and the accounts and slots that it accessed. */
   list(at: CallPlace, message: CallMessage, timer: RunTimer, overrides: CallOverrides): ListedCall | undefined
-  /** Runs each message on the state left by those before it. A message that times out is the last outcome. */
+  /** Runs each message on the state left by those before it. The outcome of a message that times out, or returns too much data, is the last one. */
   many(
     at: CallPlace,
     bundles: readonly CallBundle[],

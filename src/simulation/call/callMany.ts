@@ -3,6 +3,7 @@ import type { EvmSession } from '#evm/ports'
 import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
 import { push, type StateStack, viewAbove } from '#state/stateStack'
 import { type CallDeps, callContext } from './callExecutor.ts'
+import { maxOutputBytes, OutputBound } from './outputBound.ts'
 import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { type MessageContext, measureMessage } from './runMessage.ts'
 
@@ -12,15 +13,18 @@ function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint):
   session.endTransaction()
 }
 
-/** Runs messages in order on one session. Stops after a message that timed out. */
-function runAll(place: MessageContext, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
+/** Whether an outcome ends the request. */
+const isEnd = (outcome: CallOutcome | undefined): boolean => outcome?.kind === 'timeout' || outcome?.kind === 'too-big'
+
+/** Runs messages in order on one session. Stops after a message that timed out or returned too much data. */
+function runAll(place: MessageContext, messages: readonly CallMessage[], timer: RunTimer | undefined, bound: OutputBound): CallOutcome[] {
   const { session } = place
   const outcomes: CallOutcome[] = []
   for (const message of messages) {
-    const measured = measureMessage(place, message, timer)
-    outcomes.push(measured.outcome)
-    if (measured.outcome.kind === 'timeout') break
-    if (measured.outcome.kind !== 'refused') endMessage(session, message, measured.gasUsed)
+    const { outcome, gasUsed } = measureMessage(place, message, timer)
+    outcomes.push(bound.take(outcome) ? outcome : { kind: 'too-big', maxBytes: maxOutputBytes })
+    if (isEnd(outcomes.at(-1))) break
+    if (outcome.kind !== 'refused') endMessage(session, message, gasUsed)
   }
   return outcomes
 }
@@ -36,14 +40,15 @@ export function callMany(
   const first = callContext(deps.config, at, { state })
   if (first.kind === 'refused') return bundles.map(({ messages }) => messages.map(() => first))
   const { rules } = first
+  const bound = new OutputBound()
   let stack: StateStack = []
   for (const { messages, block } of bundles) {
     const env = overriddenEnv(first.env, block)
     const view = overriddenView(viewAbove(first.view, stack), undefined, block.blockHashes)
     using session = deps.evm.open(view, env, rules)
-    const outcomes = runAll({ session, env, rules }, messages, deps.timer)
+    const outcomes = runAll({ session, env, rules }, messages, deps.timer, bound)
     all.push(outcomes)
-    if (outcomes.at(-1)?.kind === 'timeout') break
+    if (isEnd(outcomes.at(-1))) break
     stack = push(stack, { diff: session.diff() })
   }
   return all

@@ -19,6 +19,8 @@ const reaches = testAddress(0xc2)
 const halts = testAddress(0xc3)
 const other = testAddress(0xd1)
 const clock = testAddress(0xc4)
+const returnsMuch = testAddress(0xc5)
+const revertsMuch = testAddress(0xc6)
 
 const word = (value: number): Hash => `0x${value.toString(16).padStart(64, '0')}` as Hash
 const accounts = [
@@ -29,6 +31,9 @@ const accounts = [
   testAccount(reaches, { code: `0x60035473${other.slice(2)}31600131333160008080808073${counter.slice(2)}61fffff100` }),
   testAccount(halts, { code: '0x600154fe' }),
   testAccount(clock, { code: '0x4260005260206000f3' }),
+  // 1,000,000 zero bytes
+  testAccount(returnsMuch, { code: '0x620f42405ff3' }),
+  testAccount(revertsMuch, { code: '0x620f42405ffd' }),
 ]
 const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as Parameters<typeof callMany>[0]['config']
@@ -99,4 +104,15 @@ it('simulation/call/callMany: reverts a failed message, runs the next ones, and 
   const poor = callMany(deps, at, [{ messages: [message({ to: halts, ...price }), all], block: {} }], undefined)
   const want = 10n ** 18n
   expect(poor[0]?.[1]).toEqual({ kind: 'refused', refusal: { kind: 'insufficient-funds', have: want - 10n ** 14n, want } })
+})
+
+it.each([
+  ['return', returnsMuch],
+  ['revert with', revertsMuch],
+])('simulation/call/callMany: ends when the messages of all bundles %s more than 16 MB', (_what, to) => {
+  const bundle = (count: number) => ({ messages: Array<CallMessage>(count).fill(message({ to, gasLimit: 10_000_000n })), block: {} })
+  expect(callMany(deps, at, [bundle(8), bundle(8)], undefined).flat()).toHaveLength(16)
+  const beyond = callMany(deps, at, [bundle(8), bundle(10), bundle(1)], undefined)
+  expect(beyond.map((outcomes) => outcomes.length)).toEqual([8, 9])
+  expect(beyond[1]?.at(-1)).toEqual({ kind: 'too-big', maxBytes: 16_000_000 })
 })

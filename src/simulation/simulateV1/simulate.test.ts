@@ -19,6 +19,7 @@ const place = testAddress(0xc2)
 const forwards = testAddress(0xc3)
 const reverts = testAddress(0xc4)
 const nobody = testAddress(0xdd)
+const returnsMuch = testAddress(0xc5)
 
 const accounts = [
   testAccount(rich, { balance: 10n ** 18n, nonce: 3n }),
@@ -29,6 +30,8 @@ const accounts = [
   // sends 1 wei to the account `nobody`, without a log
   testAccount(forwards, { code: `0x6000808080600173${nobody.slice(2)}5af100` }),
   testAccount(reverts, { code: '0x60006000fd' }),
+  // 200,000 zero bytes
+  testAccount(returnsMuch, { code: '0x62030d405ff3' }),
 ]
 const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as Parameters<typeof opSimulatedRules>[0]
@@ -148,6 +151,12 @@ it('simulation/simulateV1/simulate: limits the time of all calls together, and t
   const request = { blocks: Array(3).fill(blockOf({ to: counter })), validation: false, traceTransfers: false }
   expect(simulate({ ...deps, timer }, at, request, 50_000_000n)).toEqual({ kind: 'timeout', timeoutMs: 1_000 })
   expect(simulate(deps, at, request, 60_000n)).toMatchObject({ kind: 'refused', refusal: { kind: 'intrinsic-gas' } })
+})
+
+it('simulation/simulateV1/simulate: refuses calls that together return more than 16 MB', () => {
+  const block = (count: number) => blockOf(...Array<CallRequest>(count).fill({ to: returnsMuch, gas: 200_000n }))
+  expect(run([block(40), block(40)]).kind).toBe('simulated')
+  expect(run([block(40), block(41)])).toEqual({ kind: 'too-big', maxBytes: 16_000_000 })
 })
 
 it.each<[string, readonly { number?: number; timestamp?: number }[], object]>([

@@ -24,6 +24,7 @@ import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
 import { OutOfTime } from '../call/callTimer.ts'
 import { baseTimeDiff } from '../call/nextSlot.ts'
+import { maxOutputBytes, OutputBound } from '../call/outputBound.ts'
 import { overriddenRules } from '../call/overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, overrideDiff } from '../call/overriddenView.ts'
 import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
@@ -50,6 +51,9 @@ class Refused extends Error {
   }
 }
 
+/** Thrown when the calls have returned too much data. */
+class TooMuchOutput extends Error {}
+
 /** Simulates blocks of calls on top of a block, each on the previous one. Changes are discarded. */
 export function simulate(deps: SimulateDeps, at: ParentBlock, request: SimulationRequest, gasCap: bigint): SimulationOutcome {
   const plans = planBlocks(deps.config, at.header, request.blocks)
@@ -59,6 +63,7 @@ export function simulate(deps: SimulateDeps, at: ParentBlock, request: Simulatio
     return { kind: 'simulated', style: deps.rules.style, blocks: plans.map((plan) => simulation.run(plan)) }
   } catch (error) {
     if (error instanceof OutOfTime) return { kind: 'timeout', timeoutMs: error.timeoutMs }
+    if (error instanceof TooMuchOutput) return { kind: 'too-big', maxBytes: maxOutputBytes }
     if (error instanceof Refused) return { kind: 'refused', refusal: error.refusal }
     throw error
   }
@@ -84,6 +89,7 @@ class Simulation {
   readonly #request: SimulationRequest
   readonly #states: SimulatedStates
   readonly #hashes = new Map<number, Hash>()
+  readonly #outputs = new OutputBound()
   #parent: { readonly header: Header; readonly hash: Hash }
   /** gas left for all calls of the request together */
   #gasLeft: bigint
@@ -170,6 +176,8 @@ class Simulation {
     run.transactions.push({ transaction, hash: hashTransaction(raw), from })
     run.raws.push(raw)
     const { outcome, gasUsed, mostGas } = done
+    const answered = outcomeOf(done)
+    if (!this.#outputs.take(answered)) throw new TooMuchOutput()
     const succeeded = outcome.kind === 'success'
     const logged = succeeded ? outcome.logs : []
     const traced = transfers?.take()
@@ -178,7 +186,7 @@ class Simulation {
     const placed = traced !== undefined && isBeside ? traced : run.place(shown)
     const logs = isBeside ? shown.filter((log) => !isTransferLog(log)) : shown
     run.receipts.push(createReceipt({ type: transaction.type, succeeded, cumulativeGasUsed: run.gasUsed, logs }))
-    run.calls.push({ outcome: outcomeOf(done), gasUsed, mostGas, logs: placed })
+    run.calls.push({ outcome: answered, gasUsed, mostGas, logs: placed })
   }
 
   #seal(header: Header, run: BlockRun): SimulatedBlock {

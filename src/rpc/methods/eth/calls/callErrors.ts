@@ -1,6 +1,6 @@
 import { toHex } from '#lib/hex'
 import type { CallMessage, CallOutcome, CallRefusal } from '../../../callPorts.ts'
-import { invalidInput, RpcError, transactionRejected } from '../../../errors.ts'
+import { invalidInput, RpcError, responseTooBig, transactionRejected } from '../../../errors.ts'
 import { insufficientFunds } from './planCall.ts'
 import { revertReason } from './revertReason.ts'
 
@@ -71,6 +71,8 @@ export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array
       throw haltError(outcome.reason, message)
     case 'timeout':
       throw outOfTime(outcome.timeoutMs)
+    case 'too-big':
+      throw responseTooBig(outcome.maxBytes)
     case 'refused':
       throw refusalError(outcome.refusal)
   }

@@ -38,6 +38,7 @@ it.each<[string, readonly unknown[], readonly (readonly CallOutcome[])[] | undef
     { code: -32003 },
   ],
   ['a request out of time', [[{ transactions: [{ to }] }]], [[{ kind: 'timeout', timeoutMs: 5_000 }]], { code: -32000 }],
+  ['too much return data', [[{ transactions: [{ to }] }]], [[{ kind: 'too-big', maxBytes: 16_000_000 }]], { code: -32008 }],
   ['a state that is not retained', [[]], undefined, { code: 4444 }],
 ])('rpc/methods/eth/calls/callMany: refuses %s', (_what, params, outcomes, expected) => {
   expect(() => many(outcomes, ...params)).toThrow(expect.objectContaining(expected))

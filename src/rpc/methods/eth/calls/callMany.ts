@@ -91,7 +91,7 @@ function planAll(context: EthContext, given: readonly Bundle[], at: BlockParam, 
 
 export const callMany = ethMethod({
   name: 'eth_callMany',
-  doc: 'Runs bundles of messages on the state after a block, each message on the state left by the previous ones, without changing anything. A failed message does not stop the others; a message that cannot start is an error.',
+  doc: 'Runs bundles of messages on the state after a block, each message on the state left by the previous ones, without changing anything. A failed message does not stop the others; a message that cannot start is an error. Messages that together return more than 16 MB of data are refused.',
   params: [
     param('bundles', bundles),
     optionalParam('stateContext', stateContext, latest, 'latest'),

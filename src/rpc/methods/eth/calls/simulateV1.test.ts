@@ -121,6 +121,7 @@ it.each<[string, readonly unknown[], SimulationOutcome | undefined, object]>([
     { kind: 'timeout', timeoutMs: 5_000 },
     { code: -32000, message: 'execution aborted (timeout = 5s)' },
   ],
+  ['too much return data', [request], { kind: 'too-big', maxBytes: 16_000_000 }, { code: -32008, message: 'Response is too big' }],
 ])('rpc/methods/eth/calls/simulateV1: refuses %s', (_what, params, outcome, expected) => {
   expect(() => ask(outcome, ...params)).toThrow(expect.objectContaining(expected))
 })

@@ -5,7 +5,7 @@ import type { SimulatedBlock, SimulatedCall, SimulationOutcome, SimulationRefusa
 import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
 import { simulateRequest } from '../../../codecs/simulateRequest.ts'
 import type { EthContext } from '../../../context.ts'
-import { invalidInput, invalidParams, RpcError } from '../../../errors.ts'
+import { invalidInput, invalidParams, RpcError, responseTooBig } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { optionalParam, param, type ResultCodec } from '../../../registry.ts'
@@ -93,6 +93,8 @@ function requireSimulated(context: EthContext, outcome: SimulationOutcome | unde
       throw prunedStateNow(context)
     case 'timeout':
       throw outOfTime(outcome.timeoutMs)
+    case 'too-big':
+      throw responseTooBig(outcome.maxBytes)
     case 'refused':
       throw new RpcError(refusalCodes[outcome.refusal.kind], outcome.refusal.reason)
     case 'simulated':
@@ -110,7 +112,7 @@ function requireHeader(context: EthContext, at: BlockParam): BlockId {
 
 export const simulateV1 = ethMethod({
   name: 'eth_simulateV1',
-  doc: 'Builds blocks of unsigned calls on a block, each block on the previous one, without changing anything. With validation, nonces, base fee, L1 and operator fees apply as in a block; without it, a call without a price pays no fees. State roots are zero, because they are not computed; block hashes are those of headers with zero roots.',
+  doc: 'Builds blocks of unsigned calls on a block, each block on the previous one, without changing anything. With validation, nonces, base fee, L1 and operator fees apply as in a block; without it, a call without a price pays no fees. State roots are zero, because they are not computed; block hashes are those of headers with zero roots. Calls that together return more than 16 MB of data are refused.',
   params: [param('simulation', simulateRequest), optionalParam('block', blockId, latest, 'latest')],
   result: simulatedResult,
   cost: 'execution',
