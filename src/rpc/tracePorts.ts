@@ -71,6 +71,7 @@ export type ExecutionWitness = {
 export type WitnessOutcome =
   | { readonly kind: 'found'; readonly witness: ExecutionWitness }
   | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
 
 /** Work in progress. Dispose of it, finished or not. */
 export interface SlicedWork<T> extends Disposable {
@@ -91,6 +92,13 @@ export interface Tracing {
   code(at: BlockId, codeHash: Hash): Uint8Array | undefined | 'pruned'
   /** Witness of a known block; undefined: unknown block. */
   witness(hash: Hash): SlicedWork<WitnessOutcome> | undefined
-  /** Witness of a block built from attributes without pool transactions; `refused`: the reason why it cannot be built. */
-  payloadWitness(parent: Hash, attributes: PayloadAttributes): SlicedWork<WitnessOutcome> | { readonly refused: string }
+  /**
+   * Witness of a block built from attributes without pool transactions; `refused`: the reason why it cannot be built.
+   * @param startTimer starts the time limit of a transaction
+   */
+  payloadWitness(
+    parent: Hash,
+    attributes: PayloadAttributes,
+    startTimer: () => RunTimer,
+  ): SlicedWork<WitnessOutcome> | { readonly refused: string }
 }

@@ -33,4 +33,6 @@ it('block/validation/gasLimitRule: allows another limit after a genesis block, w
 it('block/validation/gasLimitRule: keeps the limit of a parent that is above the maximum', () => {
   const high = headerOf({ number: 5, gasLimit: 2_000_000_000n })
   expect(gasLimitRefusal(high, { gasLimit: 2_000_000_000n, transactions: info(1) })).toBeUndefined()
+  expect(gasLimitRefusal(high, { gasLimit: 1_900_000_000n, transactions: info(0) })).toBeUndefined()
+  expect(gasLimitRefusal(high, { gasLimit: 2_000_000_001n, transactions: info(0) })).toMatch(/at most 2000000000 expected/)
 })

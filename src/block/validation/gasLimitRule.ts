@@ -10,6 +10,9 @@ import type { BlockInput } from '../execution/executedBlock.ts'
  */
 const maxSystemGasLimit = 500_000_000n
 
+/** Maximum gas limit of the block after a parent: what the contract accepts, or the parent's when the chain's own contract has accepted more. */
+export const maxGasLimitAfter = (parent: Header): bigint => (parent.gasLimit > maxSystemGasLimit ? parent.gasLimit : maxSystemGasLimit)
+
 /**
  * Returns why the gas limit of a block that L1 does not confirm yet is refused, or undefined. The limit must equal the parent's, unless the block
  * is the first of an epoch: then L1 can set any limit that its contract accepts. The rule is stricter than the chain's own, because a contract may
@@ -24,7 +27,8 @@ export function gasLimitRefusal(
   // the header of a genesis block does not hold its system config
   const mayChange = parent.number === 0 || isFirstOfEpoch(transactions)
   if (!mayChange) return `gas limit ${gasLimit}, the parent's ${parent.gasLimit} expected within an epoch`
-  return gasLimit > maxSystemGasLimit ? `gas limit ${gasLimit}, at most ${maxSystemGasLimit} expected` : undefined
+  const most = maxGasLimitAfter(parent)
+  return gasLimit > most ? `gas limit ${gasLimit}, at most ${most} expected` : undefined
 }
 
 function isFirstOfEpoch(transactions: readonly Uint8Array[]): boolean {

@@ -2,6 +2,7 @@ import { inputOfBlock } from '#block/execution/blockInput'
 import type { BlockDeps, ParentBlock } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
 import { attributesRefusal, inputOfAttributes } from '#block/validation/blockRules'
+import { maxGasLimitAfter } from '#block/validation/gasLimitRule'
 import type { StateView } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
 import { emptyBytes } from '#lib/bytes'
@@ -13,6 +14,7 @@ import type { RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, SlicedWork, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessOutcome } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
 import { type Address, type Hash, zeroAddress, zeroHash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable, type ReplayedBlock } from '../replay/replay.ts'
 import { storageFrom } from '../replay/replayStorage.ts'
@@ -130,6 +132,14 @@ function replayOfBlock(deps: SimulationDeps & BlockDeps, hash: Hash): BlockRepla
   return found && new BlockReplay(deps, found)
 }
 
+/** Returns why the gas limit of attributes from a client is refused: it bounds the work of the whole block. */
+function gasRefusal({ execution }: SimulationDeps, parentHash: Hash, { gasLimit }: PayloadAttributes): string | undefined {
+  using view = execution.view()
+  const parent = view.header(parentHash)
+  const most = parent && maxGasLimitAfter(parent)
+  return most !== undefined && gasLimit > most ? `gas limit ${gasLimit}, at most ${most} expected` : undefined
+}
+
 function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
   try {
     return view.code(codeHash)
@@ -171,11 +181,11 @@ export function createTracing(given: SimulationDeps, caches: CacheSource<'replay
       const input = inputOfBlock(block)
       return createWitness(deps, { parentHash: block.header.parentHash, input, senders }, witnesses, hash)
     },
-    payloadWitness(parentHash, attributes): SlicedWork<WitnessOutcome> | { readonly refused: string } {
-      const refused = attributesRefusal(deps.config, attributes)
+    payloadWitness(parentHash, attributes, startTimer): SlicedWork<WitnessOutcome> | { readonly refused: string } {
+      const refused = attributesRefusal(deps.config, attributes) ?? gasRefusal(deps, parentHash, attributes)
       if (refused !== undefined) return { refused }
       const input = inputOfAttributes(deps.config, attributes)
-      return createWitness(deps, { parentHash, input, senders: undefined }, witnesses)
+      return createWitness(deps, { parentHash, input, senders: undefined, startTimer }, witnesses)
     },
   }
 }

@@ -10,6 +10,7 @@ import type { NodeSource } from '#trie/ports'
 import { topNode, visitNodes, type WitnessKey } from '#trie/witnessNodes'
 import { encodeHeader, type Header } from '#types/header'
 import { emptyRoot, type Hash } from '#types/ids'
+import { OutOfTime } from '../call/callTimer.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { type Pieces, SlicedRun, type Turns } from '../slicedRun.ts'
 import { findNeeds, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
@@ -62,6 +63,7 @@ function headersFrom(view: ExecutionView, parent: Header, lowest: number): reado
 
 type Deps = SimulationDeps & BlockDeps
 
+/** @throws OutOfTime */
 function* findWitness(deps: Deps, parent: ParentBlock, block: WitnessBlock): Pieces<Witnessed | string> {
   const needs = yield* findNeeds(deps, parent, block)
   if (typeof needs === 'string') return needs
@@ -78,7 +80,7 @@ export type Witnesses = { readonly parts: WitnessParts; readonly turns: Turns }
  * @param hash hash of a known block, which caches the witness; absent: the witness is not cached
  */
 export function createWitness(deps: Deps, block: WitnessBlock, { parts, turns }: Witnesses, hash?: Hash): SlicedWork<WitnessOutcome> {
-  const begin = function* (parent: ParentBlock): Pieces<WitnessOutcome> {
+  const find = function* (parent: ParentBlock): Pieces<WitnessOutcome> {
     const known = hash && parts.get(hash)
     const found = known ?? (yield* findWitness(deps, parent, block))
     if (typeof found === 'string') return { kind: 'refused', reason: found }
@@ -86,6 +88,14 @@ export function createWitness(deps: Deps, block: WitnessBlock, { parts, turns }:
     const { lowestBlock, ...rest } = found
     using view = deps.execution.view()
     return { kind: 'found', witness: { ...rest, headers: headersFrom(view, parent.header, lowestBlock) } }
+  }
+  const begin = function* (parent: ParentBlock): Pieces<WitnessOutcome> {
+    try {
+      return yield* find(parent)
+    } catch (error) {
+      if (error instanceof OutOfTime) return { kind: 'timeout', timeoutMs: error.timeoutMs }
+      throw error
+    }
   }
   const turn = turns.add(() => hash !== undefined && parts.has(hash))
   return new SlicedRun(deps, block.parentHash, begin, turn)

@@ -7,6 +7,7 @@ import type { ReadKeys } from '#evm/ports'
 import { emptyBytes, latin1 } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import type { RunTimer } from '#rpc/callPorts'
 import { computeStateRoot, touchedAccounts } from '#state/stateRoot'
 import type { NodeSource } from '#trie/ports'
 import { plainTries } from '#trie/tries'
@@ -22,6 +23,8 @@ export type WitnessBlock = {
   readonly input: BlockInput
   /** senders of the transactions; undefined: they are recovered */
   readonly senders: readonly Address[] | undefined
+  /** starts the time limit of a transaction; absent: unlimited */
+  readonly startTimer?: () => RunTimer
 }
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
@@ -56,17 +59,24 @@ function codesOf(reads: WitnessReads, diff: StateDiff, { accounts }: ReadKeys): 
   return [...reads.codes.values(), ...Array.from(diff.codes(), ({ code }) => code)]
 }
 
-/** Runs the block, one transaction per piece. @returns the run, or why the block is invalid */
-function* runBlock(deps: BlockDeps, parent: ParentBlock, { input, senders }: WitnessBlock): Pieces<Run | string> {
+/**
+ * Runs the block, one transaction per piece.
+ * @returns the run, or why the block is invalid
+ * @throws OutOfTime
+ */
+function* runBlock(deps: BlockDeps, parent: ParentBlock, { input, senders, startTimer }: WitnessBlock): Pieces<Run | string> {
   const reads = new WitnessReads(parent.state.view)
   let running = 0
   const senderOf: Senders['of'] = (tx, hash) => senders?.[running] ?? deps.senders.of(tx, hash)
   const state = { view: reads, nodes: parent.state.nodes }
-  const opened = createBlockExecutor({ ...deps, senders: { of: senderOf } }, { ...parent, state }, input)
+  let check = startTimer?.()()
+  const timed: BlockDeps = startTimer ? { ...deps, interruptCheck: (pieceGas) => check?.(pieceGas) } : deps
+  const opened = createBlockExecutor({ ...timed, senders: { of: senderOf } }, { ...parent, state }, input)
   if (opened.kind === 'invalid') return opened.reason
   using block = opened.block
   for (const [index, raw] of input.transactions.entries()) {
     running = index
+    check = startTimer?.()()
     const refusal = block.take(raw)
     if (refusal !== undefined) return `transaction ${index}: ${refusal}`
     yield

@@ -11,6 +11,7 @@ import type { ExecutionWitness, SlicedWork, WitnessOutcome } from '../../tracePo
 import { ethMethod } from '../define.ts'
 import { wellFormed } from '../engine/engineCodecs.ts'
 import { ofHash, prunedStateNow, requireBlockAt, sealed } from '../eth/atBlock.ts'
+import { outOfTime } from '../eth/calls/callErrors.ts'
 import { finished } from './tracing.ts'
 
 /** Bytes of a witness from which a chunk of text is full. */
@@ -82,6 +83,7 @@ const witnessResult: BytesCodec<ExecutionWitness> = {
 async function witnessOf(context: EthContext, work: SlicedWork<WitnessOutcome>): Promise<ExecutionWitness> {
   const outcome = await finished(context, work)
   if (outcome.kind === 'refused') throw invalidInput(outcome.reason)
+  if (outcome.kind === 'timeout') throw outOfTime(outcome.timeoutMs)
   return outcome.witness
 }
 
@@ -121,14 +123,14 @@ const attributes: ParamCodec<PayloadAttributes> = {
 
 const executePayload = ethMethod({
   name: 'debug_executePayload',
-  doc: 'Witness of the block that payload attributes define on a parent, without pool transactions. Changes nothing.',
+  doc: 'Witness of the block that payload attributes define on a parent, without pool transactions. Changes nothing. Each transaction has the time of a call.',
   params: [param('parentHash', hash), param('attributes', attributes)],
   result: witnessResult,
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, { timestamp: '0x0', transactions: [] }] },
   run(context, parent, given): Promise<ExecutionWitness> {
     requireBlockAt(context, ofHash(parent))
-    const work = context.tracing.payloadWitness(parent, given)
+    const work = context.tracing.payloadWitness(parent, given, () => context.executor.timer())
     if ('refused' in work) throw invalidParams(work.refused)
     return witnessOf(context, work)
   },
