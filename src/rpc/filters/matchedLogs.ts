@@ -25,6 +25,7 @@ export class MatchedLogs implements Disposable {
   #logs = 0
   /** the highest number of a block whose logs were dropped */
   #forgotten = -1
+  #isDisposed = false
 
   constructor(share: MatchedShare) {
     this.#share = share
@@ -35,8 +36,9 @@ export class MatchedLogs implements Disposable {
     return this.#last
   }
 
-  /** Adds the logs of a block whose parent is noted. */
+  /** Adds the logs of a block whose parent is noted. A search that ends after its last filter or subscription remembers nothing. */
   add({ number, hash }: BlockId, logs: readonly LocatedLog[]): void {
+    if (this.#isDisposed) return
     this.#last = { hash, logs }
     if (logs.length === 0 || this.#blocks.has(hash)) return
     this.#blocks.set(hash, { number, logs })
@@ -57,6 +59,7 @@ export class MatchedLogs implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true
     this.#count(-this.#logs)
     this.#blocks.clear()
   }
