@@ -106,7 +106,7 @@ export type Feed = {
 }
 
 /** Results to notify of since the last call, as JSON, in order. `isEnd`: they reach the head. */
-export type ChainChanges = { readonly texts: readonly string[]; readonly isEnd: boolean }
+export type ChainChanges = { readonly texts: Iterable<string>; readonly isEnd: boolean }
 
 /** Notifications that a connection can subscribe to. `use`: memory of its addresses, topics or hashes, released when the subscription ends. */
 export type Subscription = { readonly use?: TermsUse } & (

@@ -14,6 +14,7 @@ import type { Dispatcher } from '../server/dispatch.ts'
 import { type Answer, errorText } from '../server/messages.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
+import { Backlog } from './backlog.ts'
 import { endNotification, type Notification, notificationOfText } from './notification.ts'
 import { type FrameSocket, messageBytes, Outbox } from './outbox.ts'
 import { type RoomLimits, SubscriptionRoom } from './room.ts'
@@ -24,7 +25,7 @@ export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
 export type ConnectionLimits = RoomLimits & {
   /** messages of one connection that are processed at once; beyond it the connection is not read */
   readonly maxRunning: number
-  /** unread notifications at which the connection ends */
+  /** unread notifications beyond which the next message ends the connection; changes of the chain wait at half of it */
   readonly maxUnreadBytes: number
   /** unread answers and notifications at which the connection ends */
   readonly maxBufferedBytes: number
@@ -90,8 +91,8 @@ export class Connection {
   readonly #active = new Map<string, Active>()
   readonly #unread: Unread
   readonly #outbox: Outbox
+  readonly #backlog: Backlog
   #running = 0
-  #unreadBytes = 0
   #lastActivityMs: number
   #end: End | undefined
 
@@ -115,6 +116,11 @@ export class Connection {
     this.#deps = deps
     this.#limits = limits
     this.#unread = deps.unreadTotal.join('websocket', () => this.#drop())
+    this.#backlog = new Backlog(
+      deps.clock,
+      () => limits.maxUnreadBytes * deps.unreadTotal.share,
+      () => this.#cut('slow'),
+    )
     this.#room = new SubscriptionRoom(deps.subscriptionBudget, limits)
     this.#lastActivityMs = deps.clock.elapsedMs()
     const noteActivity = (): void => {
@@ -158,7 +164,7 @@ export class Connection {
     }
   }
 
-  /** Runs one read at a time; heads that arrive during a read cause one more. */
+  /** Runs one read at a time; heads that arrive during a read cause one more. A client that reads gets any number of changes. */
   async #sendChanges(id: string, active: Active): Promise<void> {
     const { subscription } = active
     if (subscription.kind !== 'changes') return
@@ -170,7 +176,8 @@ export class Connection {
         active.isBehind = false
         const { texts, isEnd } = await subscription.changes()
         for (const text of texts) {
-          if (this.#end !== undefined || !this.#active.has(id)) return
+          if (!this.#backlog.isShort && this.#isOn(id)) await this.#backlog.untilShort()
+          if (!this.#isOn(id)) return
           this.#sendNotification(notificationOfText(text)(id))
         }
         if (!isEnd) active.isBehind = true
@@ -181,6 +188,10 @@ export class Connection {
     } finally {
       active.isReading = false
     }
+  }
+
+  #isOn(id: string): boolean {
+    return this.#end === undefined && this.#active.has(id)
   }
 
   /** Sends a ping; ends the connection when the client has been silent for too long. */
@@ -283,6 +294,7 @@ export class Connection {
 
   #endSubscriptions(): void {
     for (const id of [...this.#asked.keys()]) this.#forget(id)
+    this.#backlog[Symbol.dispose]()
   }
 
   #caller(asked: string[], share: AnswerShare): SocketCaller {
@@ -322,17 +334,16 @@ export class Connection {
     const counted = what === 'notification' ? bytes : 0
     this.#unread.add(bytes)
     if (this.#unread.isGone) return
-    this.#unreadBytes += counted
+    const isSlow = this.#backlog.isFull
+    this.#backlog.add(counted)
     this.#outbox.send(answer, bytes, () => {
-      this.#unreadBytes -= counted
+      this.#backlog.remove(counted)
       this.#unread.add(-bytes)
       large?.[Symbol.dispose]()
       this.#throttle()
       this.#closeWhenIdle()
     })
-    const { maxUnreadBytes, maxBufferedBytes } = this.#limits
-    if (this.#unreadBytes > maxUnreadBytes * this.#deps.unreadTotal.share || this.#outbox.bufferedBytes > maxBufferedBytes)
-      this.#cut('slow')
+    if (isSlow || this.#outbox.bufferedBytes > this.#limits.maxBufferedBytes) this.#cut('slow')
   }
 
   /** Pauses reading while too many messages are processed, or while the client has not read most of its answers. */

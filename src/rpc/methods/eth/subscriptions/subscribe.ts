@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../json.ts'
 import type { PendingFeed } from '../../../pendingPorts.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
-import { logText } from '../../../results/log.ts'
+import { type LocatedLog, logText } from '../../../results/log.ts'
 import { socketMethod } from '../../define.ts'
 import { isDenimHead } from '../atBlock.ts'
 import { newLogs } from '../filters/filters.ts'
@@ -37,6 +37,11 @@ const detail: ParamCodec<Detail> = {
 
 const everything: LogFilter = logFilter.parse({})
 
+/** Makes the text of each log when it is sent: a client may read slowly. */
+function* textsOf(logs: readonly LocatedLog[]): Iterable<string> {
+  for (const log of logs) yield logText(log)
+}
+
 function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter): string {
   using view = context.chain.view()
   const use = context.filters.matcherFor(wanted)
@@ -44,7 +49,7 @@ function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter
   const searching = { ...context, cancellation: { isCancelled: false } }
   const changes = async (): Promise<ChainChanges> => {
     const { logs, isEnd } = await newLogs(searching, followed)
-    return { texts: logs.map(logText), isEnd }
+    return { texts: textsOf(logs), isEnd }
   }
   return context.subscriptions.subscribe({ kind: 'changes', changes, use })
 }
