@@ -1,11 +1,17 @@
 import { beforeAll, expect, it } from 'vitest'
+import { createTracedWasmEvm } from '#evm/wasmEvm'
+import { CacheSet } from '#lib/caches'
 import { ethRegistry } from '#rpc/methods'
 import { signedBy } from '#test/harness/chain/blocks'
+import { createManualClock } from '#test/harness/clock'
+import { callMessage } from '#test/harness/evm/callMessage'
 import { testAccount } from '#test/harness/evm/sessions'
+import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { type DenimChain, openDenimChain } from '#test/harness/rpc/denimChain'
 import { readResult } from '#test/harness/rpc/result'
-import { parseAddress } from '#types/ids'
+import { type Hash, parseAddress, zeroHash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
+import { createTracing } from '../trace/tracing.ts'
 
 const counter = parseAddress(`0x${'c0'.repeat(20)}`)
 /** Adds one to slot 0, and writes the sum to the slot with its number. */
@@ -15,6 +21,9 @@ const calls = Array.from({ length: 11 }, (_, nonce) =>
 )
 /** deposits at the begin of a Denim block */
 const deposits = 2
+/** Reads another slot each time until its gas is used. The interpreter reads no slots of an account without storage. */
+const reader = parseAddress(`0x${'c1'.repeat(20)}`)
+const readerCode = '0x5b5a54505f56'
 const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`
 
 let chain: DenimChain
@@ -42,7 +51,7 @@ const slotsBefore = async (call: number): Promise<readonly unknown[]> => {
 }
 
 beforeAll(async () => {
-  chain = openDenimChain([testAccount(counter, { code })])
+  chain = openDenimChain([testAccount(counter, { code }), testAccount(reader, { code: readerCode, storage: new Map([[zeroHash, 1n]]) })])
   for (const transactions of [[], [], calls]) await chain.grow(transactions)
 })
 
@@ -61,4 +70,22 @@ it('simulation/replay: traces all transactions of a block after single ones', as
   }[]
   const before = traces.slice(deposits).map(({ result }) => result[counter]?.storage)
   expect(before).toMatchObject(calls.map((_, call) => (call === 0 ? {} : { [word(0)]: word(call) })))
+})
+
+it('simulation/replay: calls on the state between transactions add nothing to the kept states', async () => {
+  const { execution, config } = chain
+  const caches = new CacheSet({ replays: 2 ** 24, witness: 2 ** 20 })
+  const deps = { execution, evm: sharedEvm, traced: createTracedWasmEvm(), config, clock: createManualClock() }
+  const tracing = createTracing(deps, caches)
+  const { hash } = (await ask('eth_getBlockByNumber', '0x3', false)) as { hash: Hash }
+  const keptBytes = (): number | undefined => {
+    tracing.known(hash)?.prepare(1)
+    return caches.facts().replays?.sizeBytes
+  }
+  const before = keptBytes()
+  const calls = tracing.calls({ block: { hash, number: 3 }, transactions: 1 })
+  expect(calls.prepare()).toBe(true)
+  const message = callMessage({ from: counter, to: reader, gasLimit: 4_000_000n }) // more than 1,800 slots
+  expect(calls.trace(message, { tracer: 'callTracer' }, () => () => {})).toMatchObject({ kind: 'traced' })
+  expect(keptBytes()).toBe(before)
 })

@@ -11,7 +11,7 @@ import type { Evm, StateView } from '#evm/ports'
 import type { Block } from '#types/block'
 import type { Address, Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
-import { ReplayStates, type SlotChanges } from './replayStates.ts'
+import { type BelowReads, ReplayStates, type SlotChanges } from './replayStates.ts'
 
 /** A block to run again. */
 export type ReplayedBlock = {
@@ -63,10 +63,10 @@ export class BlockReplay {
     return index < this.#states.steps
   }
 
-  /** Returns the state before a transaction that is ready. */
-  before(index: number, parent: ParentBlock): StateView {
+  /** Returns the state before a transaction that is ready. @param reads 'kept' for the reads of the block itself */
+  before(index: number, parent: ParentBlock, reads: BelowReads = 'kept'): StateView {
     if (!this.isReady(index)) throw new RangeError(`transaction ${index} is not ready`)
-    return this.#states.after(index + 1, parent.state.view)
+    return this.#states.after(index + 1, parent.state.view, reads)
   }
 
   /** Returns the changes that the block has made to an account's storage before a transaction that is ready. */

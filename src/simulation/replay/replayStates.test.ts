@@ -104,6 +104,26 @@ it('simulation/replay/replayStates: returns the stacked state after any number o
   )
 })
 
+it('simulation/replay/replayStates: a reader that passes its reads on gets the same state, and adds nothing', () => {
+  fc.assert(
+    fc.property(step, fc.array(step, { minLength: 1, maxLength: 4 }), (first, steps) => {
+      const below = new ReplayStates()
+      below.add(diffOf(first))
+      const states = new ReplayStates()
+      for (const touches of steps) states.add(diffOf(touches))
+      const view = below.after(1, emptyState.view)
+      const passed = steps.map((_, count) => states.after(count, view, 'passed'))
+      const found = passed.map(read)
+      const before = states.sizeBytes
+      for (let n = 0; n < 256; n++) for (const reader of passed) reader.account(keyOf(n))
+      for (let n = 0; n < 256; n++) for (const reader of passed) reader.slot(keyOf(0), keyOf(n))
+      expect(states.sizeBytes).toBe(before)
+      expect(steps.map((_, count) => read(states.after(count, view)))).toEqual(found)
+    }),
+    { numRuns: 20 },
+  )
+})
+
 it('simulation/replay/replayStates: returns an empty storage root only for an account without slots', () => {
   const states = new ReplayStates()
   states.add(diffOf([{ nonce: 1, wiped: false, values: [1, 0] }, undefined, undefined]))

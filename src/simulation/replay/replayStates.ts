@@ -24,6 +24,9 @@ export type SlotChanges = {
 /** Approximate memory of a code in addition to its bytes. */
 const codeBytes = 150
 
+/** Whether the values that a reader reads from the state below are kept, or only passed on. */
+export type BelowReads = 'kept' | 'passed'
+
 const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
 /**
@@ -108,11 +111,13 @@ export class ReplayStates {
   /**
    * Returns the state after a number of steps.
    * @param below the state before the first step: the same state each time, possibly from another snapshot
+   * @param reads 'passed' for a reader that may read any number of keys
    */
-  after(steps: number, below: StateView): StateView {
+  after(steps: number, below: StateView, reads: BelowReads = 'kept'): StateView {
     return {
-      account: (addressKey): Account | undefined => this.#account(addressKey, steps, below),
-      slot: (addressKey, slotKey): Uint8Array | undefined => this.#slot(addressKey, slotKey, steps, below),
+      account: (addressKey): Account | undefined => this.#account(this.#rowFor(reads, addressKey), addressKey, steps, below),
+      slot: (addressKey, slotKey): Uint8Array | undefined =>
+        this.#slot(this.#rowFor(reads, addressKey, slotKey), addressKey, slotKey, steps, below),
       code: (hash): Uint8Array => this.#codes.get(hash) ?? below.code(hash),
       blockHash: (number): Hash | undefined => below.blockHash(number),
     }
@@ -138,8 +143,13 @@ export class ReplayStates {
     return this.#rows.word(version, wipedAt)
   }
 
-  #account(addressKey: Uint8Array, steps: number, below: StateView): Account | undefined {
-    const row = this.#rows.rowOf(addressKey)
+  /** Returns the row of a key; 0: the state below has its value. */
+  #rowFor(reads: BelowReads, addressKey: Uint8Array, slotKey?: Uint8Array): number {
+    return reads === 'kept' ? this.#rows.rowOf(addressKey, slotKey) : this.#rows.find(addressKey, slotKey)
+  }
+
+  #account(row: number, addressKey: Uint8Array, steps: number, below: StateView): Account | undefined {
+    if (row === 0) return below.account(addressKey)
     const version = this.#rows.versionBefore(row, steps)
     const flags = this.#rows.word(version, flagsAt)
     if (version === 0 || flags === asBelowFlag) return this.#accountBelow(row, addressKey, below, version)
@@ -190,8 +200,7 @@ export class ReplayStates {
     return this.#below[row] as number
   }
 
-  #slot(addressKey: Uint8Array, slotKey: Uint8Array, steps: number, below: StateView): Uint8Array | undefined {
-    const row = this.#rows.rowOf(addressKey, slotKey)
+  #slot(row: number, addressKey: Uint8Array, slotKey: Uint8Array, steps: number, below: StateView): Uint8Array | undefined {
     const written = this.#rows.versionBefore(row, steps)
     const wiped = this.#wipedBefore(this.#rows.find(addressKey), steps)
     if (written !== 0 && this.#rows.stepOf(written) + 1 >= wiped) return this.#slotAt(written)
@@ -199,6 +208,7 @@ export class ReplayStates {
   }
 
   #slotBelow(row: number, addressKey: Uint8Array, slotKey: Uint8Array, below: StateView): Uint8Array | undefined {
+    if (row === 0) return below.slot(addressKey, slotKey)
     const known = this.#knownBelow(row)
     if (known !== 0) return this.#slotAt(known)
     const value = below.slot(addressKey, slotKey)

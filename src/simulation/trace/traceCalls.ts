@@ -90,7 +90,7 @@ class ReplayCalls implements CallTracing {
     const replay = this.#replayOf(block.hash)?.replay
     const parent = header && view.parent(header.parentHash)
     if (header === undefined || parent === undefined || replay === undefined) return undefined
-    return { header, hash: block.hash, state: { ...parent.state, view: replay.before(transactions, parent) } }
+    return { header, hash: block.hash, state: { ...parent.state, view: replay.before(transactions, parent, 'passed') } }
   }
 }
 
