@@ -2,10 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CancellationToken } from '../context.ts'
 import { timedOut } from '../errors.ts'
 
+/** @throws RpcError −32002 when the call was cancelled */
+export function throwIfCancelled(cancellation: CancellationToken): void {
+  if (cancellation.isCancelled) throw timedOut()
+}
+
 /** Yields to the event loop. @throws RpcError −32002 when the call was cancelled */
 export async function yieldTurn(cancellation: CancellationToken): Promise<void> {
   await nextTurn()
-  if (cancellation.isCancelled) throw timedOut()
+  throwIfCancelled(cancellation)
 }
 
 /**

@@ -28,4 +28,10 @@ export function logText({ log, block, transactionHash, transactionIndex, logInde
   )
 }
 
+/** Maximum length of a log's JSON without its data: four topics, and numbers of 16 digits. */
+const plainLogBytes = 850
+
+/** Approximate length of a log's JSON; at least the length. */
+export const logTextBytes = ({ log }: LocatedLog): number => plainLogBytes + 2 * log.data.length
+
 export const logResult: WrittenCodec<LocatedLog> = written('log', refTo('Log'), logText)

@@ -165,6 +165,52 @@ it('rpc/methods/eth/filters: splits logs over the limit of one answer at block e
   ])
 })
 
+it('rpc/methods/eth/filters: splits changes over the size of one answer at block ends, removed logs first', async () => {
+  const { ask, append, chain, context } = setUp()
+  const asked = { ...context, limits: { ...context.limits, logBytes: 4_000 } }
+  const id = await ask('eth_newFilter', {})
+  const large = { ...log(1), data: new Uint8Array(1_000) }
+  append([[large]], [[large]], [[large]], [[log(4)]])
+  const changes = async () => places(readResult(await ethRegistry.get('eth_getFilterChanges')?.call(asked, [id])))
+  expect([await changes(), await changes(), await changes()]).toEqual([
+    [
+      [2, 1],
+      [3, 1],
+    ],
+    [
+      [4, 1],
+      [5, 4],
+    ],
+    [],
+  ])
+  chain.reorganise(3, [[[log(7)]], [[log(8)]], []])
+  const removed = [
+    [5, 4, 'removed'],
+    [4, 1, 'removed'],
+    [3, 1, 'removed'],
+  ]
+  expect([await changes(), await changes()]).toEqual([
+    removed,
+    [
+      [3, 7],
+      [4, 8],
+    ],
+  ])
+})
+
+it('rpc/methods/eth/filters: a poll whose client is gone before its turn loses no changes', async () => {
+  const { ask, append, context } = setUp()
+  const ids = [await ask('eth_newFilter', {}), await ask('eth_newBlockFilter'), await ask('eth_newPendingTransactionFilter')]
+  append([[log(1)]])
+  await ask('eth_sendRawTransaction', '0x02c0')
+  const gone = { ...context, cancellation: { isCancelled: true } }
+  for (const id of ids) {
+    const poll = ethRegistry.get('eth_getFilterChanges')?.call(gone, [id])
+    await expect(poll).rejects.toMatchObject({ code: -32002 })
+    expect(await ask('eth_getFilterChanges', id)).toHaveLength(1)
+  }
+})
+
 it('rpc/methods/eth/filters: filters share the remembered logs of a block', async () => {
   const { ask, append, chain, context } = setUp()
   const ids = [await ask('eth_newFilter', { address: account(1) }), await ask('eth_newFilter', { address: account(1) })] as [string, string]

@@ -9,9 +9,10 @@ import type { Trail } from '../../../filters/chainTrail.ts'
 import type { Filter, LogsFilter } from '../../../filters/filters.ts'
 import { refTo } from '../../../reference/schemas.ts'
 import { type Method, param } from '../../../registry.ts'
-import { type LocatedLog, logResult, logText } from '../../../results/log.ts'
+import { type LocatedLog, logResult, logText, logTextBytes } from '../../../results/log.ts'
 import { asBytes, type WrittenCodec, written, writtenList } from '../../../results/text.ts'
 import { ethMethod } from '../../define.ts'
+import { throwIfCancelled } from '../../turns.ts'
 import { logsOfBlock } from '../atBlock.ts'
 import { searchLogs } from '../logs/getLogs.ts'
 import { type Collect, followChain, trailFromHead } from './followChain.ts'
@@ -98,12 +99,23 @@ function collectLogs(context: EthContext, { range, use: { matcher, matched } }: 
       return { items, cost: items.length === 0 ? 0 : receiptsCost }
     },
     removed: (block) => (isInRange(range, block.number, block.hash) ? matched.in(block) : nothing),
+    sizeOf: logTextBytes,
   }
 }
 
 const blockHashes: Collect<Hash> = {
   added: (_view, { hash }) => ({ items: [hash], cost: 0 }),
   removed: () => [],
+  sizeOf: (hash) => hash.length,
+}
+
+/**
+ * Advances a filter to what the client gets now.
+ * @throws RpcError −32002 when the call was cancelled: its answer is not sent
+ */
+function advance(context: EthContext, filter: Exclude<Filter, { kind: 'pending' }>, trail: Trail): void {
+  throwIfCancelled(context.cancellation)
+  filter.trail = trail
 }
 
 /** Logs since the last poll; those removed by a reorg come first. */
@@ -112,7 +124,7 @@ export async function newLogs(
   filter: LogsFilter,
 ): Promise<{ readonly logs: readonly LocatedLog[]; readonly isEnd: boolean }> {
   const { removed, added, trail, isEnd } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
-  filter.trail = trail
+  advance(context, filter, trail)
   return { logs: [...removed.map((log) => ({ ...log, isRemoved: true })), ...added], isEnd }
 }
 
@@ -120,10 +132,11 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
   const { logBlocks } = context.limits
   switch (filter.kind) {
     case 'pending':
+      throwIfCancelled(context.cancellation)
       return filter.hashes.splice(0)
     case 'blocks': {
       const { added, trail } = await followChain(context, filter.trail, logBlocks, blockHashes)
-      filter.trail = trail
+      advance(context, filter, trail)
       return added
     }
     case 'logs':

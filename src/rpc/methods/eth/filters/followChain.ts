@@ -14,7 +14,7 @@ export type Followed<T> = {
   /** items of new blocks, oldest first */
   readonly added: readonly T[]
   readonly trail: Trail
-  /** false: `maxItems` was reached, and the chain has further blocks */
+  /** false: the maximum number or size of items was reached, and the chain has further blocks */
   readonly isEnd: boolean
 }
 
@@ -24,7 +24,15 @@ export type Collect<T> = {
   added(view: ChainView, block: BlockId): { readonly items: readonly T[]; readonly cost: number }
   /** Items of a block that was added and left the canonical chain; undefined when they are forgotten. */
   removed(block: BlockId): readonly T[] | undefined
+  /** Approximate size of an item as JSON. */
+  sizeOf(item: T): number
 }
+
+/** Size of the items of one call, as JSON. A call that exceeds it ends with the current block; an answer may be several times as large. */
+const maxBytes = 16_000_000
+
+/** Items and bytes that a call may still return. */
+type Room = { readonly items: number; readonly bytes: number }
 
 /** Cost of the blocks read per turn of the event loop. */
 const sliceCost = 1_024
@@ -65,7 +73,7 @@ function stillCanonical({ chain, filters }: EthContext, { last: reported, since 
   return { last, left }
 }
 
-type Slice<T> = { readonly last: BlockId; readonly found: readonly T[]; readonly isEnd: boolean }
+type Slice<T> = { readonly last: BlockId; readonly found: readonly T[]; readonly foundBytes: number; readonly isEnd: boolean }
 
 function noteParent({ filters: { parents } }: EthContext, view: ChainView, hash: Hash, parent: Hash): void {
   if (parents.has(hash)) return
@@ -75,24 +83,28 @@ function noteParent({ filters: { parents } }: EthContext, view: ChainView, hash:
 }
 
 /** Follows the chain for one turn of the event loop. @returns undefined when the last reported block is no longer canonical */
-function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
+function followSlice<T>(context: EthContext, after: BlockId, room: Room, collect: Collect<T>): Slice<T> | undefined {
   using view = context.chain.view()
   if (hashAt(view, after.number) !== after.hash) return undefined
   const found: T[] = []
   let last = after
   let cost = 0
+  let foundBytes = 0
   while (last.number < view.heads.latest.number) {
-    if (cost >= sliceCost || found.length >= maxItems) return { last, found, isEnd: false }
+    if (cost >= sliceCost || found.length >= room.items || foundBytes >= room.bytes) return { last, found, foundBytes, isEnd: false }
     const number = last.number + 1
     const hash = view.canonicalHash(number)
     if (hash === undefined) throw prunedHistory()
     noteParent(context, view, hash, last.hash)
     const collected = collect.added(view, { number, hash })
-    for (const item of collected.items) found.push(item)
+    for (const item of collected.items) {
+      found.push(item)
+      foundBytes += collect.sizeOf(item)
+    }
     last = { number, hash }
     cost += 1 + collected.cost
   }
-  return { last, found, isEnd: true }
+  return { last, found, foundBytes, isEnd: true }
 }
 
 async function follow<T>(context: EthContext, trail: Trail, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
@@ -103,19 +115,22 @@ async function follow<T>(context: EthContext, trail: Trail, maxItems: number, co
     return items
   })
   const added: T[] = []
+  let bytes = Math.min(maxBytes, context.limits.logBytes)
+  for (const item of removed) bytes -= collect.sizeOf(item)
   for (let { last } = branch; ; ) {
-    const slice = followSlice(context, last, maxItems - added.length, collect)
+    const slice = followSlice(context, last, { items: maxItems - added.length, bytes }, collect)
     if (slice === undefined) return undefined
     for (const item of slice.found) added.push(item)
     last = slice.last
-    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: { ...trail, last }, isEnd: slice.isEnd }
+    bytes -= slice.foundBytes
+    if (slice.isEnd || added.length >= maxItems || bytes <= 0) return { removed, added, trail: { ...trail, last }, isEnd: slice.isEnd }
     await yieldTurn(context.cancellation)
   }
 }
 
 /**
- * Collects the changes of the canonical chain since a trail, in slices. Stops after the block with which `added` reaches `maxItems`; the next
- * call continues there.
+ * Collects the changes of the canonical chain since a trail, in slices. Stops after the block with which `added` reaches `maxItems`, or all items
+ * 16 MB; the next call continues there.
  * @throws RpcError −32602 when a reorg is deeper than the remembered blocks
  */
 export const followChain = <T>(context: EthContext, trail: Trail, maxItems: number, collect: Collect<T>): Promise<Followed<T>> =>

@@ -38,6 +38,7 @@ function collectReceipts(context: EthContext, wanted: ReadonlySet<string>): Coll
       return text === undefined ? { items: [], cost: 1 } : { items: [text], cost: receiptsCost }
     },
     removed: () => [],
+    sizeOf: (text) => text.length,
   }
 }
 
