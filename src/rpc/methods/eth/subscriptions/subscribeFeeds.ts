@@ -22,11 +22,11 @@ export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'
       let wasSyncing: boolean | undefined
       let timer: Disposable
       const look = (): void => {
+        timer = clock.after(syncPollMs, look) // before `tell`, which may end the feed
         const progress = chain.sync()
         const isSyncing = progress !== undefined
         if (isSyncing !== wasSyncing) tell(notificationOf(syncResult(progress)))
         wasSyncing = isSyncing
-        timer = clock.after(syncPollMs, look)
       }
       look()
       return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
