@@ -8,7 +8,7 @@ import { invalidParams } from '../../errors.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { textItems } from '../debug/tracing.ts'
 import { ethMethod } from '../define.ts'
-import { blockIdAt, requireBlock, sealed } from '../eth/atBlock.ts'
+import { findBlock, onSteadyChain, requireBlock, sealed } from '../eth/atBlock.ts'
 import { callsOfBlock } from './blocks.ts'
 import { type JsonCall, memberOf } from './parityResult.ts'
 
@@ -64,23 +64,32 @@ function matches(filter: TraceFilter, call: JsonCall): boolean {
 }
 
 /** @throws RpcError when the range is reversed, too large, or beyond the head */
-function rangeOf(context: EthContext, { from, to }: TraceFilter): { readonly first: number; readonly last: number } {
+function rangeOf(context: EthContext, { from, to }: TraceFilter): { readonly first: number; readonly last: BlockId } {
   using view = context.chain.view()
-  const [first, last] = [requireBlock(context, view, sealed(from)).number, requireBlock(context, view, sealed(to)).number]
-  if (first > last) throw invalidParams('invalid parameters: fromBlock cannot be greater than toBlock')
-  if (last - first >= maxBlocks) throw invalidParams(`Block range too large; currently limited to ${maxBlocks} blocks`)
+  const [{ number: first }, last] = [requireBlock(context, view, sealed(from)), requireBlock(context, view, sealed(to))]
+  if (first > last.number) throw invalidParams('invalid parameters: fromBlock cannot be greater than toBlock')
+  if (last.number - first >= maxBlocks) throw invalidParams(`Block range too large; currently limited to ${maxBlocks} blocks`)
   return { first, last }
 }
 
-async function search(context: EthContext, filter: TraceFilter): Promise<readonly string[]> {
+/** Returns a block of the chain of `last`: undefined when it does not exist, 'reorg' when `last` is no longer canonical. */
+function blockBelow(context: EthContext, last: BlockId, number: number): BlockId | undefined | 'reorg' {
+  using view = context.chain.view()
+  if (view.canonicalHash(last.number) !== last.hash) return 'reorg'
+  return findBlock(context, view, { kind: 'number', number })
+}
+
+/** Searches the chain of one block; undefined when the chain reorganised in between. */
+async function search(context: EthContext, filter: TraceFilter): Promise<readonly string[] | undefined> {
   const { first, last } = rangeOf(context, filter)
   const end = filter.after + filter.count
   const found: string[] = []
   let seen = 0
   let length = 0
   const keep = (call: JsonCall): boolean => matches(filter, call) && ++seen > filter.after && seen <= end
-  for (let number = first; number <= last && seen < end; number++) {
-    const block: BlockId | undefined = blockIdAt(context, { kind: 'number', number })
+  for (let number = first; number <= last.number && seen < end; number++) {
+    const block = blockBelow(context, last, number)
+    if (block === 'reorg') return undefined
     if (block === undefined) break
     const texts = await callsOfBlock(context, block, keep, context.limits.traceBytes - length)
     length += texts.reduce((sum, each) => sum + each.length, 0)
@@ -96,5 +105,5 @@ export const traceFilterMethod = ethMethod({
   result: textItems('list of calls with their positions'),
   cost: 'trace',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0' }], result: [] },
-  run: search,
+  run: (context, filter) => onSteadyChain(() => search(context, filter)),
 })
