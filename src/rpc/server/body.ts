@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { exceedsDepth } from '#lib/jsonDepth'
 import { parseError, type RpcError } from '../errors.ts'
+import { losesId, parseWithIds } from './messages.ts'
 
 /** Body of a request. `cut`: the client disconnected early. `busy`: other requests hold the whole budget. */
 export type Body =
@@ -97,6 +98,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, hold: Hold)
 
 /** Bounds of a request's nesting and values; no method needs more. Base's client has the same depth (serde_json, "recursion limit"). */
 const [maxLevels, maxValues] = [128, 1_000_000]
+/** Values of a message that is parsed with the text of its ids, which takes a microsecond for each. */
+const maxSlowValues = 4_096
 /** A body up to this size parses within microseconds, whatever its content. */
 const unscannedBytes = 1_024
 
@@ -106,7 +109,9 @@ export function parseBody(bytes: Buffer): { readonly value: unknown } | { readon
   if (bytes.length > unscannedBytes && exceedsDepth(bytes, maxLevels, maxValues))
     return { refused: parseError(`nested deeper than ${maxLevels} levels, or more than ${maxValues} values`) }
   try {
-    return { value: JSON.parse(bytes.toString('utf8')) as unknown }
+    const text = bytes.toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return { value: losesId(value) && !exceedsDepth(bytes, maxLevels, maxSlowValues) ? parseWithIds(text) : value }
   } catch {
     return { refused: parseError() }
   }

@@ -131,7 +131,30 @@ it('rpc/server/dispatch: returns the id as sent, and refuses ids that cannot be 
   }
   for (const id of [0, -1, 1.5, 1e21, 2 ** 53, '', 'a"b\\', '\u2028', null])
     expect(await ask(JSON.stringify(id))).toMatchObject({ id, result: 'x' })
-  for (const id of ['1e999', '-1e999', 'true', '[]']) expect(await ask(id)).toMatchObject({ id: null, error: { code: -32600 } })
+  for (const id of ['1e999', '-1e999', 'true', '[]', '{"text":"7"}'])
+    expect(await ask(id)).toMatchObject({ id: null, error: { code: -32600 } })
+})
+
+it.each(['9007199254740993', '-9007199254740993', '18446744073709551615', `1${'0'.repeat(60)}7`, '1e21'])(
+  'rpc/server/dispatch: returns the id %s digit by digit, in results, errors and batches',
+  async (id) => {
+    const { dispatcher } = desk()
+    const ask = async (body: string) => String(await dispatcher.answer(Buffer.from(body), callerOf().caller))
+    const request = (method: string) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":["x",{"id":1}]}`
+    const found = `{"jsonrpc":"2.0","id":${id},"result":"x"}`
+    const refused = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`
+    expect([await ask(request('read')), await ask(request('none'))]).toEqual([found, refused])
+    const batch = `[${request('none')},{"jsonrpc":"2.0","id":"7","method":"read","params":["y"]},${request('read')}]`
+    expect(await ask(batch)).toBe(`[${refused},{"jsonrpc":"2.0","id":"7","result":"y"},${found}]`)
+  },
+)
+
+it('rpc/server/dispatch: refuses an id beyond 2^53 in a message of more than 4,096 values, instead of changing it', async () => {
+  const { dispatcher } = desk()
+  const body = (more: string) => `{"jsonrpc":"2.0","id":9007199254740993,"method":"read","params":["x","${'x'.repeat(100_000)}"${more}]}`
+  const ask = async (more: string) => String(await dispatcher.answer(Buffer.from(body(more)), callerOf().caller))
+  expect(await ask(',1'.repeat(4_000))).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":"x"}')
+  expect(JSON.parse(await ask(',1'.repeat(4_096)))).toMatchObject({ id: null, error: { code: -32600 } })
 })
 
 it.each([
