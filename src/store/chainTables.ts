@@ -4,6 +4,7 @@ import { storeFault } from './faults.ts'
 import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
 import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
 import type { Kv, SnapshotSource } from './ports.ts'
+import { chainSchema, rejectNewer } from './schema.ts'
 import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
 import { SegmentFiles } from './segments/segmentFiles.ts'
 import { segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
@@ -18,7 +19,7 @@ const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir)
 /**
  * Opens the tables of the chain and their segment files for the one process that writes them. Removes segment files that no row records: a kill left them.
  * @param onRow as of `openLmdbKv`
- * @throws as `openLmdbKv`; Fault SEGMENT_DAMAGED when a recorded file does not exist
+ * @throws as `openLmdbKv`; Fault SCHEMA_NEWER, before a file is removed; SEGMENT_DAMAGED when a recorded file does not exist
  */
 export function openChainKv(dir: string, onRow?: () => void): Kv {
   const kv = openLmdbKv(dir, specs, onRow)
@@ -49,6 +50,8 @@ export function openForeignChainReader(dir: string): SnapshotSource {
 /** Removes files that no row records, and requires those that a row records. */
 function agreeOnFiles(kv: Kv, dir: string): void {
   using reader = kv.snapshot()
+  // a newer version may record its files in other rows
+  rejectNewer(reader, chainSchema)
   const found = new Set(existsSync(dir) ? readdirSync(dir) : [])
   for (const { id } of segmentTables) {
     for (const record of segmentsOf(reader, id)) {

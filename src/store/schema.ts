@@ -67,15 +67,21 @@ export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema
   return steps.map(({ name }) => name)
 }
 
+/** Rejects tables of a newer version. Tables without a mark pass. @throws Fault SCHEMA_NEWER */
+export function rejectNewer(reader: KvReader, { version, metaTable }: Schema): void {
+  const found = reader.look(metaTable, schemaKey, u64FromBytes)
+  if (found !== undefined && found > version) throw storeFault('SCHEMA_NEWER', { found, known: version })
+}
+
 /**
  * Requires tables that this version can read without migrating them.
  * @param only its own version: older tables are refused too
  * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST
  */
-export function requireReadable(reader: KvReader, { version, metaTable }: Schema, only?: 'only'): void {
-  const mark = reader.get(metaTable, schemaKey)
-  if (mark === undefined) throw storeFault('SCHEMA_LOST', {})
-  const found = u64FromBytes(mark)
-  if (found > version) throw storeFault('SCHEMA_NEWER', { found, known: version })
+export function requireReadable(reader: KvReader, schema: Schema, only?: 'only'): void {
+  const { version, metaTable } = schema
+  const found = reader.look(metaTable, schemaKey, u64FromBytes)
+  if (found === undefined) throw storeFault('SCHEMA_LOST', {})
+  rejectNewer(reader, schema)
   if (only && found < version) throw storeFault('SCHEMA_TOO_OLD', { found, known: version })
 }

@@ -1,4 +1,15 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
@@ -10,6 +21,8 @@ import { fromHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { openChainKv, openChainReader, segmentsDir } from '../chainTables.ts'
+import { openLmdbKv } from '../lmdbKv.ts'
+import { agreeOnSchema, chainSchema } from '../schema.ts'
 import { tables } from '../tables.ts'
 import { SegmentFiles } from './segmentFiles.ts'
 import { decodeHead, headBytes } from './segmentFormat.ts'
@@ -203,4 +216,15 @@ it('store/chainTables: a start removes files that no row records, and requires t
   expect(() => openChainKv(dir)).toThrow(
     expect.objectContaining({ code: 'SEGMENT_DAMAGED', message: expect.stringContaining(segmentFileName(record)) }),
   )
+})
+
+it('store/chainTables: a directory of a newer version keeps its segment files (SCHEMA_NEWER)', async () => {
+  const dir = newDir()
+  const name = segmentFileName(write(segmentsDir(dir), 0, sample))
+  {
+    await using kv = openLmdbKv(dir, Object.values(tables))
+    agreeOnSchema(kv, { ...chainSchema, version: chainSchema.version + 1 })
+  }
+  expect(() => openChainKv(dir)).toThrow(expect.objectContaining({ code: 'SCHEMA_NEWER' }))
+  expect(readdirSync(segmentsDir(dir))).toEqual([name])
 })
