@@ -7,7 +7,8 @@ import type { Kv, SnapshotSource } from './ports.ts'
 import { chainSchema, rejectNewer } from './schema.ts'
 import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
 import { SegmentFiles } from './segments/segmentFiles.ts'
-import { segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
+import { isSegmentFileName, segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
+import { isTemporaryName } from './segments/segmentWriter.ts'
 import { tables } from './tables.ts'
 
 /** Returns the directory of segment files, inside that of the tables. */
@@ -18,6 +19,7 @@ const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir)
 
 /**
  * Opens the tables of the chain and their segment files for the one process that writes them. Removes segment files that no row records: a kill left them.
+ * Other files and folders beside them stay.
  * @param onRow as of `openLmdbKv`
  * @throws as `openLmdbKv`; Fault SCHEMA_NEWER, before a file is removed; SEGMENT_DAMAGED when a recorded file does not exist
  */
@@ -47,12 +49,14 @@ export function openForeignChainReader(dir: string): SnapshotSource {
   return readWithSegments(openForeignReader(dir, specs), filesOf(dir))
 }
 
+const isOwnName = (name: string): boolean => isSegmentFileName(name) || isTemporaryName(name)
+
 /** Removes files that no row records, and requires those that a row records. */
 function agreeOnFiles(kv: Kv, dir: string): void {
   using reader = kv.snapshot()
   // a newer version may record its files in other rows
   rejectNewer(reader, chainSchema)
-  const found = new Set(existsSync(dir) ? readdirSync(dir) : [])
+  const found = new Set(existsSync(dir) ? readdirSync(dir).filter(isOwnName) : [])
   for (const { id } of segmentTables) {
     for (const record of segmentsOf(reader, id)) {
       const name = segmentFileName(record)

@@ -26,6 +26,9 @@ const nameOf = (table: number): string => segmentTables.find(({ id }) => id === 
 export const segmentFileName = ({ table, first, digest }: Pick<SegmentRecord, 'table' | 'first' | 'digest'>): string =>
   `${nameOf(table)}-${String(first).padStart(12, '0')}-${digest}.seg`
 
+/** Returns whether a file has a name as `segmentFileName` returns it. */
+export const isSegmentFileName = (name: string): boolean => /^[a-z]+-\d{12,}-[0-9a-f]{64}\.seg$/.test(name)
+
 const keyOf = (table: number, number: number): Uint8Array => concatBytes(Uint8Array.of(table), u64Bytes(number))
 
 export function putSegment(tx: KvWriter, { table, first, last, firstHash, lastHash, digest, fileBytes, rowBytes }: SegmentRecord): void {

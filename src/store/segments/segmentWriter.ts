@@ -12,7 +12,10 @@ import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 /** A frame ends with the row that reaches this size. */
 const frameBytes = 16 * 1_024
 const readBytes = 2 ** 20
-export const temporaryEnd = '.tmp'
+const temporaryEnd = '.tmp'
+
+/** Returns whether a file has the name of one that is being written. */
+export const isTemporaryName = (name: string): boolean => /^\d+\.tmp$/.test(name)
 
 /** Effects of writing a file, in order. From `named` on the file is complete. */
 export type SegmentStep = 'created' | 'written' | 'flushed' | 'named'

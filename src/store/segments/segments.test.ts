@@ -228,3 +228,14 @@ it('store/chainTables: a directory of a newer version keeps its segment files (S
   expect(() => openChainKv(dir)).toThrow(expect.objectContaining({ code: 'SCHEMA_NEWER' }))
   expect(readdirSync(segmentsDir(dir))).toEqual([name])
 })
+
+it('store/chainTables: a start leaves other folders and files beside the segment files', async () => {
+  const dir = newDir()
+  write(segmentsDir(dir), 0, sample)
+  mkdirSync(join(segmentsDir(dir), 'lost+found'))
+  for (const name of ['notes.txt', 'headers-1.seg', 'backup.tmp']) writeFileSync(join(segmentsDir(dir), name), name)
+  await using kv = openChainKv(dir)
+  using reader = kv.snapshot()
+  expect([...segmentsOf(reader, table)]).toEqual([])
+  expect(readdirSync(segmentsDir(dir)).sort()).toEqual(['backup.tmp', 'headers-1.seg', 'lost+found', 'notes.txt'])
+})
