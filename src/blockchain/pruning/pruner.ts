@@ -3,7 +3,7 @@ import { isFault } from '#lib/fault'
 import { firstChanges, isPruned, pruneHistory } from '#state/pruneHistory'
 import type { Kv, KvReader } from '#store/ports'
 import type { Retention } from '#types/chainDistance'
-import { oldestKept } from './retention.ts'
+import { oldestKept, oncePerFile } from './retention.ts'
 
 /** Time in which a step chooses rows to remove; their removal takes about as long again. The whole step takes at most 20 ms. */
 const choiceMs = 8
@@ -17,7 +17,7 @@ const nothingLeft = { isDone: true, blocks: 0 }
 /** One step: its duration, the blocks whose history it removed, and whether none follows before the next transaction of blocks. */
 export type PruneStep = { readonly ms: number; readonly blocks: number; readonly isLast: boolean }
 
-/** A step, or the error of one. */
+/** A step, or the error of one; or that of a damaged segment file with headers, once for each file: more states than wanted may stay. */
 export type PruneEvent = PruneStep | { readonly error: unknown }
 
 export type PrunerDeps = {
@@ -41,6 +41,7 @@ export class Pruner implements Disposable {
   /** whether steps were reported since the last one */
   #isUnderWay = false
   #isEnded = false
+  readonly #onDamaged = oncePerFile((error) => this.#deps.onEvent({ error }))
 
   constructor(deps: PrunerDeps) {
     this.#deps = deps
@@ -84,7 +85,7 @@ export class Pruner implements Disposable {
   #step(): { readonly isDone: boolean; readonly blocks: number } | undefined {
     const { kv, clock, retention } = this.#deps
     const plan = read(kv, (reader) => {
-      const oldest = oldestKept(reader, retention)
+      const oldest = oldestKept(reader, retention, this.#onDamaged)
       return isPruned(reader, oldest) ? undefined : { oldest, first: firstChanges(reader) }
     })
     if (plan === undefined) return undefined

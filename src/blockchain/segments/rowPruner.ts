@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock'
-import { isFault } from '#lib/fault'
+import { type Fault, isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Kv, KvReader } from '#store/ports'
@@ -12,7 +12,7 @@ import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { readCanonicalHash, readHeads, readLocation, readTransactions } from '../chainStore.ts'
 import { planLogPruning, pruneLogIndex, readLogsPruned } from '../logIndex/logIndex.ts'
-import { blockBefore } from '../pruning/retention.ts'
+import { blockBefore, oncePerFile } from '../pruning/retention.ts'
 
 type Kept = ChainDistance | 'all'
 
@@ -31,11 +31,16 @@ const leastBodies: ChainDistance = { sec: 86_400 }
 type OldestRows = { readonly bodies: number; readonly receipts: number; readonly logs: number }
 
 /** Returns the oldest blocks to keep. Blocks from the finalized one on are kept. */
-export function oldestRows(reader: KvReader, { bodies, receipts, logs }: RowRetention, least: ChainDistance = leastBodies): OldestRows {
+export function oldestRows(
+  reader: KvReader,
+  { bodies, receipts, logs }: RowRetention,
+  least: ChainDistance = leastBodies,
+  onDamaged?: (error: Fault) => void,
+): OldestRows {
   const heads = readHeads(reader)
   if (heads === undefined) return { bodies: 0, receipts: 0, logs: 0 }
   const oldest = (kept: Kept, from: number): number =>
-    Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, heads.unsafe.number, kept, from)))
+    Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, heads.unsafe.number, kept, from, onDamaged)))
   const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]
   const bodiesKept = bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(least, bodiesFrom)))
   const receiptsKept = Math.max(bodiesKept, oldest(receipts, receiptsFrom))
@@ -85,6 +90,8 @@ export class RowPruner {
   /** files without a record, which snapshots of readers may have, oldest first */
   #left: readonly LeftFile[] = []
 
+  readonly #onDamaged = oncePerFile((error) => this.#deps.log.warn('segment file damaged, more rows than configured may stay', { error }))
+
   constructor(deps: RowPrunerDeps) {
     this.#deps = deps
   }
@@ -101,7 +108,7 @@ export class RowPruner {
     const [left] = this.#left
     if (left?.untilMs !== undefined && left.untilMs <= clock.elapsedMs()) return this.#unlink(left)
     using reader = kv.snapshot()
-    const oldest = oldestRows(reader, retention, this.#deps.leastBodies)
+    const oldest = oldestRows(reader, retention, this.#deps.leastBodies, this.#onDamaged)
     const bodies = oldestSegment(reader, tables.bodies.id)
     if (bodies && bodies.last < oldest.bodies) {
       return this.#mark(reader, bodies) ?? this.#removePlaces(reader, bodies, limits) ?? this.#remove(bodies)
