@@ -12,9 +12,9 @@ export const databaseFault = defineFaults({
     fix: 'start the node once, or name another data directory: --datadir DIR',
   },
   VERIFY_NOT_SAVED: {
-    severity: 'fatal',
+    severity: 'retry',
     says: (d: { path: string; reason: string }) => `the position of the verification cannot be written to ${d.path}: ${d.reason}`,
-    fix: 'let this user write there, or free space on that disk; then verify again',
+    fix: 'nothing to do unless it is interrupted: it then starts over; to continue it, let this user write there, or free space on that disk',
   },
   COPY_DIFFERS: {
     severity: 'fatal',

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -305,6 +305,26 @@ describe('database/verify', () => {
     expect(parts).toBeGreaterThan(10)
     expect(last).toMatchObject({ resumed: true, found: 0, checked: whole.checked })
     expect(existsSync(join(sound, 'db-verify.json'))).toBe(false)
+  })
+
+  it('database/verify: completes when the position can be neither written nor removed, and reports it once (VERIFY_NOT_SAVED)', async () => {
+    const datadir = await changed(() => {}, short)
+    mkdirSync(join(datadir, 'db-verify.json'))
+    const faults: unknown[] = []
+    let [nowMs, runs] = [0, 0]
+    const stop = new AbortController()
+    const deps = {
+      // each look ends a run, and the position is due after it
+      clock: { ...systemClock, elapsedMs: () => (nowMs += 11_000) },
+      signal: stop.signal,
+      onProgress: (): void => void runs++,
+      onNotSaved: (error: unknown): void => void faults.push(error),
+    }
+    expect(await verifyDatabase(deps, { datadir })).toMatchObject({ done: true, saved: true, found: 0 })
+    expect(runs).toBeGreaterThan(10)
+    expect(faults).toEqual([expect.objectContaining({ code: 'VERIFY_NOT_SAVED' })])
+    stop.abort()
+    expect(await verifyDatabase(deps, { datadir })).toMatchObject({ done: false, saved: false, resumed: false })
   })
 
   it('database/verify: keeps the differences of an interrupted verification, and forgets them with restart', async () => {

@@ -34,6 +34,8 @@ export type VerifyDeps = {
   readonly signal: AbortSignal
   /** Called after each snapshot. */
   onProgress(progress: VerifyProgress): void
+  /** Called once when the position cannot be written, with Fault VERIFY_NOT_SAVED. The verification goes on. */
+  onNotSaved?(error: unknown): void
 }
 /** `rows` of about `total` rows are checked, `earlier` of them by the run that was interrupted. */
 export type VerifyProgress = { readonly phase: Phase; readonly rows: number; readonly earlier: number; readonly total: number }
@@ -41,6 +43,8 @@ export type VerifyProgress = { readonly phase: Phase; readonly rows: number; rea
 export type VerifyResult = {
   /** False after an interruption. The next run continues. */
   readonly done: boolean
+  /** False after an interruption whose position could not be written. The next run does not continue from it. */
+  readonly saved: boolean
   /** Whether this run continued an interrupted one. */
   readonly resumed: boolean
   /** Last block of the last snapshot. */
@@ -60,7 +64,7 @@ export type VerifyResult = {
  * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, STATE_INCOMPLETE
  */
 export async function verifyDatabase(
-  { clock, signal, onProgress }: VerifyDeps,
+  { clock, signal, onProgress, onNotSaved }: VerifyDeps,
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
   await using source = await openChain(datadir)
@@ -70,20 +74,40 @@ export async function verifyDatabase(
   if (earlier) verification.state = earlier
   const before = rowsIn(verification.state)
   let savedMs = clock.elapsedMs()
+  let isReported = false
+  /** @returns whether the position is written */
+  const save = (): boolean => {
+    try {
+      saveProgress(datadir, verification.state)
+      return true
+    } catch (error) {
+      if (!isReported) onNotSaved?.(error)
+      isReported = true
+      return false
+    }
+  }
   while (!verification.isDone && !signal.aborted) {
     verification.run()
     onProgress({ phase: verification.phase, rows: rowsIn(verification.state), earlier: before, total })
     if (clock.elapsedMs() - savedMs >= saveMs) {
-      saveProgress(datadir, verification.state)
+      save()
       savedMs = clock.elapsedMs()
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
+  const saved = verification.isDone || save()
   if (verification.isDone) removeProgress(datadir)
-  else saveProgress(datadir, verification.state)
   const { checked, found, differences } = verification.state
   const withRemedies = differences.map((difference) => ({ ...difference, remedy: remedyOf(difference) }))
-  return { done: verification.isDone, resumed: earlier !== undefined, head: verification.head, checked, found, differences: withRemedies }
+  return {
+    done: verification.isDone,
+    saved,
+    resumed: earlier !== undefined,
+    head: verification.head,
+    checked,
+    found,
+    differences: withRemedies,
+  }
 }
 
 const rowsIn = ({ checked }: VerifyState): number => Object.values(checked).reduce((sum, rows) => sum + rows, 0)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -85,6 +85,17 @@ it('cli/commands/db: ends an interrupted verification with 130, and shows its pr
   const next = scriptedIo({ isTerminal: true })
   expect(await runCli(['db', 'verify', '--datadir', datadir], next)).toBe(0)
   expect(next.written.err).toMatch(/verify \w+ {2}\d+\/\d+ rows {2}[\d,]+ rows\/s {2}\d+ s left/)
+})
+
+it('cli/commands/db: says that an interrupted verification starts over when its position cannot be written (VERIFY_NOT_SAVED)', async () => {
+  const full = join(base, 'full')
+  await storedChain(full, 5)
+  mkdirSync(join(full, 'db-verify.json'))
+  const io = scriptedIo()
+  io.interrupt()
+  expect(await runCli(['db', 'verify', '--datadir', full], io)).toBe(130)
+  expect(io.written.out).toContain('interrupted: the same command starts over')
+  expect(io.written.err).toMatch(/^basalt: the position of the verification cannot be written to .*\(VERIFY_NOT_SAVED\)\n$/)
 })
 
 it('cli/commands/db: prunes, prints the oldest state, and needs the states to keep', async () => {

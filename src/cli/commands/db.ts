@@ -9,7 +9,7 @@ import { commandEndLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import { createTextFile } from '../files.ts'
 import { type FlagName, type FlagValues, flags } from '../flags.ts'
-import { createLiveLine, printResult } from '../output.ts'
+import { createLiveLine, faultLine, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 import { count, size } from '../textLayout.ts'
 import { directoryOf, located, paceOf, showBlocks } from './datadirCommand.ts'
@@ -74,8 +74,9 @@ const verify: Command = {
       const { rate, left } = paceOf(rows - earlier, total - rows, io.clock.nowMs() - startMs)
       line.show(`verify ${phase}  ${count(rows)}/${count(total)} rows  ${count(rate)} rows/s  ${left}`)
     }
+    const onNotSaved = (error: unknown): void => line.above(faultLine(error))
     const options = { datadir: supervisedDirectory(io, 'verify', given), restart: given['verify.restart'] }
-    const result = await verifyDatabase({ clock: io.clock, signal: io.signal, onProgress }, options)
+    const result = await verifyDatabase({ clock: io.clock, signal: io.signal, onProgress, onNotSaved }, options)
     line.end()
     io.out.write(given.json ? `${JSON.stringify(result)}\n` : verifyText(result))
     if (result.found > 0) return 1
@@ -83,7 +84,7 @@ const verify: Command = {
   },
 }
 
-function verifyText({ done, resumed, head, checked, found, differences }: VerifyResult): string {
+function verifyText({ done, saved, resumed, head, checked, found, differences }: VerifyResult): string {
   const lines = differences.map(
     ({ table, key, expected, found: instead, remedy }) => `${table} ${key}: expected ${expected}; found ${instead}. ${remedy}`,
   )
@@ -94,7 +95,7 @@ function verifyText({ done, resumed, head, checked, found, differences }: Verify
     `${count(checked.index)} rows of the history index, ${count(checked.logs)} blocks of the log index`,
   ].join(', ')
   lines.push(`checked: ${rows}, up to block ${head.number}${resumed ? ', with those of the interrupted verification' : ''}`)
-  if (!done) lines.push('interrupted: the same command continues')
+  if (!done) lines.push(`interrupted: the same command ${saved ? 'continues' : 'starts over'}`)
   lines.push(found > 0 ? `damaged: ${count(found)} differences` : done ? 'no differences' : 'no differences so far')
   return `${lines.join('\n')}\n`
 }
