@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readCanonicalHash } from '#blockchain/chainStore'
+import { putHeads, readCanonicalHash, readHeads, readHeadsSequence } from '#blockchain/chainStore'
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { openLmdbKv } from '#store/lmdbKv'
@@ -21,8 +21,13 @@ const open = (datadir: string): Kv => openLmdbKv(join(datadir, 'chain'), Object.
 
 type Line = { readonly p: { readonly blockNumber: string; readonly blockHash: string }; readonly root: string }
 
-/** @param pieces ends the export after this many */
-async function exported(datadir: string, range: ExportRange = {}, pieces = Number.POSITIVE_INFINITY) {
+/** @param pieces ends the export after this many @param onPiece called after each, with the number of blocks so far */
+async function exported(
+  datadir: string,
+  range: ExportRange = {},
+  pieces = Number.POSITIVE_INFINITY,
+  onPiece: (blocks: number) => void = () => {},
+) {
   const stop = new AbortController()
   const lines: Line[] = []
   const progress: [number, number][] = []
@@ -37,6 +42,7 @@ async function exported(datadir: string, range: ExportRange = {}, pieces = Numbe
         .split('\n')
         .map((line) => JSON.parse(line) as Line),
     )
+    onPiece(lines.length)
     if (lines.length >= pieces) stop.abort()
   }
   const onProgress = (...at: [number, number]): void => void progress.push(at)
@@ -107,4 +113,22 @@ it.each<[string, string, (tx: KvWriter) => void]>([
 ])('database/exportBlocks: stops at a block %s (%s)', async (name, code, change) => {
   const datadir = await changed(name, change)
   await expect(exported(datadir)).rejects.toMatchObject({ code })
+})
+
+it('database/exportBlocks: names a reorg to a shorter chain during the export (EXPORT_REORGED)', async () => {
+  const datadir = await changed('shorter', () => {})
+  await using kv = open(datadir)
+  const shorten = (blocks: number): void => {
+    if (blocks !== 12) return
+    kv.write((tx) => {
+      const { unsafe, ...labels } = readHeads(tx) ?? expect.fail()
+      const head = { number: 10, hash: readCanonicalHash(tx, 10) ?? expect.fail() }
+      putHeads(tx, { ...labels, unsafe: head }, readHeadsSequence(tx))
+      for (let number = 11; number <= unsafe.number; number++) tx.delete(tables.canonical.id, u64Bytes(number))
+    })
+  }
+  await expect(exported(datadir, {}, Number.POSITIVE_INFINITY, shorten)).rejects.toMatchObject({
+    code: 'EXPORT_REORGED',
+    data: { number: 13 },
+  })
 })

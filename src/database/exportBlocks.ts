@@ -83,6 +83,8 @@ function readPiece(
 }
 
 function readLine(reader: KvReader, number: number, parent: Hash | undefined): BlockId & { readonly line: string } {
+  // a reorg to a shorter chain since the bounds were read
+  if (number > (readHead(reader)?.number ?? 0)) throw databaseFault('EXPORT_REORGED', { number })
   const hash = readCanonicalHash(reader, number)
   const block = hash && readBlock(reader, { number, hash })
   if (hash === undefined || block === undefined) throw databaseFault('BLOCK_DAMAGED', { number, reason: 'it has no rows' })

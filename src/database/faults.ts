@@ -35,7 +35,7 @@ export const databaseFault = defineFaults({
   EXPORT_REORGED: {
     severity: 'fatal',
     says: (d: { number: number }) =>
-      `the chain was reorganized during the export: block ${d.number} has another parent than the last written block`,
+      `the chain was reorganized during the export: block ${d.number} is not the child of the last written block any more`,
     fix: 'export again, up to a finalized block: --export.to N',
   },
 })
