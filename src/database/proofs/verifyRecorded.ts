@@ -13,6 +13,7 @@ export type ProofsVerifyDeps = {
 export type ProofsVerifyResult = {
   /** false: interrupted */
   readonly done: boolean
+  /** checked ones, without those that left the window meanwhile */
   readonly blocks: number
   readonly earliest: number | null
   readonly latest: number | null
@@ -35,18 +36,19 @@ export async function verifyRecorded(deps: ProofsVerifyDeps, place: ProofsPlace,
   const ofBlocks = count === 'all' ? size : Math.min(count, size)
   const differences: ProofsDifference[] = []
   let blocks = 0
-  while (blocks < ofBlocks && differences.length < maxDifferences && !signal.aborted) {
-    const number = (earliest ?? 0) + 1 + (count === 'all' ? blocks : random(size))
-    differences.push(
-      ...both.read((recorded) => {
-        // pruning and reorgs may have moved the window
-        const now = factsOf(recorded)
-        const isThere = now.earliest !== null && now.latest !== null && number > now.earliest && number <= now.latest
-        return isThere ? checkRecorded(recorded, number) : []
-      }),
-    )
-    blocks++
-    onProgress(blocks, ofBlocks)
+  for (let step = 0; step < ofBlocks && differences.length < maxDifferences && !signal.aborted; step++) {
+    const number = (earliest ?? 0) + 1 + (count === 'all' ? step : random(size))
+    const found = both.read((recorded) => {
+      // pruning and reorgs may have moved the window
+      const now = factsOf(recorded)
+      const isThere = now.earliest !== null && now.latest !== null && number > now.earliest && number <= now.latest
+      return isThere ? checkRecorded(recorded, number) : undefined
+    })
+    if (found) {
+      differences.push(...found)
+      blocks++
+    }
+    onProgress(step + 1, ofBlocks)
     await nextTurn()
   }
   return { done: !signal.aborted, blocks, earliest, latest, differences: differences.slice(0, maxDifferences) }
