@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -83,6 +83,15 @@ it('store/bulkThread: is the only writer of its directory (DATADIR_LOCKED), and 
   const rows = new BulkThread(dir, specs)
   await rows.remove()
   expect(existsSync(join(dir, 'data.mdb'))).toBe(false)
+})
+
+it('store/bulkThread: reports a removal that fails, and the process goes on', async () => {
+  const dir = newDir()
+  const rows = new BulkThread(dir, specs)
+  const file = join(dir, 'data.mdb')
+  renameSync(file, `${file}.moved`)
+  mkdirSync(file)
+  await expect(rows.remove()).rejects.toThrow('is a directory')
 })
 
 it('store/packedRows: reads the rows that were packed, and refuses keys without or with too many bytes', () => {

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { restoreError, type TransferredError } from '#lib/errorTransfer'
+import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import type { TableSpec } from '../tables.ts'
 import { dueBytes } from './bulkWriter.ts'
@@ -48,6 +49,8 @@ export class BulkThread implements AsyncDisposable {
   #waiting: Waiting | undefined
   #isSent = false
   #isClosed = false
+  /** error that ended the thread */
+  #failure: Error | undefined
 
   /** Starts the thread, and waits until the tables are open. @see openBulkWriter for parameters and faults */
   constructor(dir: string, specs: readonly TableSpec[], ascending: readonly number[] = []) {
@@ -56,6 +59,7 @@ export class BulkThread implements AsyncDisposable {
     const workerData: BulkThreadSettings = { dir, specs, ascending, port: port2, answers: this.#answers }
     const worker = new Worker(entry, { workerData, transferList: [port2], name: 'basalt bulk rows', resourceLimits })
     this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()))
+    worker.once('error', (error) => this.#fail(error))
     this.#port = port1
     this.#take()
   }
@@ -105,7 +109,7 @@ export class BulkThread implements AsyncDisposable {
     return this.#take()
   }
 
-  /** Closes the tables and removes them with all their rows. */
+  /** Closes the tables and removes them with all their rows. @throws Fault STORE_FAILED (fatal); the error of a removal */
   async remove(): Promise<void> {
     await this.#close(true)
   }
@@ -120,7 +124,20 @@ export class BulkThread implements AsyncDisposable {
     this.#isClosed = true
     this.#port.postMessage({ kind: 'close', removes } satisfies ToBulkThread)
     await this.#ended
+    // the outcome of a transaction that no call has taken
+    if (this.#isSent) this.#received()
+    const closed = this.#received()
     this.#port.close()
+    if (closed && 'error' in closed) throw restoreError(closed.error)
+    if (removes && this.#failure) throw this.#failure
+  }
+
+  #received(): FromBulkThread | undefined {
+    return (receiveMessageOnPort(this.#port) as { readonly message: FromBulkThread } | undefined)?.message
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = storeFault('STORE_FAILED', { dir: this.#dir, reason: errorMessage(error) }, error)
   }
 
   #send(): void {
@@ -131,14 +148,14 @@ export class BulkThread implements AsyncDisposable {
   /** Waits for the answer to a message. */
   #take(): Uint8Array | undefined {
     for (;;) {
-      const received = receiveMessageOnPort(this.#port) as { readonly message: FromBulkThread } | undefined
-      if (received === undefined) {
+      if (this.#failure) throw this.#failure
+      const message = this.#received()
+      if (message === undefined) {
         const isStuck = Atomics.wait(this.#answers, 0, this.#seen, stuckMs) === 'timed-out'
         if (isStuck) throw storeFault('STORE_FAILED', { dir: this.#dir, reason: `no transaction ended for ${stuckMs / 1_000} s` })
         continue
       }
       this.#seen++
-      const { message } = received
       if ('error' in message) throw restoreError(message.error)
       return message.value
     }

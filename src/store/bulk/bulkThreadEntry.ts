@@ -31,8 +31,15 @@ function serve(rows: BulkWriter): void {
       answer(() => (message.kind === 'get' ? rows.get(message.table, message.key) : write(rows, message)))
       return
     }
-    await (message.removes ? rows.remove() : rows[Symbol.asyncDispose]())
-    port.close()
+    try {
+      await (message.removes ? rows.remove() : rows[Symbol.asyncDispose]())
+    } catch (error) {
+      answer(() => {
+        throw error
+      })
+    } finally {
+      port.close()
+    }
   })
 }
 
