@@ -9,6 +9,8 @@ import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 
 /** Bounds of a thread: open files, each with an index of some 4 bytes for each block, and decompressed frames. */
 const usualBounds = { files: 64, frameBytes: 4 * 2 ** 20 }
+/** Snapshots after which removed files are closed: a reader takes one at least every few blocks. One look at a file costs a microsecond. */
+const snapshotsBetween = 64
 
 class SegmentFile {
   readonly path: string
@@ -98,6 +100,7 @@ export class SegmentFiles implements Disposable {
   /** by name, the least recently used first */
   readonly #open = new Map<string, SegmentFile>()
   readonly #frames: Lru<string, Uint8Array>
+  #snapshots = 0
 
   constructor(dir: string, { files, frameBytes } = usualBounds) {
     this.#dir = dir
@@ -119,6 +122,11 @@ export class SegmentFiles implements Disposable {
     return read.bytes.subarray(read.from, read.to)
   }
 
+  /** Called with each new snapshot. Closes removed files now and then, also when no other file is read. */
+  snapshotTaken(): void {
+    if (++this.#snapshots % snapshotsBetween === 0) this.#closeRemoved()
+  }
+
   [Symbol.dispose](): void {
     for (const file of this.#open.values()) file.close()
     this.#open.clear()
@@ -138,9 +146,14 @@ export class SegmentFiles implements Disposable {
     return file
   }
 
-  /** Closes files that retention has removed, so that the disk gets their space back, and the least recently used one at the bound. */
-  #makeRoom(): void {
+  /** Closes files that retention has removed, so that the disk gets their space back. */
+  #closeRemoved(): void {
     for (const [name, file] of this.#open) if (!file.isLinked) this.#close(name, file)
+  }
+
+  /** Closes removed files, and the least recently used one at the bound. */
+  #makeRoom(): void {
+    this.#closeRemoved()
     const [oldest] = this.#open
     if (oldest && this.#open.size >= this.#maxFiles) this.#close(...oldest)
   }

@@ -5,6 +5,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   truncateSync,
   unlinkSync,
@@ -47,6 +48,15 @@ function write(dir: string, first: number, rows: readonly Uint8Array[]): Segment
 
 const rowsOf = (sizes: readonly number[]): Uint8Array[] =>
   sizes.map((size, at) => Uint8Array.from({ length: size }, (_, i) => (i % 7 < 3 ? at : (i * 31 + at) & 0xff)))
+
+/** Returns the file of a descriptor; undefined when it was closed meanwhile. */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 const sample = rowsOf([4, 20_000, 300, 300, 70_000, 1, 16_384, 5])
 
@@ -189,6 +199,27 @@ it('store/segmentedKv: an old snapshot reads its rows after the file is gone; a 
   expect(before.get(table, keyOf(idOf(2)))).toEqual(sample[2])
   using after = kv.snapshot()
   expect(after.get(table, keyOf(idOf(1)))).toBeUndefined()
+})
+
+it('store/segmentedKv: closes removed files with later snapshots, also when no other file is read', async () => {
+  const dir = newDir()
+  await using kv = openChainKv(dir)
+  const record = write(segmentsDir(dir), 0, sample.slice(0, 5))
+  kv.write((tx) => {
+    for (let number = 0; number < 5; number++) tx.put(tables.canonical.id, u64Bytes(number), fromHex(idOf(number).hash))
+    putSegment(tx, record)
+  })
+  const path = join(segmentsDir(dir), segmentFileName(record))
+  const held = (): boolean => readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`)?.startsWith(path))
+  {
+    using reader = kv.snapshot()
+    expect(reader.get(table, keyOf(idOf(1)))).toEqual(sample[1])
+  }
+  kv.write((tx) => deleteSegment(tx, record))
+  unlinkSync(path)
+  expect(held()).toBe(true)
+  for (let times = 0; times < 64; times++) kv.snapshot()[Symbol.dispose]()
+  expect(held()).toBe(false)
 })
 
 it('store/chainTables: a start removes files that no row records, and requires those of the rows (SEGMENT_DAMAGED)', async () => {
