@@ -61,8 +61,11 @@ export type RowPrunerDeps = {
 /** Time for which a file stays after the first transaction of blocks without its record: requests that began before may read it. */
 const graceMs = 60_000
 
-/** Work on the transactions of a segment: its next block, hashes of earlier ones that are left, and whether the log has said that its file is damaged. */
-type Places = { readonly digest: string; next: number; hashes: readonly Hash[]; isDamaged: boolean }
+/** Work on the transactions of a segment: its next block, transactions of earlier ones that are left, and whether the log has said that its file is damaged. */
+type Places = { readonly digest: string; next: number; left: readonly Uint8Array[]; isDamaged: boolean }
+
+/** Transactions that a step hashes between looks at the time. */
+const hashesBetween = 64
 
 /** A file without a record. `untilMs` is undefined until the next transaction of blocks. */
 type LeftFile = { readonly name: string; untilMs: number | undefined }
@@ -130,28 +133,34 @@ export class RowPruner {
 
   /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
   #removePlaces(reader: KvReader, { digest, first, last }: SegmentRecord, { rowsIn, hasTime }: StepLimits): Pruned | undefined {
-    if (this.#places?.digest !== digest) this.#places = { digest, next: first, hashes: [], isDamaged: false }
+    if (this.#places?.digest !== digest) this.#places = { digest, next: first, left: [], isDamaged: false }
     const places = this.#places
     const table = tables.txByHash.id
     const most = rowsIn(table)
-    if (places.hashes.length === 0 && places.next > last) return undefined
-    for (let blocks = 0; places.next <= last && places.hashes.length < most && (blocks === 0 || hasTime()); blocks++) {
-      places.hashes = [...places.hashes, ...this.#transactionsOf(reader, places)]
+    if (places.left.length === 0 && places.next > last) return undefined
+    // without time, one block, or what is left of one
+    const isDue = (blocks: number): boolean => hasTime() || (blocks === 0 && places.left.length === 0)
+    for (let blocks = 0; places.next <= last && places.left.length < most && isDue(blocks); blocks++) {
+      places.left = [...places.left, ...this.#transactionsOf(reader, places)]
       places.next++
     }
-    const hashes = places.hashes.slice(0, most)
+    const hashes: Hash[] = []
+    for (const raw of places.left.slice(0, most)) {
+      if (hashes.length > 0 && hashes.length % hashesBetween === 0 && !hasTime()) break
+      hashes.push(hashTransaction(raw))
+    }
     this.#deps.kv.write((tx) => {
       for (const hash of hashes) {
         // the row of a deposit that a later block repeats is of that block
         if ((readLocation(tx, hash)?.number ?? last + 1) <= last) tx.delete(table, fromHex(hash))
       }
     })
-    places.hashes = places.hashes.slice(most)
+    places.left = places.left.slice(hashes.length)
     return { table, rows: hashes.length, files: 0 }
   }
 
-  /** Returns the hashes of the transactions of the next block; none when its file is damaged: their places stay, and readers answer that the block is pruned. */
-  #transactionsOf(reader: KvReader, places: Places): Hash[] {
+  /** Returns the transactions of the next block; none when its file is damaged: their places stay, and readers answer that the block is pruned. */
+  #transactionsOf(reader: KvReader, places: Places): readonly Uint8Array[] {
     try {
       return transactionsOf(reader, places.next)
     } catch (error) {
@@ -185,8 +194,8 @@ function oldestSegment(reader: KvReader, table: number): SegmentRecord | undefin
   return undefined
 }
 
-function transactionsOf(reader: KvReader, number: number): Hash[] {
+function transactionsOf(reader: KvReader, number: number): readonly Uint8Array[] {
   const hash = readCanonicalHash(reader, number)
   const transactions = hash && readTransactions(reader, { number, hash })
-  return transactions?.map(({ raw }) => hashTransaction(raw)) ?? []
+  return transactions?.map(({ raw }) => raw) ?? []
 }
