@@ -138,9 +138,19 @@ it.skipIf(refused)(
     await expect(compactDatabase(deps, datadir)).rejects.toMatchObject(unwritable)
     await expect(pruneDatabase(deps, datadir, { blocks: 5 })).rejects.toMatchObject(unwritable)
     await expect(migrateDatabase(deps, datadir)).rejects.toMatchObject(unwritable)
-    // the position, which is written every ten seconds, cannot be
-    const clock = { ...systemClock, elapsedMs: () => 0 }
-    expect(await verifyDatabase({ ...deps, clock }, { datadir })).toMatchObject({ done: true, found: 0 })
+    // the position is due after each run, and cannot be written
+    let nowMs = 0
+    const notSaved: unknown[] = []
+    const verifying = {
+      ...deps,
+      clock: { ...systemClock, elapsedMs: () => nowMs },
+      onProgress(): void {
+        nowMs += 11_000
+      },
+      onNotSaved: (error: unknown): void => void notSaved.push(error),
+    }
+    expect(await verifyDatabase(verifying, { datadir })).toMatchObject({ done: true, found: 0 })
+    expect(notSaved).toEqual([expect.objectContaining({ code: 'VERIFY_NOT_SAVED' })])
     expect(await datadirStats(datadir)).toMatchObject({ segments: [{ table: 'headers' }, { table: 'bodies' }, { table: 'receipts' }] })
   },
   120_000,
