@@ -201,7 +201,9 @@ export class CommitBehind {
   #pruned(event: PruneEvent): void {
     const { log, onPruned, onRowsChanged } = this.#deps
     if ('error' in event) {
-      log.error('older states not removed', { error: event.error })
+      const { error } = event
+      if (isFault(error, 'SEGMENT_DAMAGED')) log.warn('segment file damaged, more states than configured may stay', { error })
+      else log.error('older states not removed', { error })
       return
     }
     onPruned?.(event)
