@@ -132,6 +132,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#requireOpen()
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
+    if (this.#journal.sleeps(payload.blockHash)) this.#makeRoom() // it is executed when a head names it
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }

@@ -196,6 +196,20 @@ describe('blockchain/commit/commitBehind: journal', () => {
     expect(events.slice(3)).toEqual(['executed 1', 'executed 2', 'executed 3', 'published 3 above 0'])
   })
 
+  it('bounds the uncommitted blocks of an earlier run too, which are executed one head after the other', async () => {
+    const first = startCommitting()
+    const refs = await first.grow(genesisId, 20)
+    const payloads = await Promise.all(refs.map(({ hash }) => first.execution.payload(hash)))
+    const { execution, events, pace, setUnsafe } = startCommitting(first.disk, { maxUncommittedMs: 200 }, first.segments)
+    pace.executionMs = 80
+    for (const [at, payload] of payloads.entries()) {
+      expect(payload && (await execution.insert(payload))).toEqual({ kind: 'valid' })
+      await setUnsafe(refs[at])
+      expect(execution.published.overlays.length).toBeLessThanOrEqual(3)
+    }
+    expect(events.filter((event) => event.startsWith('executed'))).toHaveLength(20)
+  })
+
   it('falls back to earlier heads when blocks of the last heads are damaged', async () => {
     const { grow, setUnsafe, disk, segments } = startCommitting()
     const refs = await grow(genesisId, 1)
