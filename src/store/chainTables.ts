@@ -18,7 +18,7 @@ const specs = Object.values(tables)
 const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir))
 
 /**
- * Opens the tables of the chain and their segment files for the one process that writes them. Removes segment files that no row records: a kill left them.
+ * Opens the tables of the chain and their segment files for the process that writes them. Removes segment files that no row records; they are left from a kill.
  * Other files and folders beside them stay.
  * @param onRow as of `openLmdbKv`
  * @throws as `openLmdbKv`; Fault SCHEMA_NEWER, before a file is removed; SEGMENT_DAMAGED when a recorded file does not exist

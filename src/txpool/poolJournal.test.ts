@@ -253,3 +253,18 @@ it('txpool/poolJournal: a read of a transaction restores the rest first; a stop 
   expect(again.nextNonce(poolAccount(1))).toBe(60n)
   expect(names(again)).toHaveLength(60)
 })
+
+it('txpool/poolJournal: transactions that cannot be checked at a start stay in the journal, with one warning', () => {
+  const segments = new Map<number, JournalRecord[]>()
+  const chain = new PoolChain()
+  chain.pool({}, { journal: createMemoryJournal(segments) }).add(many(20))
+  const warnings: string[] = []
+  const log = { ...silentLog, warn: (message: string): void => void warnings.push(message) }
+  const view = (): never => {
+    throw new Error('the view lacks account')
+  }
+  const lacking = chain.pool({}, { journal: createMemoryJournal(segments), view, log })
+  lacking.restore()?.finish()
+  expect([lacking.size(), warnings]).toEqual([{ pending: 0, queued: 0 }, [expect.stringContaining('not restored')]])
+  expect(names(fromMemory(chain, segments))).toHaveLength(20)
+})

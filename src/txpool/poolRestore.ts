@@ -10,8 +10,8 @@ export type PoolRestoreDeps = {
   /** Transactions of the journal, oldest first. */
   readonly raws: Iterator<Uint8Array>
   readonly add: (raws: Iterable<Uint8Array>) => void
-  /** Called once, when all are added. @param read their number */
-  readonly onEnd: (read: number) => void
+  /** Called once, after the last one. @param failed number of those that could not be checked, of all that were read */
+  readonly onEnd: (read: number, failed: number) => void
 }
 
 /** Adds the transactions of a journal to the pool in steps, so that a start does not wait for thousands of signatures. Disposal ends it early. */
@@ -19,6 +19,7 @@ export class PoolRestore implements Disposable {
   readonly #deps: PoolRestoreDeps
   #timer: Disposable | undefined
   #read = 0
+  #failed = 0
   #isOver = false
 
   get isOver(): boolean {
@@ -48,31 +49,27 @@ export class PoolRestore implements Disposable {
     if (!this.#isOver) this.#timer = clock.after(0, () => this.#step())
   }
 
-  /** A transaction that cannot be checked is left out. */
+  /** Leaves out a transaction that cannot be checked. */
   #addUntil(isTimeUp: () => boolean): void {
-    const { add, log } = this.#deps
+    const { add, log, onEnd } = this.#deps
     do {
       try {
         add(this.#next(isTimeUp))
       } catch (error) {
-        log.warn('a transaction of the journal of the pool was not restored', { error })
+        if (this.#failed++ === 0) log.warn('transactions of the journal of the pool were not restored, they stay in it', { error })
       }
     } while (!this.#isOver && !isTimeUp())
+    if (this.#isOver) onEnd(this.#read, this.#failed)
   }
 
   *#next(isTimeUp: () => boolean): Generator<Uint8Array> {
-    const { raws, onEnd } = this.#deps
-    while (!this.#isOver) {
-      const next = raws.next()
-      if (next.done) {
-        this.#end()
-        onEnd(this.#read)
-        return
-      }
+    const { raws } = this.#deps
+    for (let next = raws.next(); !next.done; next = raws.next()) {
       this.#read++
       yield next.value
       if (isTimeUp()) return
     }
+    this.#end()
   }
 
   #end(): void {

@@ -166,9 +166,9 @@ export class TxPool implements BuildPool {
       this.#change((reader) => {
         for (const raw of raws) this.#addRaw(reader, raw)
       })
-    const onEnd = (read: number): void => {
+    const onEnd = (read: number, failed: number): void => {
       if (read === 0) return
-      this.#rewrite(journal)
+      if (failed === 0) this.#rewrite(journal)
       const { pending, queued } = this.#totals
       log.info('transactions restored from the journal of the pool', { pending, queued, skipped: read - pending - queued })
     }

@@ -184,14 +184,20 @@ it('store/segmentedKv: reads rows from the tables or from a segment, on snapshot
   expect(after.get(tables.receipts.id, keyOf(idOf(2)))).toBeUndefined()
 })
 
-it('store/segmentedKv: an old snapshot reads its rows after the file is gone; a later one has none', async () => {
-  const dir = newDir()
-  await using kv = openChainKv(dir)
+/** Writes a segment with the first five rows of the sample, and records it. */
+function recordFirst(kv: ReturnType<typeof openChainKv>, dir: string): ReturnType<typeof write> {
   const record = write(segmentsDir(dir), 0, sample.slice(0, 5))
   kv.write((tx) => {
     for (let number = 0; number < 5; number++) tx.put(tables.canonical.id, u64Bytes(number), fromHex(idOf(number).hash))
     putSegment(tx, record)
   })
+  return record
+}
+
+it('store/segmentedKv: an old snapshot reads its rows after the file is gone; a later one has none', async () => {
+  const dir = newDir()
+  await using kv = openChainKv(dir)
+  const record = recordFirst(kv, dir)
   using before = kv.snapshot()
   expect(before.get(table, keyOf(idOf(1)))).toEqual(sample[1])
   kv.write((tx) => deleteSegment(tx, record))
@@ -204,11 +210,7 @@ it('store/segmentedKv: an old snapshot reads its rows after the file is gone; a 
 it('store/segmentedKv: closes removed files with later snapshots, also when no other file is read', async () => {
   const dir = newDir()
   await using kv = openChainKv(dir)
-  const record = write(segmentsDir(dir), 0, sample.slice(0, 5))
-  kv.write((tx) => {
-    for (let number = 0; number < 5; number++) tx.put(tables.canonical.id, u64Bytes(number), fromHex(idOf(number).hash))
-    putSegment(tx, record)
-  })
+  const record = recordFirst(kv, dir)
   const path = join(segmentsDir(dir), segmentFileName(record))
   const held = (): boolean => readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`)?.startsWith(path))
   {
