@@ -14,7 +14,7 @@ import { residentMb } from '../processTree.ts'
 import { inFolder } from '../rpc/servers.ts'
 import { type StateOptions, sizeOf } from './make.ts'
 import { StateMix } from './mix.ts'
-import { type StateNode, startStateNode } from './node.ts'
+import { commitTimes, type StateNode, startStateNode } from './node.ts'
 import { limitMemory } from './pageCache.ts'
 import { createProgress } from './progress.ts'
 import { makeStateWorld, readStateWorld, type StateWorld } from './world.ts'
@@ -78,11 +78,6 @@ function slopePerHour(samples: readonly Sample[], value: (sample: Sample) => num
   const [x, y] = [mean(samples.map(({ block }) => block)), mean(samples.map(value))]
   const over = samples.reduce((sum, sample) => sum + (sample.block - x) * (value(sample) - y), 0)
   return (over / samples.reduce((sum, { block }) => sum + (block - x) ** 2, 0)) * hourBlocks
-}
-
-/** Returns the milliseconds of each transaction of blocks. */
-function commitTimes(lines: readonly string[]): readonly number[] {
-  return lines.filter((line) => line.includes('"committed"')).map((line) => (JSON.parse(line) as { ms: number }).ms)
 }
 
 async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 4_096 }: DayOptions): Promise<readonly Row[]> {

@@ -2,7 +2,7 @@
 // npm run bench -- state --dir DIR [--blocks 200] [--rounds 1] [--memoryMax MB]
 // Each run ends with a kill of the node, whose next start is measured too.
 // Cold: the database is removed from the page cache before the node starts. Warm: the same blocks in a new process, right after the cold run, so that
-// the pages they need are in the page cache as far as memory permits.
+// the pages they need are in the page cache as far as memory permits. Paced: the same again, but five blocks a second, mainnet's rate.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -15,7 +15,7 @@ import { distribution, type Row, row } from '../format.ts'
 import { cpuSec, processTree, residentMb } from '../processTree.ts'
 import { type MadeBlocks, makeBlocks, removeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
-import { type StateNode, startStateNode } from './node.ts'
+import { commitTimes, type StateNode, startStateNode } from './node.ts'
 import { cachedBytes, diskUse, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
 import { rootTimes } from './rootTimes.ts'
 import { readStateWorld, type StateWorld } from './world.ts'
@@ -25,6 +25,8 @@ type Options = StateOptions & { readonly blocks?: number; readonly rounds?: numb
 const defaultBlocks = 200
 /** Blocks before the measurement, for which the node compiles its code. */
 const warmBlocks = 30
+/** Time between two blocks of mainnet. */
+const blockMs = 200
 
 export function readPayloads(path: string): readonly Payload[] {
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
@@ -34,11 +36,22 @@ export function readPayloads(path: string): readonly Payload[] {
   })
 }
 
-/** Executes payloads and makes each the head. @returns the time of each in milliseconds */
-export async function insertAll(engine: Engine, { config }: StateWorld, payloads: readonly Payload[]): Promise<readonly number[]> {
+/**
+ * Executes payloads and makes each the head.
+ * @param everyMs time from the begin of a block to that of the next; 0: as soon as possible
+ * @returns the time of each in milliseconds
+ */
+export async function insertAll(
+  engine: Engine,
+  { config }: StateWorld,
+  payloads: readonly Payload[],
+  everyMs = 0,
+): Promise<readonly number[]> {
   const labels = await engine.heads()
   const times: number[] = []
-  for (const payload of payloads) {
+  const beganMs = performance.now()
+  for (const [i, payload] of payloads.entries()) {
+    if (everyMs > 0) await systemClock.delay(Math.max(0, beganMs + i * everyMs - performance.now()))
     const startMs = performance.now()
     const inserted = await engine.insert(payload)
     if (inserted.kind === 'invalid') throw new Error(`block ${payload.blockNumber}: ${inserted.reason}`)
@@ -55,6 +68,8 @@ type Run = {
   readonly killedStartMs: number
   /** ms */
   readonly times: readonly number[]
+  /** ms of each transaction of blocks */
+  readonly commits: readonly number[]
   readonly seconds: number
   /** of the node */
   readonly processorSec: number
@@ -77,24 +92,26 @@ async function runUntilKilled(
   world: StateWorld,
   { payloads, first }: Blocks,
   limit: MemoryLimit | undefined,
+  everyMs: number,
 ): Promise<Omit<Run, 'killedStartMs'> & { readonly labels: Heads }> {
   await using node = await startStateNode(world, (pid) => limit?.add(pid), flags)
   const labels = await node.engine.heads()
   await insertAll(node.engine, world, payloads.slice(0, first))
   const tree = processTree(node.pid)
-  const [before, cpuBefore] = [diskUse(tree), cpuSec(node.pid)]
-  const times = await insertAll(node.engine, world, payloads.slice(first))
+  const [before, cpuBefore, logBefore] = [diskUse(tree), cpuSec(node.pid), node.logged().length]
+  const times = await insertAll(node.engine, world, payloads.slice(first), everyMs)
   const [after, processorSec] = [diskUse(tree), cpuSec(node.pid) - cpuBefore]
   const memory = residentMb(node.pid)
+  const commits = commitTimes(node.logged().slice(logBefore))
   for (const pid of tree) process.kill(pid, 'SIGKILL')
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
   const [diskBytes, diskFaults, writtenBytes] = [after.bytes - before.bytes, after.faults - before.faults, after.written - before.written]
-  return { startMs: node.startMs, times, seconds, processorSec, diskBytes, diskFaults, writtenBytes, residentMb: memory, labels }
+  return { startMs: node.startMs, times, commits, seconds, processorSec, diskBytes, diskFaults, writtenBytes, residentMb: memory, labels }
 }
 
 /** Executes the blocks in a new process, kills it, and removes them again in another one. */
-async function runBlocks(world: StateWorld, blocks: Blocks, limit: MemoryLimit | undefined): Promise<Run> {
-  const { labels, ...run } = await runUntilKilled(world, blocks, limit)
+async function runBlocks(world: StateWorld, blocks: Blocks, limit: MemoryLimit | undefined, everyMs = 0): Promise<Run> {
+  const { labels, ...run } = await runUntilKilled(world, blocks, limit, everyMs)
   await using node = await startStateNode(world, (pid) => limit?.add(pid), flags)
   await node.engine.setHeads(labels)
   await untilCommitted(node, labels.unsafe.number)
@@ -131,11 +148,7 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
       'Mgas/s',
       per(({ processorSec }) => megagas / processorSec),
     ),
-    distribution(
-      name('block until it is the head'),
-      'ms, less is better',
-      runs.flatMap(({ times }) => times),
-    ),
+    ...latencyRows(`large state, ${kind}`, runs),
     row(
       name('slots that calls name'),
       'slots/s',
@@ -179,6 +192,12 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
   ]
 }
 
+function latencyRows(what: string, runs: readonly Run[]): readonly Row[] {
+  const unit = 'ms, less is better'
+  const [times, commits] = [runs.flatMap((one) => one.times), runs.flatMap((one) => one.commits)]
+  return [distribution(`${what}: block until it is the head`, unit, times), distribution(`${what}: transaction of blocks`, unit, commits)]
+}
+
 export async function run(options: Options): Promise<readonly Row[]> {
   const { blocks = defaultBlocks, rounds = 1, memoryMax } = options
   const world = readStateWorld(requireDir(options))
@@ -188,17 +207,20 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const all = { payloads, first: payloads.length - blocks }
   const database = join(world.dir, 'chain', 'data.mdb')
   using limit = memoryMax === undefined ? undefined : limitMemory(memoryMax * 2 ** 20)
-  const runs: { readonly cold: Run[]; readonly warm: Run[] } = { cold: [], warm: [] }
+  const runs: { readonly cold: Run[]; readonly warm: Run[]; readonly paced: Run[] } = { cold: [], warm: [], paced: [] }
   for (let round = 0; round < rounds; round++) {
     dropFromPageCache(database)
     process.stderr.write(`cold run, ${(cachedBytes(database) / 1e6).toFixed(1)} MB of the database in the page cache\n`)
     runs.cold.push(await runBlocks(world, all, limit))
     process.stderr.write(`warm run, ${(cachedBytes(database) / 1e6).toFixed(1)} MB of the database in the page cache\n`)
     runs.warm.push(await runBlocks(world, all, limit))
+    process.stderr.write('run at five blocks a second\n')
+    runs.paced.push(await runBlocks(world, all, limit, blockMs))
   }
   return [
     ...rowsOf('cold', runs.cold, all, made),
     ...rowsOf('warm', runs.warm, all, made),
+    ...latencyRows('large state, five blocks a second', runs.paced),
     row('large state: database', 'MB, less is better', [sizeOf(join(world.dir, 'chain')) / 1e6]),
     ...(await rootTimes(world)),
   ]

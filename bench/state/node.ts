@@ -66,3 +66,8 @@ async function stop(node: ReturnType<typeof startCli>): Promise<void> {
   node.child.kill('SIGTERM')
   await node.ended()
 }
+
+/** Returns the milliseconds of each transaction of blocks, from the lines of a log with level debug. */
+export function commitTimes(lines: readonly string[]): readonly number[] {
+  return lines.filter((line) => line.includes('"committed"')).map((line) => (JSON.parse(line) as { ms: number }).ms)
+}
