@@ -147,13 +147,6 @@ export function snapshotOf(root: Root, tables: Tables, usage: Usage): LmdbReader
  */
 const randomReads = { noReadAhead: true }
 
-/**
- * Maximum length of the list of free pages in memory before lmdb stops looking in it for neighbouring pages and takes new ones. lmdb inserts each page that a
- * transaction freed into this sorted list and moves the entries behind it: with the usual 50,000 that took most of the time of a commit (ADR 0055). The
- * typings lack the option.
- */
-const shortFreeList = { maxFreeSpaceToLoad: 500 }
-
 /** Opens an environment with its tables. A reader creates neither. */
 export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
   const root = open<Uint8Array, Uint8Array>({
@@ -164,7 +157,7 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
     maxReaders: 512,
     encoding: 'binary',
     keyEncoding: 'binary',
-    ...(as === 'writer' ? { ...shortFreeList, overlappingSync: true } : { readOnly: true }),
+    ...(as === 'writer' ? { overlappingSync: true } : { readOnly: true }),
   })
   const byId = new Map<number, Table>()
   for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
