@@ -165,3 +165,22 @@ it.each([
   expect(fileBytes(datadir)).toBeLessThan(fileBytes(original) / 2)
   expect(await rowsOf(datadir)).toEqual(await rowsOf(original))
 })
+
+it('database/compact: leaves a database in which the next transaction may change any number of pages', async () => {
+  const datadir = newCopy()
+  const dir = join(datadir, 'chain')
+  // two rows fill a page
+  const keys = Array.from({ length: 800 }, (_, at) => new Uint8Array([...u64Bytes(at), ...new Uint8Array(24)]))
+  const fill = async (byte: number): Promise<void> => {
+    await using kv = openLmdbKv(dir, Object.values(tables))
+    kv.write((tx) => {
+      for (const key of keys) tx.put(tables.code.id, key, new Uint8Array(1_900).fill(byte))
+    })
+  }
+  await fill(1)
+  await compactDatabase({ clock: systemClock, signal: new AbortController().signal, onProgress(): void {} }, datadir)
+  await fill(2)
+  await using kv = openLmdbKv(dir, Object.values(tables))
+  using reader = kv.snapshot()
+  expect(keys.every((key) => reader.get(tables.code.id, key)?.every((byte) => byte === 2))).toBe(true)
+})

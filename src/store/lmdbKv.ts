@@ -5,7 +5,7 @@ import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
 import { Draft } from './lmdb/draft.ts'
-import { openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
+import { beginFreeList, openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
 import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
 import { removeCopy } from './lmdb/leftCopy.ts'
 import { makeDir } from './lmdb/makeDir.ts'
@@ -135,6 +135,7 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () =
     const damage = damageOf(dir)
     if (damage !== undefined) throw new Error(damage)
     const { root, tables } = openTables(dir, specs, 'writer')
+    beginFreeList(root)
     return new LmdbKv(dir, root, tables, lock, onRow)
   } catch (error) {
     lock[Symbol.dispose]()

@@ -163,3 +163,17 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
   for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
   return { root, tables: new Tables(dir, byId) }
 }
+
+/**
+ * Begins the list of free pages of a copy that has none, with a transaction that leaves the rows as they are. Without a list, lmdb ends the process (SIGSEGV) when the
+ * first transaction frees more than some 250 pages.
+ */
+export function beginFreeList(root: Root): void {
+  // the typings lack the fields
+  const { free } = root.getStats() as { readonly free: { readonly entryCount: number } }
+  if (free.entryCount > 0) return
+  root.transactionSync(() => {
+    root.putSync(lowest, lowest)
+    root.removeSync(lowest)
+  })
+}
