@@ -18,7 +18,7 @@ const specs = Object.values(tables)
 const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir))
 
 /**
- * Opens the tables of the chain and their segment files for the process that writes them. Removes segment files that no row records; they are left from a kill.
+ * Opens the tables of the chain and their segment files for the process that writes them. Removes segment files without a row, which a kill may leave.
  * Other files and folders beside them stay.
  * @param onRow as of `openLmdbKv`
  * @throws as `openLmdbKv`; Fault SCHEMA_NEWER, before a file is removed; SEGMENT_DAMAGED when a recorded file does not exist
@@ -51,7 +51,7 @@ export function openForeignChainReader(dir: string): SnapshotSource {
 
 const isOwnName = (name: string): boolean => isSegmentFileName(name) || isTemporaryName(name)
 
-/** Removes files that no row records, and requires those that a row records. */
+/** Removes files without a row, and requires the file of each row. */
 function agreeOnFiles(kv: Kv, dir: string): void {
   using reader = kv.snapshot()
   // a newer version may record its files in other rows

@@ -117,7 +117,7 @@ function syncToDisk(root: Root): Promise<void> {
 }
 
 /**
- * Opens, or creates, the tables in a directory for the one process and thread that writes them.
+ * Opens, or creates, the tables in a directory for the only process and thread that writes them.
  * @param dir is made when it is not there
  * @param onRow called before each row that a transaction writes
  * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, DATADIR_DAMAGED, DISK_FULL; later writes: DISK_FULL, STORE_FAILED
