@@ -1,4 +1,4 @@
-// A Denim chain from its first block on, with the devnet's genesis: blocks 200 ms apart on an L1 whose blocks are 12 s apart.
+// A Denim chain with the devnet's genesis: blocks 200 ms apart on an L1 whose blocks are 12 s apart.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestampOf } from '#chainspec/blockTime'
@@ -52,33 +52,43 @@ export class DenimBlocks {
   #head: SafeHead
   #origin: L1Block
 
-  private constructor(config: RollupConfig, chain: GrowingChain, genesis: Payload) {
+  private constructor(config: RollupConfig, chain: GrowingChain, head: Payload) {
     this.#config = config
     this.#chain = chain
-    this.#head = { ref: l2RefOf(config, genesis), systemConfig: systemConfigOf(config, genesis) }
+    this.#head = safeHeadOf(config, head)
     this.#origin = mineL1(undefined, genesisTimeSec, {})
+    while (this.#origin.ref.number < this.#head.ref.l1Origin.number) this.#mineL1()
   }
 
-  /** @param chain with its genesis block only */
+  /** @param chain with its genesis block, and blocks that an instance of this class added */
   static async on(config: RollupConfig, chain: GrowingChain): Promise<DenimBlocks> {
-    const genesis = await chain.execution.payload(0)
-    if (genesis === undefined) throw new Error('no genesis')
-    return new DenimBlocks(config, chain, genesis)
+    const head = await chain.execution.payload(chain.execution.published.heads.unsafe.hash)
+    if (head === undefined) throw new Error('no head')
+    return new DenimBlocks(config, chain, head)
   }
 
   /** Builds the next block and makes it the head. */
   async add(transactions: readonly Uint8Array[] = []): Promise<Payload> {
     const payload = await addBlock(this.#chain, this.#attributes(transactions))
-    this.#head = { ref: l2RefOf(this.#config, payload), systemConfig: { ...systemConfigOf(this.#config, payload), ...eip1559 } }
+    this.#head = safeHeadOf(this.#config, payload)
     return payload
   }
 
   #attributes(transactions: readonly Uint8Array[]): PayloadAttributes {
     const isNext = timestampOf(this.#config, this.#head.ref.number + 1) >= this.#origin.ref.timestamp + l1BlockSec
-    if (isNext) this.#origin = mineL1(this.#origin, this.#origin.ref.timestamp + l1BlockSec, {})
+    if (isNext) this.#mineL1()
     const epoch = { ...this.#origin.ref, header: this.#origin.header, deposits: [], configReceipts: [] }
     const attributes = payloadAttributes(this.#config, this.#head, epoch, transactions)
     if (typeof attributes === 'string') throw new Error(attributes)
     return attributes
   }
+
+  #mineL1(): void {
+    this.#origin = mineL1(this.#origin, this.#origin.ref.timestamp + l1BlockSec, {})
+  }
+}
+
+function safeHeadOf(config: RollupConfig, payload: Payload): SafeHead {
+  const systemConfig = systemConfigOf(config, payload)
+  return { ref: l2RefOf(config, payload), systemConfig: payload.blockNumber === 0 ? systemConfig : { ...systemConfig, ...eip1559 } }
 }

@@ -35,7 +35,12 @@ export type Call = {
 
 /** Signs calls, each with the next nonce of its sender. */
 export class Signers {
-  readonly #nonces: number[] = Array.from({ length: senderCount }, () => 0)
+  readonly #nonces: number[]
+
+  /** @param nonces of the senders' next transactions; a sender without one has sent none */
+  constructor(nonces: readonly number[] = []) {
+    this.#nonces = [...nonces]
+  }
 
   sign(sender: number, { to, value = 0n, data, gas }: Call): Uint8Array {
     const common = { chainId: BigInt(denimChainId), nonce: this.#next(sender), gasLimit: gas, value, data }

@@ -1,14 +1,17 @@
 // A day at mainnet's pace in fast motion: a node in a control group builds blocks on a generated state and makes each the head, as fast as it can, while
 // it moves finalized blocks to segment files, and removes states, blocks, receipts and logs older than an hour.
 // npm run bench -- day [--dir DIR] [--blocks 100000] [--gas 8] [--memoryMax 4096]: DIR has a state that `stateMake` made, and is changed: blocks stay.
-// --gas: Mgas a block. Requires root for the control group.
-import { existsSync } from 'node:fs'
+// --blocks: number of the last block. A later run in DIR goes on with the next block, so a day can be measured in parts; rows of the database are of all
+// parts then, and the others of the last part. --gas: Mgas a block. Requires root for the control group.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, Heads } from '#engine/port'
 import { openForeignChainReader, segmentsDir } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
+import { rpcCall } from '#test/harness/process/cliProcess'
 import type { L2Ref } from '#types/blockRef'
 import { DenimBlocks } from '../denim/chain.ts'
+import { senders } from '../denim/senders.ts'
 import { distribution, type Row, row } from '../format.ts'
 import { residentMb } from '../processTree.ts'
 import { inFolder } from '../rpc/servers.ts'
@@ -26,6 +29,8 @@ const hourBlocks = 18_000
 /** Distance of the finalized block behind the head: two minutes. */
 const finalizedBehind = 600
 const sampleEvery = 500
+/** Retention is reached after an hour and the blocks that are not finalized; as long again is the warm-up. */
+const steadyFrom = 2 * hourBlocks
 /** Tables that keep rows of `--retain.history` only. */
 const boundedTables = ['changes', 'nodeHistory', 'nodeIndex', 'historyIndex']
 const retained = ['history', 'bodies', 'receipts', 'logs'].flatMap((what) => [`--retain.${what}`, '1h'])
@@ -63,6 +68,21 @@ function finalizing(
   }
 }
 
+/** Samples of all parts of a day. */
+const samplesFile = ({ dir }: StateWorld): string => join(dir, 'day.jsonl')
+
+function samplesOf(world: StateWorld): readonly Sample[] {
+  const lines = existsSync(samplesFile(world)) ? readFileSync(samplesFile(world), 'utf8').trim().split('\n') : []
+  return lines.map((line) => JSON.parse(line) as Sample)
+}
+
+/** Returns the transactions that follow the head of a node. */
+async function mixAfter(head: number, { model }: StateWorld, { url }: StateNode): Promise<StateMix> {
+  const nonces: number[] = []
+  for (const sender of senders) nonces.push(Number(await rpcCall(url, 'eth_getTransactionCount', [sender, 'latest'])))
+  return new StateMix(model, { block: head, nonces })
+}
+
 async function sampled({ dir }: StateWorld, { pid }: StateNode, block: number): Promise<Sample> {
   await using chain = openForeignChainReader(join(dir, 'chain'))
   using _pages = chain.snapshot() // keeps the pages that are counted
@@ -85,55 +105,73 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
   await using node = await startStateNode(world, (pid) => limit.add(pid), flags)
   const chain = { config: world.config, execution: finalizing(node.engine, await node.engine.heads()) }
   const made = await DenimBlocks.on(world.config, chain)
-  const mix = new StateMix(world.model)
-  for (const transactions of mix.setUp()) await made.add(transactions)
-  const [samples, times]: [Sample[], number[]] = [[], []]
-  const progress = createProgress(blocks, 'blocks')
+  const head = chain.execution.published.heads.unsafe.number
+  const mix = await mixAfter(head, world, node)
+  if (head === 0) for (const transactions of mix.setUp()) await made.add(transactions)
+  const first = chain.execution.published.heads.unsafe.number + 1
+  const [own, times]: [Sample[], number[]] = [[], []]
+  const progress = createProgress(blocks - first + 1, 'blocks')
   let [size, megagas] = [gas * 12, 0]
-  for (let block = 1; block <= blocks; block++) {
+  for (let block = first; block <= blocks; block++) {
     const transactions = Array.from({ length: Math.round(size) }, () => mix.next())
     const startMs = performance.now()
     const { gasUsed } = await made.add(transactions)
     times.push(performance.now() - startMs)
     megagas += Number(gasUsed) / 1e6
     size *= 1 + 0.1 * ((gas * 1e6) / Number(gasUsed) - 1)
-    if (block % sampleEvery === 0) samples.push(await sampled(world, node, block))
+    if (block % sampleEvery === 0) {
+      const sample = await sampled(world, node, block)
+      own.push(sample)
+      appendFileSync(samplesFile(world), `${JSON.stringify(sample)}\n`)
+    }
     progress.add(1)
   }
   progress.end()
-  // retention is reached after an hour and the blocks that are not finalized; as long again is the warm-up
-  const steady = samples.filter(({ block }) => block > 2 * hourBlocks)
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
-  const name = (what: string): string => `${blocks} blocks of ${gas} Mgas, kept for an hour: ${what}`
+  const name = (what: string): string => `blocks ${first} to ${blocks} of ${gas} Mgas, kept for an hour: ${what}`
   return [
-    row(name('built and made the head'), 'blocks/s', [blocks / seconds]),
+    row(name('built and made the head'), 'blocks/s', [times.length / seconds]),
     row(name('gas'), 'Mgas/s', [megagas / seconds]),
     distribution(name('block until it is the head'), 'ms, less is better', times),
     distribution(name('transaction of blocks'), 'ms, less is better', commitTimes(node.logged())),
+    ...memoryRows(name, first, own),
+    ...databaseRows(samplesOf(world)),
+  ]
+}
+
+/** @param first block of the node's process */
+function memoryRows(name: (what: string) => string, first: number, samples: readonly Sample[]): readonly Row[] {
+  const warm = samples.filter(({ block }) => block > Math.max(steadyFrom, first + hourBlocks))
+  return [
     distribution(
       name('anonymous memory'),
       'MB, less is better',
       samples.map(({ ownMb }) => ownMb),
     ),
-    row(name('growth of anonymous memory after the warm-up'), 'MB an hour of chain time', [slopePerHour(steady, ({ ownMb }) => ownMb)]),
-    distribution(
-      name('database and segment files without free pages, from the time retention is reached'),
-      'MB, less is better',
-      steady.map(({ heldMb }) => heldMb),
-    ),
-    row(name('growth of the database and segment files'), 'MB an hour of chain time', [slopePerHour(steady, ({ heldMb }) => heldMb)]),
-    distribution(
-      name('tables of older states, from the time retention is reached'),
-      'MB, less is better',
-      steady.map(({ boundedMb }) => boundedMb),
-    ),
-    row(name('growth of the tables of older states'), 'MB an hour of chain time', [slopePerHour(steady, ({ boundedMb }) => boundedMb)]),
-    row(
-      name('database file at the end of each sample'),
-      'MB, less is better',
-      samples.map(({ fileMb }) => Math.round(fileMb)),
-    ),
+    ...slopeRow(name('growth of anonymous memory after the warm-up'), warm, ({ ownMb }) => ownMb),
   ]
+}
+
+function databaseRows(samples: readonly Sample[]): readonly Row[] {
+  const steady = samples.filter(({ block }) => block > steadyFrom)
+  const [held, bounded] = [({ heldMb }: Sample) => heldMb, ({ boundedMb }: Sample) => boundedMb]
+  const parts: readonly (readonly [string, (sample: Sample) => number])[] = [
+    ['database and segment files without free pages', held],
+    ['tables of older states', bounded],
+  ]
+  const file = samples.map(({ fileMb }) => Math.round(fileMb))
+  return [
+    ...parts.flatMap(([name, value]) => [
+      ...(steady.length === 0 ? [] : [distribution(`${name}, from block ${steadyFrom}`, 'MB, less is better', steady.map(value))]),
+      ...slopeRow(`growth of the ${name}, from block ${steadyFrom}`, steady, value),
+    ]),
+    row('database file after each 500 blocks', 'MB, less is better', file),
+  ]
+}
+
+/** No row: fewer than two samples. */
+function slopeRow(name: string, samples: readonly Sample[], value: (sample: Sample) => number): readonly Row[] {
+  return samples.length < 2 ? [] : [row(name, 'MB an hour of chain time', [slopePerHour(samples, value)])]
 }
 
 async function measure(dir: string, options: DayOptions): Promise<readonly Row[]> {

@@ -42,17 +42,20 @@ const transferData = (to: Uint8Array, amount: number): Uint8Array => concatBytes
 /** Slot of a contract, by rank and index. */
 type Slot = { readonly rank: number; readonly at: number }
 
-/** Endless sequence of signed transactions, the same one in each run. */
+/** Endless sequence of signed transactions, the same one for each start. */
 export class StateMix {
   readonly #model: StateModel
-  readonly #roll = dice(20_261_123)
-  readonly #signers = new Signers()
+  readonly #roll: (below: number) => number
+  readonly #signers: Signers
   readonly #b20: Address
   #sent = 0
   /** Number of slots of the generated state that the transactions name; a sender's own balances are not counted. */
   readonly named = { cold: 0, hot: 0 }
 
-  constructor(model: StateModel) {
+  /** @param start a block, with the nonces of the senders after it; by default the genesis block */
+  constructor(model: StateModel, start: { readonly block: number; readonly nonces: readonly number[] } = { block: 0, nonces: [] }) {
+    this.#roll = dice(20_261_123 + start.block)
+    this.#signers = new Signers(start.nonces)
     if (model.slotsOf(0) <= traders + 1) throw new RangeError('too few slots: no token has holders other than the senders')
     this.#model = model
     const creator = concatBytes(new Uint8Array(12), fromHex(senders[0] as Address))
