@@ -17,8 +17,8 @@ import { addBlock, type GrowingChain, type OpenChain, openChain } from '../rpc/c
 import { denimChainId, senders } from './senders.ts'
 
 const [genesisTimeSec, l1BlockSec, l2BlockSec] = [1_794_000_000, 12, 1]
-/** A fifth of the gas limit of 40 Mgas is the target, so that the base fee of blocks of 8 Mgas hardly changes. */
-const eip1559 = { eip1559Elasticity: 5, eip1559Denominator: 250 }
+/** Half of the gas limit is the target. Blocks of 8 Mgas, whose data counts for 13 Mgas, are below it, so the base fee never exceeds that of the transactions. */
+const eip1559 = { eip1559Elasticity: 2, eip1559Denominator: 250 }
 
 /** A chain with its files, as commands read them. */
 export type DenimChain = {
