@@ -29,8 +29,8 @@ import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
 import type { JournalledHeads } from './journal/journalRecords.ts'
 import { wakeBlocks } from './journal/wakeBlocks.ts'
+import { lastBlocks } from './lastBlocks.ts'
 import { OfferedPayloads } from './offeredPayloads.ts'
-import { unwoundBlocks } from './unwoundBlocks.ts'
 import { createChainView, type ExecutionView } from './view/chainView.ts'
 
 /**
@@ -94,7 +94,7 @@ export class Execution implements Engine, AsyncDisposable {
       published: (): Published => ({ record: this.#published, sequence: this.#sequence, load: this.#load }),
       sizeOf: (block): number => this.#tree.loadOf(block.hash)?.sizeBytes ?? sizeOfBlock(block),
       loadOf: (blocks): BlockLoad => this.#tree.loadOfChain(blocks, [], noLoad),
-      onCommitting: (): void => this.#journalUnwound(),
+      onCommitting: (unwound): void => this.#journalUnwound(unwound),
       onCommitted: (done): void => this.#afterCommit(done),
       onRowsChanged: (): void => this.#publish(this.#published),
     }
@@ -274,9 +274,9 @@ export class Execution implements Engine, AsyncDisposable {
     for (const block of unpublished) this.#journal.appendBlock(block)
   }
 
-  /** Appends the blocks that the next commit removes from the store, so that they stay known. */
-  #journalUnwound(): void {
-    for (const block of unwoundBlocks(this.#deps.kv, this.#published)) {
+  /** Appends the last blocks of the store, which the next transaction removes, so that they stay known. */
+  #journalUnwound(count: number): void {
+    for (const block of lastBlocks(this.#deps.kv, this.#published.committed.number, count)) {
       if (this.#tree.get(block.hash)) this.#journal.appendBlock(block)
       else this.#journal.appendSleeping(block)
     }
@@ -370,11 +370,11 @@ export class Execution implements Engine, AsyncDisposable {
     return overlays[header.number - base.number - 1]?.hash === hash
   }
 
-  #afterCommit({ head, roundSequence }: Committed): void {
-    const { heads, base, overlays } = this.#published
-    const count = head.number - base.number
+  #afterCommit({ head, base, roundSequence }: Committed): void {
+    const { heads, base: before, overlays } = this.#published
+    const count = base.number - before.number
     this.#load = count === overlays.length ? noLoad : this.#tree.loadWithout(this.#load, overlays.slice(0, count))
-    this.#publish({ heads, committed: head, base: head, overlays: overlays.slice(count) })
+    this.#publish({ heads, committed: head, base, overlays: overlays.slice(count) })
     if (roundSequence === undefined) return
     this.#tree.dropUpTo(Math.min(heads.finalized.number, head.number))
     this.#journal.beginSegment()

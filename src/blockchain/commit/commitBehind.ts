@@ -10,13 +10,14 @@ import type { Kv, KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { type BlockLoad, noLoad, treeShareAt } from '../blockTree.ts'
 import type { Branch } from '../branch.ts'
-import { readHead, type StoredHeads } from '../chainStore.ts'
+import { readHead } from '../chainStore.ts'
 import type { ExecutionOptions } from '../executionDeps.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { PruneEvent, PruneStep } from '../pruning/pruner.ts'
 import type { StageTimes } from '../stageTimes.ts'
 import { SharedSnapshot } from '../view/sharedSnapshot.ts'
 import { CommitPace } from './commitPace.ts'
+import { type CommitSlice, labelsAfter, nextSlice } from './commitSlice.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
 /** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
@@ -25,8 +26,8 @@ export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
 
-/** A finished transaction: the head in the store, and the sequence of the heads if it ended a round. */
-export type Committed = { readonly head: BlockId; readonly roundSequence: number | undefined }
+/** A finished transaction: the head in the store, the youngest block of the published chain in it, and the sequence of the heads if it ended a round. */
+export type Committed = { readonly head: BlockId; readonly base: BlockId; readonly roundSequence: number | undefined }
 
 export type CommitDeps = {
   readonly kv: Kv
@@ -41,8 +42,8 @@ export type CommitDeps = {
   readonly published: () => Published
   readonly sizeOf: (block: ExecutedBlock) => number
   readonly loadOf: (blocks: readonly ExecutedBlock[]) => BlockLoad
-  /** called before each transaction */
-  readonly onCommitting: () => void
+  /** called before each transaction with the number of blocks that it unwinds */
+  readonly onCommitting: (unwound: number) => void
   /** called after each transaction */
   readonly onCommitted: (done: Committed) => void
   /** called after each step that removed older states */
@@ -61,14 +62,14 @@ type Goal = { readonly heads: Heads; readonly sequence: number }
 type Entry = { readonly parts: FetchedState; readonly done: PromiseWithResolvers<void> }
 
 /** A transaction that the committer writes. */
-type Running = { readonly goal: Goal; readonly blocks: readonly ExecutedBlock[]; readonly head: BlockId; readonly unwound: number }
+type Running = { readonly goal: Goal; readonly slice: CommitSlice }
 
 /**
  * Commits published blocks in the background: `afterMs` after they were published, at once when a start would take too long to restore them, and, before
  * a new block beyond that bound, as many as are needed to return below it. A round of transactions writes the blocks up to the heads published at its
  * begin, a few whole blocks each, and the thread does other work in between. Heads published meanwhile belong to the next round. Until the last
- * transaction of a round the store keeps the sequence of its previous heads, so a start restores the later ones from the journal. A change of branch is
- * one transaction. When the disk is full it writes nothing and retries by itself.
+ * transaction of a round the store keeps the sequence of its previous heads, so a start restores the later ones from the journal. Before the blocks of
+ * another branch, transactions unwind a few blocks each. When the disk is full it writes nothing and retries by itself.
  *
  * The committer may write in another thread. Then a call waits for a transaction only if the blocks that it leaves are at the bound.
  */
@@ -117,7 +118,7 @@ export class CommitBehind {
   snapshot(): KvReader & Disposable {
     for (;;) {
       const reader = this.#deps.kv.snapshot()
-      if (this.#running === undefined || readHead(reader)?.hash !== this.#running.head.hash) return reader
+      if (this.#running === undefined || readHead(reader)?.hash !== this.#running.slice.head.hash) return reader
       reader[Symbol.dispose]()
       this.#attempt(() => this.#take(false))
       const before = this.#before
@@ -132,7 +133,7 @@ export class CommitBehind {
    * @returns whether it waited
    */
   settleUnless({ blocks }: Branch): boolean {
-    const head = this.#running?.head.hash
+    const head = this.#running?.slice.head.hash
     if (head === undefined || blocks.some(({ hash }) => hash === head)) return false
     this.settle()
     return true
@@ -219,7 +220,7 @@ export class CommitBehind {
   }
 
   #isAtBound(): boolean {
-    const running = this.#running ? this.#deps.loadOf(this.#running.blocks) : noLoad
+    const running = this.#running ? this.#deps.loadOf(this.#running.slice.blocks) : noLoad
     const { load } = this.#deps.published()
     const ms = load.ms - running.ms
     const journalBytes = load.journalBytes - running.journalBytes
@@ -294,25 +295,21 @@ export class CommitBehind {
       return
     }
     const { record, sequence } = published()
-    const { committed, base } = record
     const goal = this.#goalIn(record, sequence)
-    const blocks = this.#sliceOf(record, goal)
-    const last = blocks.at(-1)
-    const head = last ? { number: last.header.number, hash: last.hash } : base
-    const isWhole = head.hash === goal.heads.unsafe.hash
-    onCommitting()
+    const slice = nextSlice(kv, record, goal.heads, this.#pace, this.#deps.sizeOf)
+    onCommitting(slice.unwound)
     onCommit?.('begin')
-    const running = { goal, blocks, head, unwound: committed.number - base.number }
+    const running = { goal, slice }
     // heads that are stored already need only the steps after a transaction
     if (goal.sequence === this.#sequence) {
       this.#end(running, { ms: 0 })
       return
     }
-    const heads = isWhole ? goal.heads : labelsAt(goal.heads, head)
+    const isWhole = slice.head.hash === goal.heads.unsafe.hash
     const request: CommitRequest = {
-      committed,
-      branch: { ancestor: base, blocks },
-      heads,
+      committed: record.committed,
+      branch: { ancestor: slice.blocks.length > 0 ? record.base : slice.head, blocks: slice.blocks },
+      heads: isWhole ? goal.heads : labelsAfter(slice, goal.heads),
       sequence: isWhole ? goal.sequence : this.#sequence,
     }
     this.#before = new SharedSnapshot(kv.snapshot())
@@ -334,13 +331,15 @@ export class CommitBehind {
     else if (running) this.#end(running, outcome)
   }
 
-  #end({ goal, blocks, head, unwound }: Running, outcome: CommitOutcome): void {
+  #end({ goal, slice }: Running, outcome: CommitOutcome): void {
     const { log, onCommit, onCommitted, sizeOf, stages } = this.#deps
     if ('error' in outcome) throw outcome.error
     onCommit?.('end')
     const { ms } = outcome
+    const { head, base, blocks, unwound } = slice
     stages?.add('commit', ms)
-    this.#pace.took(ms, blocks.map(sizeOf))
+    if (unwound === 0) this.#pace.took(ms, blocks.map(sizeOf))
+    else if (blocks.length === 0) this.#pace.unwound(ms, unwound)
     const isWhole = head.hash === goal.heads.unsafe.hash
     if (isWhole) {
       this.#sequence = goal.sequence
@@ -349,7 +348,7 @@ export class CommitBehind {
     if (this.#isWarned) log.info('commits resumed')
     this.#isWarned = false
     log.debug('committed', { ...head, added: blocks.length, unwound, ms })
-    onCommitted({ head, roundSequence: isWhole ? goal.sequence : undefined })
+    onCommitted({ head, base, roundSequence: isWhole ? goal.sequence : undefined })
     this.#scheduleNext()
   }
 
@@ -364,13 +363,6 @@ export class CommitBehind {
     return this.#goal
   }
 
-  /** Returns the blocks of the next transaction: all when the branch changes, else as many towards the goal as fit into its time. */
-  #sliceOf({ committed, base, overlays }: HeadRecord, { heads }: Goal): readonly ExecutedBlock[] {
-    if (base.hash !== committed.hash) return overlays
-    const left = overlays.slice(0, heads.unsafe.number - base.number)
-    return left.slice(0, this.#pace.blocksIn(left, this.#deps.sizeOf))
-  }
-
   #scheduleNext(): void {
     this.#clearTimer()
     if (this.#goal || this.#entries.length > 0) this.#schedule(0)
@@ -383,10 +375,4 @@ export class CommitBehind {
   #requireSound(): void {
     if (this.#failure !== undefined) throw this.#failure
   }
-}
-
-/** Returns the labels of a chain that ends at a block below the heads. */
-function labelsAt({ safe, finalized }: Heads, head: BlockId): StoredHeads {
-  const upTo = (label: BlockId): BlockId => (label.number < head.number ? label : head)
-  return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized) }
 }

@@ -4,9 +4,10 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 const firstGuess = { ms: 20, bytes: 2 ** 20 }
 const leastMsPerByte = 2 / 2 ** 20
 
-/** Chooses how many blocks a transaction writes to stay within a time, learnt from previous transactions. */
+/** Chooses how many blocks a transaction writes, or removes, to stay within a time, learnt from previous transactions. */
 export class CommitPace {
   readonly #sliceMs: number
+  #toUnwind = 1
   #ms: number = firstGuess.ms
   #bytes: number = firstGuess.bytes
 
@@ -32,5 +33,15 @@ export class CommitPace {
     if (sizes.length === 0) return
     this.#ms = this.#ms / 2 + Math.max(0, ms)
     this.#bytes = this.#bytes / 2 + sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** Returns how many blocks to remove, one at least if there are any. @param left blocks that must be removed */
+  blocksToUnwind(left: number): number {
+    return Math.min(left, this.#toUnwind)
+  }
+
+  /** Adds the time in which a transaction removed blocks. Their contents are on the disk, so the number of blocks is all that is known of their size. */
+  unwound(ms: number, blocks: number): void {
+    this.#toUnwind = Math.max(1, Math.min(2 * blocks, Math.floor((blocks * this.#sliceMs) / Math.max(ms, 1))))
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { storeFault } from '#store/faults'
-import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
+import { committingConfig, Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
 import type { L2Ref } from '#types/blockRef'
 import type { HeadRecord } from '../heads/headRecord.ts'
+import { createChainView } from '../view/chainView.ts'
 
 describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
   const sliced = { commitSliceMs: 0 }
@@ -73,22 +74,86 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect((await startCommitting(disk, sliced, segments).execution.heads()).safe).toEqual(refs[1])
   })
 
-  it('unwinds a branch that is replaced half way, and writes the new one, in one transaction', async () => {
-    const { execution, grow, setUnsafe, clock, events, stored } = startCommitting(new Disk(), sliced)
+  it('unwinds a branch that is replaced half way, then writes the new one, and serves the new one meanwhile', async () => {
+    const { execution, grow, clock, events, records, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 4)
     await execution.setHeads(three(refs, 4, 1, 1))
     await clock.advanceMs(1_999)
     for (let slice = 0; slice < 3; slice++) await clock.advanceToNext()
     expect(stored()).toEqual([3, 1, 1, 0])
     const side = await grow(refs[0] as L2Ref, 3, 1)
-    await setUnsafe(side[2])
+    await execution.setHeads({ unsafe: side[2] as L2Ref, safe: side[0] as L2Ref, finalized: refs[0] as L2Ref })
+    const before = structuredClone(records.at(-1))
     events.length = 0
+    const labels: number[][] = []
+    while (await clock.advanceToNext()) {
+      labels.push(stored())
+      for (const [at, ref] of [refs[0], ...side].entries()) expect((await execution.payload(at + 1))?.blockHash).toBe(ref?.hash)
+      for (const ref of refs) expect((await execution.payload(ref.hash))?.blockNumber).toBe(ref.number)
+    }
+    expect(labels).toEqual([
+      [2, 1, 1, 0],
+      [2, 2, 1, 0],
+      [3, 2, 1, 0],
+      [4, 2, 1, 2],
+    ])
+    expect(events).toEqual([1, 2, 3, 4].flatMap((at) => ['begin', 'end', `published 4 above ${at}`]))
+    expect(records.slice(-4).map(({ committed }) => committed.hash)).toEqual([refs[1], ...side].map((ref) => ref?.hash))
+    expect(before).toMatchObject({ committed: { number: 3 }, base: { number: 1 } })
+  })
+
+  it('a start in the middle of an unwind continues it', async () => {
+    const { execution, grow, setUnsafe, clock, segments, disk, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 4)
+    await setUnsafe(refs[3])
+    execution.commit()
+    const [side] = await grow(genesisId, 1, 1)
+    await setUnsafe(side)
+    await clock.advanceMs(1_999)
     await clock.advanceToNext()
-    expect(events).toEqual(['begin', 'end', 'published 4 above 4'])
-    expect(stored()).toEqual([4, 1, 1, 2])
-    expect((await execution.payload(4))?.blockHash).toBe(side[2]?.hash)
-    expect((await execution.payload(refs[3]?.hash ?? genesisId.hash))?.blockNumber).toBe(4)
-    expect(await clock.advanceToNext()).toBe(false)
+    expect(stored()).toEqual([3, 0, 0, 1])
+    const again = startCommitting(disk, sliced, new Map(structuredClone([...segments])))
+    expect(again.execution.published).toMatchObject({ heads: { unsafe: side }, committed: { number: 3 }, base: genesisId })
+    expect((await again.execution.payload(refs[3]?.hash ?? genesisId.hash))?.blockNumber).toBe(4)
+    again.execution.commit()
+    expect(again.stored()).toEqual([1, 0, 0, 2])
+    expect((await again.execution.payload(1))?.blockHash).toBe(side?.hash)
+  })
+
+  it('heads that return to the old branch in the middle of its unwind keep the blocks that are left', async () => {
+    const { execution, grow, setUnsafe, clock, events, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 4)
+    await setUnsafe(refs[3])
+    execution.commit()
+    await setUnsafe((await grow(genesisId, 1, 1))[0])
+    await clock.advanceMs(1_999)
+    for (let slice = 0; slice < 2; slice++) await clock.advanceToNext()
+    expect(stored()).toEqual([2, 0, 0, 1])
+    events.length = 0
+    await setUnsafe(refs[3])
+    while (await clock.advanceToNext());
+    expect(events).toEqual(['published 4 above 2', ...[3, 4].flatMap((at) => ['begin', 'end', `published 4 above ${at}`])])
+    expect(stored()).toEqual([4, 0, 0, 3])
+    expect((await execution.payload(4))?.blockHash).toBe(refs[3]?.hash)
+  })
+
+  it('reads the new branch from a store in the middle of an unwind, before the record says so', async () => {
+    const { execution, late, grow, setUnsafe, clock, disk, stored } = startCommitting(new Disk(), sliced, undefined, undefined, 'late')
+    const refs = await grow(genesisId, 3)
+    await setUnsafe(refs[2])
+    execution.commit()
+    const [side] = await grow(genesisId, 1, 1)
+    await setUnsafe(side)
+    const record = execution.published
+    await clock.advanceMs(2_000)
+    late?.write()
+    expect(stored()[0]).toBe(2)
+    using view = createChainView(disk.snapshot(), committingConfig, record)
+    expect(view?.canonicalHash(1)).toBe(side?.hash)
+    expect(view?.canonicalHash(2)).toBeUndefined()
+    expect(view?.parent(genesisId.hash)).toBeDefined()
+    const other = { ...record, base: { number: 1, hash: side?.hash ?? genesisId.hash } }
+    expect(createChainView(disk.snapshot(), committingConfig, other)).toBeUndefined()
   })
 
   it('writes no further block when the heads fall back to a stored one', async () => {

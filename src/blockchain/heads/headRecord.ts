@@ -1,6 +1,7 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
 import type { PendingBlocks } from '#types/pendingBlock'
 
 /**
@@ -48,10 +49,19 @@ export const sameHeads = (a: Heads, b: Heads): boolean =>
 /** The canonical chain by a record and a committed head: all blocks up to `base` are committed. */
 export type RecordedChain = { readonly base: BlockId; readonly overlays: readonly ExecutedBlock[] }
 
-/** Returns undefined when the record is older than the committed head. */
-export function chainAbove(record: HeadRecord, committed: BlockId): RecordedChain | undefined {
+/**
+ * Returns undefined when the record is older than the committed head.
+ * @param hashAt of the committed chain, by number
+ */
+export function chainAbove(
+  record: HeadRecord,
+  committed: BlockId,
+  hashAt: (number: number) => Hash | undefined,
+): RecordedChain | undefined {
   const { base, overlays } = record
   if (committed.hash === record.committed.hash || committed.hash === base.hash) return { base, overlays }
+  const isUnwinding = base.number < committed.number && committed.number < record.committed.number
+  if (isUnwinding && hashAt(base.number) === base.hash) return { base, overlays }
   const block = overlays[committed.number - base.number - 1]
   return block?.hash === committed.hash ? { base: committed, overlays: overlays.slice(committed.number - base.number) } : undefined
 }

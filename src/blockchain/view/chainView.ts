@@ -381,7 +381,7 @@ export function createChainView(
   sources: ViewSources = {},
 ): ExecutionView | undefined {
   const committed = store.readHead(reader)
-  const chain = committed && chainAbove(record, committed)
+  const chain = committed && chainAbove(record, committed, (number) => store.readCanonicalHash(reader, number))
   if (committed === undefined || chain === undefined) return undefined
   return new SnapshotView(reader, config, record, committed, chain, sources)
 }
