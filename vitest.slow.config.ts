@@ -22,7 +22,7 @@ const sampled = [
 export const slowOnly: readonly string[] = [
   'src/{devnet/devnetPeers,p2p/thread/p2pThread}.test.ts',
   'test/{browser/page,browser/site,follow/recorded}.test.ts',
-  'test/process/{anvilL1,devnetB20,disk,executionDeath,halves,memoryMax,signals}.test.ts',
+  'test/process/{anvilL1,consensusDisk,devnetB20,disk,executionDeath,halves,memoryMax,signals}.test.ts',
 ]
 
 export default defineConfig({

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { dice } from '#test/harness/dice'
 import { lastL1, recordedProcessChain } from '#test/harness/process/chain'
-import { sampleOf } from '#test/harness/sample'
 import { setups } from '../../e2e/halves/setups.ts'
 import { eventually } from '../../e2e/nodeProcess.ts'
 
@@ -13,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const chain = recordedProcessChain('op-bedrock-to-holocene')
 /** Bytes to flip, one a start. */
-const flips = sampleOf(6, 48)
+const flips = 16
 
 /** Damages of a file of this size. */
 function damagesOf(bytes: number): readonly (readonly [string, (path: string) => void])[] {
