@@ -67,6 +67,13 @@ it("lib/log: a child writes its module's name on each line, the parent does not"
   expect(lines()[1]).not.toHaveProperty('module')
 })
 
+it('lib/log: the child of a child writes one module, its own', () => {
+  const written: string[] = []
+  const log = createLog('info', { write: (line) => void written.push(line) })
+  log.child('node').child('health').info('listens')
+  expect(written.map((line) => line.match(/"module":"\w+"/g))).toEqual([['"module":"health"']])
+})
+
 it('lib/log: writes a fault as message, code and fix, without a stack', () => {
   const { log, lines } = logTo('error')
   log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('fetch failed')) })

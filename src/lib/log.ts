@@ -57,12 +57,15 @@ function moduleThreshold({ modules }: Thresholds, module: string): ModuleThresho
   return threshold
 }
 
-function adapt(logger: pino.Logger, thresholds: Thresholds, own: ModuleThreshold | undefined): Log {
+/** @param base logger without a module: the child of a child has one module, its own */
+function adapt(base: pino.Logger, thresholds: Thresholds, module?: string): Log {
   const { root } = thresholds
+  const logger = module === undefined ? base : base.child({ module })
+  const own = module === undefined ? undefined : moduleThreshold(thresholds, module)
   const write = (level: LogLevel, message: string, fields: LogFields = {}): void => {
     if (severity[level] >= severity[own?.level ?? root.level]) logger[level](fields, message)
   }
-  return logTo(write, (module) => adapt(logger.child({ module }), thresholds, moduleThreshold(thresholds, module)))
+  return logTo(write, (child) => adapt(base, thresholds, child))
 }
 
 /** Serializes an error. A fault is expected, so its stack is omitted; its cause is one line, unless the message already contains it. */
@@ -87,7 +90,7 @@ export function createLog(level: LogLevel, sink: LogSink): RootLog {
     sink,
   )
   return {
-    ...adapt(logger, thresholds, undefined),
+    ...adapt(logger, thresholds),
     level: () => thresholds.root.level,
     levels(): LogLevels {
       const modules = [...thresholds.modules].map(([module, { level: own }]) => [module, own ?? null] as const)
