@@ -154,6 +154,30 @@ describe('snapshot/reth/importReth', () => {
     await expectExecutedState(datadir)
   })
 
+  it.each([
+    ['the archives of its server get it', undefined, 'https://example.com/base/state.tar.zst?token=secret'],
+    [
+      'the archives of its server get it, named by the manifest',
+      'https://example.com/other',
+      'https://example.com/other/state.tar.zst?token=secret',
+    ],
+    ['those of another server do not', 'https://cdn.example.com/base', 'https://cdn.example.com/base/state.tar.zst'],
+  ])('a manifest has a query in its URL: %s', async (_, baseUrl, expected) => {
+    const asked: string[] = []
+    const fetch = (async (url: string): Promise<Response> => {
+      asked.push(url)
+      if (!url.includes('manifest')) return new Response('', { status: 404 })
+      return Response.json({ ...JSON.parse(readFileSync(join(snapshot, 'manifest.json'), 'utf8')), base_url: baseUrl })
+    }) as typeof globalThis.fetch
+    const clock = { ...systemClock, delay: async (): Promise<void> => {} }
+    const deps = { fetch, clock, random: () => 0, signal: new AbortController().signal, onProgress: () => {} }
+    const source = 'https://example.com/base/manifest.json?token=secret'
+    const files = await openSnapshotFiles(deps, { source, workDir: newDir(), ancestors: 255 })
+    await expect(files.databasePath()).rejects.toMatchObject({ code: 'SNAPSHOT_UNREACHABLE' })
+    expect(asked[0]).toBe(source)
+    expect(asked.at(-1)).toBe(expected)
+  })
+
   it('asks for trust in the header before it reads the state, and imports nothing without it', async () => {
     const datadir = newDir()
     const refusal = new Error('not trusted')

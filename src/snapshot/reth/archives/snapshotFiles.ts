@@ -46,8 +46,7 @@ export async function openSnapshotFiles(
     const text = await fetchManifest(deps, url.href)
     const manifest = parseManifest(text, manifestName)
     keepManifest(workDir, fileNameOf(url.href), text)
-    const base = new URL(`${(manifest.baseUrl ?? new URL('.', url).href).replace(/\/*$/, '')}/`)
-    return new ArchivedSnapshot(deps, manifest, { workDir, ancestors, place: { kind: 'url', base } })
+    return new ArchivedSnapshot(deps, manifest, { workDir, ancestors, place: { kind: 'url', base: baseOf(manifest, url) } })
   }
   const manifestPath = join(source, manifestName)
   if (existsSync(manifestPath)) {
@@ -68,6 +67,13 @@ export async function openSnapshotFiles(
     headersDir: async () => join(source, 'static_files'),
     databasePath: async () => databasePath,
   }
+}
+
+/** Returns the URL of the archives' folder, with the query of the manifest's URL, which may be a secret: only the manifest's own server gets it. */
+function baseOf({ baseUrl }: Manifest, url: URL): URL {
+  const base = new URL(`${(baseUrl ?? new URL('.', url).href).replace(/\/*$/, '')}/`)
+  if (base.origin === url.origin) base.search = url.search
+  return base
 }
 
 async function fetchManifest(deps: FilesDeps, url: string): Promise<string> {
@@ -146,7 +152,9 @@ class ArchivedSnapshot implements SnapshotFiles {
     const have = existsSync(path) ? statSync(path).size : 0
     const onBytes = this.#counter('download', archive.sizeBytes, have)
     mkdirSync(dirname(path), { recursive: true })
-    await downloadFile(this.#deps, { url: new URL(archive.path, base).href, path, sizeBytes: archive.sizeBytes, onBytes })
+    const url = new URL(archive.path, base)
+    url.search = base.search
+    await downloadFile(this.#deps, { url: url.href, path, sizeBytes: archive.sizeBytes, onBytes })
     return path
   }
 
