@@ -43,6 +43,11 @@ export const executionFault = defineFaults({
     says: (d: { number: number }) => `execution of block ${d.number} was abandoned: the execution thread is shutting down`,
     fix: 'none needed: the block is executed after the next start, when it is offered again',
   },
+  REORG_UNFINISHED: {
+    severity: 'retry',
+    says: (d: { left: number }) => `no block can be taken while ${d.left} replaced blocks are removed from the database`,
+    fix: 'none needed: removal continues by itself, some ten blocks a second, and the block is taken when it is offered again',
+  },
   CHAIN_STORE_DAMAGED: {
     severity: 'fatal',
     says: (d: { what: string }) => `the data directory lacks ${d.what}`,

@@ -22,13 +22,13 @@ import type { BlockLimits } from '#types/transactionPool'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads, keepFinalized } from './branch.ts'
 import { isCanonical } from './chainStore.ts'
-import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
+import { CommitBehind, type CommitDeps, type Committed, commitBounds, type Published } from './commit/commitBehind.ts'
 import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions, usualTrieCacheBytes } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
 import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
 import type { JournalledHeads } from './journal/journalRecords.ts'
-import { wakeBlocks } from './journal/wakeBlocks.ts'
+import { SleepingBlocks } from './journal/sleepingBlocks.ts'
 import { lastBlocks } from './lastBlocks.ts'
 import { OfferedPayloads } from './offeredPayloads.ts'
 import { createChainView, type ExecutionView } from './view/chainView.ts'
@@ -49,6 +49,7 @@ export class Execution implements Engine, AsyncDisposable {
   readonly #block: BlockDeps
   readonly #tree: BlockTree
   readonly #journal: BlockJournal
+  readonly #sleeping: SleepingBlocks
   readonly #commits: CommitBehind
   readonly #guard: ExecutionGuard
   readonly #offered: OfferedPayloads
@@ -78,6 +79,11 @@ export class Execution implements Engine, AsyncDisposable {
     this.#sequence = sequence
     this.#commits = new CommitBehind(this.#commitDeps(), sequence, options)
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log, timer)
+    this.#sleeping = new SleepingBlocks({
+      ...{ journal: this.#journal, tree: this.#tree, log, view: (): ExecutionView => this.view() },
+      execute: (parent, payload): BlockResult =>
+        this.#executed(parent, (on) => this.#guard.run(payload.blockNumber, undefined, () => verifyPayload(this.#block, on, payload))),
+    })
     this.#pending = new PendingChain({
       ...{ block: this.#block, clock, log, guard: this.#guard, watch, maxMs: options.maxPendingMs },
       head: (): BlockId => this.#published.heads.unsafe,
@@ -132,7 +138,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#requireOpen()
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
-    if (this.#journal.sleeps(payload.blockHash)) this.#makeRoom() // it is executed when a head names it
+    if (this.#journal.holds(payload.blockHash)) this.#makeRoom() // it is executed when a head names it
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
@@ -178,7 +184,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   async setHeads(asked: Heads): Promise<void> {
     this.#requireOpen()
-    this.#wake(asked.unsafe.hash)
+    this.#sleeping.wake(asked.unsafe.hash)
     let branch = this.#plan(asked)
     if (this.#commits.settleUnless(branch)) branch = this.#plan(asked)
     const heads = keepFinalized(asked, this.#published.heads.finalized)
@@ -195,16 +201,15 @@ export class Execution implements Engine, AsyncDisposable {
   }
 
   async payload(at: number | Hash): Promise<Payload | undefined> {
-    if (typeof at !== 'number') this.#wake(at)
     using view = this.view()
     const hash = typeof at === 'number' ? view.canonicalHash(at) : at
     // a block without known ancestors counts as unknown
-    const found = hash !== undefined && view.branch(hash) ? view.block(hash) : undefined
-    return found && payloadOfBlock(found.block, found.hash)
+    const found = hash && (view.branch(hash) ? view.block(hash)?.block : this.#sleeping.read(view, hash))
+    return found && payloadOfBlock(found, hash)
   }
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
-    this.#wake(block.hash)
+    this.#sleeping.wake(block.hash)
     using view = this.view()
     const state = view.state(block)
     return state && (state.account(account)?.storageRoot ?? emptyRoot)
@@ -236,7 +241,8 @@ export class Execution implements Engine, AsyncDisposable {
     this.#phase = 'closed'
     this.#pending[Symbol.dispose]()
     try {
-      this.#commits.run()
+      if (!this.#commits.run(commitBounds.closeMs))
+        this.#deps.log.info('closed before all blocks were committed, the others stay in the journal')
     } catch (error) {
       this.#deps.log.warn('closed without commit, blocks stay in the journal', { error })
     } finally {
@@ -261,7 +267,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Returns whether a block is valid without execution. Journals it first if no record would restore it after a kill. */
   #isKnown(hash: Hash): boolean {
-    if (this.#journal.sleeps(hash)) return true
+    if (this.#journal.holds(hash)) return true
     using view = this.view()
     const branch = view.branch(hash)
     if (branch) this.#journalBlocks(branch.blocks)
@@ -276,10 +282,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   /** Appends the last blocks of the store, which the next transaction removes, so that they stay known. */
   #journalUnwound(count: number): void {
-    for (const block of lastBlocks(this.#deps.kv, this.#published.committed.number, count)) {
-      if (this.#tree.get(block.hash)) this.#journal.appendBlock(block)
-      else this.#journal.appendSleeping(block)
-    }
+    for (const block of lastBlocks(this.#deps.kv, this.#published.committed.number, count)) this.#journal.appendSleeping(block)
   }
 
   /** Returns the branch to make canonical. */
@@ -291,7 +294,7 @@ export class Execution implements Engine, AsyncDisposable {
   /** Runs a function on a known parent while the state after it is open. @returns its value and the blocks from the committed chain to the parent */
   #during<T>(parent: BlockId, run: (on: ParentBlock) => T): { value: T; ms: number; branch: readonly ExecutedBlock[] } {
     this.#requireOpen()
-    this.#wake(parent.hash)
+    this.#sleeping.wake(parent.hash)
     using view = this.view()
     const on = view.provenParent(parent.hash)
     if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
@@ -320,12 +323,6 @@ export class Execution implements Engine, AsyncDisposable {
     return result
   }
 
-  #wake(tip: Hash): void {
-    const execute = (parent: BlockId, payload: Payload): BlockResult =>
-      this.#executed(parent, (on) => this.#guard.run(payload.blockNumber, undefined, () => verifyPayload(this.#block, on, payload)))
-    wakeBlocks({ journal: this.#journal, tree: this.#tree, log: this.#deps.log, execute }, tip)
-  }
-
   /** Restores the youngest heads of the journal whose blocks can be restored. Meanwhile the tree drops no block. */
   #restore(): void {
     const { log, config } = this.#deps
@@ -335,7 +332,7 @@ export class Execution implements Engine, AsyncDisposable {
     const later = journalled.filter(({ sequence }) => sequence > this.#sequence).reverse()
     this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
     for (const stored of later) {
-      this.#wake(stored.unsafe.hash)
+      this.#sleeping.wake(stored.unsafe.hash)
       try {
         const branch = this.#plan(stored)
         using view = this.view()
@@ -386,7 +383,9 @@ export class Execution implements Engine, AsyncDisposable {
     this.#commits.settle()
     if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...this.#published.heads, sequence: this.#sequence })
     using view = this.view()
-    this.#journal.prune(this.#tree, above, (hash) => view.known.committed(hash) !== undefined)
+    const { number: head } = this.#published.committed
+    const isStored = ({ number, hash }: BlockId): boolean => number <= head && view.known.committed(hash) !== undefined
+    this.#journal.prune(this.#tree, above, isStored)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { executionFault } from '#block/faults'
 import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -20,8 +21,11 @@ import { CommitPace } from './commitPace.ts'
 import { type CommitSlice, labelsAfter, nextSlice } from './commitSlice.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
-/** Bounds of uncommitted blocks: time since they were published, and bytes in the journal. */
-export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20 }
+/**
+ * Bounds of uncommitted blocks: time since they were published, and bytes in the journal; time for which a new block waits while replaced blocks are removed,
+ * and after which closing leaves blocks to the next start: a long unwind takes minutes.
+ */
+export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20, unwindWaitMs: 1_000, closeMs: 10_000 }
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -129,12 +133,13 @@ export class CommitBehind {
 
   /**
    * Waits for the transaction in progress unless a branch continues it: each published record must contain the head of the store, before and after the
-   * transaction.
+   * transaction. While it only unwinds, all branches from the same block contain it.
    * @returns whether it waited
    */
-  settleUnless({ blocks }: Branch): boolean {
-    const head = this.#running?.slice.head.hash
-    if (head === undefined || blocks.some(({ hash }) => hash === head)) return false
+  settleUnless({ ancestor, blocks }: Branch): boolean {
+    const slice = this.#running?.slice
+    if (slice === undefined || blocks.some(({ hash }) => hash === slice.head.hash)) return false
+    if (slice.blocks.length === 0 && slice.base.hash === ancestor.hash) return false
     this.settle()
     return true
   }
@@ -170,21 +175,34 @@ export class CommitBehind {
 
   /**
    * Commits until there is room for a new block.
-   * @throws Fault DISK_LOW (retry); the error of a commit without which there is no room
+   * @throws Fault DISK_LOW, REORG_UNFINISHED (retry); the error of a commit without which there is no room
    */
   makeRoom(): void {
+    const { clock, kv, published } = this.#deps
     this.#requireSound()
-    requireFreeSpace(this.#deps.kv, this.#opts.minFreeBytes)
-    while (this.#isPending && this.#isAtBound()) this.#attemptOrThrow()
+    requireFreeSpace(kv, this.#opts.minFreeBytes)
+    const untilMs = clock.elapsedMs() + commitBounds.unwindWaitMs
+    while (this.#isPending && this.#isAtBound()) {
+      this.#attemptOrThrow()
+      const { committed, base } = published().record
+      const left = committed.number - base.number
+      if (left > 0 && clock.elapsedMs() > untilMs) throw executionFault('REORG_UNFINISHED', { left })
+    }
   }
 
   /**
    * Commits all published blocks now.
+   * @param maxMs time in which it begins transactions
+   * @returns whether all are committed
    * @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal); blocks that were not written stay readable
    */
-  run(): void {
+  run(maxMs = Number.POSITIVE_INFINITY): boolean {
+    const { clock } = this.#deps
     if (this.#isPending) this.#requireSound()
-    while (this.#isPending) this.#attemptOrThrow()
+    const untilMs = clock.elapsedMs() + maxMs
+    while (this.#isPending && clock.elapsedMs() <= untilMs) this.#attemptOrThrow()
+    this.settle()
+    return !this.#isPending
   }
 
   /** Ends timers, pruning, and the reaction to memory that is short. */
@@ -339,7 +357,7 @@ export class CommitBehind {
     const { head, base, blocks, unwound } = slice
     stages?.add('commit', ms)
     if (unwound === 0) this.#pace.took(ms, blocks.map(sizeOf))
-    else if (blocks.length === 0) this.#pace.unwound(ms, unwound)
+    else this.#pace.unwound(ms, unwound, head.hash === base.hash)
     const isWhole = head.hash === goal.heads.unsafe.hash
     if (isWhole) {
       this.#sequence = goal.sequence

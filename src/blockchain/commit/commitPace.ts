@@ -40,8 +40,12 @@ export class CommitPace {
     return Math.min(left, this.#toUnwind)
   }
 
-  /** Adds the time in which a transaction removed blocks. Their contents are on the disk, so the number of blocks is all that is known of their size. */
-  unwound(ms: number, blocks: number): void {
-    this.#toUnwind = Math.max(1, Math.min(2 * blocks, Math.floor((blocks * this.#sliceMs) / Math.max(ms, 1))))
+  /**
+   * Adds the time in which a transaction removed blocks. Their contents are on the disk, so the number of blocks is all that is known of their size.
+   * @param isLast the next reorg begins with one block again: its blocks may be larger
+   */
+  unwound(ms: number, blocks: number, isLast: boolean): void {
+    const fitting = Math.floor((blocks * this.#sliceMs) / Math.max(ms, 1))
+    this.#toUnwind = isLast ? 1 : Math.max(1, Math.min(2 * blocks, fitting))
   }
 }

@@ -35,6 +35,16 @@ it('blockchain/journal/blockJournal: keeps the bodies of sleeping blocks, of an 
   expect(journal.load(() => false)).toEqual([])
   expect(process.memoryUsage().arrayBuffers - beforeBytes).toBeLessThan(32 * bodyBytes)
   journal.appendSleeping(unwound)
-  expect(journal.sleepingTo(hashOf(97), () => undefined).map(({ number }) => number)).toEqual([...numbers, 97])
+  expect(
+    journal
+      .sleepingTo(
+        hashOf(97),
+        () => undefined,
+        () => false,
+      )
+      .map(({ number }) => number),
+  ).toEqual([...numbers, 97])
+  const parentOf = (hash: Hash): Hash | undefined => (hash === hashOf(97) ? hashOf(96) : undefined)
+  expect(journal.sleepingTo(hashOf(97), parentOf, (hash) => hash === hashOf(94)).map(({ number }) => number)).toEqual([95, 96])
   for (const number of [1, 96, 97]) expect(journal.read(hashOf(number)).transactions).toEqual(blockAt(number).transactions)
 })

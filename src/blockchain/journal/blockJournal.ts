@@ -15,8 +15,8 @@ import {
 } from './journalRecords.ts'
 
 /**
- * Index of the blocks and heads in the journal. Blocks of an earlier run *sleep*: they were valid when they were journalled, and are executed again when
- * a caller needs them. Their bodies stay in the journal until then.
+ * Index of the blocks and heads in the journal. Blocks of an earlier run and unwound ones *sleep* while they are neither in the tree nor in the store: they
+ * were valid when they were journalled, and are executed again when a caller needs them. Their bodies stay in the journal.
  */
 export class BlockJournal {
   readonly #journal: Journal
@@ -25,6 +25,7 @@ export class BlockJournal {
   /** blocks of each segment */
   readonly #segments = new Map<number, Hash[]>()
   readonly #held = new Map<Hash, JournalPlace>()
+  /** blocks that sleep, or did: the tree may drop an executed one again */
   readonly #sleeping = new Map<Hash, BlockLink>()
   /** current segment at the last `prune` */
   #prunedIn: number
@@ -68,21 +69,28 @@ export class BlockJournal {
     return heads
   }
 
-  sleeps(hash: Hash): boolean {
+  /** Whether a block may be executed again from the journal. */
+  holds(hash: Hash): boolean {
     return this.#sleeping.has(hash)
+  }
+
+  get hasSleeping(): boolean {
+    return this.#sleeping.size > 0
   }
 
   /**
    * Returns the sleeping blocks of a branch, oldest first.
-   * @param parentOf parent of an awake block; undefined for any other
+   * @param parentOf parent of a block in the tree; undefined for any other
+   * @param isStored whether the store has a block
    */
-  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): BlockLink[] {
-    if (this.#sleeping.size === 0) return []
+  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined, isStored: (hash: Hash) => boolean): BlockLink[] {
     const branch: BlockLink[] = []
     for (let hash: Hash | undefined = tip; hash !== undefined; ) {
-      const block = this.#sleeping.get(hash)
+      const parent: Hash | undefined = parentOf(hash)
+      const block: BlockLink | undefined = parent === undefined ? this.#sleeping.get(hash) : undefined
+      if (block && isStored(hash)) break
       if (block) branch.push(block)
-      hash = block ? block.parentHash : parentOf(hash)
+      hash = parent ?? block?.parentHash
     }
     return branch.reverse()
   }
@@ -94,8 +102,8 @@ export class BlockJournal {
     return decodeBlockRecord(this.#journal.read(place))
   }
 
-  /** Marks a block as no longer sleeping: executed, or found invalid. */
-  rouse(hash: Hash): void {
+  /** Forgets a sleeping block: it is invalid, or an ancestor is not known. */
+  forget(hash: Hash): void {
     this.#sleeping.delete(hash)
   }
 
@@ -107,7 +115,7 @@ export class BlockJournal {
     this.#stages?.ended('journal')
   }
 
-  /** Appends a block that leaves the store and is not in memory: it sleeps. @throws as `Journal.append` */
+  /** Appends a block that leaves the store: it sleeps as soon as it is not in the tree. @throws as `Journal.append` */
   appendSleeping(block: Block & { readonly hash: Hash }): void {
     this.appendBlock(block)
     const { number, parentHash } = block.header
@@ -131,7 +139,7 @@ export class BlockJournal {
    * @param above blocks at and below this number are not needed, unless they are ancestors of a block above
    * @param isCommitted whether the store has the block
    */
-  prune(tree: BlockTree, above: number, isCommitted: (hash: Hash) => boolean): void {
+  prune(tree: BlockTree, above: number, isCommitted: (block: BlockLink) => boolean): void {
     const linkOf = (hash: Hash): BlockLink | undefined => {
       const header = tree.get(hash)?.header
       return header && { number: header.number, hash, parentHash: header.parentHash }
@@ -168,13 +176,13 @@ function neededBlocks(
   blocks: Iterable<BlockLink>,
   of: (hash: Hash) => BlockLink | undefined,
   above: number,
-  isCommitted: (hash: Hash) => boolean,
+  isCommitted: (block: BlockLink) => boolean,
 ): Set<Hash> {
   const needed = new Set<Hash>()
   for (const block of blocks) {
     if (block.number <= above) continue
     for (let next: BlockLink | undefined = block; next && !needed.has(next.hash); next = of(next.parentHash)) {
-      if (isCommitted(next.hash)) break
+      if (isCommitted(next)) break
       needed.add(next.hash)
     }
   }

@@ -58,6 +58,20 @@ const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(
 
 describe('blockchain/view/chainView', () => {
   it.each([
+    ['as recorded', 0, 1, [0, 1]],
+    ['up to the base, while the store has replaced blocks above it', 0, 3, [0, 1]],
+    ['none, when all recorded blocks are replaced', 2, 3, undefined],
+  ])('names the recorded states %s', (_, earliest, latest, expected) => {
+    const [store, record] = [storeWith(3), recordAbove(1)]
+    const replacing: HeadRecord = { ...record, committed: idOf(blocks[2]), overlays: [] }
+    const older = () => ({ window: { earliest, latest }, at: () => expect.fail('no state is read'), [Symbol.dispose]() {} })
+    using view = createChainView(store.snapshot(), config, replacing, { older })
+    const window = view?.proofs?.window
+    expect(window && [window.earliest, window.latest].map(({ number }) => number)).toEqual(expected)
+    if (expected) expect(window?.latest.hash).toBe(blocks[0].hash)
+  })
+
+  it.each([
     ['only genesis is committed', 0, 0],
     ['one block is committed', 1, 1],
     ['a commit has overtaken the record', 2, 1],

@@ -293,7 +293,9 @@ class SnapshotView implements ExecutionView {
   get proofs(): ProofsStatus | undefined {
     if (this.#older === undefined) return undefined
     const { window } = this.#older()
-    return { window: window && { earliest: this.#idAt(window.earliest), latest: this.#idAt(window.latest) } }
+    // above the base, replaced blocks may still be recorded
+    if (window === undefined || window.earliest > this.#base.number) return { window: undefined }
+    return { window: { earliest: this.#idAt(window.earliest), latest: this.#idAt(Math.min(window.latest, this.#base.number)) } }
   }
 
   #idAt(number: number): BlockId {

@@ -57,9 +57,9 @@ export function startCommitting(
   memory: Pick<MemoryGuard, 'onChange'> = unboundedMemory,
 ) {
   const manual = createManualClock()
-  /** Time that each block takes; the clock does not move otherwise. */
-  const pace = { executionMs: 0 }
-  let extraMs = 0
+  /** Time that each block, and each transaction, takes; the clock does not move otherwise. */
+  const pace = { executionMs: 0, commitMs: 0 }
+  let [extraMs, extraElapsedMs] = [0, 0]
   const evm = createWasmEvm()
   const slow: typeof evm = {
     open: (...args) => {
@@ -67,7 +67,7 @@ export function startCommitting(
       return evm.open(...args)
     },
   }
-  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs }
+  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs, elapsedMs: () => manual.elapsedMs() + extraElapsedMs }
   const events: string[] = []
   const records: HeadRecord[] = []
   const late = committing === 'late' ? new LateCommitter(disk, clock) : undefined
@@ -82,7 +82,10 @@ export function startCommitting(
       clock,
       memory,
       log: silentLog,
-      onCommit: (phase) => void events.push(phase),
+      onCommit: (phase) => {
+        events.push(phase)
+        if (phase === 'end') extraElapsedMs += pace.commitMs
+      },
       onExecuted: ({ header }) => void events.push(`executed ${header.number}`),
       onPublish: (record) => {
         records.push(record)
