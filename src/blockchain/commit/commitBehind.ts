@@ -22,10 +22,11 @@ import { type CommitSlice, labelsAfter, nextSlice } from './commitSlice.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
 /**
- * Bounds of uncommitted blocks: time since they were published, and bytes in the journal; time for which a new block waits while replaced blocks are removed,
- * and after which closing leaves blocks to the next start: a long unwind takes minutes.
+ * Bounds of uncommitted blocks: time since they were published, bytes in the journal, and replaced blocks that are still in the store, since a state far below
+ * its head is slow to read. Times for which a new block waits while replaced blocks are removed, and after which closing leaves blocks to the next start:
+ * a long unwind takes minutes.
  */
-export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20, unwindWaitMs: 1_000, closeMs: 10_000 }
+export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20, replacedBlocks: 64, unwindWaitMs: 1_000, closeMs: 10_000 }
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -184,8 +185,7 @@ export class CommitBehind {
     const untilMs = clock.elapsedMs() + commitBounds.unwindWaitMs
     while (this.#isPending && this.#isAtBound()) {
       this.#attemptOrThrow()
-      const { committed, base } = published().record
-      const left = committed.number - base.number
+      const left = replacedBlocks(published().record)
       if (left > 0 && clock.elapsedMs() > untilMs) throw executionFault('REORG_UNFINISHED', { left })
     }
   }
@@ -239,7 +239,8 @@ export class CommitBehind {
 
   #isAtBound(): boolean {
     const running = this.#running ? this.#deps.loadOf(this.#running.slice.blocks) : noLoad
-    const { load } = this.#deps.published()
+    const { load, record } = this.#deps.published()
+    if (replacedBlocks(record) > commitBounds.replacedBlocks) return true
     const ms = load.ms - running.ms
     const journalBytes = load.journalBytes - running.journalBytes
     // blocks in progress are in memory until they are written
@@ -394,3 +395,6 @@ export class CommitBehind {
     if (this.#failure !== undefined) throw this.#failure
   }
 }
+
+/** Returns the number of blocks in the store that the published chain does not have. */
+const replacedBlocks = ({ committed, base }: HeadRecord): number => committed.number - base.number

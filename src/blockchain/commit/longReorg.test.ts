@@ -33,6 +33,21 @@ describe('blockchain/commit: a long reorg', () => {
     expect((await grow(heavy as L2Ref, 1)).length).toBe(1)
   })
 
+  it('a block on a state far below the head of the store waits until few replaced blocks are left', async () => {
+    const started = startCommitting(new Disk(), sliced)
+    const { grow, setUnsafe, execution, stored, pace } = started
+    await setUnsafe((await grow(genesisId, 70)).at(-1))
+    execution.commit()
+    const { finalized } = await execution.heads()
+    await setUnsafe(finalized)
+    pace.commitMs = 600
+    await expect(grow(genesisId, 1, 1)).rejects.toMatchObject({ code: 'REORG_UNFINISHED' })
+    expect(stored()[0]).toBe(68)
+    pace.commitMs = 0
+    expect((await grow(genesisId, 1, 1)).length).toBe(1)
+    expect(stored()[0]).toBe(64)
+  })
+
   it('closing leaves the rest to the next start after ten seconds', async () => {
     const segments = new Map()
     const { setUnsafe, pace, side, stored, execution, disk } = await replaced(6, new Disk(), sliced, segments)
