@@ -7,10 +7,11 @@ import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
 import type { BlockId } from '#types/blockRef'
 import type { Payload } from '#types/payload'
+import { BranchBounds, type BranchOptions } from './branchBounds.ts'
 import { consensusFault } from './faults.ts'
 import { findAncestor } from './followAncestor.ts'
 import { type ProofsStatus, proofsLimit } from './followProofs.ts'
-import { FollowWindow, payloadBytes, type WindowOptions } from './followWindow.ts'
+import { FollowWindow, type WindowOptions } from './followWindow.ts'
 import type { FollowMetrics } from './metrics.ts'
 import type { L2Source, UnsafeInbox, UnsafeOutcome } from './ports.ts'
 import { runUntilAborted } from './runUntilAborted.ts'
@@ -28,22 +29,21 @@ export type FollowDeps = {
   readonly metrics: FollowMetrics
 }
 
-export type FollowOptions = WindowOptions & {
-  readonly config: RollupConfig
-  /** source of the safe and finalized labels: the followed node, or derivation from L1 */
-  readonly labels: 'source' | 'l1'
-  /** maximum block time in seconds beyond the proofs of the execution half */
-  readonly maxAheadSec: number
-  /** minimum interval between polls of the source's labels; also the maximum while there is nothing else to do; above 0 */
-  readonly labelPollMs: number
-  /** interval between polls of the proofs while they are behind */
-  readonly proofsPollMs: number
-  /** gas of the blocks in one insert; other engine tasks run between two inserts */
-  readonly insertGas: bigint
-  /** maximum bytes of the blocks in one insert, also in a reorg */
-  readonly insertBytes: number
-  readonly backoff: Backoff
-}
+export type FollowOptions = WindowOptions &
+  BranchOptions & {
+    readonly config: RollupConfig
+    /** source of the safe and finalized labels: the followed node, or derivation from L1 */
+    readonly labels: 'source' | 'l1'
+    /** maximum block time in seconds beyond the proofs of the execution half */
+    readonly maxAheadSec: number
+    /** minimum interval between polls of the source's labels; also the maximum while there is nothing else to do; above 0 */
+    readonly labelPollMs: number
+    /** interval between polls of the proofs while they are behind */
+    readonly proofsPollMs: number
+    /** gas of the blocks in one insert; other engine tasks run between two inserts */
+    readonly insertGas: bigint
+    readonly backoff: Backoff
+  }
 
 export const defaultFollowOptions: Omit<FollowOptions, 'config' | 'labels' | 'maxAheadSec'> = {
   batchBlocks: 32,
@@ -52,7 +52,8 @@ export const defaultFollowOptions: Omit<FollowOptions, 'config' | 'labels' | 'ma
   labelPollMs: 2_000,
   proofsPollMs: 1_000,
   insertGas: 60_000_000n,
-  insertBytes: 64 * 2 ** 20,
+  branchBlocks: 1_024,
+  branchBytes: 8 * 2 ** 20,
   backoff: defaultBackoff,
 }
 
@@ -88,6 +89,7 @@ const logEveryMs = 10_000
 export class Follower {
   readonly #deps: FollowDeps
   readonly #options: FollowOptions
+  readonly #branch: BranchBounds
   #phase: FollowStatus['phase'] = 'starting'
   #source: FollowStatus['source'] = {}
   #limit: number | undefined
@@ -104,6 +106,7 @@ export class Follower {
   constructor(deps: FollowDeps, options: FollowOptions) {
     this.#deps = deps
     this.#options = options
+    this.#branch = new BranchBounds(options)
   }
 
   status(): FollowStatus {
@@ -257,8 +260,7 @@ export class Follower {
    */
   #isEnough(pending: readonly Payload[], heads: Heads, isLast: boolean): boolean {
     const reached = pending.at(-1)?.blockNumber ?? 0
-    if (isLast || reached > heads.unsafe.number) return true
-    return pending.reduce((sum, each) => sum + payloadBytes(each), 0) >= this.#options.insertBytes
+    return isLast || reached > heads.unsafe.number || this.#branch.isFull(pending)
   }
 
   /** @returns whether all blocks were inserted */
@@ -267,7 +269,7 @@ export class Follower {
     for (const part of this.#parts(payloads)) {
       const outcome = await inbox.insert(part, signal)
       if (outcome.kind !== 'inserted') {
-        await this.#onOutcome(outcome, signal)
+        await this.#onOutcome(outcome, part, signal)
         return false
       }
       metrics.followed.inc({}, part.length)
@@ -292,7 +294,9 @@ export class Follower {
     if (part.length > 0) yield part
   }
 
-  async #onOutcome(outcome: NotInserted, signal: AbortSignal): Promise<void> {
+  async #onOutcome(outcome: NotInserted, part: readonly Payload[], signal: AbortSignal): Promise<void> {
+    if (outcome.kind === 'gap' && this.#branch.shrink(outcome.missing, part))
+      return this.#deps.log.warn('execution half dropped blocks of an insert, inserting fewer at once', outcome.missing)
     if (outcome.kind === 'gap') return await this.#pause('gap', consensusFault('SOURCE_GAP', outcome.missing), signal)
     if (outcome.kind === 'invalid') return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', outcome), 'invalid', signal)
     await this.#refuse(consensusFault('SOURCE_REFUSED_HERE', { reason: outcome.reason }), 'other', signal)
@@ -327,6 +331,7 @@ export class Follower {
     this.#refusal = undefined
     this.#refusals = 0
     this.#vain = 0
+    this.#branch.reset()
     for (const reason of ['source-block', 'gap'] as const) this.#deps.waits.leave(reason)
   }
 
