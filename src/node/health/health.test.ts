@@ -5,16 +5,22 @@ import { diskProblems, engineProblems, executionProblems, followProblems } from 
 const behind = { starting: 3, current: 7, highest: 90 }
 
 it.each([
-  ['was never called', { silentMs: undefined, behind: undefined }, ['no consensus half has called since the start']],
-  ['was called just now', { silentMs: 10, behind: undefined }, []],
-  ['was called half a minute ago', { silentMs: 30_000, behind: undefined }, []],
-  ['was not called for 35 s', { silentMs: 35_400, behind: undefined }, ['the consensus half has not called for 35 s']],
+  ['was never called', { silentMs: undefined, unansweredMs: 0, behind: undefined }, ['no consensus half has called since the start']],
+  ['was called just now', { silentMs: 10, unansweredMs: 0, behind: undefined }, []],
+  ['was called half a minute ago', { silentMs: 30_000, unansweredMs: 0, behind: undefined }, []],
+  ['was not called for 35 s', { silentMs: 35_400, unansweredMs: 0, behind: undefined }, ['the consensus half has not called for 35 s']],
+  ['has answered no call for 4 s', { silentMs: 0, unansweredMs: 4_000, behind: undefined }, []],
+  [
+    'has answered no call for 5 s',
+    { silentMs: 0, unansweredMs: 5_100, behind: undefined },
+    ['a call of the consensus half has had no answer for 5 s'],
+  ],
   [
     'receives names of unknown blocks',
-    { silentMs: 10, behind },
+    { silentMs: 10, unansweredMs: 0, behind },
     ['the head is block 7, but the consensus half names blocks that this node does not have'],
   ],
-])('node/health/health: reports the silence or lag of an execution half that %s', (_case, use, problems) => {
+])('node/health/health: reports the state of an execution half that %s', (_case, use, problems) => {
   expect(engineProblems(use)).toEqual(problems)
 })
 

@@ -6,22 +6,25 @@ import type { MemoryGuard } from '#lib/memoryGuard'
 import type { SyncProgress } from '#rpc/ports'
 import { freeBytes } from '#store/freeSpace'
 import type { NodeOptions } from '../nodeOptions.ts'
-import { maxSilentMs } from '../parts/engineSilence.ts'
+import { maxSilentMs, maxUnansweredMs } from '../parts/engineSilence.ts'
 import { readinessProblems } from './readiness.ts'
 
 /** Calls of the consensus half as an execution half alone sees them. */
 export type EngineUse = {
   /** since its last call; undefined: it never called */
   readonly silentMs: number | undefined
+  /** since the start of its oldest call without an answer; 0: every call has one */
+  readonly unansweredMs: number
   /** set while it names blocks that this node does not have */
   readonly behind: SyncProgress | undefined
 }
 
 /** Returns why the state of an execution half alone is not fresh, for the operator; empty: it is fresh. Pure. */
-export function engineProblems({ silentMs, behind }: EngineUse): readonly string[] {
+export function engineProblems({ silentMs, unansweredMs, behind }: EngineUse): readonly string[] {
   if (silentMs === undefined) return ['no consensus half has called since the start']
   const problems: string[] = []
-  if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${Math.round(silentMs / 1000)} s`)
+  if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${seconds(silentMs)} s`)
+  if (unansweredMs > maxUnansweredMs) problems.push(`a call of the consensus half has had no answer for ${seconds(unansweredMs)} s`)
   if (behind) problems.push(`the head is block ${behind.current}, but the consensus half names blocks that this node does not have`)
   return problems
 }

@@ -83,6 +83,13 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'start the consensus half; check --engine and --jwt on its side with basalt doctor',
   },
   {
+    code: 'CALL_UNANSWERED',
+    matches: /^a call of the consensus half has had no answer for /,
+    meaning:
+      'this execution half has worked on one call for longer than 4 s: a slow block, a disk that is too slow, or a thread that is stuck',
+    fix: 'look at processor and disk of the machine, and at the log; when it stays for minutes, restart the execution half',
+  },
+  {
     code: 'BLOCKS_MISSING',
     matches: /^the head is block \d+, but the consensus half names blocks/,
     meaning: 'the consensus half is ahead of this half, whose blocks before are missing',

@@ -4,6 +4,9 @@ import type { Log } from '#lib/log'
 /** Silence after which the consensus half counts as gone. A consensus half calls for each block, and ours also polls in between. */
 export const maxSilentMs = 30_000
 
+/** Time without an answer to a call of the consensus half after which the state counts as old. */
+export const maxUnansweredMs = 4_000
+
 const refusalsEveryMs = 60_000
 
 /** Logs when the consensus half goes silent, calls again, or is refused. */

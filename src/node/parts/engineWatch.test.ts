@@ -66,6 +66,28 @@ it('node/parts/engineWatch: does not count the other half as silent while it wai
   expect(watch.silentMs()).toBe(40_000)
 })
 
+it('node/parts/engineWatch: is syncing while its oldest call has had no answer for more than 4 s', async () => {
+  const clock = createManualClock()
+  const answers = [Promise.withResolvers<PayloadStatus>(), Promise.withResolvers<PayloadStatus>()] as const
+  const given = { status: 'VALID', latestValidHash: zeroHash } as PayloadStatus
+  let at = 0
+  const api = { newPayload: () => (at++ === 0 ? answers[0] : answers[1]).promise } as unknown as EngineApi
+  const watch = createEngineWatch({ api, clock }, () => 5)
+  const first = watch.api.newPayload(3, payloadOf(6))
+  await clock.advanceMs(3_000)
+  const second = watch.api.newPayload(3, payloadOf(7))
+  await clock.advanceMs(1_000)
+  expect([watch.unansweredMs(), watch.sync()]).toEqual([4_000, undefined])
+  await clock.advanceMs(1)
+  expect([watch.unansweredMs(), watch.sync()]).toEqual([4_001, { starting: 5, current: 5, highest: 5 }])
+  answers[0].resolve(given)
+  await first
+  expect([watch.unansweredMs(), watch.sync()]).toEqual([1_001, undefined])
+  answers[1].resolve(given)
+  await second
+  expect(watch.unansweredMs()).toBe(0)
+})
+
 it('node/parts/engineWatch: is syncing without a consensus half, at the start and after half a minute; not behind', async () => {
   const { watch, clock, grow } = watched('VALID')
   expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 5 })

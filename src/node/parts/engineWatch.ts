@@ -2,7 +2,7 @@ import type { EngineApi, ForkchoiceAnswer, PayloadStatus } from '#engine/engineA
 import type { Clock } from '#lib/clock'
 import type { ChainReader, SyncProgress } from '#rpc/ports'
 import type { ChainView } from '#types/chainView'
-import { maxSilentMs } from './engineSilence.ts'
+import { maxSilentMs, maxUnansweredMs } from './engineSilence.ts'
 
 /** State of the consensus half that drives an execution half, as far as the calls show it. */
 export type EngineWatch = {
@@ -11,9 +11,11 @@ export type EngineWatch = {
   heard(chain: ChainReader): ChainReader
   /** since the last call of the consensus half; undefined: it never called */
   silentMs(): number | undefined
+  /** since the start of its oldest call without an answer; 0: every call has one */
+  unansweredMs(): number
   /** set while it names blocks that this node does not have */
   behind(): SyncProgress | undefined
-  /** Returns the progress for `eth_syncing`. Without a consensus half the node does not know whether it is at the head. */
+  /** Returns the progress for `eth_syncing`. Without a consensus half, or while it waits for long, the node does not know whether it is at the head. */
   sync(): SyncProgress | undefined
 }
 
@@ -27,7 +29,8 @@ export type EngineWatchDeps = {
 export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head: () => number): EngineWatch {
   const starting = head()
   let heardMs: number | undefined
-  let open = 0
+  /** calls without an answer, oldest first */
+  const open = new Set<{ readonly sinceMs: number }>()
   let isBehind = false
   let highest = 0
   const hear = <T>(call: T): T => {
@@ -38,22 +41,28 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
   /** A caller that waits for its answer counts as not silent. */
   async function answer<T>(call: Promise<T>): Promise<T> {
     hear(undefined)
-    open++
+    const waiting = { sinceMs: clock.elapsedMs() }
+    open.add(waiting)
     try {
       return await call
     } finally {
-      open--
+      open.delete(waiting)
       heardMs = clock.elapsedMs()
     }
   }
-  const silentMs = (): number | undefined => (heardMs === undefined ? undefined : open > 0 ? 0 : clock.elapsedMs() - heardMs)
+  const silentMs = (): number | undefined => (heardMs === undefined ? undefined : open.size > 0 ? 0 : clock.elapsedMs() - heardMs)
+  function unansweredMs(): number {
+    const [oldest] = open
+    return oldest ? clock.elapsedMs() - oldest.sinceMs : 0
+  }
   function behind(): SyncProgress | undefined {
     const current = head()
     return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
   }
   function alone(): SyncProgress | undefined {
     const current = head()
-    return (silentMs() ?? Number.POSITIVE_INFINITY) > maxSilentMs ? { starting, current, highest: current } : undefined
+    const isSilent = (silentMs() ?? Number.POSITIVE_INFINITY) > maxSilentMs
+    return isSilent || unansweredMs() > maxUnansweredMs ? { starting, current, highest: current } : undefined
   }
   return {
     api: {
@@ -74,6 +83,7 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
     },
     heard: ({ view, sync }) => ({ view: (): ChainView => hear(view()), sync }),
     silentMs,
+    unansweredMs,
     behind,
     sync: () => behind() ?? alone(),
   }

@@ -66,7 +66,7 @@ function healthSourcesOf(clock: Clock, { execution, consensus, executionPeers, t
     status: (): DriverStatus | undefined => consensus?.status(),
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     forks: (): readonly string[] => consensus?.forks.problems() ?? [],
-    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
+    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), unansweredMs: watch.unansweredMs(), behind: watch.behind() })),
     execution: execution?.execution,
     proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
     peers: (): readonly string[] => [...(consensus?.p2p?.problems() ?? []), ...(executionPeers?.problems() ?? [])],
