@@ -93,21 +93,30 @@ export class SafeChain {
    * Labels the derived blocks safe, up to the last final one. Effects, in order: 1 their records become durable in the store, 2 the heads are set.
    * After a crash between them, the blocks of the new records are not canonical in the execution half. The search for the start point skips such
    * records and finds the record of the last labelled head, since each labelled head has one. A record of a block that is canonical, because it was
-   * unsafe before, is valid. `commit` may be called again when 2 failed.
+   * unsafe before, is valid. `commit` may be called again when 2 failed. Blocks that derivation repeated are labelled already and only leave memory.
    * @returns the new safe head; undefined when nothing was labelled
    */
   async commit(signal: AbortSignal): Promise<SafeHead['ref'] | undefined> {
     const count = this.#finalCount()
     const last = this.#pending[count - 1]
-    if (last === undefined || last.safe.ref.number <= this.#safeNumber) return undefined
+    if (last === undefined) return undefined
+    if (last.safe.ref.number <= this.#safeNumber) {
+      this.#settle(last, count)
+      return undefined
+    }
     const news = this.#pending.slice(0, count).filter(({ safe }) => safe.ref.number > this.#safeNumber)
     if (this.#recorded !== last) this.#store.append(entriesOf(news))
     this.#recorded = last
     await this.#queue.labelSafe(last.safe.ref, signal)
     this.#safeNumber = last.safe.ref.number
+    this.#settle(last, count)
+    return last.safe.ref
+  }
+
+  /** Drops the first pending blocks, the last of which is labelled. */
+  #settle(last: Extension, count: number): void {
     this.#base = last.safe
     this.#pending = this.#pending.slice(count)
-    return last.safe.ref
   }
 
   /**
