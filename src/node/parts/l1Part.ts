@@ -14,7 +14,7 @@ import { L1CacheTable } from '../storage/l1CacheTable.ts'
 /** `kv`: the consensus store */
 export type L1PartDeps = PartDeps & Pick<NodeDeps, 'kzg'> & { readonly kv: Kv; readonly memory: Pick<NodeMemory, 'caches'> }
 
-/** maximum bytes of L1 blocks and blobs on disk: more than two days of an L1 whose blocks take 100 KB, compressed, with blobs */
+/** maximum bytes of L1 blocks and blobs on disk: a day and a half when each L1 block takes 100 KB with its blobs, compressed */
 const keptBytes = 1_073_741_824
 
 /** Delay of the thread's set-up, which takes two seconds of a processor: a start has more urgent work, and a short run does not need it. */

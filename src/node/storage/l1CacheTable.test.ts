@@ -129,3 +129,15 @@ it('node/storage/l1CacheTable: writes large amounts in several transactions', as
   expect(writes).toBe(5)
   expect(cacheOf(kv, 100_000_000).cache.sizeBytes).toBe(10 * 1_048_576)
 })
+
+it('node/storage/l1CacheTable: keeps no more entries while 32 MiB wait to be written', async () => {
+  await using kv = createMemoryKv()
+  const { clock, cache } = cacheOf(kv, 100_000_000)
+  for (let i = 0; i < 40; i++) cache.keep(entry('blob', i, `blob ${i}`, 1_048_576))
+  expect([cache.sizeBytes, cache.read('blob', hashOf('blob 39'))]).toEqual([32 * 1_048_576, undefined])
+  await clock.advanceMs(10_000)
+  cache.keep(entry('blob', 39, 'blob 39', 1_048_576))
+  expect(cache.sizeBytes).toBe(33 * 1_048_576)
+  cache[Symbol.dispose]()
+  expect(cacheOf(kv, 100_000_000).cache.sizeBytes).toBe(33 * 1_048_576)
+})

@@ -13,6 +13,8 @@ const keyBytes = 8 + 1 + 32 + 4
 /** Longest wait of an entry to be written with others, and bytes that one transaction writes. */
 const gatherMs = 250
 const batchBytes = 2 * 1_048_576
+/** Bytes of entries that wait, above which no more are kept. */
+const maxWaitingBytes = 32 * 1_048_576
 /** Time without writes after the disk refused one. */
 const refusedMs = 60_000
 const evictedAtOnce = 256
@@ -39,7 +41,8 @@ function partsOf(key: Uint8Array): KeyParts | undefined {
 }
 
 /**
- * L1 cache over one table of the consensus store. Entries are written with a delay, a few megabytes per transaction; a kill before that loses them.
+ * L1 cache over one table of the consensus store. Entries are written with a delay, a few megabytes per transaction; a kill before that loses them. When they
+ * arrive faster than they are written, some are not kept.
  * Above `maxBytes` the lowest L1 numbers are evicted. Opening reads all keys. Disposing writes waiting entries; later calls keep nothing.
  */
 export class L1CacheTable implements L1Cache, Disposable {
@@ -97,6 +100,7 @@ export class L1CacheTable implements L1Cache, Disposable {
     const name = entry.kind + entry.hash
     const isKept = this.#stored.has(name) || this.#waiting.has(name)
     if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.elapsedMs() < this.#refusedUntilMs) return
+    if (this.#waitingBytes > 0 && this.#waitingBytes + entry.bytes.length > maxWaitingBytes) return
     if (entry.kind === 'block') this.#replaceBlock(entry)
     this.#waiting.set(name, entry)
     this.#waitingBytes += entry.bytes.length
