@@ -1,11 +1,13 @@
 import type { L1Source } from '#consensus/ports'
 import type { L1Block } from '#derive/ports'
 import type { CacheSource } from '#lib/caches'
+import type { Clock } from '#lib/clock'
 import { Lru } from '#lib/lru'
 import type { L1Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Beacon } from './beacon.ts'
 import type { L1Blocks } from './blocks.ts'
+import { l1Fault } from './faults.ts'
 import type { L1HeadView } from './heads.ts'
 import type { L1Metrics } from './metrics.ts'
 import { createReadAhead } from './readAhead.ts'
@@ -18,8 +20,12 @@ export type CachedL1Deps = {
   readonly heads: Pick<L1HeadView, 'head' | 'latest'>
   readonly kept: Kept
   readonly caches: CacheSource<'l1'>
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly metrics: Pick<L1Metrics, 'readAhead'>
 }
+
+/** Age of a block below which its blobs cannot have expired: beacon nodes keep them for 18 days. A clock that differs by more is not believed. */
+const keptSec = 86_400
 
 /** Approximate size in memory, for the bound of the cache. */
 function sizeOf(block: L1Block): number {
@@ -34,7 +40,7 @@ export function createCachedL1(
   deps: CachedL1Deps,
   options: { readonly readAheadBlocks: number; readonly trustTransactions?: boolean },
 ): L1Source & Disposable {
-  const { blocks, beacon, heads, kept, caches, metrics } = deps
+  const { blocks, beacon, heads, kept, caches, clock, metrics } = deps
   const byHash = caches.lru<Hash, L1Block>('l1', 0.5)
   /** requested block numbers, with the hash returned last */
   const hashAt = new Lru<number, Hash>(1_048_576)
@@ -112,6 +118,14 @@ export function createCachedL1(
     return known
   }
 
+  /** @throws Fault BLOB_NOT_YET (retry) when the block is new and canonical: the beacon nodes have not imported its slot */
+  async function missing(block: L1Ref, signal: AbortSignal): Promise<'missing'> {
+    const ageSec = Math.floor(clock.nowMs() / 1_000) - block.timestamp
+    const isNew = Math.abs(ageSec) < keptSec && (await blocks.ref(block.number, signal))?.hash === block.hash
+    if (isNew) throw l1Fault('BLOB_NOT_YET', { block: block.number, ageSec })
+    return 'missing'
+  }
+
   async function blobsOf(block: L1Ref, hashes: readonly Hash[], signal: AbortSignal): Promise<readonly Uint8Array[] | 'missing'> {
     const all = new Map<Hash, Uint8Array>()
     for (const hash of new Set(hashes)) {
@@ -121,7 +135,7 @@ export function createCachedL1(
     const wanted = hashes.filter((hash) => !all.has(hash))
     if (wanted.length > 0) {
       const found = await beacon.blobs(block, wanted, signal)
-      if (found === undefined) return 'missing'
+      if (found === undefined) return await missing(block, signal)
       for (const hash of new Set(wanted)) {
         const checked = found.get(hash)
         if (checked === undefined) continue

@@ -64,6 +64,11 @@ export const l1Fault = defineFaults({
       `${d.endpoint} lacks ${d.missing} of ${d.asked} blobs of slot ${d.slot}`,
     fix: 'add an endpoint that keeps old blobs: --l1.beacon=URL,URL',
   },
+  BLOB_NOT_YET: {
+    severity: 'retry',
+    says: (d: { block: number; ageSec: number }) => `no beacon endpoint has the blobs of L1 block ${d.block}, which is ${d.ageSec} s old`,
+    fix: 'wait until the beacon node has imported the slot; when it stays, check that it is synced, or add an endpoint: --l1.beacon=URL,URL',
+  },
   BLOB_UNCHECKED: {
     severity: 'retry',
     says: (d: { reason: string }) => `blobs could not be verified: ${d.reason}`,

@@ -230,6 +230,23 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
+  it('blobs of a new block are awaited while the block is canonical (BLOB_NOT_YET)', async () => {
+    using before = sourceOf()
+    const { timestamp } = (await before.ref(blobNumber, signal)) ?? expect.fail()
+    const clock = createManualClock((timestamp + 12) * 1_000)
+    using l1 = sourceOf({}, clock)
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    server.fail({ kind: 'no-slot', times: 2, on: /blob/ })
+    await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'BLOB_NOT_YET', severity: 'retry', data: { ageSec: 12 } })
+    server.fail({ kind: 'no-slot', times: 2, on: /blob/ })
+    expect(await l1.blobs({ ...ref, hash: hashOf(1) }, blobHashes, signal)).toBe('missing')
+    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+    await clock.advanceMs(86_400_000)
+    using later = sourceOf({}, clock)
+    server.fail({ kind: 'no-slot', times: 2, on: /blob/ })
+    expect(await later.blobs(ref, blobHashes, signal)).toBe('missing')
+  })
+
   it('the slot timing of a beacon endpoint of another chain is not used for others', async () => {
     await using wrong = await startFaultyL1({ ...recording, genesisTime: recording.genesisTime - 120_000 })
     wrong.fail({ kind: 'no-slot', times: 2, on: /blob/ })

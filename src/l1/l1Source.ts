@@ -140,7 +140,7 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const { slotSec } = options
   const heads = new L1HeadView({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })
-  const source = createCachedL1({ blocks, beacon, heads, kept, caches, metrics: deps.metrics }, options)
+  const source = createCachedL1({ ...deps, blocks, beacon, heads, kept, caches }, options)
   let versions: ProtocolVersionsWatch | undefined
   let signers: UnsafeSignerWatch | undefined
   return {
