@@ -10,6 +10,13 @@ it.each<[string, Progress, ReturnType<typeof syncProgressOf>]>([
   ['before derivation has read a block of L1', { ...behind, l1Block: undefined }, { starting: 7, current: 300, highest: 600 }],
   ['ahead of the L1 time', { ...behind, l2Block: 601 }, { starting: 7, current: 601, highest: 601 }],
   ['at the head of L1', { ...behind, l1Block: 100 }, undefined],
+  ['while it reads the next block of L1', { ...behind, l1Block: 99 }, undefined],
+  ['two blocks behind', { ...behind, l1Block: 98 }, { starting: 7, current: 300, highest: 600 }],
+  [
+    'before it has read the first block of a new L1',
+    { ...behind, l1Block: undefined, l1Target: 0 },
+    { starting: 7, current: 300, highest: 600 },
+  ],
   ['past the head of a shorter L1', { ...behind, l1Block: 101 }, undefined],
   ['before the heads are known', { ...behind, l2Block: undefined }, { starting: 7, current: 7, highest: 600 }],
   ['before L1 has answered', { ...behind, l1Target: undefined, l2Target: undefined }, { starting: 7, current: 300, highest: 300 }],
