@@ -49,6 +49,20 @@ describe('consensus/follow', () => {
     expect(world.source.asked.filter((asked) => asked.includes('+'))).toHaveLength(Math.ceil(1_000 / 32))
   })
 
+  it("reads the source's head again while it catches up", async () => {
+    const chain = grow(genesisOnly, 300)
+    await using world = await follow(chain, { options: { batchBlocks: 10, labels: 'l1', insertGas: 0n } })
+    const { insert } = world.engine
+    world.engine.insert = async (payload) => {
+      if (payload.blockNumber === 100) world.source.chain = grow(chain, 900)
+      await world.clock.advanceMs(500)
+      return await insert(payload)
+    }
+    await world.until(() => world.follower.status().source.latest?.number === 900)
+    expect(unsafe(world)).toBeLessThan(140)
+    await world.until(isAt(world, 900))
+  })
+
   it('ends at once when its signal is aborted, whatever it waits for', async () => {
     const world = await follow(grow(genesisOnly, 100))
     world.source.hold = new Promise(() => {})

@@ -82,6 +82,8 @@ const startPollMs = 50
 const refusedMs = 10 * 60_000
 /** Number of block times, and minimum time, without a new head after which the source counts as stopped. */
 const [stoppedBlocks, stoppedMs] = [5, 10_000]
+/** Interval between reads of the source's head while blocks are inserted, for the status and the metrics: a sync takes hours. */
+const headEveryMs = 10_000
 /** minimum interval between progress log lines */
 const logEveryMs = 10_000
 
@@ -97,6 +99,7 @@ export class Follower {
   #refusals = 0
   #fault: Fault | undefined
   #headMs = 0
+  #headReadMs = 0
   #labelsDueMs = 0
   /** number of this node's head when the labels were read */
   #labelledAt = 0
@@ -167,6 +170,7 @@ export class Follower {
       return head
     })
     metrics.sourceHead.set({ label: 'latest' }, latest.number)
+    this.#headReadMs = clock.elapsedMs()
     if (latest.hash !== this.#source.latest?.hash) this.#headMs = clock.elapsedMs()
     this.#source = { ...this.#source, latest }
     return latest
@@ -224,7 +228,7 @@ export class Follower {
 
   /** Inserts the source's blocks after a block of this node, up to the target. 'forked': the source's next block is not a child of that block. */
   async #catchUp(after: BlockId, target: number, heads: Heads, signal: AbortSignal): Promise<'done' | 'forked'> {
-    const { source, inbox } = this.#deps
+    const { source, inbox, clock } = this.#deps
     using window = new FollowWindow(source, this.#options, { from: after.number + 1, to: target }, signal)
     let last = after
     let pending: Payload[] = []
@@ -242,6 +246,7 @@ export class Follower {
       if (!(await this.#insert(pending, signal))) return 'done'
       pending = []
       this.#logProgress(last, target)
+      if (clock.elapsedMs() - this.#headReadMs >= headEveryMs) await this.#readHead(signal)
       await this.#label(inbox.heads ?? heads, signal)
     }
     return 'done'
