@@ -61,6 +61,20 @@ it("consensus/startPoint: reading never begins before the rollup's L1 genesis", 
   expect(genesis.settled.number).toBe(0)
 })
 
+it('consensus/startPoint: reads few L1 blocks when L1 is behind the records (L1_BEHIND)', async () => {
+  const { world, deps, heads } = await derived({ granite: 0 })
+  const asked: number[] = []
+  const l1: StartDeps['l1'] = {
+    head: async () => world.l1.at(8),
+    ref: async (number) => {
+      asked.push(number)
+      return number > 8 ? undefined : world.l1.at(number)
+    },
+  }
+  await expect(findStart({ ...deps, l1 }, heads, signal)).rejects.toMatchObject({ code: 'L1_BEHIND', data: { l1Block: 22 } })
+  expect(asked).toEqual([22, 8])
+})
+
 const none = (): SafeHeadEntry | undefined => undefined
 
 it('consensus/startPoint: moves back to the last valid record after a reorg, and stops on an L1 of another chain (L1_CHAIN_MISMATCH)', async () => {

@@ -13,7 +13,7 @@ import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'
 export type StartDeps = {
   readonly config: RollupConfig
   readonly engine: Pick<Engine, 'payload'>
-  readonly l1: Pick<L1Source, 'ref'>
+  readonly l1: Pick<L1Source, 'ref' | 'head'>
   readonly store: Pick<SafeHeadStore, 'last' | 'before' | 'atOrBelow'>
 }
 
@@ -85,17 +85,22 @@ async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeH
 
 /**
  * Returns the last valid record that is not below the finalized head, else the last one below it. When L1's head is below a record's L1 block and L1
- * agrees with the records before it, L1 may be behind, and the safe head is kept.
+ * agrees with the records before it, L1 may be behind, and the safe head is kept. Cost: two requests for all records above L1's head, one for each
+ * replaced L1 block.
  */
 async function lastSoundEntry(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<SafeHeadEntry | undefined> {
   let beyond: BlockId | undefined
   let entry = deps.store.last()
-  for (; entry && entry.safe.number >= heads.finalized.number; entry = deps.store.before(entry)) {
+  let before: SafeHeadEntry | undefined
+  for (; entry && entry.safe.number >= heads.finalized.number; entry = before) {
+    before = deps.store.before(entry)
     const known = await deps.engine.payload(entry.safe.number)
     if (known?.blockHash !== entry.safe.hash) continue
     const l1 = await deps.l1.ref(entry.l1.number, signal)
     if (l1 === undefined) {
       beyond ??= entry.l1
+      const head = await deps.l1.head('latest', signal)
+      if (head && head.number < entry.l1.number) before = deps.store.atOrBelow(head.number)
     } else if (l1.hash === entry.l1.hash) {
       break
     } else {
