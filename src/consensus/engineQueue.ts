@@ -97,7 +97,7 @@ export class EngineQueue implements UnsafeInbox {
 
   /**
    * Checks, at most every five seconds, that the engine still has the heads it was given. A restarted engine may have lost some, and no other call
-   * reads them.
+   * reads them. One that fetched blocks from peers has a higher head.
    */
   async check(signal: AbortSignal): Promise<void> {
     if (this.checkInMs > 0) return
@@ -107,13 +107,23 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** Returns whether the engine has its heads; reads them again otherwise. */
+  /** Returns whether the engine has its heads, or a higher one on their chain, which is adopted; reads them again otherwise. */
   async #hasItsHeads(signal: AbortSignal): Promise<boolean> {
     const heads = await this.#known(signal)
     const found = await this.#calls.read(signal, (engine) => engine.heads())
     if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return true
+    if (await this.#isExtended(heads, found, signal)) {
+      this.#deps.log.debug('head of the execution half adopted', { from: heads.unsafe.number, to: found.unsafe.number })
+      this.#take({ ...heads, unsafe: found.unsafe })
+      return true
+    }
     await this.#onLost(consensusFault('HEAD_LOST', found.unsafe.hash === heads.unsafe.hash ? heads.safe : heads.unsafe), signal)
     return false
+  }
+
+  async #isExtended({ unsafe, safe }: Heads, found: Heads, signal: AbortSignal): Promise<boolean> {
+    if (found.safe.hash !== safe.hash || found.unsafe.number <= unsafe.number) return false
+    return !this.trail.contradicts(found.unsafe.l1Origin) && (await this.#canonicalRef(unsafe, signal)) !== undefined
   }
 
   insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
