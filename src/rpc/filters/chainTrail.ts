@@ -13,7 +13,7 @@ const maxBlocks = 4 * 5 * rememberedSec
 export type Trail = {
   /** the last reported block */
   readonly last: BlockId
-  /** head at the start; blocks above this number were reported */
+  /** blocks above this number were reported: the head at the start, or the lowest block on which a reorg began since then */
   readonly since: number
 }
 

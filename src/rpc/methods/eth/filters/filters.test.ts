@@ -77,6 +77,24 @@ it('rpc/methods/eth/filters: returns removed logs when the chain gets shorter, a
   expect(places(await ask('eth_getFilterChanges', id))).toEqual([[3, 2]])
 })
 
+it('rpc/methods/eth/filters: returns removed logs of a branch that began below its start', async () => {
+  const { ask, chain } = setUp([[], [[log(1)]], [[log(2)]], [[log(3)]]])
+  const id = await ask('eth_newFilter', {})
+  chain.reorganise(2, [[[log(4)]], [[log(5)]], [[log(6)]]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([
+    [2, 4],
+    [3, 5],
+    [4, 6],
+  ])
+  chain.reorganise(2, [[[log(7)]]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([
+    [4, 6, 'removed'],
+    [3, 5, 'removed'],
+    [2, 4, 'removed'],
+    [2, 7],
+  ])
+})
+
 it('rpc/methods/eth/filters: a reorg deeper than its memory ends a filter (-32602)', async () => {
   const { ask, append, chain } = setUp()
   const id = await ask('eth_newBlockFilter')

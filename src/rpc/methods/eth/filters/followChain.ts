@@ -109,6 +109,7 @@ function followSlice<T>(context: EthContext, after: BlockId, room: Room, collect
 
 async function follow<T>(context: EthContext, trail: Trail, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
   const branch = stillCanonical(context, trail)
+  const since = Math.min(trail.since, branch.last.number)
   const removed = branch.left.flatMap((block) => {
     const items = collect.removed(block)
     if (items === undefined) throw filterNotFound()
@@ -123,7 +124,7 @@ async function follow<T>(context: EthContext, trail: Trail, maxItems: number, co
     for (const item of slice.found) added.push(item)
     last = slice.last
     bytes -= slice.foundBytes
-    if (slice.isEnd || added.length >= maxItems || bytes <= 0) return { removed, added, trail: { ...trail, last }, isEnd: slice.isEnd }
+    if (slice.isEnd || added.length >= maxItems || bytes <= 0) return { removed, added, trail: { last, since }, isEnd: slice.isEnd }
     await yieldTurn(context.cancellation)
   }
 }
