@@ -179,6 +179,44 @@ it('p2p/gossipFeed: fills a large gap by hash first, and a small one when peers 
   }
 })
 
+/** Blocks of another branch from number 2 up, one above the chain. */
+function longBranch(txBytes: number): readonly Payload[] {
+  const transactions = [new Uint8Array(txBytes)]
+  const branch: Payload[] = []
+  for (let number = 2; number <= 301; number++) {
+    branch.push({ ...blockOf(config, number, branch.at(-1)?.blockHash ?? at(1).blockHash, 1), transactions })
+  }
+  return branch
+}
+
+it('p2p/gossipFeed: all fetched blocks of another branch count against the bound', async () => {
+  const mebibyte = 2 ** 20
+  for (const [txBytes, head, outcome] of [
+    [0.499 * mebibyte, 300, 'too_far'],
+    [0.4 * mebibyte, 301, undefined],
+  ] as const) {
+    const branch = longBranch(Math.floor(txBytes))
+    await using given = feedAt(300, (number) => branch[number - 2])
+    given.feed.offer(branch.at(-1) ?? expect.fail())
+    await given.until(() => given.outcomes.length > 0 || given.head() === 301)
+    expect([given.head(), given.outcomes[0], given.asked.length]).toEqual([head, outcome, 299])
+  }
+})
+
+it('p2p/gossipFeed: fetches a deep branch by hash when its last 256 blocks are above the fork', async () => {
+  const branch = longBranch(0)
+  const source = {
+    count: 1,
+    async *ancestors() {
+      yield branch.slice(0, -1)
+    },
+  }
+  await using given = feedAt(300, (number) => branch[number - 2], source)
+  given.feed.offer(branch.at(-1) ?? expect.fail())
+  await given.until(() => given.outcomes.length > 0)
+  expect([given.head(), given.outcomes, given.asked.length]).toEqual([301, ['filled_by_hash'], 256])
+})
+
 it('p2p/gossipFeed: fetches by number when execution peers lack the blocks, or fail', async () => {
   const empty = async function* (): AsyncGenerator<readonly Payload[]> {}
   // biome-ignore lint/correctness/useYield: fails at once

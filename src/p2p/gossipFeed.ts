@@ -21,7 +21,7 @@ export type GossipFeedDeps = {
   readonly blame: (number: number) => void
 }
 
-/** Bounds of the blocks in memory, for arrived and fetched blocks each. */
+/** Bounds of the blocks in memory, for arrived blocks and those fetched for one block each. */
 const [maxBlocks, maxBytes] = [8_192, 128 * 1_048_576]
 const maxRecent = 512
 const fetchBlocks = 256
@@ -34,7 +34,11 @@ const largeGap = 256
 
 const sizeOf = ({ transactions }: Payload): number => transactions.reduce((sum, { length }) => sum + length, 1_024)
 
+/** Blocks and bytes that the fetch for one block may still keep in memory. */
+type Room = { blocks: number; bytes: number }
+
 type Branch = { readonly kind: 'linked'; readonly blocks: readonly Payload[] } | { readonly kind: 'unavailable' | 'too_far' | 'wrong' }
+type BranchEnd = 'inserted' | 'over' | Exclude<Branch['kind'], 'linked'>
 
 /**
  * Passes signed blocks of peers to consensus, the newest first in line. Ancestors that are missing are fetched by number, backwards from the signed
@@ -101,30 +105,48 @@ export class GossipFeed {
     const { heads } = inbox
     if (heads === undefined || payload.blockNumber <= heads.unsafe.number) return
     if (payload.blockNumber - heads.unsafe.number > largeGap && (await this.#fillByHash(payload, heads, signal))) return
-    const branch = await this.#branchOf(payload, heads.unsafe.number, signal)
-    if (branch.kind !== 'linked') {
+    const room: Room = { blocks: maxBlocks, bytes: maxBytes }
+    const branch = await this.#branchOf(payload, heads.unsafe.number, room, signal)
+    const end = branch.kind === 'linked' ? await this.#insertBranch(payload, branch.blocks, room, signal) : branch.kind
+    if (end === 'over') return
+    if (end !== 'inserted') {
       if (await this.#fillByHash(payload, inbox.heads ?? heads, signal)) return
-      metrics.ancestors.inc({ outcome: branch.kind })
-      log.debug('ancestors of a block not fetched', { number: payload.blockNumber, head: heads.unsafe.number, why: branch.kind })
+      metrics.ancestors.inc({ outcome: end })
+      log.debug('ancestors of a block not fetched', { number: payload.blockNumber, head: heads.unsafe.number, why: end })
       return
     }
-    const missing = branch.blocks.length - 1
-    let blocks = branch.blocks
-    for (;;) {
-      const outcome = await this.#insert(blocks, signal)
-      if (outcome?.kind !== 'gap') break
-      // the block is on another branch than the head: its ancestors go on below
-      const [lowest] = blocks
-      const floor = inbox.heads?.safe.number ?? 0
-      if (lowest === undefined || lowest.blockNumber <= floor + 1) return
-      const lower = await this.#ancestorsOf(lowest, Math.max(floor, lowest.blockNumber - 1 - fetchBlocks), signal)
-      if (lower.kind !== 'linked') return void metrics.ancestors.inc({ outcome: lower.kind })
-      blocks = [...lower.blocks, ...blocks]
-    }
+    const missing = branch.kind === 'linked' ? branch.blocks.length - 1 : 0
     if (missing > 0) {
       metrics.ancestors.inc({ outcome: 'filled' })
       log.info('missing blocks filled from peers', { blocks: missing, head: inbox.heads?.unsafe.number })
     }
+  }
+
+  /**
+   * Inserts a branch. If its first block is on another branch than the head, fetches ancestors down to the safe head; by hash when they are many.
+   * @returns `over`: nothing else can be done for this block
+   */
+  async #insertBranch(payload: Payload, blocks: readonly Payload[], room: Room, signal: AbortSignal): Promise<BranchEnd> {
+    const { inbox } = this.#deps
+    /** each run has the ancestors of the one before */
+    const runs = [blocks]
+    for (let run = runs.at(-1); run !== undefined; run = runs.at(-1)) {
+      const outcome = await this.#insert(run, signal)
+      if (outcome === undefined) {
+        runs.pop()
+        continue
+      }
+      const [lowest] = run
+      const { heads } = inbox
+      const floor = heads?.safe.number ?? 0
+      if (outcome.kind !== 'gap') return 'inserted'
+      if (lowest === undefined || lowest.blockNumber <= floor + 1) return 'over'
+      if (heads && runs.length === 2 && (await this.#fillByHash(payload, heads, signal))) return 'over'
+      const lower = await this.#ancestorsOf(lowest, Math.max(floor, lowest.blockNumber - 1 - fetchBlocks), room, signal)
+      if (lower.kind !== 'linked') return lower.kind
+      runs.push(lower.blocks)
+    }
+    return 'inserted'
   }
 
   /** Fills the gap below a block by hash. @returns whether the block is the head, or was refused */
@@ -155,17 +177,16 @@ export class GossipFeed {
     return undefined
   }
 
-  async #branchOf(payload: Payload, headNumber: number, signal: AbortSignal): Promise<Branch> {
-    const ancestors = await this.#ancestorsOf(payload, headNumber, signal)
+  async #branchOf(payload: Payload, headNumber: number, room: Room, signal: AbortSignal): Promise<Branch> {
+    const ancestors = await this.#ancestorsOf(payload, headNumber, room, signal)
     return ancestors.kind === 'linked' ? { kind: 'linked', blocks: [...ancestors.blocks, payload] } : ancestors
   }
 
   /** Returns the ancestors above a number, oldest first. A peer with a wrong block costs one of the attempts, not the blocks found before. */
-  async #ancestorsOf(payload: Payload, floor: number, signal: AbortSignal): Promise<Branch> {
-    if (payload.blockNumber - floor > maxBlocks) return { kind: 'too_far' }
+  async #ancestorsOf(payload: Payload, floor: number, room: Room, signal: AbortSignal): Promise<Branch> {
+    if (payload.blockNumber - floor > room.blocks) return { kind: 'too_far' }
     const found: Payload[] = []
     const fetched = new Map<number, Payload>()
-    let bytes = 0
     let lowest = payload
     let attempts = 0
     while (lowest.blockNumber > floor + 1) {
@@ -177,10 +198,11 @@ export class GossipFeed {
       if (linked.length === 0) await this.#deps.clock.delay(retryMs, signal)
       for (const block of linked) {
         found.push(block)
-        bytes += sizeOf(block)
+        room.blocks--
+        room.bytes -= sizeOf(block)
         lowest = block
       }
-      if (bytes > maxBytes) return { kind: 'too_far' }
+      if (room.bytes < 0) return { kind: 'too_far' }
     }
     return { kind: 'linked', blocks: found.reverse() }
   }
