@@ -21,6 +21,12 @@ export type Trail = {
 export class ParentTrail {
   readonly #blocks = new Map<Hash, { readonly parent: Hash; readonly timestamp: number }>()
   #newest = 0
+  #forgotten = 0
+
+  /** Number of blocks that were dropped since the start. */
+  get forgotten(): number {
+    return this.#forgotten
+  }
 
   /** @param timestamp of the block, in seconds */
   note(block: Hash, parent: Hash, timestamp: number): void {
@@ -30,6 +36,7 @@ export class ParentTrail {
     for (const [oldest, { timestamp: at }] of this.#blocks) {
       if (this.#blocks.size <= maxBlocks && at >= this.#newest - rememberedSec) return
       this.#blocks.delete(oldest)
+      this.#forgotten++
     }
   }
 

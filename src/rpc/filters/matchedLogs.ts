@@ -9,7 +9,27 @@ const maxLogs = 10_000
 const maxLogsInAll = 100_000
 
 /** Parts shared by the remembered logs of all matchers of a thread. */
-export type MatchedShare = { readonly parents: ParentTrail; logs: number }
+export class MatchedShare {
+  readonly parents: ParentTrail
+  readonly matchers = new Set<MatchedLogs>()
+  logs = 0
+  #parentsForgotten = 0
+
+  constructor(parents: ParentTrail) {
+    this.parents = parents
+  }
+
+  get isFull(): boolean {
+    return this.logs > maxLogsInAll
+  }
+
+  /** Drops blocks whose parents were forgotten since the last call, of all matchers: one that finds nothing drops none by itself. */
+  dropForgotten(): void {
+    if (this.#parentsForgotten === this.parents.forgotten) return
+    this.#parentsForgotten = this.parents.forgotten
+    for (const matcher of this.matchers) matcher.dropForgotten()
+  }
+}
 
 type Matched = { readonly number: number; readonly logs: readonly LocatedLog[] }
 
@@ -29,6 +49,7 @@ export class MatchedLogs implements Disposable {
 
   constructor(share: MatchedShare) {
     this.#share = share
+    share.matchers.add(this)
   }
 
   /** The last added block, whether it has logs or not. */
@@ -43,8 +64,18 @@ export class MatchedLogs implements Disposable {
     if (logs.length === 0 || this.#blocks.has(hash)) return
     this.#blocks.set(hash, { number, logs })
     this.#count(logs.length)
+    if (this.#share.isFull) this.#share.dropForgotten()
+    this.#dropWhile((oldest) => oldest !== hash && (this.#isFull || !this.#share.parents.has(oldest)))
+  }
+
+  /** Drops blocks whose parents are forgotten: no reorg is followed so far back. */
+  dropForgotten(): void {
+    this.#dropWhile((oldest) => !this.#share.parents.has(oldest))
+  }
+
+  #dropWhile(isDropped: (oldest: Hash) => boolean): void {
     for (const [oldest, matched] of this.#blocks) {
-      if (oldest === hash || !(this.#isFull || !this.#share.parents.has(oldest))) return
+      if (!isDropped(oldest)) return
       this.#blocks.delete(oldest)
       this.#count(-matched.logs.length)
       this.#forgotten = Math.max(this.#forgotten, matched.number)
@@ -60,12 +91,13 @@ export class MatchedLogs implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isDisposed = true
+    this.#share.matchers.delete(this)
     this.#count(-this.#logs)
     this.#blocks.clear()
   }
 
   get #isFull(): boolean {
-    return this.#logs > maxLogs || this.#share.logs > maxLogsInAll
+    return this.#logs > maxLogs || this.#share.isFull
   }
 
   #count(logs: number): void {

@@ -3,7 +3,7 @@ import { LogMatcher, type WantedLogs } from '#types/logMatcher'
 import { tooManyLogTerms } from '../errors.ts'
 import type { ByteBudget } from '../server/body.ts'
 import type { ParentTrail } from './chainTrail.ts'
-import { MatchedLogs, type MatchedShare } from './matchedLogs.ts'
+import { MatchedLogs, MatchedShare } from './matchedLogs.ts'
 
 /** Memory of one address, topic or hash, in bytes: its text, its set entry, its bloom bits. */
 const termBytes = 128
@@ -46,7 +46,7 @@ export class SharedMatchers {
   /** @param budget shared by the filters and subscriptions of a thread */
   constructor(budget: ByteBudget, parents: ParentTrail) {
     this.#budget = budget
-    this.#matched = { parents, logs: 0 }
+    this.#matched = new MatchedShare(parents)
   }
 
   /** @throws RpcError −32005 when the matchers of all clients exceed the budget */
