@@ -25,7 +25,7 @@ export type PoolEntry = PoolCandidate & {
 }
 
 /** Memory of a transaction in addition to its bytes: hash, numbers, table entries and its sender's queue (measured: 1,900 including the bytes). */
-const objectBytes = 1_800
+export const objectBytes = 1_800
 const listedAddressBytes = 150
 const listedSlotBytes = 100
 const authorizationBytes = 400

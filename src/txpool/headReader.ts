@@ -4,6 +4,7 @@ import { delegateIn } from '#types/account'
 import type { ChainView } from '#types/chainView'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import type { WorldReads } from '#types/worldReads'
+import { objectBytes } from './entry.ts'
 import { type HeadFacts, readHeadFacts } from './headFacts.ts'
 import type { SenderAccount } from './senderQueue.ts'
 
@@ -48,21 +49,30 @@ export class HeadReader implements Disposable {
   }
 
   /**
-   * Returns the blocks from `from` down to the canonical chain, oldest first. Stops earlier, with the newest blocks only, when they exceed `maxBytes`
-   * together or an older block is not known.
+   * Yields the blocks from the canonical chain up to `from`, oldest first. Ends earlier when a pool of `maxBytes` has no room for more of their
+   * transactions. Blocks that are not known are left out.
    */
-  unwound(from: Hash, maxBytes: number): UnwoundBlock[] {
-    const blocks: UnwoundBlock[] = []
+  *unwound(from: Hash, maxBytes: number): Generator<UnwoundBlock> {
     let bytes = 0
-    for (let hash = from; bytes <= maxBytes; ) {
-      const viewed = this.view.block(hash)
-      if (viewed === undefined || this.view.canonicalHash(viewed.block.header.number) === hash) break
-      const { transactions, header } = viewed.block
-      blocks.push({ transactions, senders: viewed.senders })
-      for (const raw of transactions) bytes += raw.length
+    for (const block of this.#above(from).reverse()) {
+      const viewed = this.view.block(block)
+      if (viewed === undefined) continue
+      const { transactions } = viewed.block
+      yield { transactions, senders: viewed.senders }
+      for (const raw of transactions) bytes += objectBytes + raw.length
+      if (bytes > maxBytes) return
+    }
+  }
+
+  /** Returns the blocks from `from` down to the canonical chain, newest first. */
+  #above(from: Hash): Hash[] {
+    const hashes: Hash[] = []
+    for (let hash = from; ; ) {
+      const header = this.view.header(hash)
+      if (header === undefined || this.view.canonicalHash(header.number) === hash) return hashes
+      hashes.push(hash)
       hash = header.parentHash
     }
-    return blocks.reverse()
   }
 
   [Symbol.dispose](): void {

@@ -9,17 +9,17 @@ import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import { decodeTransaction, depositType } from '#types/transaction'
-import { createTxPool, type TxPool } from './txPool.ts'
+import { createTxPool, type TxPool, type TxPoolLimits } from './txPool.ts'
 
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 
 /** An execution that publishes its records to the pool. */
-function start() {
+function start(limits: TxPoolLimits = {}) {
   const shared = { config, clock: createManualClock(), log: silentLog, senders: createSenders({ maxBytes: 100_000 }) }
   let opened: Execution | undefined
   const view = () => opened?.view() ?? expect.fail()
-  const pool = createTxPool({ ...shared, view })
+  const pool = createTxPool({ ...shared, view }, limits)
   const execution = createExecution({
     ...shared,
     kv: createMemoryKv(),
@@ -103,4 +103,16 @@ it('txpool/txPool: restores all transactions when the head moves back, and remov
   await setHead(await extend(second, of('alice', 3)))
   expect(names(pool)).toEqual([])
   expect(pool.nextNonce(accountOf('alice'))).toBeUndefined()
+})
+
+it('txpool/txPool: of a deep reorg checks as many transactions as the pool holds, the oldest first', async () => {
+  const { pool, execution, extend, setHead, genesisRef } = start({ maxBytes: 15_000, maxAccountBytes: 4_000 })
+  await using _closed = execution
+  const first = await extend(genesisRef, [])
+  let head = first
+  for (let nonce = 0; nonce < 6; nonce++) head = await extend(head, of('alice', nonce))
+  head = await extend(head, of('bob', 0))
+  await setHead(head)
+  await setHead(first)
+  expect(names(pool)).toEqual(['alice 0 pending', 'alice 1 pending'])
 })
