@@ -10,10 +10,11 @@ import type { LocatedLog } from '../results/log.ts'
 import { ByteBudget } from '../server/body.ts'
 import type { Notification } from '../subscriptions/notification.ts'
 import { ParentTrail, type Trail } from './chainTrail.ts'
+import { PendingHashes } from './pendingHashes.ts'
 import { type MatcherUse, SharedMatchers } from './sharedMatchers.ts'
 
 /** Kind of a filter and its unread progress. */
-export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail } | { readonly kind: 'pending'; hashes: Hash[] }
+export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail } | { readonly kind: 'pending'; next: number }
 
 export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail }
 
@@ -44,6 +45,8 @@ export interface Filters {
   ask<T>(id: string, question: (filter: Filter) => T | Promise<T>): Promise<T>
   /** @returns whether the filter existed */
   remove(id: string): boolean
+  /** recent pool transactions */
+  readonly pending: Pick<PendingHashes, 'end' | 'since'>
   /** Adds a new pool transaction. */
   notePending(hash: Hash): void
   /** @param listener called with each new pool transaction and its shared forms; must not throw */
@@ -56,7 +59,7 @@ export type FilterLimits = {
   readonly maxMatcherBytes: number
   /** time without a poll after which a filter ends */
   readonly idleMs: number
-  /** transactions that one filter keeps between polls; the oldest are dropped */
+  /** pool transactions that are kept for the next poll of filters; the oldest are dropped */
   readonly maxPending: number
 }
 
@@ -89,6 +92,7 @@ export function createFilters({ clock, newId = randomId, caches }: FiltersDeps, 
   const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
   const budget = new ByteBudget(limits.maxMatcherBytes)
   const parents = new ParentTrail()
+  const pending = new PendingHashes(limits.maxPending)
   const matchers = new SharedMatchers(budget, parents)
   const shared = (caches ?? new CacheSet({ logs: logCacheBytes })).lru<Hash, readonly LocatedLog[]>('logs')
 
@@ -116,6 +120,7 @@ export function createFilters({ clock, newId = randomId, caches }: FiltersDeps, 
     },
     budget,
     parents,
+    pending,
     matcherFor(wanted): MatcherUse {
       dropIdle()
       return matchers.use(wanted)
@@ -152,11 +157,7 @@ export function createFilters({ clock, newId = randomId, caches }: FiltersDeps, 
     notePending(hash): void {
       const made: PendingMade = {}
       for (const listener of listeners) listener(hash, made)
-      for (const { filter } of entries.values()) {
-        if (filter.kind !== 'pending') continue
-        if (filter.hashes.length >= limits.maxPending) filter.hashes.shift()
-        filter.hashes.push(hash)
-      }
+      pending.add(hash)
     },
   }
 }

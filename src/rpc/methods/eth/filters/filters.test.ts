@@ -166,6 +166,20 @@ it('rpc/methods/eth/filters: keeps the newest pending hashes up to a bound', asy
   expect(await ask('eth_getFilterChanges', id)).toEqual(sent.slice(1))
 })
 
+it('rpc/methods/eth/filters: a filter without polls keeps no pending hashes; each gets those since its last poll, over many', async () => {
+  const { ask, context } = setUp(undefined, { maxPending: 3 })
+  const [silent, polled] = [await ask('eth_newPendingTransactionFilter'), await ask('eth_newPendingTransactionFilter')]
+  const sent: unknown[] = []
+  const polls: unknown[] = []
+  for (let i = 0; i < 20; i++) {
+    sent.push(await ask('eth_sendRawTransaction', `0x02${(i + 16).toString(16)}`))
+    if (i % 2 === 1) polls.push(await ask('eth_getFilterChanges', polled))
+  }
+  expect(polls.flat()).toEqual(sent)
+  expect(JSON.stringify(await context.filters.ask(silent as string, (filter) => filter))).not.toContain('0x')
+  expect(await ask('eth_getFilterChanges', silent)).toEqual(sent.slice(-3))
+})
+
 it('rpc/methods/eth/filters: splits logs over the limit of one answer at block ends', async () => {
   const { ask, append, context } = setUp()
   const asked = { ...context, limits: { ...context.limits, logResults: 2 } }

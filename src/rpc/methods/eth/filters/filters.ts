@@ -59,7 +59,7 @@ const newPendingTransactionFilter = ethMethod({
   result: idResult,
   cost: 'point-read',
   example: { params: [] },
-  run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }),
+  run: ({ filters }) => filters.add({ kind: 'pending', next: filters.pending.end }),
 })
 
 const uninstallFilter = ethMethod({
@@ -131,9 +131,13 @@ export async function newLogs(
 async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | LocatedLog)[]> {
   const { logBlocks } = context.limits
   switch (filter.kind) {
-    case 'pending':
+    case 'pending': {
       throwIfCancelled(context.cancellation)
-      return filter.hashes.splice(0)
+      const { pending } = context.filters
+      const hashes = pending.since(filter.next)
+      filter.next = pending.end
+      return hashes
+    }
     case 'blocks': {
       const { added, trail } = await followChain(context, filter.trail, logBlocks, blockHashes)
       advance(context, filter, trail)
