@@ -1,3 +1,4 @@
+import { BoundedMap } from '#lib/boundedMap'
 import type { DecodedBlock } from '../../../cache/blockCache.ts'
 import type { ReceiptFilter } from '../../../codecs/receiptFilter.ts'
 import type { ChainChanges, EthContext, Subscription } from '../../../context.ts'
@@ -11,8 +12,8 @@ const receiptsCost = 64
 /** Number of blocks whose receipts are written before they are sent. */
 const blocksAtOnce = 16
 
-/** All receipts of a block, for all subscribers. */
-const wholeTexts = new WeakMap<DecodedBlock, string>()
+/** All receipts of the last few blocks, for all subscribers: they read the same blocks at about the same time. */
+const wholeTexts = new BoundedMap<DecodedBlock, string>(4)
 
 function wholeText(block: DecodedBlock): string {
   const known = wholeTexts.get(block)
