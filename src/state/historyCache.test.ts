@@ -61,12 +61,24 @@ it('state/historyCache: snapshots of a chain that grows have node changes of eac
 
 it('state/historyCache: snapshots on both sides of a reorg, and one older than the last, have no node changes of each other', () => {
   const { snapshot } = caching(10_000)
+  const older = snapshot(blocksTo(6))
   const readIn = (blocks: CommittedBlocks, byte: number): number | undefined => snapshot(blocks).row(1, () => Uint8Array.of(byte))[0]
   expect([readIn(blocksTo(7), 1), readIn(blocksTo(8), 2)]).toEqual([1, 1])
   // blocks 8 and up are replaced by a branch of the same length, and then by a longer one
   expect([readIn(blocksTo(8, 1, 8), 3), readIn(blocksTo(9, 2, 8), 4), readIn(blocksTo(9, 2, 8), 5)]).toEqual([3, 4, 4])
-  // the chain is shorter for a while
-  expect([readIn(blocksTo(6), 6), readIn(blocksTo(6), 7), readIn(blocksTo(9, 3, 7), 8)]).toEqual([6, 7, 8])
+  expect(older.row(1, () => Uint8Array.of(6))).toEqual(Uint8Array.of(6))
+  expect(readIn(blocksTo(10, 2, 8), 7)).toBe(4)
+})
+
+it('state/historyCache: snapshots of a chain that became shorter have node changes of each other at once, and none of those before', () => {
+  const { snapshot } = caching(10_000)
+  const readIn = (blocks: CommittedBlocks, byte: number): number | undefined => snapshot(blocks).row(6, () => Uint8Array.of(byte))[0]
+  const late = snapshot(blocksTo(8))
+  expect(readIn(blocksTo(9), 1)).toBe(1)
+  expect([readIn(blocksTo(6), 2), readIn(blocksTo(6), 3), readIn(blocksTo(7, 3, 7), 4), readIn(blocksTo(8, 3, 7), 5)]).toEqual([2, 2, 2, 2])
+  // an older snapshot of the longer chain is read late
+  expect(late.row(6, () => Uint8Array.of(6))).toEqual(Uint8Array.of(6))
+  expect([readIn(blocksTo(8, 3, 7), 7), readIn(blocksTo(9, 3, 7), 8)]).toEqual([7, 7])
 })
 
 it('state/historyCache: reads each value of a row once, in whatever order its blocks are read', () => {

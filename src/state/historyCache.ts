@@ -65,19 +65,24 @@ export type HistoryCaches = {
 /** Committed blocks of a snapshot: the last one, and the hashes of those below. */
 export type CommittedBlocks = { readonly head: BlockId; readonly hashAt: (number: number) => Hash | undefined }
 
-/** Chain of the newest snapshot of a thread. */
+/** Chain of the last named snapshot of a thread. All snapshots with one name are on one chain: each has the head of the one before. */
 class LastChain {
   #head: BlockId | undefined
+  #order = 0
   #number = 0
 
-  /** Returns the name of the chain of a snapshot: that of the last one if its head is among the blocks; undefined for an older snapshot. */
-  nameOf({ head, hashAt }: CommittedBlocks): string | undefined {
+  /**
+   * Returns the name of the chain of a snapshot: that of the last one if its head is among the blocks, a new one otherwise. Undefined for a snapshot
+   * that is older than the last one and has fewer blocks: it gets no later ones.
+   * @param order of the snapshots of the thread
+   */
+  nameOf({ head, hashAt }: CommittedBlocks, order: number): string | undefined {
     const last = this.#head
-    if (last && last.number > head.number) return undefined
-    if (last?.hash !== head.hash) {
-      if (last === undefined || hashAt(last.number) !== last.hash) this.#number++
-      this.#head = head
-    }
+    const isShorter = last !== undefined && head.number < last.number
+    if (isShorter && order < this.#order) return undefined
+    if (isShorter || (last?.hash !== head.hash && (last === undefined || hashAt(last.number) !== last.hash))) this.#number++
+    this.#head = head
+    this.#order = order
     return `chain ${this.#number}:`
   }
 }
@@ -97,7 +102,7 @@ let snapshots = 0
 export class HistoryCache {
   readonly #caches: HistoryCaches
   /** Begins the keys of this snapshot. */
-  readonly #name = `${++snapshots}:`
+  readonly #name: string
   /** Begins the keys of node changes: no row that is added to a partial state is one, so that all snapshots of one chain share them. */
   readonly #chain: () => string
   /** Block whose state was read last, the key of the next block, and the number of reads since another one was read. */
@@ -112,8 +117,10 @@ export class HistoryCache {
   /** @param blocks of the snapshot; absent: no other snapshot shares its node changes */
   constructor(caches: HistoryCaches = usualCaches(), blocks?: CommittedBlocks) {
     this.#caches = caches
+    const order = ++snapshots
+    this.#name = `${order}:`
     // rows of blocks up to the mark are moved to their places later
-    this.#chain = lazy(() => `${(blocks && caches.chain.nameOf(blocks)) ?? this.#name}${this.#marks?.nodes ?? ''}:`)
+    this.#chain = lazy(() => `${(blocks && caches.chain.nameOf(blocks, order)) ?? this.#name}${this.#marks?.nodes ?? ''}:`)
   }
 
   /** Returns the marks of the snapshot, which are read once. */
