@@ -94,9 +94,10 @@ export async function createIpcServer<Context>(
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, ipcLimits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, ipcLimits.maxUnreadTotalBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(ipcLimits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
-  const { connections } = audience
+  const { connections, pendingSubscribers } = audience
+  const budget = new ByteBudget(ipcLimits.maxHeldBytes)
+  const connectionDeps = { dispatcher, budget, subscriptionBudget, unreadTotal, pendingSubscribers, clock, log }
   const slots = new ConnectionSlots(ipcLimits.maxConnections)
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const slot = slots.take('local', () => socket.destroy())

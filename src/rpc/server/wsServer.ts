@@ -110,12 +110,13 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const partialMessages = new PartialMessages(limits.maxHeldBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const onEvict = (): void => metrics.evictions.inc({ over: 'websocket' })
   const slots = new ConnectionSlots(limits.maxConnections, onEvict)
   const handshakeSlots = new WeakMap<Duplex, ConnectionSlot>()
   const audience = createAudience<Connection>(deps)
-  const { connections } = audience
+  const { connections, pendingSubscribers } = audience
+  const budget = new ByteBudget(limits.maxHeldBytes)
+  const connectionDeps = { dispatcher, budget, subscriptionBudget, unreadTotal, pendingSubscribers, clock, log }
   let isClosing = false
 
   function refusalOf({ headers }: IncomingMessage): Refusal | undefined {

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { settle } from '#test/harness/clock'
 import { fakeChain } from '#test/harness/rpc/fakes'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import { type Hash, zeroHash } from '#types/ids'
+import type { Filters } from '../filters/filters.ts'
 import { createAudience } from './audience.ts'
 import type { Notification } from './notification.ts'
 
@@ -11,7 +13,14 @@ const perTurn = 128
 function crowd(size: number) {
   const feed = scriptedFeed()
   const chain = fakeChain([[], [[]], [[]]])
-  const audience = createAudience<ReturnType<typeof listener>>({ heads: feed })
+  let addPending: (hash: Hash) => void = () => expect.unreachable()
+  const pending: Pick<Filters, 'onPending'> = {
+    onPending(hear) {
+      addPending = (hash) => hear(hash, {})
+      return { [Symbol.dispose]: () => {} }
+    },
+  }
+  const audience = createAudience<ReturnType<typeof listener>>({ heads: feed, pending })
   const listener = () => {
     const heard: string[] = []
     return {
@@ -22,7 +31,12 @@ function crowd(size: number) {
   }
   const all = Array.from({ length: size }, listener)
   for (const one of all) audience.connections.add(one)
-  return { all, audience, tell: (number: number) => feed.tell(chain.blocks[number] ?? expect.fail()) }
+  return {
+    all,
+    audience,
+    addPending: (hash: Hash) => addPending(hash),
+    tell: (number: number) => feed.tell(chain.blocks[number] ?? expect.fail()),
+  }
 }
 
 it('rpc/subscriptions/audience: notifies a few listeners at once', () => {
@@ -49,4 +63,16 @@ it('rpc/subscriptions/audience: notifies at once when too many events are pendin
   const { all, tell } = crowd(2 * perTurn)
   for (let each = 0; each < 1_100; each++) tell(1)
   expect(all.at(-1)?.heard.length).toBeGreaterThan(100)
+})
+
+it('rpc/subscriptions/audience: a pool transaction visits the connections that subscribed to them, and delays no head', async () => {
+  const { all, audience, addPending, tell } = crowd(10 * perTurn)
+  const subscribers = all.slice(-2 * perTurn)
+  for (const one of subscribers) audience.pendingSubscribers.add(one)
+  for (let each = 0; each < 20; each++) addPending(zeroHash)
+  tell(1)
+  for (let turns = 0; turns < 10; turns++) await settle()
+  expect(all.filter(({ heard }) => heard.includes('moved'))).toHaveLength(10 * perTurn)
+  for (let turns = 0; turns < 20; turns++) await settle()
+  expect(all.map(({ heard }) => heard.length)).toEqual(all.map((one) => (subscribers.includes(one) ? 22 : 2)))
 })

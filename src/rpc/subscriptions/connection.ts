@@ -41,6 +41,8 @@ export type ConnectionDeps = {
   readonly subscriptionBudget: ByteBudget
   /** unread answers of all connections of the server */
   readonly unreadTotal: UnreadTotal
+  /** connections of the server with a subscription to `newPendingTransactions` */
+  readonly pendingSubscribers: Set<Connection>
   readonly clock: Clock
   readonly log: Log
 }
@@ -138,9 +140,10 @@ export class Connection {
       deps.log.debug('websocket failed', { error })
     })
     socket.once('close', () => {
+      this.#end ??= 'client' // calls that still run start no subscriptions
       this.#endSubscriptions()
       this.#unread[Symbol.dispose]()
-      onGone(this.#end ?? 'client')
+      onGone(this.#end)
     })
   }
 
@@ -270,8 +273,10 @@ export class Connection {
 
   /** @returns whether there was a subscription with this id */
   #forget(id: string): boolean {
-    this.#active.get(id)?.feed?.[Symbol.dispose]()
+    const active = this.#active.get(id)
+    active?.feed?.[Symbol.dispose]()
     this.#active.delete(id)
+    if (active?.subscription.kind === 'newPendingTransactions') this.#enterPending()
     const asked = this.#asked.get(id)
     if (asked === undefined) return false
     asked.room[Symbol.dispose]()
@@ -282,8 +287,16 @@ export class Connection {
   #start(id: string, subscription: Subscription): void {
     const active: Active = { subscription, isReading: false, isBehind: false, feed: undefined }
     this.#active.set(id, active)
+    if (subscription.kind === 'newPendingTransactions') this.#enterPending()
     if (subscription.kind === 'feed') this.#open(id, active, subscription)
     else void this.#sendChanges(id, active) // changes by blocks that arrived before the answer
+  }
+
+  /** Enters the connection among those with a subscription to pool transactions, or removes it after its last one. */
+  #enterPending(): void {
+    const { pendingSubscribers } = this.#deps
+    if ([...this.#active.values()].some(({ subscription: { kind } }) => kind === 'newPendingTransactions')) pendingSubscribers.add(this)
+    else pendingSubscribers.delete(this)
   }
 
   #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {

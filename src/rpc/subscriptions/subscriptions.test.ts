@@ -138,6 +138,20 @@ it('rpc/subscriptions: newPendingTransactions sends hashes of pool transactions 
   expect(client.waiting).toEqual([])
 })
 
+it('rpc/subscriptions: newPendingTransactions ends with the subscription, not with another one of the connection', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  await using other = await openSocket(server.url)
+  const [first, second] = [await subscribe(client, 'newPendingTransactions'), await subscribe(client, 'newPendingTransactions')]
+  await client.call('eth_unsubscribe', first)
+  await other.call('eth_sendRawTransaction', '0x02c0')
+  expect(await client.next()).toMatchObject({ params: { subscription: second } })
+  await client.call('eth_unsubscribe', second)
+  await other.call('eth_sendRawTransaction', '0x02c1')
+  await subscribe(client, 'newPendingTransactions')
+  expect(client.waiting).toEqual([])
+})
+
 it('rpc/subscriptions: newPendingTransactions sends whole transactions on request', async () => {
   const raw = signedTransaction(7)
   const hash = hashTransaction(raw)
