@@ -74,7 +74,10 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   }
   const stop = new AbortController()
 
-  const heads = createHeadFeed()
+  const heads = createHeadFeed(() => {
+    if (halves.execution === undefined) throw new RangeError('no execution half publishes heads')
+    return halves.execution.execution.view()
+  })
   const preconfirmed = createPendingFeed(config)
   const headLog = starting.use(createHeadLog({ clock, log: log.child('execution') }, { hasDerivation: options.l1 !== undefined }))
   const published: { publish(record: HeadRecord): void }[] = [heads, preconfirmed, headLog, ...(tracing ? [tracing] : [])]

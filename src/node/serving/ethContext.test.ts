@@ -10,8 +10,8 @@ it('node/serving/ethContext: traces and logs end at the bound of one answer', as
   const { blockHash } = await grow()
   const contextWith = (maxAnswerBytes: number | undefined) =>
     createEthContext({
-      ...{ execution, evm: createWasmEvm(), config, clock: createManualClock(), heads: createHeadFeed(), version: '0.0.0' },
-      ...{ sync: () => undefined, maxAnswerBytes },
+      ...{ execution, evm: createWasmEvm(), config, clock: createManualClock(), version: '0.0.0' },
+      ...{ heads: createHeadFeed(() => execution.view()), sync: () => undefined, maxAnswerBytes },
     })
   const traceWith = (maxAnswerBytes: number | undefined) => {
     const { tracing, executor } = contextWith(maxAnswerBytes)

@@ -12,9 +12,9 @@ import { createHeadFeed } from './headFeed.ts'
 
 const schedule = scheduleTo('jovian')
 
-it('node/serving/headFeed: emits each new canonical block once, in order, and the new branch of a reorg; nothing for a commit or a shorter chain', async () => {
+it('node/serving/headFeed: emits each new canonical block once, in order, and the new branch of a reorg, stored blocks too; nothing for a commit or a shorter chain', async () => {
   const { genesis, config } = smallChain(schedule)
-  const feed = createHeadFeed()
+  const feed = createHeadFeed(() => execution.view())
   const records: HeadRecord[] = []
   const onPublish = (record: HeadRecord): void => {
     records.push(record)
@@ -55,6 +55,20 @@ it('node/serving/headFeed: emits each new canonical block once, in order, and th
   expect(told).toEqual([])
   await setUnsafe(three)
   expect(told.splice(0)).toEqual([two, three].map(text))
+  // two and three are stored
+  execution.commit()
+  await setUnsafe(one)
+  expect(told).toEqual([])
+  await setUnsafe(three)
+  expect(told.splice(0)).toEqual([two, three].map(text))
+  await setUnsafe(otherTwo)
+  expect(told.splice(0)).toEqual([otherTwo].map(text))
+  const four = await build(three, 0)
+  await setUnsafe(four)
+  expect(told.splice(0)).toEqual([two, three, four].map(text))
+  await setUnsafe(three)
+  await setUnsafe(two)
+  expect(told).toEqual([])
   subscribed[Symbol.dispose]()
   await setUnsafe(await build(three, 0))
   expect(told).toEqual([])

@@ -142,7 +142,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   const log = createTransferLog((line) => main.tell('log', line), 'rpc')
   port.on('message', (message) => main.receive(message))
   try {
-    const heads = createHeadFeed()
+    const heads = createHeadFeed(() => execution.view())
     const preconfirmed = createPendingFeed(config)
     const announced = isTraced ? announcer(main, clock) : undefined
     const onPublish = (record: HeadRecord): void => {

@@ -37,7 +37,7 @@ export type ServedExecution = AsyncDisposable & {
 export async function serveExecution({ config, genesis }: FollowChain): Promise<ServedExecution> {
   await using parts = new AsyncDisposableStack()
   const common = { config, clock: systemClock, log: silentLog, evm: sharedEvm }
-  const feed = createHeadFeed()
+  const feed = createHeadFeed(() => execution.view())
   const execution = parts.use(
     createExecution({ ...common, kv: createMemoryKv(), genesis: () => genesis, onPublish: (record) => feed.publish(record) }),
   )

@@ -41,7 +41,7 @@ export function openDenimChain(accounts: Genesis['accounts'] = []): DenimChain {
     genesis: { ...chain.config.genesis, l2TimeSec: chainStart },
   } as unknown as RollupConfig
   const execution = openExecution(chain)
-  const heads = createHeadFeed()
+  const heads = createHeadFeed(() => execution.view())
   heads.publish(execution.published)
   const eth = createEthContext({
     ...{ execution, evm: sharedEvm, config, clock: createManualClock(), heads, version: '0.0.0', sync: () => undefined },
