@@ -48,4 +48,5 @@ async function backToGenesis({ config }: StateWorld, { execution }: OpenChain): 
   if (genesis === undefined) throw new Error('no genesis block')
   const ref = l2RefOf(config, genesis)
   await execution.setHeads({ unsafe: ref, safe: ref, finalized: ref })
+  execution.commit()
 }
