@@ -7,11 +7,8 @@ import { proofsFault } from './faults.ts'
 import { readRegions } from './regions.ts'
 
 const genesisKey = new TextEncoder().encode('proofs.genesis')
-/**
- * Blocks that a power loss or a reorg may take from the chain: without a fault they are removed from the proofs too, and recorded again when the chain has
- * them. Half an hour of blocks of 200 ms, which is longer than L1 takes to finalize them.
- */
-const maxAhead = 9_000
+/** Blocks that a power loss or a reorg may take from the chain: without a fault they are removed from the proofs too. */
+const maxAhead = 128
 
 /** Checks that the proofs are of this chain, or of none. @param dir as the fault names it @throws Fault PROOFS_OTHER_CHAIN */
 export function requireSameChain(proofs: KvReader, chain: KvReader, dir: string): void {
