@@ -34,19 +34,18 @@ it('blockchain/commit/commitPace: allows one block when there is no time', () =>
 
 it('blockchain/commit/commitPace: removes one block first, then as many as fit by the last transaction, at most twice as many, and one again in the next reorg', () => {
   const pace = new CommitPace(25)
-  expect(pace.blocksToUnwind(9)).toBe(1)
-  pace.unwound(1, 1, false)
-  expect(pace.blocksToUnwind(9)).toBe(2)
-  pace.unwound(10, 2, false)
-  expect(pace.blocksToUnwind(9)).toBe(4)
-  pace.unwound(20, 4, false)
-  expect(pace.blocksToUnwind(9)).toBe(5)
-  expect(pace.blocksToUnwind(3)).toBe(3)
-  expect(pace.blocksToUnwind(0)).toBe(0)
-  pace.unwound(500, 5, false)
-  expect(pace.blocksToUnwind(9)).toBe(1)
-  pace.unwound(0, 1, false)
-  expect(pace.blocksToUnwind(9)).toBe(2)
-  pace.unwound(0, 2, true)
-  expect(pace.blocksToUnwind(9)).toBe(1)
+  expect([0, 9].map((left) => pace.blocksToUnwind(left))).toEqual([0, 1])
+  const took: readonly (readonly [ms: number, blocks: number, isLast: boolean, next: number])[] = [
+    [1, 1, false, 2],
+    [10, 2, false, 4],
+    [20, 4, false, 5],
+    [500, 5, false, 1],
+    [0, 1, false, 2],
+    [0, 2, true, 1],
+  ]
+  for (const [ms, blocks, isLast, next] of took) {
+    pace.unwound(ms, blocks, isLast)
+    expect([blocks, pace.blocksToUnwind(9)]).toEqual([blocks, next])
+    expect(pace.blocksToUnwind(next - 1)).toBe(next - 1)
+  }
 })
