@@ -1,7 +1,7 @@
 // A day at mainnet's pace in fast motion: a node in a control group builds blocks on a generated state and makes each the head, as fast as it can, while
 // it moves finalized blocks to segment files, and removes states, blocks, receipts and logs older than an hour.
 // npm run bench -- day [--dir DIR] [--blocks 100000] [--gas 8] [--memoryMax 4096]: DIR has a state that `stateMake` made, and is changed: blocks stay.
-// --blocks: number of the last block. A later run in DIR goes on with the next block, so a day can be measured in parts; rows of the database are of all
+// --blocks: number of the last block. A later run in DIR continues with the next block, so a day can be measured in parts; rows of the database are of all
 // parts then, and the others of the last part. --gas: Mgas a block. Requires root for the control group.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

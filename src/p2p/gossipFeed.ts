@@ -128,7 +128,7 @@ export class GossipFeed {
    */
   async #insertBranch(payload: Payload, blocks: readonly Payload[], room: Room, signal: AbortSignal): Promise<BranchEnd> {
     const { inbox } = this.#deps
-    /** each run has the ancestors of the one before */
+    /** blocks in a row; the last run is the lowest */
     const runs = [blocks]
     for (let run = runs.at(-1); run !== undefined; run = runs.at(-1)) {
       const outcome = await this.#insert(run, signal)

@@ -151,7 +151,8 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     using view = createChainView(disk.snapshot(), committingConfig, record)
     expect(view?.canonicalHash(1)).toBe(side?.hash)
     expect(view?.canonicalHash(2)).toBeUndefined()
-    expect(view?.parent(genesisId.hash)).toBeDefined()
+    expect(view?.parent(genesisId.hash)?.header).toMatchObject({ number: 0, stateRoot: (await execution.payload(0))?.stateRoot })
+    expect(view?.block(side?.hash ?? genesisId.hash)?.block.header.number).toBe(1)
     const other = { ...record, base: { number: 1, hash: side?.hash ?? genesisId.hash } }
     expect(createChainView(disk.snapshot(), committingConfig, other)).toBeUndefined()
   })
