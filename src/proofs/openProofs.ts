@@ -8,7 +8,12 @@ import { proofsTables } from '#store/tables'
 import { proofsFault } from './faults.ts'
 
 /** Version 1 had smaller slices of indices, version 2 no hints in them. Neither was part of a release, so nothing migrates them. */
-export const proofsSchema: Schema = { version: 3, metaTable: proofsTables.meta.id, migrations: [] }
+export const proofsSchema: Schema = {
+  version: 4,
+  metaTable: proofsTables.meta.id,
+  // new long values are in pieces; older ones stay whole and are still read
+  migrations: [{ to: 4, name: 'long values in pieces', run: (): void => {} }],
+}
 
 /**
  * Opens the tables of the proofs for their one writer, and creates them in an empty directory.

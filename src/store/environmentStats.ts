@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { storeFault } from './faults.ts'
 import { newestMeta } from './lmdb/damage.ts'
 import { DamagedPage, PageReader } from './lmdb/pages.ts'
+import { ownerOf } from './lmdb/pieces.ts'
 
 export type TableStats = { readonly name: string; readonly rows: number; readonly bytes: number }
 
@@ -31,7 +32,7 @@ export function environmentStats(dir: string): EnvironmentStats {
     if (meta === undefined) throw new DamagedPage('the file is empty')
     const { pageSize, lastPage } = meta
     const pages = new PageReader(file, meta)
-    const tables = Array.from(pages.tables(), (table) => ({ name: table.name, rows: table.entries, bytes: table.pages * pageSize }))
+    const tables = tablesOf(pages, pageSize)
     let free = 0
     for (const _ of pages.freePages()) free++
     const usedBytes = (lastPage + 1) * pageSize
@@ -44,4 +45,16 @@ export function environmentStats(dir: string): EnvironmentStats {
   } finally {
     closeSync(file)
   }
+}
+
+/** A table has the bytes of its pieces. */
+function tablesOf(pages: PageReader, pageSize: number): TableStats[] {
+  const byName = new Map<string, TableStats>()
+  // the pieces of a table follow its name
+  for (const { name, entries, pages: count } of pages.tables()) {
+    const owner = ownerOf(name)
+    const { rows, bytes } = byName.get(owner) ?? { rows: entries, bytes: 0 }
+    byName.set(owner, { name: owner, rows, bytes: bytes + count * pageSize })
+  }
+  return [...byName.values()]
 }

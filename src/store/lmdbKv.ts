@@ -67,11 +67,10 @@ class LmdbKv implements Kv {
 
   #writeRows(draft: Draft): void {
     for (const { table, rows } of draft.rows()) {
-      const target = this.#tables.of(table)
       for (const { key, value } of rows) {
         this.#onRow()
-        if (value === undefined) target.removeSync(key)
-        else target.putSync(key, value)
+        if (value === undefined) this.#tables.remove(table, key)
+        else this.#tables.put(table, key, value)
       }
     }
   }

@@ -19,7 +19,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 8,
+  version: 9,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -36,6 +36,8 @@ export const chainSchema: Schema = {
     { to: 7, name: 'short rows of trie nodes', run: (): void => {} },
     // changes by new blocks name deletions; older rows stay unchanged and are still read
     { to: 8, name: 'deletions in changes', run: (): void => {} },
+    // new long values are in pieces; older ones stay whole and are still read
+    { to: 9, name: 'long values in pieces', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */

@@ -6,6 +6,8 @@ export type TableSpec = {
   readonly key: string
   readonly value: string
   readonly doc: string
+  /** Whether values may be longer than a page of the file: they are stored in pieces (`lmdb/pieces.ts`). */
+  readonly isLong?: true
 }
 
 const place = "nibble path from the root, one per byte, then 0x10 (so that no node's key is the prefix of another's)"
@@ -23,6 +25,7 @@ export const tables = {
   bodies: {
     id: 3,
     name: 'bodies',
+    isLong: true,
     key: 'number u64 ++ block hash',
     value: 'offset table, then sender ++ EIP-2718 bytes of each transaction',
     doc: 'transactions of a block; each can be read alone',
@@ -30,6 +33,7 @@ export const tables = {
   receipts: {
     id: 4,
     name: 'receipts',
+    isLong: true,
     key: 'number u64 ++ block hash',
     value:
       '0x01 ++ timestamp u64, offset table, then gas used u64 ++ first log index u32 ++ transaction hash ++ EIP-2718 bytes of each receipt',
@@ -58,7 +62,7 @@ export const tables = {
     value: 'the value without leading zeros; never zero',
     doc: 'latest storage; the leaves of the storage tries',
   },
-  code: { id: 10, name: 'code', key: 'code hash', value: 'code', doc: 'contract code; never removed' },
+  code: { id: 10, name: 'code', isLong: true, key: 'code hash', value: 'code', doc: 'contract code; never removed' },
   accountNodes: { id: 11, name: 'accountNodes', key: place, value: 'node RLP', doc: 'latest branches and extensions of the account trie' },
   storageNodes: {
     id: 12,
@@ -78,6 +82,7 @@ export const tables = {
   historyIndex: {
     id: 14,
     name: 'historyIndex',
+    isLong: true,
     key: '0x40 + level ++ first block u64 ++ slice u32 (run); 0x60 ++ table id u8 ++ key ++ number u64 (deletion); schema 5: table id u8 ++ key ++ last block of the chunk u64',
     value:
       'run: digest u32 ++ block - first block u16 of each changed row, ascending; deletion: nothing; schema 5: ascending block numbers, u64 each',
@@ -86,6 +91,7 @@ export const tables = {
   logIndex: {
     id: 15,
     name: 'logIndex',
+    isLong: true,
     key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block)',
     value:
       'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
@@ -94,6 +100,7 @@ export const tables = {
   nodeHistory: {
     id: 16,
     name: 'nodeHistory',
+    isLong: true,
     key: '0x00 ++ number u64 (block); 0x01 ++ number u64 / 64 (segment)',
     value:
       'block: count u32, start u32 of the images of each 32 nodes, digest u48 ++ kind u8 of each node, then their images (state/nodeRow.ts); segment: digest u32 ++ block u8 of each node',
@@ -145,6 +152,7 @@ export const proofsTables = {
   values: {
     id: 18,
     name: 'values',
+    isLong: true,
     key: 'number u64',
     value:
       'groups u32; for each, ascending: keccak(address) or zeros (accounts), end of its rows u32; then for each row key (32 bytes), end of its value u32; then 0x00 or 0x01 ++ value',
@@ -153,6 +161,7 @@ export const proofsTables = {
   nodeIndex: {
     id: 19,
     name: 'nodeIndex',
+    isLong: true,
     key: '0x40 + level, 0x50 + level ++ first position u64 ++ slice u32',
     value: 'digest u32 ++ position - first position u16 ++ its only changed child + 1, or 0, u8 of each changed node, ascending',
     doc: 'blocks that changed trie nodes, in runs as in historyIndex',

@@ -30,6 +30,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'index of changed rows in runs',
     'short rows of trie nodes',
     'deletions in changes',
+    'long values in pieces',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

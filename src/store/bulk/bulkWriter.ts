@@ -12,10 +12,7 @@ import { packedHeadBytes, packedRow } from './packedRows.ts'
 
 /** Bytes of keys and values after which a transaction is due. */
 export const dueBytes = 32 * 2 ** 20
-/** The typings lack the result: whether the row was put. */
-type Written = { putSync(key: Uint8Array, value: Uint8Array, options: typeof atEnd | undefined): unknown }
-/** The store adds the row at the end of its table, without a search. */
-const atEnd = { append: true }
+const atEnd = { append: true } as const
 /** Committed when the call returns, flushed to the disk in the background, as a node's transactions. */
 const commitNow = 1 | 2 | 0x10000
 
@@ -76,9 +73,8 @@ export class BulkWriter implements AsyncDisposable {
           const table = buffer[at] ?? 0
           const place = this.#ascending.has(table) ? atEnd : undefined
           const [key, value] = [buffer.subarray(keyFrom, valueFrom), buffer.subarray(valueFrom, end)]
-          const isPut = (this.#tables.of(table) as Written).putSync(key, value, place)
           // a kill after the last transaction of a load writes its rows again
-          if (!isPut && !this.#has(table, key, value)) {
+          if (!this.#tables.put(table, key, value, place) && !this.#has(table, key, value)) {
             throw new RangeError(`kv: rows of table ${table} do not ascend`)
           }
           at = end

@@ -6,9 +6,13 @@ import type { KvRange, KvReader } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { requireUsable, type Usage } from '../usage.ts'
 import { isLmdbError } from './failure.ts'
+import { Pieces, pieceBytes, piecesOf } from './pieces.ts'
 
-type Table = Database<Uint8Array, Uint8Array>
+/** `pieces`: in tables of long values that this or an earlier process has opened to write */
+type Table = { readonly rows: Database<Uint8Array, Uint8Array>; readonly pieces: Pieces | undefined }
 export type Root = RootDatabase<Uint8Array, Uint8Array>
+/** `append`: the row is added at the end of its table, without a search */
+export type PutOptions = { readonly append: true }
 export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 type Transaction = ReturnType<Root['useReadTransaction']>
 
@@ -24,23 +28,57 @@ export class Tables {
     this.#byId = byId
   }
 
-  of(id: number): Table {
+  #of(id: number): Table {
     const table = this.#byId.get(id)
     if (table === undefined) throw new RangeError(`kv: no table ${id}`)
     return table
+  }
+
+  /**
+   * Writes a row in the current transaction.
+   * @param options of lmdb, for the row
+   * @returns whether it was written
+   */
+  put(id: number, key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean {
+    const { rows, pieces } = this.#of(id)
+    const before = pieces && this.#read(rows, key)
+    // the typings lack the third parameter and the result
+    const { putSync } = rows as unknown as { putSync(key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean }
+    if (pieces === undefined) return putSync.call(rows, key, value, options)
+    if (!putSync.call(rows, key, value.subarray(0, pieceBytes), options)) return false
+    pieces.put(key, value, before)
+    return true
+  }
+
+  /** Removes a row in the current transaction. */
+  remove(id: number, key: Uint8Array): void {
+    const { rows, pieces } = this.#of(id)
+    pieces?.remove(key, this.#read(rows, key))
+    rows.removeSync(key)
   }
 
   get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
     return this.lent(id, key, transaction)?.slice()
   }
 
-  /** Returns a value in lmdb's shared buffer, which the next read may overwrite. */
+  /** Returns a value in a shared buffer, which the next read may overwrite. */
   lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
+    const { rows, pieces } = this.#of(id)
+    const first = this.#read(rows, requireKey(key), transaction)
+    return first && pieces ? this.#joined(pieces, { key, value: first }, transaction) : first
+  }
+
+  #joined(pieces: Pieces, { key, value }: Row, transaction: Transaction | undefined): Uint8Array {
+    return pieces.join(key, value, (table, at) => this.#read(table, at, transaction))
+  }
+
+  /** Returns the value of a row in lmdb's shared buffer. */
+  #read(rows: Table['rows'], key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
     // the typings lack the second parameter of `getBinaryFast`, which `get` has
-    const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
+    const table = rows as Table['rows'] & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
     let bytes: Uint8Array | undefined
     try {
-      bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
+      bytes = transaction ? table.getBinaryFast(key, { transaction }) : table.getBinaryFast(key)
     } catch (error) {
       throw this.#failure(error)
     }
@@ -48,11 +86,18 @@ export class Tables {
   }
 
   range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
-    return this.#walk(this.of(id).getRange(rangeOptions(range, transaction)), plainRow)
+    const { rows, pieces } = this.#of(id)
+    const whole = (row: Row): Row => {
+      const { key, value } = plainRow(row)
+      return pieces && value.length === pieceBytes
+        ? { key, value: this.#joined(pieces, { key, value }, transaction).slice() }
+        : { key, value }
+    }
+    return this.#walk(rows.getRange(rangeOptions(range, transaction)), whole)
   }
 
   keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    return this.#walk(this.of(id).getKeys(rangeOptions(range, transaction)), plain)
+    return this.#walk(this.#of(id).rows.getKeys(rangeOptions(range, transaction)), plain)
   }
 
   /** Iterates and converts errors of the database; exceptions that the caller throws during the iteration are not converted. */
@@ -147,6 +192,12 @@ export function snapshotOf(root: Root, tables: Tables, usage: Usage): LmdbReader
  */
 const randomReads = { noReadAhead: true }
 
+/**
+ * lmdb keeps a sorted list of free pages in memory, and inserts each page that is freed. A long list took most of a commit. As no value needs neighbouring pages
+ * (`pieces.ts`), a few pages are enough. The typings lack the option.
+ */
+const shortFreeList = { maxFreeSpaceToLoad: 500 }
+
 /** Opens an environment with its tables. A reader creates neither. */
 export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
   const root = open<Uint8Array, Uint8Array>({
@@ -157,10 +208,16 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
     maxReaders: 512,
     encoding: 'binary',
     keyEncoding: 'binary',
-    ...(as === 'writer' ? { overlappingSync: true } : { readOnly: true }),
+    ...(as === 'writer' ? { overlappingSync: true, ...shortFreeList } : { readOnly: true }),
   })
+  // undefined: a reader found none
+  const opened = (name: string): Table['rows'] | undefined =>
+    root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' })
   const byId = new Map<number, Table>()
-  for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
+  for (const { id, name, isLong } of specs) {
+    const pieces = isLong ? opened(piecesOf(name)) : undefined
+    byId.set(id, { rows: opened(name) as Table['rows'], pieces: pieces && new Pieces(pieces) })
+  }
   return { root, tables: new Tables(dir, byId) }
 }
 

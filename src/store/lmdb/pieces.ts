@@ -1,0 +1,84 @@
+import type { Database } from 'lmdb'
+
+/*
+ * lmdb stores a value that is longer than a page in neighbouring pages. To find neighbours among its free pages it loads a long list of them, and keeps that list
+ * sorted, at the cost of most of a commit; or it makes the file longer. So a table of long values stores each in pieces that take a page: the first one in its row,
+ * and the others in a table beside it.
+ *   key ++ index of the piece u16, from 1 on → bytes
+ * A piece that fills its page may have another one after it. Rows that schema 8 wrote have their whole value.
+ */
+
+/** Bytes of a piece: a page of the smallest size, without its header. */
+export const pieceBytes = 4_096 - 24
+const suffix = '.pieces'
+/** A longer buffer is not kept. */
+const keptBytes = 2 ** 20
+
+/** Returns the name of the table of pieces of a table. */
+export const piecesOf = (table: string): string => table + suffix
+
+/** Returns the name of the table whose pieces a table has, or its own name. */
+export const ownerOf = (table: string): string => (table.endsWith(suffix) ? table.slice(0, -suffix.length) : table)
+
+function pieceKey(key: Uint8Array, index: number): Uint8Array {
+  if (index > 0xffff) throw new RangeError('kv: a value of more than 266 MB')
+  const bytes = new Uint8Array(key.length + 2)
+  bytes.set(key)
+  bytes[key.length] = index >> 8
+  bytes[key.length + 1] = index
+  return bytes
+}
+
+/** Pieces of the values of one table, but for the first ones. */
+export class Pieces {
+  readonly #table: Database<Uint8Array, Uint8Array>
+  #joined = new Uint8Array(0)
+
+  constructor(table: Database<Uint8Array, Uint8Array>) {
+    this.#table = table
+  }
+
+  /** @param first the value of the row. @param read reads a row of the table of pieces @returns the value, in a buffer that the next call may overwrite */
+  join(
+    key: Uint8Array,
+    first: Uint8Array,
+    read: (table: Database<Uint8Array, Uint8Array>, key: Uint8Array) => Uint8Array | undefined,
+  ): Uint8Array {
+    if (first.length !== pieceBytes) return first
+    let length = 0
+    for (let piece: Uint8Array | undefined = first, next = 1; piece !== undefined; next++) {
+      this.#reserve(length, length + piece.length)
+      this.#joined.set(piece, length)
+      length += piece.length
+      piece = piece.length === pieceBytes ? read(this.#table, pieceKey(key, next)) : undefined
+    }
+    const value = this.#joined.subarray(0, length)
+    if (this.#joined.length > keptBytes) this.#joined = new Uint8Array(0)
+    return value
+  }
+
+  #reserve(used: number, bytes: number): void {
+    if (bytes <= this.#joined.length) return
+    const larger = new Uint8Array(Math.max(bytes, 2 * this.#joined.length))
+    larger.set(this.#joined.subarray(0, used))
+    this.#joined = larger
+  }
+
+  /** Writes the pieces of a value in the current transaction, in the place of those of an earlier one. @param before the value of the row so far */
+  put(key: Uint8Array, value: Uint8Array, before: Uint8Array | undefined): void {
+    let next = 1
+    for (let at = pieceBytes; at < value.length; at += pieceBytes) {
+      this.#table.putSync(pieceKey(key, next++), value.subarray(at, at + pieceBytes))
+    }
+    if (before?.length === pieceBytes) this.#removeFrom(key, next)
+  }
+
+  /** Removes the pieces of a value in the current transaction. @param before the value of the row */
+  remove(key: Uint8Array, before: Uint8Array | undefined): void {
+    if (before?.length === pieceBytes) this.#removeFrom(key, 1)
+  }
+
+  #removeFrom(key: Uint8Array, first: number): void {
+    for (let index = first; this.#table.removeSync(pieceKey(key, index)); ) index++
+  }
+}
