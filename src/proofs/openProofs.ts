@@ -11,7 +11,7 @@ import { proofsFault } from './faults.ts'
 export const proofsSchema: Schema = {
   version: 4,
   metaTable: proofsTables.meta.id,
-  // new long values are in pieces; older ones stay whole and are still read
+  // as step 9 of the chain
   migrations: [{ to: 4, name: 'long values in pieces', run: (): void => {} }],
 }
 

@@ -129,6 +129,7 @@ export const consensusTables = {
   l1Cache: {
     id: 3,
     name: 'l1Cache',
+    isLong: true,
     key: 'L1 number u64 ++ kind u8 (0 block, 1 blob) ++ block or versioned hash ++ size of the value u32',
     value: 'zstd of RLP [header, transactions, receipts], or of a blob (++ commitment ++ proof)',
     doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',
