@@ -13,6 +13,8 @@ type Table = { readonly rows: Database<Uint8Array, Uint8Array>; readonly pieces:
 export type Root = RootDatabase<Uint8Array, Uint8Array>
 /** `append`: the row is added at the end of its table, without a search */
 export type PutOptions = { readonly append: true }
+/** The typings lack the third parameter, and the result: whether the row was put. */
+type Written = { putSync(key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean }
 export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 type Transaction = ReturnType<Root['useReadTransaction']>
 
@@ -42,11 +44,9 @@ export class Tables {
   put(id: number, key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean {
     const { rows, pieces } = this.#of(id)
     const before = pieces && this.#read(rows, key)
-    // the typings lack the third parameter and the result
-    const { putSync } = rows as unknown as { putSync(key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean }
-    if (pieces === undefined) return putSync.call(rows, key, value, options)
-    if (!putSync.call(rows, key, value.subarray(0, pieceBytes), options)) return false
-    pieces.put(key, value, before)
+    const first = pieces ? value.subarray(0, pieceBytes) : value
+    if (!(rows as unknown as Written).putSync(key, first, options)) return false
+    pieces?.put(key, value, before)
     return true
   }
 
