@@ -328,7 +328,7 @@ export class CommitBehind {
     const request: CommitRequest = {
       committed: record.committed,
       branch: { ancestor: slice.blocks.length > 0 ? record.base : slice.head, blocks: slice.blocks },
-      heads: isWhole ? goal.heads : labelsAfter(kv, slice, goal.heads),
+      heads: isWhole ? goal.heads : labelsAfter(slice, goal.heads),
       sequence: isWhole ? goal.sequence : this.#sequence,
     }
     this.#before = new SharedSnapshot(kv.snapshot())

@@ -3,7 +3,7 @@ import { executionFault } from '#block/faults'
 import type { Heads } from '#engine/port'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import { readCanonicalHash, readHeads, type StoredHeads } from '../chainStore.ts'
+import { readCanonicalHash, type StoredHeads } from '../chainStore.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { CommitPace } from './commitPace.ts'
 
@@ -40,13 +40,6 @@ export function nextSlice(
   return { unwound, blocks, head, base: head }
 }
 
-function storedHeads(kv: Kv): StoredHeads {
-  using reader = kv.snapshot()
-  const heads = readHeads(reader)
-  if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'the heads' })
-  return heads
-}
-
 function storedBlock(kv: Kv, number: number): BlockId {
   using reader = kv.snapshot()
   const hash = readCanonicalHash(reader, number)
@@ -54,12 +47,8 @@ function storedBlock(kv: Kv, number: number): BlockId {
   return { number, hash }
 }
 
-/**
- * Returns the labels of the store after a transaction that does not reach the heads of its round. While blocks are left to unwind, they are those of the store: with a
- * newly finalized block and the number of a replaced head, states within the retention could be removed.
- */
-export function labelsAfter(kv: Kv, { head, base }: CommitSlice, heads: Heads): StoredHeads {
-  const { safe, finalized } = head.number > base.number ? storedHeads(kv) : heads
+/** Returns the labels of the store after a transaction that does not reach the heads of its round. */
+export function labelsAfter({ head, base }: CommitSlice, { safe, finalized }: Heads): StoredHeads {
   const upTo = (label: BlockId): BlockId => (label.number < base.number ? label : base)
-  return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized) }
+  return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized), ...(head.number > base.number && { kept: base.number }) }
 }

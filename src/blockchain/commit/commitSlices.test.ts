@@ -102,22 +102,6 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect(before).toMatchObject({ committed: { number: 3 }, base: { number: 1 } })
   })
 
-  it('has a newly finalized block only after the unwind: with a replaced head it would shorten the history', async () => {
-    const { execution, grow, clock, stored } = startCommitting(new Disk(), sliced)
-    const refs = await grow(genesisId, 5)
-    await execution.setHeads(three(refs, 5, 1, 1))
-    execution.commit()
-    const side = await grow(refs[1] as L2Ref, 1, 1)
-    await execution.setHeads({ unsafe: side[0] as L2Ref, safe: refs[1] as L2Ref, finalized: refs[1] as L2Ref })
-    const labels: number[][] = []
-    while (await clock.advanceToNext()) labels.push(stored().slice(0, 3))
-    expect(labels).toEqual([
-      [4, 1, 1],
-      [3, 1, 1],
-      [3, 2, 2],
-    ])
-  })
-
   it('a start in the middle of an unwind continues it', async () => {
     const { execution, grow, setUnsafe, clock, segments, disk, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 4)

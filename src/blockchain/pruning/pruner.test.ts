@@ -47,6 +47,28 @@ function start(retention: Retention | undefined, disk = new Disk(), committing: 
 }
 
 describe('blockchain/pruning/pruner', () => {
+  it('counts from the published chain while the blocks above it are unwound', async () => {
+    const { execution, grow, clock, stored } = startCommitting(new Disk(), { retention: fiveBlocks, commitSliceMs: 0 })
+    const refs = await grow(genesisId, 30)
+    const setHeads = async (unsafe: number, finalized: number): Promise<void> => {
+      const [head, final] = [refs[unsafe - 1], refs[finalized - 1]]
+      await execution.setHeads(head && final ? { unsafe: head, safe: final, finalized: final } : expect.fail())
+    }
+    const oldest = (): number => {
+      using view = execution.view()
+      return view.oldestState
+    }
+    await setHeads(30, 4)
+    execution.commit()
+    await clock.advanceMs(10_000)
+    expect(oldest()).toBe(4)
+    await setHeads(12, 10)
+    const unwinding = new Set<number>()
+    while (await clock.advanceToNext()) if ((stored()[0] ?? 0) > 12) unwinding.add(oldest())
+    expect([...unwinding]).toEqual([4, 7])
+    expect(oldest()).toBe(7)
+  })
+
   it.each(['here', 'late'] as const)('removes the states before the oldest kept one after a commit (committer: %s)', async (committing) => {
     const { extend, commit, readable, changed } = start(fiveBlocks, new Disk(), committing)
     const head = await extend(genesisId, 30, 29)

@@ -28,7 +28,7 @@ export function oncePerFile(report: OnDamaged): OnDamaged {
 export function oldestKept(reader: KvReader, { history, proofs }: Retention, onDamaged?: OnDamaged): OldestKept {
   const heads = readHeads(reader)
   if (heads === undefined) return { values: 0, nodes: 0 }
-  const { number: head } = heads.unsafe
+  const head = heads.kept ?? heads.unsafe.number
   const oldest = (distance: ChainDistance | 'all', from: number): number => blockBefore(reader, head, distance, from, onDamaged)
   const least = oldest(leastProofs, oldestProof(reader))
   const wanted = proofs && oldest(proofs, oldestProof(reader))

@@ -39,8 +39,9 @@ export function oldestRows(
 ): OldestRows {
   const heads = readHeads(reader)
   if (heads === undefined) return { bodies: 0, receipts: 0, logs: 0 }
+  const head = heads.kept ?? heads.unsafe.number
   const oldest = (kept: Kept, from: number): number =>
-    Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, heads.unsafe.number, kept, from, onDamaged)))
+    Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, head, kept, from, onDamaged)))
   const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]
   const bodiesKept = bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(least, bodiesFrom)))
   const receiptsKept = Math.max(bodiesKept, oldest(receipts, receiptsFrom))
