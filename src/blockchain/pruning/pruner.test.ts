@@ -46,6 +46,16 @@ function start(retention: Retention | undefined, disk = new Disk(), committing: 
   return { ...started, extend, commit, oldest, readable, changed }
 }
 
+/** A clock whose turns the test runs. */
+function turnsOf(elapsedMs: () => number) {
+  const turns: (() => void)[] = []
+  const after = (_: number, run: () => void): Disposable => {
+    turns.push(run)
+    return { [Symbol.dispose](): void {} }
+  }
+  return { turns, clock: { elapsedMs, after } }
+}
+
 describe('blockchain/pruning/pruner', () => {
   it('counts from the published chain while the blocks above it are unwound', async () => {
     const { execution, grow, clock, stored } = startCommitting(new Disk(), { retention: fiveBlocks, commitSliceMs: 0 })
@@ -135,15 +145,8 @@ describe('blockchain/pruning/pruner', () => {
     await extend(genesisId, 69, 68)
     await commit()
     let nowMs = 0
-    const turns: (() => void)[] = []
-    const clock = {
-      // each look takes all the time of a step
-      elapsedMs: (): number => (nowMs += 8),
-      after: (_: number, run: () => void): Disposable => {
-        turns.push(run)
-        return { [Symbol.dispose](): void {} }
-      },
-    }
+    // each look takes all the time of a step
+    const { turns, clock } = turnsOf(() => (nowMs += 8))
     const isLast: boolean[] = []
     using pruner = new Pruner({
       ...{ kv: disk, clock, retention: fiveBlocks },
@@ -157,6 +160,26 @@ describe('blockchain/pruning/pruner', () => {
     expect(changed()).toBe(5)
     expect(isLast.length).toBeGreaterThan(2)
     expect(isLast.indexOf(true)).toBe(isLast.length - 1)
+  })
+
+  it('removes the trie nodes of a bounded number of blocks in a step, however fast they are chosen', async () => {
+    const { extend, commit, disk } = start(undefined)
+    await extend(genesisId, 120, 119)
+    await commit()
+    const nodeRows = (): number => {
+      using reader = disk.snapshot()
+      return [...reader.keys(tables.nodeHistory.id, { to: Uint8Array.of(1) })].length
+    }
+    expect(nodeRows()).toBe(120)
+    const { turns, clock } = turnsOf(() => 0)
+    using pruner = new Pruner({ kv: disk, clock, retention: { history: { blocks: 5 }, proofs: { blocks: 5 } }, onEvent: () => {} })
+    pruner.committed(1)
+    const left: number[] = []
+    for (let run = turns.shift(); run; run = turns.shift()) {
+      run()
+      left.push(nodeRows())
+    }
+    expect(left.slice(0, 3)).toEqual([72, 24, 5])
   })
 
   it('continues after a full disk with the next commit', async () => {
