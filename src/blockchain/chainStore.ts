@@ -24,11 +24,11 @@ import {
 } from './chainRows.ts'
 import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredLog, type StoredReceipt } from './receiptRows.ts'
 
-/**
- * The stored labels of the chain. `kept`: number of the youngest block of the published chain, while the store has replaced blocks above it; retention counts
- * from it.
- */
-export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId; readonly kept?: number }
+/** The stored labels of the chain. `base`: number of the youngest block of the published chain, while the store has replaced blocks above it. */
+export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId; readonly base?: number }
+
+/** Returns the number of the youngest stored block of the published chain. Retention counts from it. */
+export const publishedNumber = ({ unsafe, base }: StoredHeads): number => base ?? unsafe.number
 
 /** sizes of the parts of a block key */
 const numberBytes = 8
@@ -39,7 +39,7 @@ const metaKeys = {
   unsafe: metaKey('chain.unsafe'),
   safe: metaKey('chain.safe'),
   finalized: metaKey('chain.finalized'),
-  kept: metaKey('chain.kept'),
+  base: metaKey('chain.base'),
   genesis: metaKey('chain.genesis'),
   sequence: metaKey('chain.headsSequence'),
 }
@@ -92,8 +92,8 @@ export function dropCanonicalBlock(tx: KvWriter, id: BlockId): void {
 export function putHeads(tx: KvWriter, heads: StoredHeads, sequence: number): void {
   tx.put(tables.meta.id, metaKeys.sequence, u64Bytes(sequence))
   for (const label of ['unsafe', 'safe', 'finalized'] as const) tx.put(tables.meta.id, metaKeys[label], blockKey(heads[label]))
-  if (heads.kept === undefined) tx.delete(tables.meta.id, metaKeys.kept)
-  else tx.put(tables.meta.id, metaKeys.kept, u64Bytes(heads.kept))
+  if (heads.base === undefined) tx.delete(tables.meta.id, metaKeys.base)
+  else tx.put(tables.meta.id, metaKeys.base, u64Bytes(heads.base))
 }
 
 /** Returns the sequence of the stored heads: how many times heads were set up to them. */
@@ -115,8 +115,8 @@ export function readHead(reader: KvReader): BlockId | undefined {
 /** Returns undefined on a store without a chain. */
 export function readHeads(reader: KvReader): StoredHeads | undefined {
   const [unsafe, safe, finalized] = [metaKeys.unsafe, metaKeys.safe, metaKeys.finalized].map((key) => readLabel(reader, key))
-  const kept = reader.get(tables.meta.id, metaKeys.kept)
-  return unsafe && safe && finalized && { unsafe, safe, finalized, ...(kept && { kept: u64FromBytes(kept) }) }
+  const base = reader.get(tables.meta.id, metaKeys.base)
+  return unsafe && safe && finalized && { unsafe, safe, finalized, ...(base && { base: u64FromBytes(base) }) }
 }
 
 export function putGenesisId(tx: KvWriter, id: BlockId): void {

@@ -50,5 +50,5 @@ function storedBlock(kv: Kv, number: number): BlockId {
 /** Returns the labels of the store after a transaction that does not reach the heads of its round. */
 export function labelsAfter({ head, base }: CommitSlice, { safe, finalized }: Heads): StoredHeads {
   const upTo = (label: BlockId): BlockId => (label.number < base.number ? label : base)
-  return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized), ...(head.number > base.number && { kept: base.number }) }
+  return { unsafe: head, safe: upTo(safe), finalized: upTo(finalized), ...(head.number > base.number && { base: base.number }) }
 }

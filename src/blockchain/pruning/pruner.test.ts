@@ -13,7 +13,7 @@ import { Pruner } from './pruner.ts'
 
 const fiveBlocks: Retention = { history: { blocks: 5 } }
 
-/** Starts an execution with a retention. `extend` adds blocks to the chain, and finalizes the one with a number if it is among them. */
+/** Starts an execution with a retention. `extend` adds blocks to the chain, and finalizes the block with a number if the chain has it. */
 function start(retention: Retention | undefined, disk = new Disk(), committing: 'here' | 'late' = 'here') {
   const started = startCommitting(disk, { retention }, undefined, undefined, committing)
   const { execution, clock } = started
@@ -141,7 +141,7 @@ describe('blockchain/pruning/pruner', () => {
 
   it('reports a last step also when its time ends with the last row', async () => {
     const { extend, commit, disk, changed } = start(undefined)
-    // 64 rows of previous values to remove: after so many a step looks at the time
+    // 64 rows of previous values to remove: a step looks at the time after 64 of them
     await extend(genesisId, 69, 68)
     await commit()
     let nowMs = 0

@@ -7,11 +7,8 @@ import { oldestKept, oncePerFile } from './retention.ts'
 
 /** Time in which a step chooses rows to remove; their removal takes about as long again. The whole step takes at most 20 ms. */
 const choiceMs = 8
-/**
- * Looks at the time in a step. Before each, a block's row of trie nodes, or a few dozen short rows, are chosen, in microseconds; but such a row is in many pieces, which
- * are removed one by one.
- */
-const mostLooks = 48
+/** Most choices in a step: each is the row of a block's trie nodes, whose many pieces take far longer to remove than to choose, or 64 short rows. */
+const mostChoices = 48
 /** A step that is not due is followed by a pause of this many times its duration. */
 const pauses = 3
 /** Steps end this long after the last transaction of blocks, or readers would keep their snapshots, which hold freed pages. */
@@ -95,8 +92,8 @@ export class Pruner implements Disposable {
     })
     if (plan === undefined) return undefined
     const untilMs = clock.elapsedMs() + choiceMs
-    let looks = 0
-    const hasTime = (): boolean => ++looks < mostLooks && clock.elapsedMs() < untilMs
+    let choices = 0
+    const hasTime = (): boolean => ++choices < mostChoices && clock.elapsedMs() < untilMs
     const isDone = kv.write((tx) => pruneHistory(tx, plan.oldest, hasTime))
     const next = Math.min(read(kv, firstChanges), plan.oldest.values + 1)
     return { isDone, blocks: Math.max(0, next - plan.first) }

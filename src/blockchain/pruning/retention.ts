@@ -5,7 +5,7 @@ import type { KvReader } from '#store/ports'
 import { segmentWith } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { ChainDistance, Retention } from '#types/chainDistance'
-import { readCanonicalHash, readHeader, readHeads } from '../chainStore.ts'
+import { publishedNumber, readCanonicalHash, readHeader, readHeads } from '../chainStore.ts'
 
 /** Least time for which trie nodes are kept: a client may build on any block that is not finalized, and on later ones. */
 const leastProofs: ChainDistance = { sec: 3_600 }
@@ -28,7 +28,7 @@ export function oncePerFile(report: OnDamaged): OnDamaged {
 export function oldestKept(reader: KvReader, { history, proofs }: Retention, onDamaged?: OnDamaged): OldestKept {
   const heads = readHeads(reader)
   if (heads === undefined) return { values: 0, nodes: 0 }
-  const head = heads.kept ?? heads.unsafe.number
+  const head = publishedNumber(heads)
   const oldest = (distance: ChainDistance | 'all', from: number): number => blockBefore(reader, head, distance, from, onDamaged)
   const least = oldest(leastProofs, oldestProof(reader))
   const wanted = proofs && oldest(proofs, oldestProof(reader))

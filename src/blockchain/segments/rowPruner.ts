@@ -10,7 +10,7 @@ import { tables } from '#store/tables'
 import type { ChainDistance } from '#types/chainDistance'
 import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
-import { readCanonicalHash, readHeads, readLocation, readTransactions } from '../chainStore.ts'
+import { publishedNumber, readCanonicalHash, readHeads, readLocation, readTransactions } from '../chainStore.ts'
 import { planLogPruning, pruneLogIndex, readLogsPruned } from '../logIndex/logIndex.ts'
 import { blockBefore, oncePerFile } from '../pruning/retention.ts'
 
@@ -39,7 +39,7 @@ export function oldestRows(
 ): OldestRows {
   const heads = readHeads(reader)
   if (heads === undefined) return { bodies: 0, receipts: 0, logs: 0 }
-  const head = heads.kept ?? heads.unsafe.number
+  const head = publishedNumber(heads)
   const oldest = (kept: Kept, from: number): number =>
     Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, head, kept, from, onDamaged)))
   const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]

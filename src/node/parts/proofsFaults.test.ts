@@ -38,7 +38,7 @@ async function copyOfTwelve(name: string): Promise<string> {
 it.each([
   ['names the lag of recording when proofs are required', true, ['proofs are recorded up to block 0, 10800 s behind the head']],
   ['has no problem with a lag of recording when they are not', false, []],
-] as const)('node/parts/proofsPart: %s, and the chain goes on', async (_what, isRequired, problems) => {
+] as const)('node/parts/proofsPart: %s, and the chain continues', async (_what, isRequired, problems) => {
   await using half = await openProvingHalf(join(base, `lag-${isRequired}`), { isRequired, stepPauseMs: 60_000 })
   await untilRecorded(half, 0, 0)
   await addBlocks(half, 3)
@@ -60,7 +60,7 @@ async function damageValues(datadir: string, number: number): Promise<void> {
   })
 }
 
-it('node/parts/proofsPart: names the error that ended recording, here of a damaged value, and the chain goes on', async () => {
+it('node/parts/proofsPart: names the error that ended recording, here of a damaged value, and the chain continues', async () => {
   const datadir = await copyOfTwelve('mismatch')
   await damageValues(datadir, 3)
   const registry = new Registry()
@@ -102,7 +102,7 @@ it('node/parts/proofsPart: refuses proofs that are damaged, of another chain, or
   expect(headOf(half)).toBe(12)
 }, 60_000)
 
-it('node/parts/proofsPart: records anew from the head when the directory of the proofs was removed', async () => {
+it('node/parts/proofsPart: begins at the head when the directory of the proofs was removed', async () => {
   const datadir = await copyOfTwelve('removed')
   {
     await using half = await openProvingHalf(datadir, { history: 'all' })
@@ -117,7 +117,7 @@ it('node/parts/proofsPart: records anew from the head when the directory of the 
   expect(half.proofsProblems()).toEqual([])
 }, 60_000)
 
-it('node/parts/proofsPart: goes on from an older copy of the proofs, and computes the blocks whose nodes the chain has removed', async () => {
+it('node/parts/proofsPart: continues from an older copy of the proofs, and computes the blocks whose nodes the chain has removed', async () => {
   const datadir = join(base, 'restored')
   const settings = { history: 'all', windowSec: 100 * hourSec } as const
   {

@@ -3,7 +3,7 @@ import type { Database } from 'lmdb'
 /*
  * lmdb stores a value that is longer than a page in neighbouring pages. To find neighbours among its free pages it loads a long list of them, and keeps that list
  * sorted, at the cost of most of a commit; or it makes the file longer. So a table of long values stores each in pieces that take a page: the first one in its row,
- * and the others in a table beside it.
+ * and the others in a second table.
  *   key ++ index of the piece u16, from 1 on → bytes
  * A piece that fills its page may have another one after it. Rows that schema 8 wrote have their whole value.
  */
