@@ -72,8 +72,8 @@ export type ExecutionOptions = {
   /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
   readonly commitSliceMs?: number
   /**
-   * Maximum execution time of uncommitted blocks, measured in a warm process. A start after a kill executes them again, and takes two to three times as
-   * long for them.
+   * Maximum time of uncommitted blocks: their execution, measured in a warm process, and a millisecond for each. A start after a kill executes them again,
+   * and takes about twice as long for them.
    */
   readonly maxUncommittedMs?: number
   /** Maximum execution time of an inserted payload, which is abandoned then. Further attempts have up to eight times as long. */
@@ -94,6 +94,9 @@ export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
   maxPayloadMs: 60_000,
   maxPendingMs: 4_000,
 }
+
+/** Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032). */
+export const besideOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 400 }
 
 /** Sizes held at the moment, in bytes and blocks; `reused`: number of blocks sealed from their flashblocks. */
 export type HeldSizes = {

@@ -62,7 +62,7 @@ const onRow = (): void => {
     port.postMessage(answered)
     counters.answered()
     if ('error' in answered) return
-    pruner?.committed(answered.ms)
+    pruner?.committed(answered.ms, 'now')
     mover?.committed()
   })
   mover?.committed()

@@ -49,3 +49,12 @@ it('blockchain/commit/commitPace: removes one block first, then as many as fit b
     expect(pace.blocksToUnwind(next - 1)).toBe(next - 1)
   }
 })
+
+it('blockchain/commit/commitPace: bounds the removal of blocks also where the time of a transaction has no bound', () => {
+  const pace = new CommitPace(Number.POSITIVE_INFINITY)
+  pace.took(1_000, [megabyte])
+  expect(take(pace, megabyte)).toBe(1_000)
+  pace.unwound(10, 1, false)
+  pace.unwound(20, 2, false)
+  expect(pace.blocksToUnwind(1_000)).toBe(2)
+})

@@ -4,6 +4,9 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 const firstGuess = { ms: 20, bytes: 2 ** 20 }
 const leastMsPerByte = 2 / 2 ** 20
 
+/** Longest transaction that removes blocks, whose rows are all in memory, unless each of them takes longer. */
+const mostUnwindMs = 25
+
 /** Chooses how many blocks a transaction writes, or removes, to stay within a time, learnt from previous transactions. */
 export class CommitPace {
   readonly #sliceMs: number
@@ -45,7 +48,7 @@ export class CommitPace {
    * @param isLast the next reorg begins with one block again: its blocks may be larger
    */
   unwound(ms: number, blocks: number, isLast: boolean): void {
-    const fitting = Math.floor((blocks * this.#sliceMs) / Math.max(ms, 1))
+    const fitting = Math.floor((blocks * Math.min(mostUnwindMs, this.#sliceMs)) / Math.max(ms, 1))
     this.#toUnwind = isLast ? 1 : Math.max(1, Math.min(2 * blocks, fitting))
   }
 }

@@ -182,6 +182,24 @@ describe('blockchain/pruning/pruner', () => {
     expect(left.slice(0, 3)).toEqual([72, 24, 5])
   })
 
+  it('removes before it returns in a thread that only writes, for as long as the transaction took', async () => {
+    const { extend, commit, disk, changed } = start(undefined)
+    await extend(genesisId, 120, 119)
+    await commit()
+    let [nowMs, steps] = [0, 0]
+    const { clock } = turnsOf(() => ++nowMs)
+    using pruner = new Pruner({ kv: disk, clock, retention: fiveBlocks, onEvent: () => void steps++ })
+    const after = [0, 60, 1_000].map((ms) => {
+      pruner.committed(ms, 'now')
+      return { steps, left: changed() }
+    })
+    expect(after).toEqual([
+      { steps: 1, left: 120 },
+      { steps: 7, left: 120 },
+      { steps: 15, left: 5 },
+    ])
+  })
+
   it('continues after a full disk with the next commit', async () => {
     const { extend, commit, oldest, disk, clock, execution } = start(fiveBlocks)
     const head = await extend(genesisId, 40, 39)

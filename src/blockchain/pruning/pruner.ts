@@ -30,9 +30,8 @@ export type PrunerDeps = {
 }
 
 /**
- * Removes older states in the thread that writes transactions of blocks, between these. Each step is a transaction of its own, in a turn of the event
- * loop of its own. After a transaction, steps follow at once until they have taken as long as it; so pruning keeps up with any rate of blocks. A longer
- * backlog is removed with pauses.
+ * Removes older states in the thread that writes transactions of blocks, between these. Each step is a transaction of its own. After a transaction of
+ * blocks, steps follow until they have taken as long as it; so pruning keeps up with any rate of blocks. A longer backlog is removed with pauses.
  */
 export class Pruner implements Disposable {
   readonly #deps: PrunerDeps
@@ -49,12 +48,19 @@ export class Pruner implements Disposable {
     this.#deps = deps
   }
 
-  /** Called after each transaction of blocks. @param ms its duration */
-  committed(ms: number): void {
+  /**
+   * Called after each transaction of blocks.
+   * @param ms its duration
+   * @param when 'now' in a thread that only writes: it may have the next transaction already, and one step in a turn between two of many blocks would
+   * not keep up. 'later': each step has a turn of the event loop
+   */
+  committed(ms: number, when: 'now' | 'later' = 'later'): void {
     if (this.#isEnded) return
     this.#dueMs = ms
     this.#untilMs = this.#deps.clock.elapsedMs() + activeMs
-    this.#timer ??= this.#deps.clock.after(0, () => this.#run())
+    let pauseMs: number | undefined = 0
+    while (when === 'now' && pauseMs === 0) pauseMs = this.#run()
+    this.#schedule(pauseMs)
   }
 
   [Symbol.dispose](): void {
@@ -62,24 +68,34 @@ export class Pruner implements Disposable {
     this.#timer?.[Symbol.dispose]()
   }
 
-  #run(): void {
+  #schedule(pauseMs: number | undefined): void {
+    if (pauseMs === undefined) return
+    this.#timer ??= this.#deps.clock.after(pauseMs, () => {
+      this.#timer = undefined
+      this.#schedule(this.#run())
+    })
+  }
+
+  /** Does a step. @returns the time until the next one; undefined: none follows before the next transaction of blocks */
+  #run(): number | undefined {
     const { clock, onEvent } = this.#deps
-    this.#timer = undefined
     try {
       const startMs = clock.elapsedMs()
       const step = this.#step() ?? nothingLeft
       // the time of a step may end with the last row
-      if (step === nothingLeft && !this.#isUnderWay) return
+      if (step === nothingLeft && !this.#isUnderWay) return undefined
       const ms = clock.elapsedMs() - startMs
       const isLast = step.isDone || clock.elapsedMs() >= this.#untilMs
       this.#isUnderWay = !isLast
       this.#dueMs -= ms
-      if (!isLast) this.#timer = clock.after(this.#dueMs > 0 ? 0 : pauses * ms, () => this.#run())
       onEvent({ ms, blocks: step.blocks, isLast })
+      if (isLast) return undefined
+      return this.#dueMs > 0 ? 0 : pauses * ms
     } catch (error) {
       // a full disk is reported by the commits too; the next one continues
       this.#isEnded = !(isFault(error) && error.severity === 'retry')
       onEvent({ error })
+      return undefined
     }
   }
 
