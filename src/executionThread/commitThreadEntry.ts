@@ -62,7 +62,7 @@ const onRow = (): void => {
     port.postMessage(answered)
     counters.answered()
     if ('error' in answered) return
-    pruner?.committed(answered.ms, 'now')
+    pruner?.committed(answered.ms, true)
     mover?.committed()
   })
   mover?.committed()

@@ -5,9 +5,11 @@ import type { Kv, KvReader } from '#store/ports'
 import type { Retention } from '#types/chainDistance'
 import { oldestKept, oncePerFile } from './retention.ts'
 
-/** Time in which a step chooses rows to remove; their removal takes about as long again. The whole step takes at most 20 ms. */
+/** Longest step, but for the first one after a transaction in a thread that only writes. */
+const stepMs = 20
+/** Time in which such a step chooses rows to remove; their removal takes about as long again. */
 const choiceMs = 8
-/** Most choices in a step: each is the row of a block's trie nodes, whose many pieces take far longer to remove than to choose, or 64 short rows. */
+/** Most choices in it: each is the row of a block's trie nodes, whose many pieces take far longer to remove than to choose, or 64 short rows. */
 const mostChoices = 48
 /** A step that is not due is followed by a pause of this many times its duration. */
 const pauses = 3
@@ -31,7 +33,7 @@ export type PrunerDeps = {
 
 /**
  * Removes older states in the thread that writes transactions of blocks, between these. Each step is a transaction of its own. After a transaction of
- * blocks, steps follow until they have taken as long as it; so pruning keeps up with any rate of blocks. A longer backlog is removed with pauses.
+ * blocks, one long step or several short ones take as long as it; so pruning keeps up with any rate of blocks. A longer backlog is removed with pauses.
  */
 export class Pruner implements Disposable {
   readonly #deps: PrunerDeps
@@ -51,16 +53,14 @@ export class Pruner implements Disposable {
   /**
    * Called after each transaction of blocks.
    * @param ms its duration
-   * @param when 'now' in a thread that only writes: it may have the next transaction already, and one step in a turn between two of many blocks would
-   * not keep up. 'later': each step has a turn of the event loop
+   * @param alone whether this thread only writes. Then one step follows before this returns, as long as the transaction: the thread may have the next one
+   * already, and each step waits for the disk
    */
-  committed(ms: number, when: 'now' | 'later' = 'later'): void {
+  committed(ms: number, alone = false): void {
     if (this.#isEnded) return
     this.#dueMs = ms
     this.#untilMs = this.#deps.clock.elapsedMs() + activeMs
-    let pauseMs: number | undefined = 0
-    while (when === 'now' && pauseMs === 0) pauseMs = this.#run()
-    this.#schedule(pauseMs)
+    this.#schedule(alone ? this.#run(Math.max(1, ms / stepMs)) : 0)
   }
 
   [Symbol.dispose](): void {
@@ -76,12 +76,16 @@ export class Pruner implements Disposable {
     })
   }
 
-  /** Does a step. @returns the time until the next one; undefined: none follows before the next transaction of blocks */
-  #run(): number | undefined {
+  /**
+   * Does a step.
+   * @param length in usual ones
+   * @returns the time until the next step; undefined: none follows before the next transaction of blocks
+   */
+  #run(length = 1): number | undefined {
     const { clock, onEvent } = this.#deps
     try {
       const startMs = clock.elapsedMs()
-      const step = this.#step() ?? nothingLeft
+      const step = this.#step(length) ?? nothingLeft
       // the time of a step may end with the last row
       if (step === nothingLeft && !this.#isUnderWay) return undefined
       const ms = clock.elapsedMs() - startMs
@@ -100,16 +104,16 @@ export class Pruner implements Disposable {
   }
 
   /** @returns undefined when there is nothing to remove */
-  #step(): { readonly isDone: boolean; readonly blocks: number } | undefined {
+  #step(length: number): { readonly isDone: boolean; readonly blocks: number } | undefined {
     const { kv, clock, retention } = this.#deps
     const plan = read(kv, (reader) => {
       const oldest = oldestKept(reader, retention, this.#onDamaged)
       return isPruned(reader, oldest) ? undefined : { oldest, first: firstChanges(reader) }
     })
     if (plan === undefined) return undefined
-    const untilMs = clock.elapsedMs() + choiceMs
+    const untilMs = clock.elapsedMs() + choiceMs * length
     let choices = 0
-    const hasTime = (): boolean => ++choices < mostChoices && clock.elapsedMs() < untilMs
+    const hasTime = (): boolean => ++choices < mostChoices * length && clock.elapsedMs() < untilMs
     const isDone = kv.write((tx) => pruneHistory(tx, plan.oldest, hasTime))
     const next = Math.min(read(kv, firstChanges), plan.oldest.values + 1)
     return { isDone, blocks: Math.max(0, next - plan.first) }
