@@ -4,7 +4,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 const firstGuess = { ms: 20, bytes: 2 ** 20 }
 const leastMsPerByte = 2 / 2 ** 20
 
-/** Longest transaction that removes blocks, whose rows are all in memory, unless each of them takes longer. */
+/** Longest transaction that removes several blocks: all of its rows are in memory. */
 const mostUnwindMs = 25
 
 /** Chooses how many blocks a transaction writes, or removes, to stay within a time, learnt from previous transactions. */

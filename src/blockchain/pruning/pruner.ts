@@ -78,7 +78,7 @@ export class Pruner implements Disposable {
 
   /**
    * Does a step.
-   * @param length in usual ones
+   * @param length in usual steps
    * @returns the time until the next step; undefined: none follows before the next transaction of blocks
    */
   #run(length = 1): number | undefined {
