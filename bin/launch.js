@@ -17,10 +17,10 @@ function bundledNode() {
 }
 
 /**
- * Settings of glibc for the child: without them its many threads have up to eight heaps for each core, and keep up to 64 MB of free memory in each
- * (ADR 0033). The environment wins.
+ * Settings of glibc for the child: without them its many threads have up to eight heaps for each core, keep up to 64 MB of free memory in each, and
+ * have holes where the buffers of a block were (ADR 0033). The environment wins.
  */
-const mallocSettings = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_MMAP_THRESHOLD_: '1048576' }
+const mallocSettings = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_MMAP_THRESHOLD_: '262144' }
 
 /** Whether a debugger is requested: it stops threads and holds a port, so the program then runs in this process. */
 const isDebugged = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((flags) => flags.includes('--inspect'))

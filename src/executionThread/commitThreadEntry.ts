@@ -63,7 +63,7 @@ const onRow = (): void => {
     counters.answered()
     if ('error' in answered) return
     pruner?.committed(answered.ms, true)
-    mover?.committed()
+    mover?.committed(answered.ms)
   })
   mover?.committed()
   await once(port, 'close')

@@ -2,19 +2,22 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
+import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import { storeFault } from '#store/faults'
 import type { Kv } from '#store/ports'
 import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { createManualClock } from '#test/harness/clock'
-import { blocks, bounds, fileOf, genesis, grow, killed, moverOn, rowCount, seen, store } from '#test/harness/store/movingStore'
+import { blocks, bounds, builderOn, fileOf, genesis, grow, killed, moverOn, rowCount, seen, store } from '#test/harness/store/movingStore'
 import type { BlockId } from '#types/blockRef'
 import { readHeads } from '../chainStore.ts'
 import { commitBranch, commitGenesis } from '../commit/commit.ts'
 import { commitRows } from '../commit/committer.ts'
 import { readIndexMark } from '../logIndex/logIndex.ts'
 import { buildSegments } from './buildSegments.ts'
+import type { RowPruner } from './rowPruner.ts'
+import { SegmentMover } from './segmentMover.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-mover-'))
 let dirs = 0
@@ -114,6 +117,39 @@ it.each([
   expect(steps.map((deleted) => new Set(deleted).size)).toEqual(steps.map(() => 1))
   expect(Math.max(...steps.map(({ length }) => length))).toBe(most)
   expect(rowCount(kv)).toBe(3 * 11)
+})
+
+it('blockchain/segments: a thread that only writes moves all blocks, in a quarter of its time, while there are always old rows to remove', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  let [nowMs, removals] = [0, 0]
+  const clock = { elapsedMs: () => ++nowMs, after: () => ({ [Symbol.dispose](): void {} }) }
+  const step = (): object => {
+    removals++
+    return { rows: 1, files: 0 }
+  }
+  const pruner = { committed(): void {}, step } as unknown as RowPruner
+  await using mover = new SegmentMover({
+    kv,
+    clock,
+    log: silentLog,
+    builder: builderOn(kv, {}),
+    pruner,
+    dir: segmentsDir(dir),
+    minFreeBytes: 0,
+    bounds,
+  })
+  const tookMs: number[] = []
+  for (let transactions = 0; transactions < 20; transactions++) {
+    const startMs = nowMs
+    mover.committed(100)
+    tookMs.push(nowMs - startMs)
+    await Promise.resolve()
+  }
+  expect(rowCount(kv)).toBe(3 * 11)
+  expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(25)
+  expect(Math.max(...tookMs)).toBeLessThan(30)
+  expect(removals).toBe(90)
 })
 
 it('blockchain/segments: a missing row ends moving with its block; nothing is lost', async () => {

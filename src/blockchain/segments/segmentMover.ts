@@ -16,7 +16,7 @@ const stepMs = 10
 const choiceMs = 5
 const firstRows = 32
 const mostRows = 1_024
-/** A step is followed by a pause of this many times its duration. */
+/** A step is followed by a pause of this many times its duration: steps take a quarter of the time. */
 const pauses = 3
 /** Time until a build is tried again after a full disk. */
 const retryMs = 60_000
@@ -65,10 +65,18 @@ export class SegmentMover implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** Called after each transaction of blocks. */
-  committed(): void {
-    this.#deps.pruner.committed()
-    this.#schedule(0)
+  /**
+   * Called after each transaction of blocks.
+   * @param aloneMs duration of the transaction, in a thread that only writes. Then steps follow before this returns, for a quarter of it at least: the
+   * thread may have the next transaction already. 0: each step has a turn of the event loop
+   */
+  committed(aloneMs = 0): void {
+    const { clock, pruner } = this.#deps
+    pruner.committed()
+    const untilMs = clock.elapsedMs() + aloneMs / (1 + pauses)
+    let pauseMs: number | undefined = 0
+    while (pauseMs !== undefined && clock.elapsedMs() < untilMs) pauseMs = this.#run()
+    this.#schedule(pauseMs)
   }
 
   /** Ends moving; waits for the builder. */
@@ -79,15 +87,17 @@ export class SegmentMover implements AsyncDisposable {
     await this.#building
   }
 
-  #schedule(afterMs: number): void {
-    if (this.#isEnded) return
-    this.#timer ??= this.#deps.clock.after(afterMs, () => {
+  #schedule(pauseMs: number | undefined): void {
+    if (this.#isEnded || pauseMs === undefined) return
+    this.#timer ??= this.#deps.clock.after(pauseMs, () => {
       this.#timer = undefined
-      this.#run()
+      this.#schedule(this.#run())
     })
   }
 
-  #run(): void {
+  /** Does a step. @returns the time until the next one; undefined: there is nothing to do now */
+  #run(): number | undefined {
+    if (this.#isEnded) return undefined
     const { clock, onStep } = this.#deps
     const startMs = clock.elapsedMs()
     try {
@@ -95,14 +105,15 @@ export class SegmentMover implements AsyncDisposable {
         rowsIn: (table) => this.#rowsIn(table),
         hasTime: () => clock.elapsedMs() - startMs < choiceMs,
       })
-      if (done === undefined) return
+      if (done === undefined) return undefined
       const ms = clock.elapsedMs() - startMs
       const { table, ...step } = done
       if (table !== undefined && step.rows > 0) this.#rows.set(table, nextRows(this.#rowsIn(table), ms))
       onStep?.({ ms, ...step })
-      this.#schedule(pauses * ms)
+      return pauses * ms
     } catch (error) {
       this.#failed(this.#doing, error)
+      return undefined
     }
   }
 
@@ -124,12 +135,11 @@ export class SegmentMover implements AsyncDisposable {
       })
       return { table, rows: keys.length, files: 0, moved: 0 }
     }
-    this.#doing = 'remove old rows'
-    const pruned = pruner.step(limits)
-    if (pruned) return { ...pruned, moved: 0 }
     this.#doing = 'build files'
     this.#build()
-    return undefined
+    this.#doing = 'remove old rows'
+    const pruned = pruner.step(limits)
+    return pruned && { ...pruned, moved: 0 }
   }
 
   #record({ last, records }: BuiltSegments): Omit<MoverStep, 'ms'> {
@@ -147,7 +157,7 @@ export class SegmentMover implements AsyncDisposable {
     return { rows: 0, files: records.length, moved: last - first + 1 }
   }
 
-  /** Begins to build the files of the next range if it is whole. */
+  /** Begins to build the files of the next range if it is whole: in another thread, so beside the steps. */
   #build(): void {
     const { kv, clock, builder, dir, minFreeBytes, bounds } = this.#deps
     if (this.#building || clock.elapsedMs() < this.#notBeforeMs) return
