@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { configOfGenesis, type ExecutionConfig } from '#block/executionConfig'
 import { startBlockMs } from '#blockchain/blockTree'
 import { createExecution, type Execution } from '#blockchain/execution'
-import { besideOptions } from '#blockchain/executionDeps'
+import { commitThreadOptions } from '#blockchain/executionDeps'
 import { importPayloads } from '#blockchain/importPayloads'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -35,7 +35,7 @@ import { type Row, row } from './format.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
 const rounds = 7
-const boundMs = besideOptions.maxUncommittedMs
+const boundMs = commitThreadOptions.maxUncommittedMs
 
 /** Fills a data directory: ten transfers in every tenth block, all blocks safe by the L1 block that holds them. */
 async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyChain>>> {

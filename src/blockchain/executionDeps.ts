@@ -96,7 +96,7 @@ export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
 }
 
 /** Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032). */
-export const besideOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 400 }
+export const commitThreadOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 400 }
 
 /** Sizes held at the moment, in bytes and blocks; `reused`: number of blocks sealed from their flashblocks. */
 export type HeldSizes = {

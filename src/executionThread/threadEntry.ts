@@ -8,7 +8,6 @@ import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
 import { CompletedEngine, StateCompletion } from '#blockchain/completedEngine'
 import { createExecution, type Execution } from '#blockchain/execution'
-import { besideOptions } from '#blockchain/executionDeps'
 import { retainAllRows } from '#blockchain/segments/rowPruner'
 import type { MoverStep } from '#blockchain/segments/segmentMover'
 import { StageTimes } from '#blockchain/stageTimes'
@@ -234,7 +233,6 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     {
       minFreeBytes,
       retention,
-      ...(committer && besideOptions),
       ...(maxPayloadMs !== undefined && { maxPayloadMs }),
       ...(maxPendingMs !== undefined && { maxPendingMs }),
     },
