@@ -23,14 +23,7 @@ import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads, keepFinalized } from './branch.ts'
 import { isCanonical } from './chainStore.ts'
 import { CommitBehind, type CommitDeps, type Committed, commitBounds, type Published } from './commit/commitBehind.ts'
-import {
-  commitThreadOptions,
-  type ExecutionDeps,
-  type ExecutionOptions,
-  type HeldSizes,
-  usualOptions,
-  usualTrieCacheBytes,
-} from './executionDeps.ts'
+import { completeOptions, type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualTrieCacheBytes } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
 import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
@@ -71,7 +64,7 @@ export class Execution implements Engine, AsyncDisposable {
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
     const { evm, config, log, clock, watch = new ExecutionWatch(), stages: timer, tries = new Tries(usualTrieCacheBytes) } = deps
-    const options = { ...usualOptions, ...(deps.committer && commitThreadOptions), ...opts }
+    const options = completeOptions(opts, deps.committer)
     this.#deps = deps
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
