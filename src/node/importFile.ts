@@ -83,7 +83,6 @@ export async function importFile(
     },
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,
-      commitSliceMs: Number.POSITIVE_INFINITY,
       maxUncommittedMs: maxUncommittedMs(maxBytes),
       retention,
     },

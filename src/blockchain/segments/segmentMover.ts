@@ -67,7 +67,7 @@ export class SegmentMover implements AsyncDisposable {
 
   /**
    * Called after each transaction of blocks.
-   * @param aloneMs duration of the transaction, in a thread that only writes. Then steps follow before this returns, for a quarter of it at least: the
+   * @param aloneMs duration of the transaction, in a thread that only writes. Then steps follow before this returns, for about a quarter of it: the
    * thread may have the next transaction already. 0: each step has a turn of the event loop
    */
   committed(aloneMs = 0): void {
