@@ -26,7 +26,7 @@ type Entry = BlockLoad & { readonly block: ExecutedBlock }
 
 const headerBytes = 700
 /** Time that a start needs for any block, besides its execution. */
-export const startBlockMs = 1
+export const startBlockMs = 2
 
 function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
   let journalBytes = headerBytes

@@ -96,7 +96,7 @@ export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
 }
 
 /** Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032). */
-export const commitThreadOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 400 }
+export const commitThreadOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 700 }
 
 /** Adds the usual options to given ones. */
 export function completeOptions(given: ExecutionOptions, committer: Committer | undefined): typeof usualOptions & ExecutionOptions {
