@@ -69,11 +69,11 @@ export type ExecutionOptions = {
   readonly maxTreeBytes?: number
   /** Minimum free bytes of the disk; below it new blocks are refused. */
   readonly minFreeBytes?: number
-  /** Target duration of a transaction, during which other calls wait. 0: one transaction for each block. */
+  /** Target duration of a transaction. Other calls wait for it, unless another thread writes it. 0: one transaction for each block. */
   readonly commitSliceMs?: number
   /**
-   * Maximum time of uncommitted blocks: their execution, measured in a warm process, and a millisecond for each. A start after a kill executes them again,
-   * and takes about twice as long for them.
+   * Maximum time of uncommitted blocks: their execution, measured in a warm process, and two milliseconds for each. A start after a kill executes them
+   * again, and takes about twice as long for them.
    */
   readonly maxUncommittedMs?: number
   /** Maximum execution time of an inserted payload, which is abandoned then. Further attempts have up to eight times as long. */
@@ -95,8 +95,11 @@ export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
   maxPendingMs: 4_000,
 }
 
-/** Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032). */
-export const commitThreadOptions = { commitSliceMs: Number.POSITIVE_INFINITY, maxUncommittedMs: 700 }
+/**
+ * Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032).
+ * Only a branch of many blocks that becomes canonical at once takes several transactions: its rows are in memory until they are written.
+ */
+export const commitThreadOptions = { commitSliceMs: 2_000, maxUncommittedMs: 700 }
 
 /** Adds the usual options to given ones. */
 export function completeOptions(given: ExecutionOptions, committer: Committer | undefined): typeof usualOptions & ExecutionOptions {

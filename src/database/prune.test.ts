@@ -83,6 +83,15 @@ it('database/prune: keeps the states of blocks that are not finalized', async ()
   expect(await pruneDatabase(deps(), young, { blocks: 1 })).toMatchObject({ oldestState: 0, finalized: 0, isHeldByFinalized: true })
 })
 
+it('database/prune: counts from the published chain when the node was stopped while it removed replaced blocks', async () => {
+  const datadir = await chainTo('replaced', 38)
+  {
+    await using kv = open(datadir)
+    kv.write((tx) => putHeads(tx, { ...(readHeads(tx) ?? expect.fail()), base: 39 }, readHeadsSequence(tx)))
+  }
+  expect(await pruneDatabase(deps(), datadir, { blocks: 10 })).toMatchObject({ done: true, head: 39, oldestState: 29 })
+})
+
 it('database/prune: works in steps, shows its progress, and continues after an interruption', async () => {
   const datadir = await chainTo('steps', 40)
   const abort = new AbortController()

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readHeads } from '#blockchain/chainStore'
+import { publishedNumber, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { oldestState } from '#state/chainState'
@@ -55,7 +55,7 @@ function planOf(kv: Kv, kept: ChainDistance, path: string): Plan {
   using reader = kv.snapshot()
   const heads = readHeads(reader)
   if (heads === undefined) throw databaseFault('DATABASE_EMPTY', { path })
-  const [head, finalized] = [heads.unsafe.number, heads.finalized.number]
+  const [head, finalized] = [publishedNumber(heads), heads.finalized.number]
   const wanted = blockBefore(reader, head, kept, oldestState(reader))
   return { wanted, head, finalized, oldestStateBefore: oldestState(reader), isHeldByFinalized: wanted > finalized }
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { workerData } from 'node:worker_threads'
 import { commitRows } from '#blockchain/commit/committer'
+import { commitThreadOptions } from '#blockchain/executionDeps'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
@@ -62,8 +63,10 @@ const onRow = (): void => {
     port.postMessage(answered)
     counters.answered()
     if ('error' in answered) return
-    pruner?.committed(answered.ms, true)
-    mover?.committed(answered.ms)
+    // blocks may wait already: a transaction that a slow disk held up gives the other work no more time
+    const ms = Math.min(answered.ms, commitThreadOptions.commitSliceMs)
+    pruner?.committed(ms, true)
+    mover?.committed(ms)
   })
   mover?.committed()
   await once(port, 'close')

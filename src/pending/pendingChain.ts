@@ -52,14 +52,14 @@ type Entry = {
   readonly shown: ExecutedFlashblocks
   readonly followed: Followed
   /** the sealed block, once computed */
-  readonly sealed: ExecutedBlock | undefined
+  readonly sealed: { readonly block: ExecutedBlock; readonly ms: number } | undefined
   readonly sizeBytes: number
   readonly ms: number
 }
 
 type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedFlashblock
 
-/** A sealed block that was executed here, and its execution time before the seal. */
+/** A sealed block that was executed here, and its execution time, with that of its seal if it was sealed earlier. */
 type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; readonly earlierMs: number }
 
 /**
@@ -133,7 +133,7 @@ export class PendingChain implements PendingPort, Disposable {
     const block = this.#seal(at, on)
     if (block?.hash !== payload.blockHash) return undefined
     this.#reused++
-    return { kind: 'executed', block, earlierMs: entry.ms }
+    return { kind: 'executed', block, earlierMs: entry.ms + (entry.sealed?.ms ?? 0) }
   }
 
   [Symbol.dispose](): void {
@@ -259,12 +259,14 @@ export class PendingChain implements PendingPort, Disposable {
   /** Returns the block at an index, sealed as if it were complete; computed once. @param on its parent */
   #seal(at: number, on: ParentBlock): ExecutedBlock | undefined {
     const entry = this.#entries[at]
-    if (entry === undefined || entry.sealed) return entry?.sealed
+    if (entry === undefined || entry.sealed) return entry?.sealed?.block
+    const { clock } = this.#deps
+    const startMs = clock.elapsedMs()
     const { diff, transactions, executed } = entry.shown
     // the open block may still grow: the sealed one keeps its own lists
-    const sealed = { ...entry.followed.open.seal(on, diff), transactions, executed }
-    this.#entries = this.#entries.with(at, { ...entry, sealed })
-    return sealed
+    const block = { ...entry.followed.open.seal(on, diff), transactions, executed }
+    this.#entries = this.#entries.with(at, { ...entry, sealed: { block, ms: clock.elapsedMs() - startMs } })
+    return block
   }
 
   /** Drops the blocks from an index on. @returns the blocks that are left */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { putHeads, readHeads, readHeadsSequence } from '#blockchain/chainStore'
 import { HistoryCache } from '#state/historyCache'
 import { pruneHistory } from '#state/pruneHistory'
 import type { KvReader, SnapshotSource } from '#store/ports'
@@ -282,6 +283,25 @@ describe('proofs/recorder', () => {
     settle()
     expect(check()).toEqual([87, 99])
     expect(rows()).toBeLessThan(2 * before)
+  })
+
+  it('removes no block while the chain removes replaced ones', () => {
+    const { chain, append, settle, check } = start(5, { blocks: 12 })
+    append(30)
+    settle()
+    append(5)
+    const replaceFrom = (base: number | undefined): void =>
+      chain.kv.write((tx) => {
+        const { base: _before, ...heads } = readHeads(tx) ?? expect.fail()
+        putHeads(tx, { ...heads, ...(base !== undefined && { base }) }, readHeadsSequence(tx))
+      })
+    replaceFrom(20)
+    settle()
+    expect(check()).toEqual([29, 35])
+    replaceFrom(undefined)
+    append(20)
+    settle()
+    expect(check()).toEqual([43, 55])
   })
 
   it('computes no states that leave the window at once', () => {

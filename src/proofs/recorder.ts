@@ -1,4 +1,4 @@
-import { readCanonicalHash, readGenesisId, readHead } from '#blockchain/chainStore'
+import { readCanonicalHash, readGenesisId, readHead, readHeads } from '#blockchain/chainStore'
 import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -142,8 +142,9 @@ export class Recorder {
     return last !== head.number || !isShared(proofs, chain, last, head)
   }
 
-  /** Returns the oldest block whose state is kept, if there are older ones. */
+  /** Returns the oldest block whose state is kept, if there are older ones. While the chain removes replaced blocks, all are kept. */
   #oldestKept(chain: KvReader, head: BlockId): number | undefined {
+    if (readHeads(chain)?.base !== undefined) return undefined
     using proofs = this.#deps.kv.snapshot()
     const first = readRegions(proofs)[0]
     if (this.#window === 'all' || first === undefined) return undefined

@@ -61,6 +61,27 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect([...segments.values()].flat()).toEqual([])
   })
 
+  it('takes several transactions of two seconds in another thread, by the time of earlier ones, when many blocks become the head at once', async () => {
+    const { late, grow, setUnsafe, clock, stored } = startCommitting(new Disk(), {}, undefined, undefined, 'late')
+    let [head] = await grow(genesisId, 1)
+    const heads: (number | undefined)[] = []
+    const commitAll = async (): Promise<void> => {
+      await setUnsafe(head)
+      while (await clock.advanceToNext()) {
+        late?.write(1_500)
+        late?.deliver()
+        heads.push(stored()[0])
+      }
+    }
+    for (let block = 2; block <= 12; block++) {
+      await commitAll()
+      ;[head] = await grow(head as L2Ref, 1)
+    }
+    head = (await grow(head as L2Ref, 3)).at(-1)
+    await commitAll()
+    expect([...new Set(heads)]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
+  })
+
   it('keeps labels that move during a round when the segment that has them is removed', async () => {
     const { execution, grow, clock, segments, disk, stored } = startCommitting(new Disk(), sliced)
     const refs = await grow(genesisId, 2)

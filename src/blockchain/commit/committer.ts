@@ -35,7 +35,7 @@ export interface Committer {
   take(wait: boolean): CommitOutcome | undefined
   /** Sets the function to call in a later turn of the event loop when an outcome has arrived that was not taken. */
   onOutcome(run: () => void): void
-  /** Begins to remove older states between requests. @param onEvent called after each step, in a turn of its own. @returns ends it */
+  /** Begins to remove older states between requests. @param onEvent called after each step, in a turn of its own or within `take`. @returns ends it */
   prune(retention: Retention, onEvent: (event: PruneEvent) => void): Disposable
 }
 

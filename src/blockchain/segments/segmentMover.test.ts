@@ -16,7 +16,7 @@ import { commitBranch, commitGenesis } from '../commit/commit.ts'
 import { commitRows } from '../commit/committer.ts'
 import { readIndexMark } from '../logIndex/logIndex.ts'
 import { buildSegments } from './buildSegments.ts'
-import type { RowPruner } from './rowPruner.ts'
+import type { RowPruner, StepLimits } from './rowPruner.ts'
 import { SegmentMover } from './segmentMover.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-mover-'))
@@ -150,6 +150,33 @@ it('blockchain/segments: a thread that only writes moves all blocks, in a quarte
   expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(25)
   expect(Math.max(...tookMs)).toBeLessThan(30)
   expect(removals).toBe(90)
+})
+
+it.each([
+  ['hundreds of rows where it waits for the disk', (rows: number) => 15 + rows / 100, 256, 1_024],
+  ['hundreds of rows where the wait is short', (rows: number) => 6 + rows / 100, 200, 512],
+  ['rows for ten milliseconds where they take the time', (rows: number) => rows, 5, 12],
+])('blockchain/segments: after a minute of a slow disk a step has %s', async (_what, msOf, least, most) => {
+  const dir = newDir()
+  await using kv = openChainKv(dir)
+  let [nowMs, slowMs] = [0, 100]
+  const clock = { elapsedMs: () => nowMs, after: () => ({ [Symbol.dispose](): void {} }) }
+  const sizes: number[] = []
+  const step = ({ rowsIn }: StepLimits): object => {
+    const table = tables.txByHash.id
+    const rows = rowsIn(table)
+    nowMs += msOf(rows) + slowMs
+    sizes.push(rows)
+    return { table, rows, files: 0 }
+  }
+  const pruner = { committed(): void {}, step } as unknown as RowPruner
+  await using mover = new SegmentMover({ kv, clock, log: silentLog, builder: builderOn(kv, {}), pruner, dir, minFreeBytes: 0, bounds })
+  mover.committed(240_000)
+  slowMs = 0
+  mover.committed(40_000)
+  const last = sizes.slice(-20)
+  expect(Math.min(...last)).toBeGreaterThanOrEqual(least)
+  expect(Math.max(...last)).toBeLessThanOrEqual(most)
 })
 
 it('blockchain/segments: a missing row ends moving with its block; nothing is lost', async () => {

@@ -14,7 +14,7 @@ import type { RowPruner, StepLimits } from './rowPruner.ts'
 const stepMs = 10
 /** Time in which a step chooses its rows. */
 const choiceMs = 5
-const firstRows = 32
+const firstSize: StepSize = { rows: 32 }
 const mostRows = 1_024
 /** A step is followed by a pause of this many times its duration: steps take a quarter of the time. */
 const pauses = 3
@@ -23,6 +23,9 @@ const retryMs = 60_000
 
 /** Result of a step: rows deleted, files recorded, files removed. */
 export type MoverStep = { readonly ms: number; readonly rows: number; readonly files: number; readonly moved: number }
+
+/** Rows of the next step of a table, and the step before it. */
+type StepSize = { readonly rows: number; readonly before?: { readonly rows: number; readonly ms: number } }
 
 type MoverWork = 'record files' | 'delete moved rows' | 'remove old rows' | 'build files'
 
@@ -51,8 +54,8 @@ export type SegmentMoverDeps = {
  */
 export class SegmentMover implements AsyncDisposable {
   readonly #deps: SegmentMoverDeps
-  /** rows of the next step by the table of the rows: rows of bodies take longer than those of headers */
-  readonly #rows = new Map<number, number>()
+  /** sizes of steps by the table of the rows: rows of bodies take longer than those of headers */
+  readonly #sizes = new Map<number, StepSize>()
   #timer: Disposable | undefined
   #building: Promise<void> | undefined
   #built: BuiltSegments | undefined
@@ -108,7 +111,7 @@ export class SegmentMover implements AsyncDisposable {
       if (done === undefined) return undefined
       const ms = clock.elapsedMs() - startMs
       const { table, ...step } = done
-      if (table !== undefined && step.rows > 0) this.#rows.set(table, nextRows(this.#rowsIn(table), ms))
+      if (table !== undefined && step.rows > 0) this.#sizes.set(table, nextSize(this.#sizes.get(table) ?? firstSize, ms))
       onStep?.({ ms, ...step })
       return pauses * ms
     } catch (error) {
@@ -118,7 +121,7 @@ export class SegmentMover implements AsyncDisposable {
   }
 
   #rowsIn(table: number): number {
-    return this.#rows.get(table) ?? firstRows
+    return (this.#sizes.get(table) ?? firstSize).rows
   }
 
   /** Does one thing. @returns undefined when there is nothing to do now */
@@ -184,10 +187,17 @@ export class SegmentMover implements AsyncDisposable {
   }
 }
 
-/** Returns the number of rows for the next step. */
-function nextRows(rows: number, ms: number): number {
-  if (ms > stepMs) return Math.max(1, rows >> 1)
-  return ms < stepMs / 3 ? Math.min(mostRows, rows * 2) : rows
+/**
+ * Returns the size of the step after one that took `ms`: half the rows after a long step, more after a short one. When half the rows took more than four fifths
+ * of the time, the step waits for the disk, and the next one has more rows than both.
+ */
+function nextSize({ rows, before }: StepSize, ms: number): StepSize {
+  const waits = before !== undefined && before.rows >= 2 * rows && ms > 0.8 * before.ms
+  let next = rows >> 1
+  if (ms < stepMs / 3) next = rows * 2
+  else if (ms <= stepMs) next = rows + 1 + (rows >> 3)
+  else if (waits) next = before.rows * 2
+  return { rows: Math.min(mostRows, Math.max(1, next)), before: { rows, ms } }
 }
 
 /** Returns the range of the next segment files; undefined while it is not whole. */

@@ -24,13 +24,13 @@ export class LateCommitter implements Committer {
     this.#request = request
   }
 
-  /** Writes the request in progress, if there is one. The caller of `begin` has no message yet. */
-  write(): void {
+  /** Writes the request in progress, if there is one, in a given time. The caller of `begin` has no message yet. */
+  write(ms = 1): void {
     if (this.#request === undefined) return
     try {
       commitRows(this.#kv, this.#clock, this.#request)
-      this.#outcome = { ms: 1 }
-      this.#pruner?.committed(1)
+      this.#outcome = { ms }
+      this.#pruner?.committed(ms)
     } catch (error) {
       this.#outcome = { error }
     }
