@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { equalBytes } from '#lib/bytes'
 import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
@@ -42,7 +43,7 @@ class LmdbKv implements Kv {
     try {
       this.#root.transactionSync(() => this.#writeRows(draft.rows), commitNow)
     } catch (error) {
-      throw storeFailure(this.#dir, error)
+      throw this.#isVisible(draft.rows) ? this.#notOnDisk(error) : storeFailure(this.#dir, error)
     } finally {
       this.#usage.isWriting = false
     }
@@ -75,6 +76,24 @@ class LmdbKv implements Kv {
     }
   }
 
+  /** Whether readers see the rows of a failed transaction: LMDB flushes a transaction that they see already. */
+  #isVisible(draft: Draft): boolean {
+    using now = snapshotOf(this.#root, this.#tables, { isWriting: false, isClosed: false })
+    for (const { table, rows } of draft.rows()) {
+      for (const { key, value } of rows) {
+        const stored = now.get(table, key)
+        if (stored === undefined ? value !== undefined : value === undefined || !equalBytes(stored, value)) return false
+      }
+    }
+    return true
+  }
+
+  /** Ends writing: a visible transaction can be neither taken back nor written again. */
+  #notOnDisk(error: unknown): Error {
+    this.#flushFailure = storeFault('STORE_FAILED', { dir: this.#dir, reason: errorMessage(error) }, error)
+    return this.#flushFailure
+  }
+
   snapshot(): KvReader & Disposable {
     return snapshotOf(this.#root, this.#tables, this.#usage)
   }
@@ -102,7 +121,7 @@ class LmdbKv implements Kv {
         await syncToDisk(this.#root)
       }
     } catch (error) {
-      this.#flushFailure = storeFault('STORE_FAILED', { dir: this.#dir, reason: errorMessage(error) }, error)
+      this.#notOnDisk(error)
     } finally {
       this.#flushing = undefined
     }
