@@ -36,8 +36,8 @@ export interface SnapshotSource extends AsyncDisposable {
 export interface Kv extends SnapshotSource {
   /**
    * Runs the function in one transaction, which is committed whole, or not at all when the function throws. A commit survives a kill of the process
-   * at any
-   * instant; a power loss may cost the last transactions, in order. Transactions must not be nested, and `run` must not read snapshots.
+   * at any instant; a power loss may cost the last transactions, in order. Transactions must not be nested, and `run` must not read snapshots.
+   * @throws Fault DISK_FULL (retry): nothing was written; STORE_FAILED (fatal)
    */
   write<T>(run: (tx: KvWriter) => T): T
   /** Returns the bytes that may still be written to the disk of the tables; infinity when unknown. */
