@@ -1,5 +1,6 @@
 // Import of the 42 mixed blocks over HTTP: engine_newPayload and engine_forkchoiceUpdated for one block after the other, to a node in its own process
-// with a new data directory. Time of the calls, processor time of each thread, memory, and size of the database.
+// with a new data directory. Time of the calls, processor time of each thread, memory, and size of the database. The same blocks by `basalt import` from a file.
+// Without other clients, rates are compared with the recorded one of base-reth-node (`recorded.ts`).
 // npm run bench -- importHttp [--rounds 5] [--against DIR] [--peer 'NAME=ENGINE_URL[,PID] …' --jwt FILE]
 //   --against: another checkout of Basalt, beside this one
 //   --peer: clients that run already, at the genesis of the blocks; one round
@@ -10,10 +11,12 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock'
 import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
 import { distribution, type Row, row } from '../format.ts'
-import { type GenesisNote, inFolder, rollupOf } from '../rpc/servers.ts'
+import { type GenesisNote, inFolder, rollupOf, startBare } from '../rpc/servers.ts'
 import { type Chain, type Client, runningClient, startCheckout } from './clients.ts'
+import { bareRate, besideReth, importedFromFile, recordedReth } from './recorded.ts'
 
 const genesisNote = 'bench/mixed-42-blocks.genesis.json'
+const blocksNote = 'bench/mixed-42-blocks.jsonl.zst'
 /** Time after the last block in which a node commits it. */
 const commitMs = 4_000
 const settleMs = 2_000
@@ -25,7 +28,7 @@ type Block = { readonly number: number; readonly gas: number; readonly insert: C
 
 /** Returns the calls for each block, encoded before the measurement. */
 function mixedBlocks(): readonly Block[] {
-  const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
+  const lines = readShared(blocksNote).toString('utf8').trimEnd().split('\n')
   return lines.map((line) => {
     const { p, root } = JSON.parse(line) as { p: Record<string, string>; root: string }
     const { depositRequests: _, ...payload } = p
@@ -97,7 +100,8 @@ function folderMb(folder: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0) / 2 ** 20
 }
 
-function rowsOf(name: string, runs: readonly Imported[]): readonly Row[] {
+/** @param bareRates of the reference server, before each run; absent: the rates are not compared with recorded ones */
+function rowsOf(name: string, runs: readonly Imported[], bareRates?: readonly number[]): readonly Row[] {
   const of = (what: string, unit: string, figure: (run: Imported) => number): Row => row(`${name}: ${what}`, unit, runs.map(figure))
   const calls = (what: string, list: (times: Times) => readonly number[]): Row =>
     distribution(
@@ -109,9 +113,11 @@ function rowsOf(name: string, runs: readonly Imported[]): readonly Row[] {
     ...new Set(runs.flatMap(({ threads }) => [...threads].flatMap(([thread, ms]) => (ms < leastThreadMs ? [] : [thread])))),
   ]
   const sum = ({ threads }: Imported): number => [...threads.values()].reduce((total, ms) => total + ms, 0) / 1_000
+  const rates = runs.map(({ times }) => times.mgasPerSec)
+  const inserts = calls('newPayload', ({ insert }) => insert)
   return [
-    of('gas', 'Mgas/s', ({ times }) => times.mgasPerSec),
-    calls('newPayload', ({ insert }) => insert),
+    bareRates ? besideReth(`${name}: gas`, rates, bareRates, 1) : row(`${name}: gas`, 'Mgas/s', rates),
+    bareRates ? { ...inserts, facts: { ...inserts.facts, baseRethP99Ms: recordedReth.p99Ms } } : inserts,
     calls('forkchoiceUpdated', ({ head }) => head),
     of('processor time', 's, less is better', sum),
     ...threadNames
@@ -135,21 +141,30 @@ export function run({ rounds = 5, against, peer, jwt = 'jwt.hex' }: ImportHttpOp
   return inFolder('import-http', async (folder) => {
     const chain = writeChain(folder, blocks)
     const runs = new Map<string, Imported[]>()
+    const isAlone = against === undefined && peer === undefined
+    const [bareRates, fromFile]: [number[], number[]] = [[], []]
+    await using bare = await startBare()
     for (let round = 0; round < (peer === undefined ? rounds : 1); round++) {
+      bareRates.push(await bareRate(folder, bare))
+      if (isAlone) fromFile.push(await importedFromFile(chain, chain.blocksFile, join(folder, `file-${round}`)))
       const others = peer === undefined ? [] : peer.split(/\s+/).map((one) => runningClient(one, jwt))
       for (const { name, ...imported } of await importOnce(chain, roots, others, join(folder, `${round}`), blocks))
         runs.set(name, [...(runs.get(name) ?? []), imported])
     }
-    return [...runs].flatMap(([name, imported]) => rowsOf(`42 mixed blocks over HTTP, ${name}`, imported))
+    const rows = [...runs].flatMap(([name, imported]) =>
+      rowsOf(`42 mixed blocks over HTTP, ${name}`, imported, isAlone ? bareRates : undefined),
+    )
+    return isAlone ? [...rows, besideReth('42 mixed blocks from a file, basalt import: gas', fromFile, bareRates, 1.3)] : rows
   })
 }
 
-/** Writes the rollup config beside which the genesis is used. */
-function writeChain(folder: string, blocks: readonly Block[]): Chain {
-  const rollupFile = join(folder, 'rollup.json')
+/** Writes the rollup config beside which the genesis is used, and the file of the blocks. */
+function writeChain(folder: string, blocks: readonly Block[]): Chain & { readonly blocksFile: string } {
+  const [rollupFile, blocksFile] = [join(folder, 'rollup.json'), join(folder, 'blocks.jsonl')]
+  writeFileSync(blocksFile, readShared(blocksNote))
   const [{ parentHash }] = JSON.parse(blocks[0]?.insert.params ?? '[]') as [{ parentHash: string }]
   writeFileSync(rollupFile, JSON.stringify(rollupOf(readSharedJson<GenesisNote>(genesisNote), parentHash)))
-  return { genesisFile: resolve(sharedDataDir, genesisNote), rollupFile }
+  return { genesisFile: resolve(sharedDataDir, genesisNote), rollupFile, blocksFile }
 }
 
 /** Imports into a fresh node of each checkout, and into clients that run. */

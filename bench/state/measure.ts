@@ -77,6 +77,8 @@ type Run = {
   readonly diskFaults: number
   readonly writtenBytes: number
   readonly residentMb: { readonly all: number; readonly files: number }
+  /** percent of the reads of trie nodes, of all blocks of the process */
+  readonly cachedNodes: number
 }
 
 /** Waits until a transaction ends at a block, so that the next run does not begin with the removal of this one's blocks. */
@@ -101,12 +103,24 @@ async function runUntilKilled(
   const [before, cpuBefore, logBefore] = [diskUse(tree), cpuSec(node.pid), node.logged().length]
   const times = await insertAll(node.engine, world, payloads.slice(first), everyMs)
   const [after, processorSec] = [diskUse(tree), cpuSec(node.pid) - cpuBefore]
-  const memory = residentMb(node.pid)
+  const [memory, cachedNodes] = [residentMb(node.pid), await node.cachedNodes()]
   const commits = commitTimes(node.logged().slice(logBefore))
   for (const pid of tree) process.kill(pid, 'SIGKILL')
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
   const [diskBytes, diskFaults, writtenBytes] = [after.bytes - before.bytes, after.faults - before.faults, after.written - before.written]
-  return { startMs: node.startMs, times, commits, seconds, processorSec, diskBytes, diskFaults, writtenBytes, residentMb: memory, labels }
+  return {
+    startMs: node.startMs,
+    times,
+    commits,
+    seconds,
+    processorSec,
+    diskBytes,
+    diskFaults,
+    writtenBytes,
+    residentMb: memory,
+    cachedNodes,
+    labels,
+  }
 }
 
 /** Executes the blocks in a new process, kills it, and removes them again in another one. */
@@ -178,6 +192,11 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
       name('written, nearly all of it pages of the database'),
       'MB for each block',
       per(({ writtenBytes }) => writtenBytes / 1e6 / measured.length),
+    ),
+    row(
+      name('reads of trie nodes that the cache answers'),
+      '%',
+      per(({ cachedNodes }) => cachedNodes),
     ),
     row(
       name('resident memory'),

@@ -17,6 +17,8 @@ export type StateNode = AsyncDisposable & {
   readonly startMs: number
   /** Returns the lines that the node has logged. */
   readonly logged: () => readonly string[]
+  /** Returns the part of the reads of trie nodes for state roots that the cache has answered since the start, in percent. */
+  readonly cachedNodes: () => Promise<number>
 }
 
 /**
@@ -33,32 +35,27 @@ export async function startStateNode(
   const beganMs = performance.now()
   const node = startCli([
     ...['node', '--mode', 'execution', '--rollup.config', rollupFile, '--genesis', genesisFile, '--datadir', dir, '--jwt', jwtFile],
-    ...[
-      '--http.port',
-      '0',
-      '--ws.port',
-      'off',
-      '--engine.port',
-      '0',
-      '--metrics.port',
-      'off',
-      '--rpc.workers',
-      '0',
-      '--log.format',
-      'json',
-    ],
+    ...['--http.port', '0', '--ws.port', 'off', '--engine.port', '0', '--metrics.port', '0', '--rpc.workers', '0', '--log.format', 'json'],
     ...flags,
   ])
   const pid = node.child.pid ?? 0
   onStart(pid)
   const urlOf = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
-  const [url, engineUrl] = [await urlOf('rpc'), await urlOf('engine')]
+  const [url, engineUrl, metricsUrl] = [await urlOf('rpc'), await urlOf('engine'), await urlOf('metrics')]
   const startMs = performance.now() - beganMs
   const secret = fromHex(`0x${readFileSync(jwtFile, 'latin1').trim().replace(/^0x/, '')}`)
   const deps = { fetch, clock: systemClock, log: silentLog }
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
   const logged = (): readonly string[] => node.output().stderr.split('\n')
-  return { url, engine, pid, startMs, logged, [Symbol.asyncDispose]: () => stop(node) }
+  const cachedNodes = (): Promise<number> => readCachedNodes(metricsUrl)
+  return { url, engine, pid, startMs, logged, cachedNodes, [Symbol.asyncDispose]: () => stop(node) }
+}
+
+async function readCachedNodes(metricsUrl: string): Promise<number> {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text()
+  const value = (name: string): number => Number(new RegExp(`^basalt_cache_${name}_total{cache="nodes"} (\\d+)$`, 'm').exec(text)?.[1])
+  const [hits, misses] = [value('hits'), value('misses')]
+  return (100 * hits) / (hits + misses)
 }
 
 /** Ends a node in order, so that all its blocks are committed. */
