@@ -2,7 +2,7 @@
 // it moves finalized blocks to segment files, and removes states, blocks, receipts and logs older than an hour.
 // npm run bench -- day [--dir DIR] [--blocks 100000] [--gas 8] [--memoryMax 4096]: DIR has a state that `stateMake` made, and is changed: blocks stay.
 // --blocks: number of the last block. A later run in DIR continues with the next block, so a day can be measured in parts; rows of the database are of all
-// parts then, and the others of the last part. --gas: Mgas a block. Requires root for the control group.
+// parts then, those of memory of each part, and the others of the last part. --gas: Mgas a block. Requires root for the control group.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, Heads } from '#engine/port'
@@ -38,10 +38,11 @@ const flags = [...retained, '--log.level', 'debug']
 
 /**
  * At a block: anonymous memory of the node, bytes of the database and the segment files without free pages, size of the database file, and the bytes in
- * tables with a bound.
+ * tables with a bound. `first`: first block of the node's process.
  */
 type Sample = {
   readonly block: number
+  readonly first: number
   readonly ownMb: number
   readonly heldMb: number
   readonly fileMb: number
@@ -83,13 +84,13 @@ async function mixAfter(head: number, { model }: StateWorld, { url }: StateNode)
   return new StateMix(model, { block: head, nonces })
 }
 
-async function sampled({ dir }: StateWorld, { pid }: StateNode, block: number): Promise<Sample> {
+async function sampled({ dir }: StateWorld, { pid }: StateNode, first: number, block: number): Promise<Sample> {
   await using chain = openForeignChainReader(join(dir, 'chain'))
   using _pages = chain.snapshot() // keeps the pages that are counted
   const { fileBytes, usedBytes, freeBytes, tables } = environmentStats(join(dir, 'chain'))
   const bounded = tables.filter(({ name }) => boundedTables.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0)
   const held = usedBytes - freeBytes + sizeOf(segmentsDir(join(dir, 'chain')))
-  return { block, ownMb: residentMb(pid).own, heldMb: held / 1e6, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
+  return { block, first, ownMb: residentMb(pid).own, heldMb: held / 1e6, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
 }
 
 /** Returns the slope of a line through samples, by least squares. */
@@ -109,7 +110,7 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
   const mix = await mixAfter(head, world, node)
   if (head === 0) for (const transactions of mix.setUp()) await made.add(transactions)
   const first = chain.execution.published.heads.unsafe.number + 1
-  const [own, times]: [Sample[], number[]] = [[], []]
+  const times: number[] = []
   const progress = createProgress(blocks - first + 1, 'blocks')
   let [size, megagas] = [gas * 12, 0]
   for (let block = first; block <= blocks; block++) {
@@ -120,8 +121,7 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
     megagas += Number(gasUsed) / 1e6
     size *= 1 + 0.1 * ((gas * 1e6) / Number(gasUsed) - 1)
     if (block % sampleEvery === 0) {
-      const sample = await sampled(world, node, block)
-      own.push(sample)
+      const sample = await sampled(world, node, first, block)
       appendFileSync(samplesFile(world), `${JSON.stringify(sample)}\n`)
     }
     progress.add(1)
@@ -134,22 +134,24 @@ async function live(world: StateWorld, { blocks = 100_000, gas = 8, memoryMax = 
     row(name('gas'), 'Mgas/s', [megagas / seconds]),
     distribution(name('block until it is the head'), 'ms, less is better', times),
     distribution(name('transaction of blocks'), 'ms, less is better', commitTimes(node.logged())),
-    ...memoryRows(name, first, own),
+    ...memoryRows(samplesOf(world)),
     ...databaseRows(samplesOf(world)),
   ]
 }
 
-/** @param first block of the node's process */
-function memoryRows(name: (what: string) => string, first: number, samples: readonly Sample[]): readonly Row[] {
-  const warm = samples.filter(({ block }) => block > Math.max(steadyFrom, first + hourBlocks))
-  return [
-    distribution(
-      name('anonymous memory'),
-      'MB, less is better',
-      samples.map(({ ownMb }) => ownMb),
-    ),
-    ...slopeRow(name('growth of anonymous memory after the warm-up'), warm, ({ ownMb }) => ownMb),
-  ]
+/** Rows of each process that wrote blocks after its warm-up. */
+function memoryRows(samples: readonly Sample[]): readonly Row[] {
+  return [...new Set(samples.map(({ first }) => first))].flatMap((first) => {
+    const own = samples.filter((sample) => sample.first === first)
+    const warm = own.filter(({ block }) => block > Math.max(steadyFrom, first + hourBlocks))
+    const [from, to] = [warm[0]?.block, warm.at(-1)?.block]
+    if (from === undefined) return []
+    const values = warm.map(({ ownMb }) => ownMb)
+    return [
+      distribution(`anonymous memory of a process from block ${first} on, blocks ${from} to ${to}`, 'MB, less is better', values),
+      ...slopeRow(`growth of anonymous memory of a process from block ${first} on, blocks ${from} to ${to}`, warm, ({ ownMb }) => ownMb),
+    ]
+  })
 }
 
 function databaseRows(samples: readonly Sample[]): readonly Row[] {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { putHeads, readHeads, readHeadsSequence } from '#blockchain/chainStore'
 import { u64Bytes } from '#lib/bytes'
 import { openLmdbKv } from '#store/lmdbKv'
 import { tables } from '#store/tables'
@@ -85,6 +86,27 @@ it('cli/commands/db: ends an interrupted verification with 130, and shows its pr
   const next = scriptedIo({ isTerminal: true })
   expect(await runCli(['db', 'verify', '--datadir', datadir], next)).toBe(0)
   expect(next.written.err).toMatch(/verify \w+ {2}\d+\/\d+ rows {2}[\d,]+ rows\/s {2}\d+ s left/)
+})
+
+it('cli/commands/db: shows the progress of an export, of pruning and of a copy on a terminal, with rate and time left', async () => {
+  const shown = join(base, 'shown')
+  await storedChain(shown, 20)
+  {
+    await using kv = openLmdbKv(join(shown, 'chain'), Object.values(tables))
+    kv.write((tx) => {
+      const heads = readHeads(tx) ?? expect.fail()
+      putHeads(tx, { ...heads, finalized: heads.unsafe }, readHeadsSequence(tx))
+    })
+  }
+  const shownBy = async (...args: string[]): Promise<string> => {
+    const io = scriptedIo({ isTerminal: true })
+    expect(await runCli(['db', ...args], io)).toBe(0)
+    return io.written.err
+  }
+  const rate = '[\\d,]+ blocks/s {2}\\d+ s left'
+  expect(await shownBy('export', join(base, 'shown.jsonl'), '--datadir', shown)).toMatch(new RegExp(`export {2}20/20 blocks {2}${rate}`))
+  expect(await shownBy('prune', '--datadir', shown, '--prune.keep', '5b')).toMatch(new RegExp(`prune {2}15/15 blocks {2}${rate}`))
+  expect(await shownBy('compact', '--datadir', shown)).toMatch(/compact {2}[\d.]+ \wB\/[\d.]+ \wB {2}[\d.]+ \wB\/s {2}\d+ s left/)
 })
 
 it('cli/commands/db: says that an interrupted verification starts over when its position cannot be written (VERIFY_NOT_SAVED)', async () => {
