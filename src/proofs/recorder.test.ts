@@ -289,19 +289,19 @@ describe('proofs/recorder', () => {
     const { chain, append, settle, check } = start(5, { blocks: 12 })
     append(30)
     settle()
-    append(5)
+    append(20)
     const replaceFrom = (base: number | undefined): void =>
       chain.kv.write((tx) => {
         const { base: _before, ...heads } = readHeads(tx) ?? expect.fail()
         putHeads(tx, { ...heads, ...(base !== undefined && { base }) }, readHeadsSequence(tx))
       })
-    replaceFrom(20)
+    replaceFrom(45)
     settle()
-    expect(check()).toEqual([29, 35])
+    expect(check()).toEqual([30, 50])
     replaceFrom(undefined)
-    append(20)
+    append(1)
     settle()
-    expect(check()).toEqual([43, 55])
+    expect(check()).toEqual([39, 51])
   })
 
   it('computes no states that leave the window at once', () => {

@@ -105,8 +105,8 @@ it('cli/commands/db: shows the progress of an export, of pruning and of a copy o
   }
   const rate = '[\\d,]+ blocks/s {2}\\d+ s left'
   expect(await shownBy('export', join(base, 'shown.jsonl'), '--datadir', shown)).toMatch(new RegExp(`export {2}20/20 blocks {2}${rate}`))
-  expect(await shownBy('prune', '--datadir', shown, '--prune.keep', '5b')).toMatch(new RegExp(`prune {2}15/15 blocks {2}${rate}`))
-  expect(await shownBy('compact', '--datadir', shown)).toMatch(/compact {2}[\d.]+ \wB\/[\d.]+ \wB {2}[\d.]+ \wB\/s {2}\d+ s left/)
+  expect(await shownBy('prune', '--datadir', shown, '--prune.keep', '5b')).toMatch(new RegExp(`prune {2}14/14 blocks {2}${rate}`))
+  expect(await shownBy('compact', '--datadir', shown)).toMatch(/compact {2}[\d.]+ k?B\/[\d.]+ kB {2}[\d.]+ k?B\/s {2}(\d+ s left|waiting)/)
 })
 
 it('cli/commands/db: says that an interrupted verification starts over when its position cannot be written (VERIFY_NOT_SAVED)', async () => {
