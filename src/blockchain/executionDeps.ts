@@ -13,7 +13,7 @@ import type { HistoryCaches } from '#state/historyCache'
 import type { Journal, Kv } from '#store/ports'
 import type { Tries } from '#trie/tries'
 import type { Retention } from '#types/chainDistance'
-import type { Committer } from './commit/committer.ts'
+import { type Committer, threadSliceMs } from './commit/committer.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
 import type { PruneStep } from './pruning/pruner.ts'
 import type { StageTimes } from './stageTimes.ts'
@@ -99,7 +99,7 @@ export const usualOptions: Required<Omit<ExecutionOptions, 'retention'>> = {
  * Options of an execution whose transactions another thread writes: they hold up no call, and a page that several blocks change is written once (ADR 0032).
  * Only a branch of many blocks that becomes canonical at once takes several transactions: its rows are in memory until they are written.
  */
-export const commitThreadOptions = { commitSliceMs: 2_000, maxUncommittedMs: 700 }
+export const commitThreadOptions = { commitSliceMs: threadSliceMs, maxUncommittedMs: 700 }
 
 /** Adds the usual options to given ones. */
 export function completeOptions(given: ExecutionOptions, committer: Committer | undefined): typeof usualOptions & ExecutionOptions {

@@ -1,8 +1,7 @@
 // Entry of the commit thread: computes the rows of blocks and writes them, one transaction for each request.
 import { once } from 'node:events'
 import { workerData } from 'node:worker_threads'
-import { commitRows } from '#blockchain/commit/committer'
-import { commitThreadOptions } from '#blockchain/executionDeps'
+import { commitRows, threadSliceMs } from '#blockchain/commit/committer'
 import { type PruneEvent, Pruner } from '#blockchain/pruning/pruner'
 import { systemClock } from '#lib/clock'
 import { transferError } from '#lib/errorTransfer'
@@ -64,7 +63,7 @@ const onRow = (): void => {
     counters.answered()
     if ('error' in answered) return
     // blocks may wait already: a transaction that a slow disk held up gives the other work no more time
-    const ms = Math.min(answered.ms, commitThreadOptions.commitSliceMs)
+    const ms = Math.min(answered.ms, threadSliceMs)
     pruner?.committed(ms, true)
     mover?.committed(ms)
   })

@@ -11,6 +11,9 @@ import { commitBranch, fillOlderLogs } from './commit.ts'
 /** Maximum time per transaction for indexing the logs of blocks that an earlier version wrote. */
 const olderLogsMs = 10
 
+/** Target duration of a transaction that another thread writes, and bound of the other work of that thread after it. */
+export const threadSliceMs = 2_000
+
 /** Contents of one transaction that moves the chain. */
 export type BranchRequest = {
   /** head of the store before the transaction */
