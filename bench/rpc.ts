@@ -8,8 +8,9 @@ import { median, type Row } from './format.ts'
 import { residentMb, threadsCpuMs } from './processTree.ts'
 import { type Facts, readFacts } from './rpc/facts.ts'
 import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
-import { type BenchRow, benchRows, bodiesOf, machines } from './rpc/rows.ts'
+import { type BenchRow, benchRows, bodiesOf } from './rpc/rows.ts'
 import { type BenchNode, importWorld, inFolder, type Server, startBare, withEachNode } from './rpc/servers.ts'
+import { bareRate, besideReth, digits } from './rpc/yardstick.ts'
 
 const drawn = 3_000
 /** requests that are sent once before a row, to find errors */
@@ -43,7 +44,6 @@ type Place = {
 /** A run of the load generator, with the node's processor time for a response in µs: all threads, and those that answer. */
 type Run = Load & { readonly cpuMicros: number; readonly answerMicros: number }
 
-const bareBodies = [JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })]
 /** names of the threads that answer requests: RPC threads, and the main thread */
 const answering = /^(basalt rpc|MainThread|node)/
 
@@ -70,8 +70,6 @@ async function checkAll({ folder, node, seed }: Place, { name, connections }: Be
   if (requests === 0 || failed + wrong > 0) throw new Error(`${name}: ${requests} answers, ${wrong} wrong, ${failed} failed: ${sample}`)
 }
 
-const digits = (value: number): number => Number(value.toFixed(3))
-
 /** Rate and times of the runs of one server. */
 function figures(runs: readonly Load[]): { readonly perSec: number; readonly min: number; readonly max: number; readonly p99Ms: number } {
   const rates = runs.map(perSec)
@@ -87,22 +85,23 @@ async function measure(place: Place, line: BenchRow): Promise<Row> {
   const bareRates: number[] = []
   const ofPeers = peers.map((peer) => ({ ...peer, runs: [] as Load[] }))
   for (let round = 0; round < rounds; round++) {
-    bareRates.push(perSec(await runLoad(place.folder, { url: bare.url, bodies: bareBodies, connections: 32, seconds: 1, way: 'measure' })))
+    bareRates.push(await bareRate(place.folder, bare))
     runs.push(await ask(place, node.url, bodies, line, round))
     for (const peer of ofPeers) peer.runs.push(await ask(place, peer.url, bodies, line, round))
     repeated.push(await ask(place, node.url, bodies.slice(0, 1), line, round))
   }
   await checkAll(place, line, bodies)
   const { perSec: theirs, on } = line.baseReth
-  const factors = runs.map((run, i) => perSec(run) / ((theirs * (bareRates[i] ?? 0)) / machines[on]))
+  const { against, recorded, factors } = besideReth(runs.map(perSec), bareRates, theirs, on)
   const again = figures(repeated)
   const made = {
     ...{ name: `${line.name} · ${node.name}`, value: median(runs.map(perSec)), unit: 'req/s', runs: runs.map(perSec) },
-    against: { name: 'bare node:http', value: median(bareRates), runs: bareRates },
+    against,
     facts: {
-      ...{ baseReth: theirs, yardstick: machines[on], goal: line.goal, connections: line.connections, generator, seed: place.seed },
+      ...recorded,
+      ...{ goal: line.goal, connections: line.connections, generator, seed: place.seed },
       ...(line.baseReth.p99Ms !== undefined && { baseRethP99Ms: line.baseReth.p99Ms }),
-      ...{ factorMin: digits(Math.min(...factors)), factor: digits(median(factors)), factorMax: digits(Math.max(...factors)) },
+      ...factors,
       ...{ p50Ms: median(runs.map(({ p50Ms }) => p50Ms)), p99Ms: median(runs.map(({ p99Ms }) => p99Ms)) },
       ...{ firstPerSec: digits(perSec(runs[0] as Load)), firstP99Ms: runs[0]?.p99Ms ?? 0 },
       ...{ cpuMicros: digits(median(runs.map((run) => run.cpuMicros))), answerMicros: digits(median(runs.map((run) => run.answerMicros))) },

@@ -2,7 +2,7 @@
 // with a new data directory. Time of the calls, processor time of each thread, memory, and size of the database. The same blocks by `basalt import` from a file.
 // Without other clients, rates are compared with the recorded one of base-reth-node (`recorded.ts`).
 // npm run bench -- importHttp [--rounds 5] [--against DIR] [--peer 'NAME=ENGINE_URL[,PID] …' --jwt FILE]
-//   --against: another checkout of Basalt, beside this one
+//   --against: another checkout of Basalt besides this one
 //   --peer: clients that run already, at the genesis of the blocks; one round
 // With several clients each block goes to all of them in turn, so that other load of the machine hits all alike. Work of one client after its answer
 // then takes processor time from the next one.
@@ -12,8 +12,9 @@ import { systemClock } from '#lib/clock'
 import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
 import { distribution, type Row, row } from '../format.ts'
 import { type GenesisNote, inFolder, rollupOf, startBare } from '../rpc/servers.ts'
+import { bareRate } from '../rpc/yardstick.ts'
 import { type Chain, type Client, runningClient, startCheckout } from './clients.ts'
-import { bareRate, besideReth, importedFromFile, recordedReth } from './recorded.ts'
+import { importedFromFile, importRow, recordedReth } from './recorded.ts'
 
 const genesisNote = 'bench/mixed-42-blocks.genesis.json'
 const blocksNote = 'bench/mixed-42-blocks.jsonl.zst'
@@ -67,7 +68,7 @@ class Times {
   }
 }
 
-/** Result of one import. `databaseMb`: after an orderly stop; undefined for a client that goes on. */
+/** Result of one import. `databaseMb`: after an orderly stop; undefined for a client that runs on. */
 type Imported = {
   readonly times: Times
   readonly threads: ReadonlyMap<string, number>
@@ -116,7 +117,7 @@ function rowsOf(name: string, runs: readonly Imported[], bareRates?: readonly nu
   const rates = runs.map(({ times }) => times.mgasPerSec)
   const inserts = calls('newPayload', ({ insert }) => insert)
   return [
-    bareRates ? besideReth(`${name}: gas`, rates, bareRates, 1) : row(`${name}: gas`, 'Mgas/s', rates),
+    bareRates ? importRow(`${name}: gas`, rates, bareRates, 1) : row(`${name}: gas`, 'Mgas/s', rates),
     bareRates ? { ...inserts, facts: { ...inserts.facts, baseRethP99Ms: recordedReth.p99Ms } } : inserts,
     calls('forkchoiceUpdated', ({ head }) => head),
     of('processor time', 's, less is better', sum),
@@ -154,11 +155,11 @@ export function run({ rounds = 5, against, peer, jwt = 'jwt.hex' }: ImportHttpOp
     const rows = [...runs].flatMap(([name, imported]) =>
       rowsOf(`42 mixed blocks over HTTP, ${name}`, imported, isAlone ? bareRates : undefined),
     )
-    return isAlone ? [...rows, besideReth('42 mixed blocks from a file, basalt import: gas', fromFile, bareRates, 1.3)] : rows
+    return isAlone ? [...rows, importRow('42 mixed blocks from a file, basalt import: gas', fromFile, bareRates, 1.3)] : rows
   })
 }
 
-/** Writes the rollup config beside which the genesis is used, and the file of the blocks. */
+/** Writes the rollup config that is used with the genesis, and the file of the blocks. */
 function writeChain(folder: string, blocks: readonly Block[]): Chain & { readonly blocksFile: string } {
   const [rollupFile, blocksFile] = [join(folder, 'rollup.json'), join(folder, 'blocks.jsonl')]
   writeFileSync(blocksFile, readShared(blocksNote))
