@@ -16,6 +16,7 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { serveL1 } from '#devnet/l1Server'
 import { createRecordedL1 } from '#devnet/recordedL1'
 import { parsePayload } from '#engine/payloadJson'
+import type { Evm } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { journalDir } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
@@ -69,7 +70,7 @@ async function withoutCommits<T>(
   let spentMs = 0
   const clock = { ...systemClock, nowMs: () => 0, after: () => ({ [Symbol.dispose]: () => {} }) }
   const evm = createWasmEvm()
-  const timed: typeof evm = {
+  const timed: Evm = {
     open: (...args) => {
       startMs = performance.now()
       return evm.open(...args)

@@ -15,7 +15,7 @@ import { distribution, type Row, row } from '../format.ts'
 import { cpuSec, processTree, residentMb } from '../processTree.ts'
 import { type MadeBlocks, makeBlocks, removeBlocks } from './blocks.ts'
 import { requireDir, type StateOptions, sizeOf } from './make.ts'
-import { commitTimes, type StateNode, startStateNode } from './node.ts'
+import { type CachedReads, commitTimes, type StateNode, startStateNode } from './node.ts'
 import { cachedBytes, diskUse, dropFromPageCache, limitMemory, type MemoryLimit } from './pageCache.ts'
 import { rootTimes } from './rootTimes.ts'
 import { readStateWorld, type StateWorld } from './world.ts'
@@ -77,8 +77,8 @@ type Run = {
   readonly diskFaults: number
   readonly writtenBytes: number
   readonly residentMb: { readonly all: number; readonly files: number }
-  /** percent of the reads of trie nodes, of all blocks of the process */
-  readonly cachedNodes: number
+  /** of all blocks of the process */
+  readonly cachedReads: CachedReads
 }
 
 /** Waits until a transaction ends at a block, so that the next run does not begin with the removal of this one's blocks. */
@@ -103,7 +103,7 @@ async function runUntilKilled(
   const [before, cpuBefore, logBefore] = [diskUse(tree), cpuSec(node.pid), node.logged().length]
   const times = await insertAll(node.engine, world, payloads.slice(first), everyMs)
   const [after, processorSec] = [diskUse(tree), cpuSec(node.pid) - cpuBefore]
-  const [memory, cachedNodes] = [residentMb(node.pid), await node.cachedNodes()]
+  const [memory, cachedReads] = [residentMb(node.pid), await node.cachedReads()]
   const commits = commitTimes(node.logged().slice(logBefore))
   for (const pid of tree) process.kill(pid, 'SIGKILL')
   const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000
@@ -118,7 +118,7 @@ async function runUntilKilled(
     diskFaults,
     writtenBytes,
     residentMb: memory,
-    cachedNodes,
+    cachedReads,
     labels,
   }
 }
@@ -196,7 +196,12 @@ function rowsOf(kind: string, runs: readonly Run[], { payloads, first }: Blocks,
     row(
       name('reads of trie nodes that the cache answers'),
       '%',
-      per(({ cachedNodes }) => cachedNodes),
+      per(({ cachedReads: { nodes } }) => nodes),
+    ),
+    row(
+      name('reads of codes that the cache answers'),
+      '%',
+      per(({ cachedReads: { code } }) => code),
     ),
     row(
       name('resident memory'),

@@ -9,6 +9,9 @@ import { startCli } from '#test/harness/process/cliProcess'
 import type { StateWorld } from './world.ts'
 
 /** A node in its own process over a generated state, and a client of its Engine API. */
+/** Percent of the reads that a cache has answered: of trie nodes for state roots, and of codes that messages run. */
+export type CachedReads = { readonly nodes: number; readonly code: number }
+
 export type StateNode = AsyncDisposable & {
   readonly url: string
   readonly engine: Engine
@@ -17,8 +20,8 @@ export type StateNode = AsyncDisposable & {
   readonly startMs: number
   /** Returns the lines that the node has logged. */
   readonly logged: () => readonly string[]
-  /** Returns the part of the reads of trie nodes for state roots that the cache has answered since the start, in percent. */
-  readonly cachedNodes: () => Promise<number>
+  /** Returns the part of the reads that caches of execution have answered since the start, in percent. */
+  readonly cachedReads: () => Promise<CachedReads>
 }
 
 /**
@@ -47,15 +50,19 @@ export async function startStateNode(
   const deps = { fetch, clock: systemClock, log: silentLog }
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
   const logged = (): readonly string[] => node.output().stderr.split('\n')
-  const cachedNodes = (): Promise<number> => readCachedNodes(metricsUrl)
-  return { url, engine, pid, startMs, logged, cachedNodes, [Symbol.asyncDispose]: () => stop(node) }
+  const cachedReads = (): Promise<CachedReads> => readCachedReads(metricsUrl)
+  return { url, engine, pid, startMs, logged, cachedReads, [Symbol.asyncDispose]: () => stop(node) }
 }
 
-async function readCachedNodes(metricsUrl: string): Promise<number> {
+async function readCachedReads(metricsUrl: string): Promise<CachedReads> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text()
-  const value = (name: string): number => Number(new RegExp(`^basalt_cache_${name}_total{cache="nodes"} (\\d+)$`, 'm').exec(text)?.[1])
-  const [hits, misses] = [value('hits'), value('misses')]
-  return (100 * hits) / (hits + misses)
+  const percentOf = (cache: keyof CachedReads): number => {
+    const [hits, misses] = ['hits', 'misses'].map((name) => {
+      return Number(new RegExp(`^basalt_cache_${name}_total{cache="${cache}"} (\\d+)$`, 'm').exec(text)?.[1])
+    })
+    return (100 * (hits ?? 0)) / ((hits ?? 0) + (misses ?? 0))
+  }
+  return { nodes: percentOf('nodes'), code: percentOf('code') }
 }
 
 /** Ends a node in order, so that all its blocks are committed. */

@@ -4,7 +4,7 @@ import { addressOf, callTo, cancun, push, storeIn, testAccount, testBlock, testT
 import { createReferenceEvm } from '#test/reference/referenceEvm'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import type { Hash } from '#types/ids'
-import type { Message, Outcome, StateView } from './ports.ts'
+import type { EvmSession, Message, Outcome, StateView } from './ports.ts'
 import { createInstance, type EvmInstance, residentBytes } from './wasm/instance.ts'
 import { WasmSession } from './wasm/session.ts'
 import { createWasmEvm } from './wasmEvm.ts'
@@ -117,6 +117,36 @@ it("evm/wasmEvm: sessions on one view see their own block and the view's hashes 
   expect(seen(later, first)).toEqual([time + 2n, BigInt(other), 7n])
   expect(seen({ ...testBlock }, first)).toEqual([time, beneficiary, 7n])
   expect(seen(testBlock, hashIn(8n))).toEqual([time, beneficiary, 8n])
+})
+
+it('evm/wasmEvm: counts the codes that sessions found translated, and those that they loaded, once for each account of a session', () => {
+  const evm = createWasmEvm({ codeBytes: mebibyte })
+  // calls the other account twice
+  const call = `${push(0).repeat(5)}${push(other)}5af150`
+  const runTwice = (session: EvmSession): void => {
+    for (let i = 0; i < 2; i++) {
+      session.beginTransaction(testTransaction(sender))
+      expect(session.run(message(1_000_000n)).kind).toBe('success')
+      session.endTransaction()
+    }
+  }
+  const reads = (view: StateView) => {
+    const before = evm.facts()
+    {
+      using session = evm.open(view, testBlock, cancun)
+      runTwice(session)
+    }
+    const { hits, misses } = evm.facts()
+    return { hits: hits - before.hits, misses: misses - before.misses }
+  }
+  expect(evm.facts()).toEqual({ sizeBytes: 0, maxBytes: mebibyte, hits: 0, misses: 0 })
+  expect(reads(viewOf(`${call}${call}00`, '00'))).toEqual({ hits: 0, misses: 2 })
+  const { sizeBytes } = evm.facts()
+  expect(sizeBytes).toBeGreaterThan(100)
+  expect(reads(viewOf(`${call}${call}00`, '00'))).toEqual({ hits: 2, misses: 0 })
+  expect(evm.facts().sizeBytes).toBe(sizeBytes)
+  expect(reads(viewOf(`${call}${call}00`, '5000'))).toEqual({ hits: 1, misses: 1 })
+  expect(evm.facts().sizeBytes).toBeGreaterThan(sizeBytes)
 })
 
 it('evm/wasmEvm: a disposed session rejects all calls', () => {

@@ -1,9 +1,19 @@
 import type { EvmRules } from '#chainspec/evmRules'
+import type { BoundedCache } from '#lib/caches'
+import type { CacheFacts } from '#lib/lru'
 import { nativeNameAt } from '#nativeContracts/addresses'
 import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
 import { precompileAt } from './precompiles/precompileAt.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
-import { compileBuild, createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
+import {
+  compileBuild,
+  createInstance,
+  type EvmBuild,
+  type EvmInstance,
+  residentBytes,
+  takeCodeReads,
+  translatedBytes,
+} from './wasm/instance.ts'
 import { endOf, logsFrom } from './wasm/outcome.ts'
 import { type SessionContext, WasmSession } from './wasm/session.ts'
 import { TraceHost } from './wasm/traceHost.ts'
@@ -19,28 +29,58 @@ export const maxIdle = 2
 /** An instance with more resident memory is dropped after its session. */
 export const maxIdleBytes = 64 * 2 ** 20
 
-/** Creates a pool of idle instances, because creating one takes milliseconds. */
-function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionContext {
-  const idle: EvmInstance[] = []
-  const giveBack = (instance: EvmInstance): void => {
-    if (!instance.isBroken && idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) idle.push(instance)
+/** Instances of one build without a session, because creating one takes milliseconds. Their translated code is a cache of its thread. */
+class InstancePool implements BoundedCache {
+  readonly #build: EvmBuild
+  readonly #codeBytes: number
+  readonly #idle: EvmInstance[] = []
+  #hits = 0
+  #misses = 0
+
+  constructor(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions) {
+    this.#build = build
+    this.#codeBytes = codeBytes
   }
+
+  place(view: StateView): SessionContext {
+    return { instance: this.#take(view) ?? createInstance(this.#codeBytes, this.#build), giveBack: (instance) => this.#giveBack(instance) }
+  }
+
+  /** Returns the facts of the idle instances, and the reads of all sessions that have ended. */
+  facts(): CacheFacts {
+    return {
+      sizeBytes: this.#idle.reduce((sum, instance) => sum + translatedBytes(instance), 0),
+      maxBytes: this.#codeBytes * Math.max(1, this.#idle.length),
+      hits: this.#hits,
+      misses: this.#misses,
+    }
+  }
+
   /** Takes an idle instance, preferably one with data of the same view. */
-  const take = (view: StateView): EvmInstance | undefined => {
-    const at = idle.findIndex(({ last }) => last?.view.deref() === view)
-    return at < 0 ? idle.pop() : idle.splice(at, 1)[0]
+  #take(view: StateView): EvmInstance | undefined {
+    const at = this.#idle.findIndex(({ last }) => last?.view.deref() === view)
+    return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }
-  return (view) => ({ instance: take(view) ?? createInstance(codeBytes, build), giveBack })
+
+  #giveBack(instance: EvmInstance): void {
+    const { hits, misses } = takeCodeReads(instance)
+    this.#hits += hits
+    this.#misses += misses
+    if (!instance.isBroken && this.#idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) this.#idle.push(instance)
+  }
 }
 
 /**
  * Creates the interpreter: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. An open session owns an instance;
  * dispose of the session, or the next one creates another instance. The module is compiled here, once per thread.
  */
-export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
+export function createWasmEvm(options: WasmEvmOptions = {}): Evm & BoundedCache {
   compileBuild('plain')
-  const place = createPool('plain', options)
-  return { open: (view, block, rules, interruptCheck): WasmSession => new WasmSession(place(view), view, block, rules, interruptCheck) }
+  const pool = new InstancePool('plain', options)
+  return {
+    open: (view, block, rules, interruptCheck): WasmSession => new WasmSession(pool.place(view), view, block, rules, interruptCheck),
+    facts: () => pool.facts(),
+  }
 }
 
 /** Like `Evm`, with a listener to every message of a session. */
@@ -49,9 +89,10 @@ export interface TracedEvm {
 }
 
 /** Creates the traced build of the interpreter, which reports each step and frame and is slower. It is compiled at its first session. */
-export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
-  const place = createPool('traced', options)
+export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm & BoundedCache {
+  const pool = new InstancePool('traced', options)
   return {
+    facts: () => pool.facts(),
     open(view, block, rules, listener): WasmSession {
       const watch: SessionContext['watch'] = (world) =>
         new TraceHost(
@@ -64,7 +105,7 @@ export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
           },
           listener,
         )
-      return new WasmSession({ ...place(view), watch }, view, block, rules)
+      return new WasmSession({ ...pool.place(view), watch }, view, block, rules)
     },
   }
 }

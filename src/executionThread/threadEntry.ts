@@ -184,7 +184,10 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   publisher.join(outbox)
   const moving = { rows: settings.rows ?? retainAllRows, minFreeBytes }
   await using committer = settings.commits && openCommitThread(settings.commits, { dir, moving, memoryMaxBytes, beat, publisher, outbox })
-  const evm = beating(createWasmEvm({ codeBytes: cacheBytes.code }), beat)
+  const evm = beating(
+    caches.add('code', (codeBytes) => createWasmEvm({ codeBytes })),
+    beat,
+  )
   warmUp(evm)
   const stages = new StageTimes(systemClock)
   const tracer = settings.isTraced ? createTracer(stages) : undefined

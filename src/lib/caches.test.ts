@@ -29,6 +29,14 @@ it('lib/caches: bounds and measures a cache of another kind, made with the bytes
   expect(own.facts().maxBytes).toBe(50)
 })
 
+it('lib/caches: a cache that cannot shrink keeps its size', () => {
+  const caches = new CacheSet({ code: 50, blocks: 100 })
+  caches.add('code', (maxBytes) => ({ facts: () => ({ sizeBytes: 40, maxBytes, hits: 0, misses: 0 }) }))
+  caches.lru<number, number>('blocks').set(1, 1, 90)
+  caches.limitTo(0)
+  expect(caches.facts()).toMatchObject({ code: { sizeBytes: 40, maxBytes: 50 }, blocks: { sizeBytes: 0, maxBytes: 0 } })
+})
+
 it('lib/caches: a share of the bytes evicts at once and ends with the whole bytes', () => {
   const caches = new CacheSet({ blocks: 100 })
   const blocks = caches.lru<number, number>('blocks')

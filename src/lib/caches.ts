@@ -6,8 +6,8 @@ export interface CacheSource<Name extends string> {
   lru<K, V>(name: Name, share?: number): Lru<K, V>
 }
 
-/** A cache of any kind that a set bounds and measures. */
-export type BoundedCache = Pick<Lru<unknown, unknown>, 'facts' | 'limitTo'>
+/** A cache of any kind that a set measures, and bounds unless it cannot shrink. */
+export type BoundedCache = Pick<Lru<unknown, unknown>, 'facts'> & Partial<Pick<Lru<unknown, unknown>, 'limitTo'>>
 
 /** Facts of caches by name; a name without a cache in the thread is absent. */
 export type FactsByName<Name extends string> = Readonly<Partial<Record<Name, CacheFacts>>>
@@ -40,9 +40,9 @@ export class CacheSet<Name extends string> implements CacheSource<Name> {
     return facts
   }
 
-  /** Bounds every cache to a share of its bytes, and evicts what exceeds it. @param share 0 to 1 */
+  /** Bounds every cache that can shrink to a share of its bytes, and evicts what exceeds it. @param share 0 to 1 */
   limitTo(share: number): void {
-    for (const { cache } of this.#caches) cache.limitTo(share)
+    for (const { cache } of this.#caches) cache.limitTo?.(share)
   }
 }
 

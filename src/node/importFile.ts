@@ -70,7 +70,7 @@ export async function importFile(
   const bytes = divideImportCache(cacheBytes)
   const caches = new CacheSet(bytes)
   using memory = createThreadGuard(deps.clock, maxBytes, caches)
-  const evm = createWasmEvm({ codeBytes: bytes.code })
+  const evm = caches.add('code', (codeBytes) => createWasmEvm({ codeBytes }))
   const common = { ...deps, kv, config, genesis: (): Genesis => genesis, evm, memory }
   await commitJournal(common, dir)
   await using committer = new CommitThread(dir, { memoryMaxBytes: maxBytes })

@@ -3,7 +3,7 @@ import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { forwardStates } from '#rpc/submitPorts'
 import { nodeFaults } from './faultTable.ts'
 import { readinessReasons } from './health/readinessReasons.ts'
-import { countedCaches } from './memory/cacheBudget.ts'
+import { cacheNames } from './memory/cacheBudget.ts'
 
 /** Fault codes that a running node can report; `other`: a code of no table. */
 export const faultCodes: readonly string[] = [...new Set(nodeFaults.map(([code]) => code))].sort().concat('other')
@@ -54,12 +54,12 @@ export const memoryMetrics = defineMetrics({
 
 /** Caches of a thread; a scrape sums all threads. */
 export const cacheMetrics = defineMetrics({
-  held: gauge('basalt_cache_held_bytes', 'Estimated memory of a cache in bytes', { cache: countedCaches }),
+  held: gauge('basalt_cache_held_bytes', 'Estimated memory of a cache in bytes', { cache: cacheNames }),
   limit: gauge('basalt_cache_limit_bytes', 'Bound of a cache in bytes: its part of --cache, less while memory is short', {
-    cache: countedCaches,
+    cache: cacheNames,
   }),
-  hits: counter('basalt_cache_hits_total', 'Reads of a cache that found an entry', { cache: countedCaches }),
-  misses: counter('basalt_cache_misses_total', 'Reads of a cache that found none', { cache: countedCaches }),
+  hits: counter('basalt_cache_hits_total', 'Reads of a cache that found an entry', { cache: cacheNames }),
+  misses: counter('basalt_cache_misses_total', 'Reads of a cache that found none', { cache: cacheNames }),
 })
 
 /** Metrics of the threads that answer JSON-RPC, measured in the main thread. */

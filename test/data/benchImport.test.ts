@@ -6,6 +6,7 @@ import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
 import { importPayloads } from '#blockchain/importPayloads'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import type { Evm } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
@@ -20,7 +21,7 @@ const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.g
 const config = configOfGenesis(genesis)
 const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
 const last = JSON.parse(lines.at(-1) ?? '')
-const open = (kv: Kv, evm = createWasmEvm()) =>
+const open = (kv: Kv, evm: Evm = createWasmEvm()) =>
   createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
 it.each(interpreters)(

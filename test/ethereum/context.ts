@@ -1,5 +1,5 @@
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { createTracedWasmEvm } from '#evm/wasmEvm'
+import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { createEthContext, type EthContextDeps } from '#node/serving/ethContext'
 import type { SimulationOutcome } from '#rpc/callPorts'
 import type { EthContext } from '#rpc/context'
@@ -18,7 +18,7 @@ export function createEthereumContext(
   deps: Omit<EthContextDeps, 'execution' | 'config'>,
 ): Omit<EthContext, 'cancellation'> {
   const context = createEthContext({ ...deps, execution: chain, config })
-  const traced = createTracedWasmEvm()
+  const [evm, traced] = [createWasmEvm(), createTracedWasmEvm()]
   const rules = ethereumSimulatedRules(spec.schedule)
   return {
     ...context,
@@ -29,7 +29,7 @@ export function createEthereumContext(
       simulate(at, request, gasCap, timer): SimulationOutcome | undefined {
         using view = chain.view()
         const parent = view.parent(at.hash)
-        return parent && simulate({ evm: deps.evm, traced, config, rules, timer }, parent, request, gasCap)
+        return parent && simulate({ evm, traced, config, rules, timer }, parent, request, gasCap)
       },
     },
   }

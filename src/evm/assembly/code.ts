@@ -9,6 +9,7 @@ import {
   codeEnd,
   codeTableBase,
   codeTableEnd,
+  ctxCodesFound,
   ctxCodeSoftBytes,
   ctxCodeTop,
   ctxFork,
@@ -99,6 +100,7 @@ export function codeOf(account: usize): usize {
   if (entry !== 0) {
     store<u32>(account, <u32>entry, accountCode)
     store<u32>(account, generation, accountCodeGeneration)
+    store<u32>(ctxCodesFound, load<u32>(ctxCodesFound) + 1)
     store<u32>(account, load<u32>(account, accountFlags) | accountCodedFlag, accountFlags)
   }
   return entry

@@ -99,6 +99,8 @@ export const ctxNatives = 0x4d0
 export const ctxNativeCaller = 0x4d4
 /** u32 bits of a native frame: see `native…Flag`. */
 export const ctxNativeFlags = 0x4d8
+/** u32, codes that sessions found in the arena; one that the host has just loaded is found too. The host takes the number and resets it. */
+export const ctxCodesFound = 0x4dc
 /** Bitmap of 0x400 bits: precompiles at addresses 0 … 0x3ff. */
 export const ctxPrecompiles = 0x500
 /** Words. */

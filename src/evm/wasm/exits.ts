@@ -32,6 +32,7 @@ function serveCode(world: World): void {
   const to = exports.allocateCode(at, code.length)
   memory.u8.set(code, to)
   exports.finishCode()
+  world.instance.codesLoaded++
 }
 
 /** Gas cost that no frame can pay. */

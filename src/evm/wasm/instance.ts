@@ -5,6 +5,7 @@ import { lazy } from '#lib/lazy'
 import {
   codeBase,
   ctxCodeSoftBytes,
+  ctxCodesFound,
   ctxCodeTop,
   ctxMemoryHigh,
   ctxSeed,
@@ -74,6 +75,8 @@ export type EvmInstance = {
   readonly memory: WasmMemory
   /** Largest size of input and output in bytes since it was created. */
   ioHigh: number
+  /** Codes that the host loaded since they were last counted. */
+  codesLoaded: number
   /** View and rules of its last session. */
   last: LastSession | undefined
   /** Block environment currently in its memory. */
@@ -129,12 +132,26 @@ export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   const memory = new WasmMemory(exports.memory)
   memory.u8.set(randomBytes(16), ctxSeed)
   memory.setNumber(ctxCodeSoftBytes, codeBytes)
-  return { exports, memory, ioHigh: 0, last: undefined, block: undefined, isBroken: false }
+  return { exports, memory, ioHigh: 0, codesLoaded: 0, last: undefined, block: undefined, isBroken: false }
+}
+
+/** Returns the bytes of translated code. */
+export const translatedBytes = ({ memory }: EvmInstance): number => Math.max(0, memory.number(ctxCodeTop) - codeBase)
+
+/** Takes the reads of codes since the last call, one for each account of a session whose code was needed: those found translated, and those not. */
+export function takeCodeReads(instance: EvmInstance): { readonly hits: number; readonly misses: number } {
+  const { memory, codesLoaded: misses } = instance
+  const hits = memory.number(ctxCodesFound) - misses
+  memory.setNumber(ctxCodesFound, 0)
+  instance.codesLoaded = 0
+  return { hits, misses }
 }
 
 /** Returns the approximate resident memory in bytes; WebAssembly memory never shrinks. */
-export function residentBytes({ exports, memory, ioHigh }: EvmInstance): number {
+export function residentBytes(instance: EvmInstance): number {
+  const { exports, memory, ioHigh } = instance
   const above = (at: number, base: number): number => Math.max(0, memory.number(at) - base)
-  const code = above(ctxCodeTop, codeBase)
-  return exports.stateBytesTouched() + above(ctxStacksHigh, stacksBase) + above(ctxMemoryHigh, memoryBase) + code + ioHigh
+  return (
+    exports.stateBytesTouched() + above(ctxStacksHigh, stacksBase) + above(ctxMemoryHigh, memoryBase) + translatedBytes(instance) + ioHigh
+  )
 }

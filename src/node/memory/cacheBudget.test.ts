@@ -23,7 +23,7 @@ it('node/memory/cacheBudget: threads divide the bytes of a cache', () => {
   const worker = shareOfThread(bytes, 0.25)
   expect(worker.blocks * 4).toBeLessThanOrEqual(bytes.blocks)
   expect(worker.blocks).toBeGreaterThan(bytes.blocks / 4 - 1)
-  expect(codeBytesOf(worker) * 4).toBeLessThanOrEqual(worker.callCode)
+  expect(codeBytesOf(worker.callCode) * 4).toBeLessThanOrEqual(worker.callCode)
 })
 
 it.each([
@@ -36,5 +36,5 @@ it.each([
 })
 
 it('node/memory/cacheBudget: an interpreter can hold the codes of a call with the least budget and many threads', () => {
-  expect(codeBytesOf(shareOfThread(divideCache(mib), 1 / 64))).toBe(mib)
+  expect(codeBytesOf(shareOfThread(divideCache(mib), 1 / 64).callCode)).toBe(mib)
 })

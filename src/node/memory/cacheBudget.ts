@@ -17,8 +17,6 @@ export const cacheTable = {
 
 export type CacheName = keyof typeof cacheTable
 export const cacheNames = Object.keys(cacheTable) as readonly CacheName[]
-/** Caches whose hits are counted; those of translated code do not count them, and do not shrink. */
-export const countedCaches = cacheNames.filter((name) => name !== 'code' && name !== 'callCode')
 
 /** Bytes of each cache. */
 export type CacheBytes = Readonly<Record<CacheName, number>>
@@ -50,8 +48,8 @@ const keptInterpreters = 4
 /** A smaller arena cannot hold the codes of one call. */
 const leastCodeBytes = 2 ** 20
 
-/** Returns the bound of translated code of one interpreter. @param bytes of a thread that answers JSON-RPC */
-export const codeBytesOf = (bytes: CacheBytes): number => Math.max(leastCodeBytes, Math.floor(bytes.callCode / keptInterpreters))
+/** Returns the bound of translated code of one interpreter. @param bytes of `callCode` in a thread that answers JSON-RPC */
+export const codeBytesOf = (bytes: number): number => Math.max(leastCodeBytes, Math.floor(bytes / keptInterpreters))
 
 /** Returns the bytes of one thread. @param share of the caches that several threads have, 0 to 1 */
 export function shareOfThread(bytes: CacheBytes, share: number): CacheBytes {

@@ -1,6 +1,6 @@
 import type { FactsByName } from '#lib/caches'
 import type { CacheFacts } from '#lib/lru'
-import { type CacheName, countedCaches } from '../memory/cacheBudget.ts'
+import { type CacheName, cacheNames } from '../memory/cacheBudget.ts'
 import type { CacheMetrics } from '../metrics.ts'
 
 const none: CacheFacts = { sizeBytes: 0, maxBytes: 0, hits: 0, misses: 0 }
@@ -16,7 +16,7 @@ export class CacheMeter {
 
   /** @param threads in the same order at each call */
   collect(threads: readonly FactsByName<CacheName>[]): void {
-    for (const cache of countedCaches) {
+    for (const cache of cacheNames) {
       let [held, limit, hits, misses] = [0, 0, 0, 0]
       for (const [index, thread] of threads.entries()) {
         const [now, before] = [thread[cache] ?? none, this.#before[index]?.[cache] ?? none]

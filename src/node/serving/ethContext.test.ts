@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { createManualClock } from '#test/harness/clock'
 import { openDenimChain } from '#test/harness/rpc/denimChain'
 import { createEthContext } from './ethContext.ts'
@@ -10,7 +9,7 @@ it('node/serving/ethContext: traces and logs end at the bound of one answer', as
   const { blockHash } = await grow()
   const contextWith = (maxAnswerBytes: number | undefined) =>
     createEthContext({
-      ...{ execution, evm: createWasmEvm(), config, clock: createManualClock(), version: '0.0.0' },
+      ...{ execution, config, clock: createManualClock(), version: '0.0.0' },
       ...{ heads: createHeadFeed(() => execution.view()), sync: () => undefined, maxAnswerBytes },
     })
   const traceWith = (maxAnswerBytes: number | undefined) => {

@@ -3,9 +3,8 @@ import type { Execution } from '#blockchain/execution'
 import { timestampOf } from '#chainspec/blockTime'
 import { forkConfigsOf } from '#chainspec/forkConfigs'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { Evm } from '#evm/ports'
 import { defaultMaxTraceBytes } from '#evm/tracing'
-import { createTracedWasmEvm } from '#evm/wasmEvm'
+import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
 import { createBlockCache } from '#rpc/cache/blockCache'
@@ -22,11 +21,10 @@ import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
 import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { TransactionPool } from '#types/transactionPool'
-import { type CacheName, divideCache, usualCacheBytes } from '../memory/cacheBudget.ts'
+import { type CacheName, codeBytesOf, divideCache, usualCacheBytes } from '../memory/cacheBudget.ts'
 
 export type EthContextDeps = {
   readonly execution: Pick<Execution, 'view'>
-  readonly evm: Evm
   readonly config: RollupConfig
   readonly clock: Clock
   /** notifies of new canonical blocks */
@@ -49,8 +47,6 @@ export type EthContextDeps = {
   readonly preconfirmed?: PendingFeed | undefined
   /** the sealed block that `pending` names without a pending block; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
-  /** bound of translated code in an interpreter for traces; absent: the interpreter's */
-  readonly codeBytes?: number | undefined
   /** bound of one answer, at which traces and logs end; absent: none */
   readonly maxAnswerBytes?: number | undefined
   /** caches of this thread; absent: those of the smallest budget */
@@ -64,7 +60,6 @@ const defaultCallTimeoutMs = 5_000
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancellation'> {
   const {
     execution,
-    evm,
     config,
     clock,
     heads,
@@ -76,12 +71,12 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancel
     preconfirmed,
     caches = new CacheSet(divideCache(usualCacheBytes(0))),
     callTimeoutMs = defaultCallTimeoutMs,
-    codeBytes,
     maxAnswerBytes = Number.POSITIVE_INFINITY,
   } = deps
   const { traceBytes, logBytes } = defaultEthLimits
   const maxTraceBytes = Math.min(defaultMaxTraceBytes, maxAnswerBytes)
-  const traced = createTracedWasmEvm(codeBytes === undefined ? {} : { codeBytes })
+  const evm = caches.add('callCode', (bytes) => createWasmEvm({ codeBytes: codeBytesOf(bytes) }))
+  const traced = caches.add('callCode', (bytes) => createTracedWasmEvm({ codeBytes: codeBytesOf(bytes) }))
   return {
     chain: { view: () => execution.view(), sync },
     executor: createCallExecutor({ execution, evm, config, clock }, callTimeoutMs),

@@ -7,7 +7,6 @@ import { createEngineApi } from '#engine/engineApi'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine } from '#engine/port'
 import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
-import { createWasmEvm } from '#evm/wasmEvm'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, Operator, SyncProgress } from '#rpc/ports'
@@ -16,7 +15,6 @@ import type { AncestorSource } from '#types/ancestorSource'
 import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
-import { codeBytesOf } from '../memory/cacheBudget.ts'
 import type { NodeMemory } from '../memory/nodeMemory.ts'
 import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import type { ForwardMetrics } from '../metrics.ts'
@@ -60,7 +58,7 @@ export type EthServing = Disposable & { readonly parts: EthParts; readonly watch
 export function ethServing(
   deps: Omit<PartDeps, 'registry'> & {
     readonly execution: ExecutionWorker
-    readonly memory: Pick<NodeMemory, 'mainBytes' | 'caches' | 'guard'>
+    readonly memory: Pick<NodeMemory, 'caches' | 'guard'>
     readonly consensus: ConsensusHalf | undefined
     readonly executionPeers: (AncestorSource & { readonly network: ExecutionPeerNetwork }) | undefined
     /** ends the fetches of blocks */
@@ -77,7 +75,6 @@ export function ethServing(
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
   const { execution, consensus, executionPeers, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
-  const codeBytes = codeBytesOf(memory.mainBytes)
   const api =
     consensus === undefined
       ? createEngineApi({
@@ -96,7 +93,6 @@ export function ethServing(
   const context = createEthContext({
     ...{
       execution,
-      evm: createWasmEvm({ codeBytes }),
       config,
       clock,
       heads,
@@ -109,7 +105,7 @@ export function ethServing(
       pendingFallback,
     },
     preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
-    ...{ caches: memory.caches, codeBytes, maxAnswerBytes: maxAnswerBytesOf(answerBytesOf(memory.guard.maxBytes, rpcThreads)) },
+    ...{ caches: memory.caches, maxAnswerBytes: maxAnswerBytesOf(answerBytesOf(memory.guard.maxBytes, rpcThreads)) },
   })
   const engine = watch &&
     jwtSecret &&

@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { openExecutionReader } from '#executionThread/executionReader'
 import { CacheSet } from '#lib/caches'
 import type { Clock } from '#lib/clock'
@@ -17,7 +16,6 @@ import { healthPages } from '#rpc/server/healthPages'
 import { createSlowLog, type SlowCall } from '#rpc/server/slowCalls'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { createHistoryCaches } from '#state/historyCache'
-import { codeBytesOf } from '../memory/cacheBudget.ts'
 import { answerBytesOf, maxAnswerBytesOf } from '../memory/serverLimits.ts'
 import { createThreadMeter } from '../metrics/scrape.ts'
 import { withCompletion } from '../serving/completedMethods.ts'
@@ -117,7 +115,6 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   const caches = new CacheSet(cacheBytes)
-  const codeBytes = codeBytesOf(cacheBytes)
   const answerBytes = answerBytesOf(memoryMaxBytes, threads)
   using memory = createThreadGuard(clock, memoryMaxBytes, caches)
   using meter = createThreadMeter(metrics, caches)
@@ -153,13 +150,13 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     const history = createHistoryCaches((share) => caches.lru('history', share))
     await using execution = await openExecutionReader(settings.chain, { clock, history, onPublish })
     opened = tellingContext(main, {
-      ...{ execution, evm: createWasmEvm({ codeBytes }), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
+      ...{ execution, config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       preconfirmed: hasPending ? preconfirmed : undefined,
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       peers: hasPeers ? remotePeers((name, args) => main.ask('peers', name, args)) : undefined,
       version,
       newFilterId: filterIdsOf(number),
-      ...{ caches, codeBytes, maxAnswerBytes: maxAnswerBytesOf(answerBytes) },
+      ...{ caches, maxAnswerBytes: maxAnswerBytesOf(answerBytes) },
       sync: () => sync,
     })
     const routes: FilterRoutes = { here: number, threads, passOn: (to, call) => main.ask('passOn', to, call) }

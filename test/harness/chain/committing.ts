@@ -4,6 +4,7 @@ import { createExecution } from '#blockchain/execution'
 import type { ExecutionOptions } from '#blockchain/executionDeps'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { l2RefOf } from '#chainspec/l2Ref'
+import type { Evm } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
@@ -61,7 +62,7 @@ export function startCommitting(
   const pace = { executionMs: 0, commitMs: 0 }
   let [extraMs, extraElapsedMs] = [0, 0]
   const evm = createWasmEvm()
-  const slow: typeof evm = {
+  const slow: Evm = {
     open: (...args) => {
       extraMs += pace.executionMs
       return evm.open(...args)

@@ -9,7 +9,6 @@ import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
 import { createEngineServer } from '#rpc/server/engineServer'
 import type { RpcServer } from '#rpc/server/httpServer'
-import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 
 export const jwtSecret: Uint8Array = new Uint8Array(32).fill(0x5e)
@@ -32,7 +31,6 @@ export async function serveEngine({ execution, engine, config, clock = systemClo
   const eth = createEthContext({
     execution,
     heads: scriptedFeed(),
-    evm: sharedEvm,
     config: config as Parameters<typeof createEthContext>[0]['config'],
     version: '0.0.0',
     sync: () => undefined,

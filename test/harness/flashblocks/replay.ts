@@ -103,7 +103,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
     onPublish: (record) => preconfirmed.publish(record),
   })
   const eth = createEthContext({
-    ...{ execution, evm, config, clock, heads: scriptedFeed(), preconfirmed, version: '0.0.0', sync: () => undefined },
+    ...{ execution, config, clock, heads: scriptedFeed(), preconfirmed, version: '0.0.0', sync: () => undefined },
   })
   let held: readonly Flashblock[] = []
   let lastMs = 0

@@ -47,7 +47,7 @@ export function importCompatChain(): { readonly chain: EthereumChain; readonly s
 /** Serves the methods of a node on that chain, with a pool. */
 export async function serveCompatChain({ chain, spec }: ReturnType<typeof importCompatChain>): Promise<RpcServer> {
   const config = compatConfig(spec)
-  const shared = { evm: sharedEvm, clock: systemClock, log: silentLog }
+  const shared = { clock: systemClock, log: silentLog }
   const senders = createSenders({ maxBytes: senderCacheBytes })
   const pool = createTxPool({ ...shared, config, view: () => chain.view(), senders })
   pool.onPublished(chain.published)

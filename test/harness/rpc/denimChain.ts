@@ -13,7 +13,6 @@ import type { EthContext } from '#rpc/context'
 import { openExecution } from '#test/contract/engine'
 import { attributesAt, chainStart, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
-import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import type { Payload } from '#types/payload'
 
 export type DenimChain = {
@@ -44,7 +43,7 @@ export function openDenimChain(accounts: Genesis['accounts'] = []): DenimChain {
   const heads = createHeadFeed(() => execution.view())
   heads.publish(execution.published)
   const eth = createEthContext({
-    ...{ execution, evm: sharedEvm, config, clock: createManualClock(), heads, version: '0.0.0', sync: () => undefined },
+    ...{ execution, config, clock: createManualClock(), heads, version: '0.0.0', sync: () => undefined },
   })
   return {
     config,
