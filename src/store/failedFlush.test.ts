@@ -18,7 +18,14 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 it('store/lmdbKv: a full disk is tried again unless readers see the transaction; then no write follows (STORE_FAILED)', async () => {
   await using kv = openLmdbKv(dir, Object.values(tables))
-  const put = (value: number): void => kv.write((tx) => tx.put(tables.accounts.id, Uint8Array.of(1), Uint8Array.of(value)))
+  // a key that is written twice, as the root of a trie by a transaction of two blocks, and one that is deleted and written again
+  const put = (value: number): void =>
+    kv.write((tx) => {
+      tx.put(tables.accounts.id, Uint8Array.of(1), Uint8Array.of(0))
+      tx.put(tables.accounts.id, Uint8Array.of(1), Uint8Array.of(value))
+      tx.delete(tables.canonical.id, Uint8Array.of(1))
+      tx.put(tables.canonical.id, Uint8Array.of(1), Uint8Array.of(value))
+    })
   put(1)
   const root = opened.root ?? expect.fail()
   const { transactionSync } = root

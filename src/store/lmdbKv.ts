@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { equalBytes } from '#lib/bytes'
+import { equalBytes, latin1 } from '#lib/bytes'
 import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
-import { Draft } from './lmdb/draft.ts'
+import { Draft, type DraftRow } from './lmdb/draft.ts'
 import { beginFreeList, openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
 import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
 import { removeCopy } from './lmdb/leftCopy.ts'
@@ -80,7 +80,10 @@ class LmdbKv implements Kv {
   #isVisible(draft: Draft): boolean {
     using now = snapshotOf(this.#root, this.#tables, { isWriting: false, isClosed: false })
     for (const { table, rows } of draft.rows()) {
-      for (const { key, value } of rows) {
+      // of rows with one key, the last one applies
+      const last = new Map<string, DraftRow>()
+      for (const row of rows) last.set(latin1(row.key), row)
+      for (const { key, value } of last.values()) {
         const stored = now.get(table, key)
         if (stored === undefined ? value !== undefined : value === undefined || !equalBytes(stored, value)) return false
       }
