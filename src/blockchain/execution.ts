@@ -102,7 +102,7 @@ export class Execution implements Engine, AsyncDisposable {
       loadOf: (blocks): BlockLoad => this.#tree.loadOfChain(blocks, [], noLoad),
       onCommitting: (unwound): void => this.#journalUnwound(unwound),
       onCommitted: (done): void => this.#afterCommit(done),
-      onRowsChanged: (): void => this.#publish(this.#published),
+      onRowsChanged: (): void => this.republish(),
     }
   }
 
@@ -120,10 +120,7 @@ export class Execution implements Engine, AsyncDisposable {
   view(): ExecutionView {
     const { config, clock, history } = this.#deps
     const reader = this.#commits.snapshot()
-    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), {
-      history,
-      executed: this.#tree,
-    })
+    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), { history, executed: this.#tree })
     if (view) return view
     reader[Symbol.dispose]()
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the committed head` })
@@ -184,7 +181,6 @@ export class Execution implements Engine, AsyncDisposable {
 
   async setHeads(asked: Heads): Promise<void> {
     this.#requireOpen()
-    this.#sleeping.wake(asked.unsafe.hash)
     let branch = this.#plan(asked)
     if (this.#commits.settleUnless(branch)) branch = this.#plan(asked)
     const heads = keepFinalized(asked, this.#published.heads.finalized)
@@ -223,6 +219,11 @@ export class Execution implements Engine, AsyncDisposable {
   /** Adds parts to a partial state. Resolves when readers see them. @throws as `commit` */
   enter(parts: FetchedState): Promise<void> {
     return this.#commits.enter(parts)
+  }
+
+  /** Publishes the same heads again, so that readers get new snapshots of the store. */
+  republish(): void {
+    if (this.#phase === 'open') this.#publish(this.#published)
   }
 
   /** Sets limits of later blocks that are built with transactions of the pool. */
@@ -285,8 +286,9 @@ export class Execution implements Engine, AsyncDisposable {
     for (const block of lastBlocks(this.#deps.kv, this.#published.committed.number, count)) this.#journal.appendSleeping(block)
   }
 
-  /** Returns the branch to make canonical. */
+  /** Returns the branch to make canonical. Its sleeping blocks are executed: after a transaction, also those that left the store with it. */
   #plan(heads: JournalledHeads | Heads): Branch {
+    this.#sleeping.wake(heads.unsafe.hash)
     using view = this.view()
     return branchOfHeads(view, heads, this.#published.heads.finalized)
   }
@@ -332,7 +334,6 @@ export class Execution implements Engine, AsyncDisposable {
     const later = journalled.filter(({ sequence }) => sequence > this.#sequence).reverse()
     this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
     for (const stored of later) {
-      this.#sleeping.wake(stored.unsafe.hash)
       try {
         const branch = this.#plan(stored)
         using view = this.view()

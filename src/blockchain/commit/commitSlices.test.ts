@@ -158,6 +158,23 @@ describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
     expect((await execution.payload(4))?.blockHash).toBe(refs[3]?.hash)
   })
 
+  it('heads that return to the old branch while its head, which only the store has, is being removed are set', async () => {
+    const first = startCommitting(new Disk())
+    const refs = await first.grow(genesisId, 4)
+    await first.setUnsafe(refs[3])
+    first.execution.commit()
+    const again = startCommitting(first.disk, sliced, new Map(structuredClone([...first.segments])), undefined, 'late')
+    const { execution, grow, setUnsafe, clock, stored } = again
+    await setUnsafe((await grow(genesisId, 1, 1))[0])
+    await clock.advanceMs(2_000)
+    expect([execution.published.committed.number, stored()[0]]).toEqual([4, 4])
+    await setUnsafe(refs[3])
+    expect(execution.published.heads.unsafe).toEqual(refs[3])
+    execution.commit()
+    expect(stored()[0]).toBe(4)
+    for (const ref of refs) expect((await execution.payload(ref.number))?.blockHash).toBe(ref.hash)
+  })
+
   it('reads the new branch from a store in the middle of an unwind, before the record says so', async () => {
     const { execution, late, grow, setUnsafe, clock, disk, stored } = startCommitting(new Disk(), sliced, undefined, undefined, 'late')
     const refs = await grow(genesisId, 3)
