@@ -8,10 +8,12 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
+import { agreeOnSchema, chainSchema } from '#store/schema'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import type { L2Ref } from '#types/blockRef'
 import { CommitThread } from './commitThread.ts'
+import { startExecutionWorker } from './executionThread.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-moving-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -28,6 +30,7 @@ it('executionThread/moving: the commit thread moves finalized blocks, which all 
   }
   {
     await using kv = openChainKv(dir)
+    agreeOnSchema(kv, chainSchema)
     const steps: MoverStep[] = []
     const lines: string[] = []
     const moving = { rows: { bodies: 'all', receipts: 'all', logs: 'all' } as const, minFreeBytes: 0 }
@@ -62,4 +65,23 @@ it('executionThread/moving: the commit thread moves finalized blocks, which all 
   await using kv = openChainKv(dir)
   await using again = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
   expect(look(again)).toEqual(seen)
+}, 60_000)
+
+it('executionThread/moving: the thread publishes again when the records of files are deleted, so that readers get new snapshots without a further block', async () => {
+  const steps: MoverStep[] = []
+  const records: unknown[] = []
+  const deps = { clock: systemClock, log: silentLog, genesis: () => genesis }
+  const rows = { bodies: 'all', receipts: { blocks: 8 }, logs: 'all' } as const
+  await using worker = await startExecutionWorker(
+    { ...deps, onMoved: (step) => void steps.push(step), onPublish: ({ heads }) => void records.push(heads) },
+    { dir: join(base, 'chain'), config, minFreeBytes: 0, rows },
+  )
+  const { heads } = worker.published
+  const unrecorded = (): number => steps.reduce((sum, step) => sum + step.unrecorded, 0)
+  await vi.waitFor(() => expect(unrecorded()).toBeGreaterThanOrEqual(5), 20_000)
+  // the first record is that of the start
+  await vi.waitFor(() => expect(records).toEqual(Array.from({ length: 1 + unrecorded() }, () => heads)), 20_000)
+  using view = worker.view()
+  const hash = view.canonicalHash(3) ?? expect.fail()
+  expect([view.block(hash)?.block.header.number, view.receipts(hash)]).toEqual([3, undefined])
 }, 60_000)

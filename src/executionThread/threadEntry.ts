@@ -120,11 +120,19 @@ function openCommitThread(
     beat,
     publisher,
     outbox,
-  }: { dir: string; moving: MovingSettings; memoryMaxBytes: number; beat: () => void; publisher: RecordPublisher; outbox: WorkerOutbox },
+    onMoved,
+  }: {
+    dir: string
+    moving: MovingSettings
+    memoryMaxBytes: number
+    beat: () => void
+    publisher: RecordPublisher
+    outbox: WorkerOutbox
+    onMoved: (step: MoverStep) => void
+  },
 ): CommitThread {
   const onFailure = (error: Error): void => outbox.send({ kind: 'failed', error: transferError(error) })
   const pack = (block: ExecutedBlock): PackedBlock => publisher.packed(block)
-  const onMoved = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
   const onLog = (line: LogLine): void => outbox.add({ kind: 'log', line })
   return new CommitThread(dir, { ...settings, moving, memoryMaxBytes, pack, onWait: beat, onFailure, onMoved, onLog })
 }
@@ -183,7 +191,12 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
   const moving = { rows: settings.rows ?? retainAllRows, minFreeBytes }
-  await using committer = settings.commits && openCommitThread(settings.commits, { dir, moving, memoryMaxBytes, beat, publisher, outbox })
+  const onMoved = (step: MoverStep): void => {
+    outbox.add({ kind: 'moved', step })
+    if (step.unrecorded > 0) opened?.republish()
+  }
+  await using committer =
+    settings.commits && openCommitThread(settings.commits, { dir, moving, memoryMaxBytes, beat, publisher, outbox, onMoved })
   const evm = beating(
     caches.add('code', (codeBytes) => createWasmEvm({ codeBytes })),
     beat,
@@ -191,8 +204,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   warmUp(evm)
   const stages = new StageTimes(systemClock)
   const tracer = settings.isTraced ? createTracer(stages) : undefined
-  const onStep = (step: MoverStep): void => outbox.add({ kind: 'moved', step })
-  await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep })
+  await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep: onMoved })
   await using execution = createExecution(
     {
       kv,

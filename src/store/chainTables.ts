@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '#lib/clock'
 import { storeFault } from './faults.ts'
 import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
 import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
@@ -15,7 +16,7 @@ import { tables } from './tables.ts'
 export const segmentsDir = (dir: string): string => join(dir, 'segments')
 
 const specs = Object.values(tables)
-const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir))
+const filesOf = (dir: string): SegmentFiles => new SegmentFiles(segmentsDir(dir), systemClock)
 
 /**
  * Opens the tables of the chain and their segment files for the process that writes them. Removes segment files without a row, which a kill may leave.

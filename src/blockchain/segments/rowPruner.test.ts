@@ -8,9 +8,23 @@ import type { KvReader } from '#store/ports'
 import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { createManualClock } from '#test/harness/clock'
-import { blocks, differencesOf, fileOf, keptLog, killed, lostPlaces, moverOn, seen, store } from '#test/harness/store/movingStore'
+import {
+  blocks,
+  differencesOf,
+  fileOf,
+  genesis,
+  grow,
+  keptLog,
+  killed,
+  lostPlaces,
+  moverOn,
+  seen,
+  store,
+} from '#test/harness/store/movingStore'
 import { readBlock, readLocation } from '../chainStore.ts'
+import { commitGenesis } from '../commit/commit.ts'
 import { RowPruner, type RowRetention } from './rowPruner.ts'
+import type { MoverStep } from './segmentMover.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-row-pruner-'))
 let dirs = 0
@@ -103,7 +117,7 @@ it('blockchain/segments/rowPruner: a step removes as many places as its limit, a
   expect(placed.map(({ header }) => header.number)).toEqual(Array.from({ length: 21 }, (_, at) => at + 20))
 })
 
-it('blockchain/segments/rowPruner: readers of earlier snapshots read removed rows, until a minute after the next transaction of blocks', async () => {
+it('blockchain/segments/rowPruner: readers of earlier snapshots read removed rows for a minute, in which they get new ones', async () => {
   const dir = newDir()
   await using kv = store(dir)
   {
@@ -114,7 +128,12 @@ it('blockchain/segments/rowPruner: readers of earlier snapshots read removed row
   await using source = openForeignChainReader(dir)
   using earlier = source.snapshot()
   const rows: RowRetention = { bodies: { blocks: 15 }, receipts: 'all', logs: 'all' }
-  const { run, clock, mover } = moverOn(dir, kv, { rows })
+  const removed = { unrecorded: 0, files: 0 }
+  const onStep = ({ unrecorded, files }: MoverStep): void => {
+    removed.unrecorded += unrecorded
+    removed.files += files
+  }
+  const { run, clock, mover } = moverOn(dir, kv, { rows, onStep })
   await using _mover = mover
   await run()
   const read = (reader: KvReader) =>
@@ -122,17 +141,43 @@ it('blockchain/segments/rowPruner: readers of earlier snapshots read removed row
   const count = (): number => readdirSync(segmentsDir(dir)).filter((name) => name.startsWith('bodies')).length
   using later = kv.snapshot()
   expect(read(later)).toEqual(Array.from({ length: 19 }, () => undefined))
-  // no transaction of blocks has followed
-  await clock.advanceMs(600_000)
-  expect(count()).toBe(3)
-  await run()
-  await clock.advanceMs(50_000)
-  await run()
+  expect(removed).toEqual({ unrecorded: 4, files: 0 })
+  await clock.advanceMs(57_000)
   expect(read(earlier)).toEqual(Array.from({ length: 19 }, (_, at) => at + 1))
   expect(count()).toBe(3)
-  await clock.advanceMs(10_000)
-  await run()
-  expect(count()).toBe(1)
+  // no transaction of blocks follows
+  await clock.advanceMs(3_000)
+  expect([count(), removed.files, clock.waiting]).toEqual([1, 4, 0])
+})
+
+it('blockchain/segments/rowPruner: on a disk with less room than required, files that are not retained are removed at a start, and no block is moved', async () => {
+  const dir = newDir()
+  await using kv = openChainKv(dir)
+  kv.write((tx) => commitGenesis(tx, genesis.block))
+  grow(kv, 1, 30)
+  const moved = (): number => {
+    using reader = kv.snapshot()
+    return readMoved(reader)
+  }
+  {
+    const { run, mover } = moverOn(dir, kv)
+    await using _mover = mover
+    for (let times = 0; times < 6; times++) await run()
+  }
+  // the range from block 20 on is whole now
+  grow(kv, 31, 40)
+  const { log, lines } = keptLog()
+  const rows: RowRetention = { bodies: { blocks: 15 }, receipts: { blocks: 15 }, logs: 'all' }
+  const old = (): readonly string[] => readdirSync(segmentsDir(dir)).filter((name) => /^(bodies|receipts)-/.test(name))
+  expect([moved(), old().length]).toEqual([20, 4])
+  const { clock, mover } = moverOn(dir, kv, { rows, log, minFreeBytes: 2 ** 52 })
+  await using _mover = mover
+  mover.committed()
+  await clock.advanceMs(62_000)
+  expect(old()).toEqual([])
+  expect(moved()).toBe(20)
+  const refused = expect.objectContaining({ level: 'error', willRetry: true, error: expect.objectContaining({ code: 'DISK_LOW' }) })
+  expect(lines).toEqual([refused, refused])
 })
 
 it('blockchain/segments/rowPruner: after a kill between any two effects of retention a block reads whole or not at all', async () => {

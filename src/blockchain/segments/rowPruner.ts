@@ -59,7 +59,7 @@ export type RowPrunerDeps = {
   readonly leastBodies?: ChainDistance
 }
 
-/** Time for which a file stays after the first transaction of blocks without its record: requests that began before may read it. */
+/** Time for which a file stays after its record: requests that began before may read it. */
 const graceMs = 60_000
 
 /** Work on the transactions of a segment: its next block, transactions of earlier ones that are left, and whether the log has said that its file is damaged. */
@@ -68,22 +68,22 @@ type Places = { readonly digest: string; next: number; left: readonly Uint8Array
 /** Transactions that a step hashes between looks at the time. */
 const hashesBetween = 64
 
-/** A file without a record. `untilMs` is undefined until the next transaction of blocks. */
-type LeftFile = { readonly name: string; untilMs: number | undefined }
+/** A file without a record. */
+type LeftFile = { readonly name: string; readonly untilMs: number }
 
 /** Limits of a step: rows of a table, and time to choose them. */
 export type StepLimits = { rowsIn(table: number): number; hasTime(): boolean }
 
-/** `table`: of the rows */
-type Pruned = { readonly table?: number; readonly rows: number; readonly files: number }
+/** `table`: of the rows. `files`: removed ones. `unrecorded`: files whose record was deleted */
+type Pruned = { readonly table?: number; readonly rows: number; readonly files?: number; readonly unrecorded?: number }
 
 /**
  * Removes segment files with bodies and receipts of blocks that are not retained, and their rows in other tables. A file is removed as a whole, when all
  * of its blocks are too old.
  *
  * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
- * `txByHash` (bodies only), 3 a transaction deletes the record of the file, 4 a minute after the next transaction of blocks, with which readers
- * get new snapshots, the file is removed. After a kill before 3 the next pruner continues, whatever
+ * `txByHash` (bodies only), 3 a transaction deletes the record of the file, whereupon the owner gives readers new snapshots, 4 a minute later the file is
+ * removed. After a kill before 3 the next pruner continues, whatever
  * it retains; after 3 the next start removes the file. A damaged file is removed too, without 2 for blocks that cannot be read.
  */
 export class RowPruner {
@@ -100,17 +100,17 @@ export class RowPruner {
     this.#deps = deps
   }
 
-  /** Called after each transaction of blocks. */
-  committed(): void {
-    const untilMs = this.#deps.clock.elapsedMs() + graceMs
-    for (const file of this.#left) file.untilMs ??= untilMs
+  /** Returns the time until the next file without a record may be removed; undefined: there is none. */
+  waitMs(): number | undefined {
+    const [left] = this.#left
+    return left && Math.max(0, left.untilMs - this.#deps.clock.elapsedMs())
   }
 
   /** Removes some rows in a transaction, or one file. @returns undefined when there is nothing to remove */
   step(limits: StepLimits): Pruned | undefined {
-    const { kv, clock, retention } = this.#deps
+    const { kv, retention } = this.#deps
     const [left] = this.#left
-    if (left?.untilMs !== undefined && left.untilMs <= clock.elapsedMs()) return this.#unlink(left)
+    if (left && this.waitMs() === 0) return this.#unlink(left)
     using reader = kv.snapshot()
     const oldest = oldestRows(reader, retention, this.#deps.leastBodies, this.#onDamaged)
     const bodies = oldestSegment(reader, tables.bodies.id)
@@ -122,14 +122,14 @@ export class RowPruner {
     const logs = planLogPruning(reader, oldest.logs, limits.rowsIn(tables.logIndex.id))
     if (logs === undefined) return undefined
     kv.write((tx) => pruneLogIndex(tx, logs))
-    return { table: tables.logIndex.id, rows: logs.keys.length, files: 0 }
+    return { table: tables.logIndex.id, rows: logs.keys.length }
   }
 
   /** Makes readers answer that the rows of a segment are pruned. @returns undefined when they do */
   #mark(reader: KvReader, { table, last }: SegmentRecord): Pruned | undefined {
     if (readPruned(reader, table) > last) return undefined
     this.#deps.kv.write((tx) => writePruned(tx, table, last + 1))
-    return { rows: 0, files: 0 }
+    return { rows: 0 }
   }
 
   /** Removes transactions of a segment from `txByHash`. @returns undefined when they are removed */
@@ -157,7 +157,7 @@ export class RowPruner {
       }
     })
     places.left = places.left.slice(hashes.length)
-    return { table, rows: hashes.length, files: 0 }
+    return { table, rows: hashes.length }
   }
 
   /** Returns the transactions of the next block; none when its file is damaged: their places stay, and readers answer that the block is pruned. */
@@ -173,9 +173,10 @@ export class RowPruner {
   }
 
   #remove(record: SegmentRecord): Pruned {
-    this.#deps.kv.write((tx) => deleteSegment(tx, record))
-    this.#left = [...this.#left, { name: segmentFileName(record), untilMs: undefined }]
-    return { rows: 0, files: 0 }
+    const { kv, clock } = this.#deps
+    kv.write((tx) => deleteSegment(tx, record))
+    this.#left = [...this.#left, { name: segmentFileName(record), untilMs: clock.elapsedMs() + graceMs }]
+    return { rows: 0, unrecorded: 1 }
   }
 
   #unlink({ name }: LeftFile): Pruned {

@@ -128,7 +128,7 @@ it('blockchain/segments: a thread that only writes moves all blocks, in a quarte
     removals++
     return { rows: 1, files: 0 }
   }
-  const pruner = { committed(): void {}, step } as unknown as RowPruner
+  const pruner = { waitMs: () => undefined, step } as unknown as RowPruner
   await using mover = new SegmentMover({
     kv,
     clock,
@@ -169,7 +169,7 @@ it.each([
     sizes.push(rows)
     return { table, rows, files: 0 }
   }
-  const pruner = { committed(): void {}, step } as unknown as RowPruner
+  const pruner = { waitMs: () => undefined, step } as unknown as RowPruner
   await using mover = new SegmentMover({ kv, clock, log: silentLog, builder: builderOn(kv, {}), pruner, dir, minFreeBytes: 0, bounds })
   mover.committed(240_000)
   slowMs = 0

@@ -21,8 +21,17 @@ const pauses = 3
 /** Time until a build is tried again after a full disk. */
 const retryMs = 60_000
 
-/** Result of a step: rows deleted, files recorded, files removed. */
-export type MoverStep = { readonly ms: number; readonly rows: number; readonly files: number; readonly moved: number }
+/**
+ * Result of a step: rows deleted, files recorded or removed, blocks moved, and files whose record was deleted. These are removed a minute later: until then
+ * readers must get new snapshots, in which their blocks are pruned.
+ */
+export type MoverStep = {
+  readonly ms: number
+  readonly rows: number
+  readonly files: number
+  readonly moved: number
+  readonly unrecorded: number
+}
 
 /** Rows of the next step of a table, and the step before it. */
 type StepSize = { readonly rows: number; readonly before?: { readonly rows: number; readonly ms: number } }
@@ -56,7 +65,7 @@ export class SegmentMover implements AsyncDisposable {
   readonly #deps: SegmentMoverDeps
   /** sizes of steps by the table of the rows: rows of bodies take longer than those of headers */
   readonly #sizes = new Map<number, StepSize>()
-  #timer: Disposable | undefined
+  #timer: (Disposable & { readonly isIdle: boolean }) | undefined
   #building: Promise<void> | undefined
   #built: BuiltSegments | undefined
   #notBeforeMs = 0
@@ -74,12 +83,11 @@ export class SegmentMover implements AsyncDisposable {
    * thread may have the next transaction already. 0: each step has a turn of the event loop
    */
   committed(aloneMs = 0): void {
-    const { clock, pruner } = this.#deps
-    pruner.committed()
+    const { clock } = this.#deps
     const untilMs = clock.elapsedMs() + aloneMs / (1 + pauses)
-    let pauseMs: number | undefined = 0
-    while (pauseMs !== undefined && clock.elapsedMs() < untilMs) pauseMs = this.#run()
-    this.#schedule(pauseMs)
+    let ms: number | undefined = 0
+    while (ms !== undefined && clock.elapsedMs() < untilMs) ms = this.#run()
+    this.#scheduleAfter(ms)
   }
 
   /** Ends moving; waits for the builder. */
@@ -90,15 +98,32 @@ export class SegmentMover implements AsyncDisposable {
     await this.#building
   }
 
-  #schedule(pauseMs: number | undefined): void {
-    if (this.#isEnded || pauseMs === undefined) return
-    this.#timer ??= this.#deps.clock.after(pauseMs, () => {
-      this.#timer = undefined
-      this.#schedule(this.#run())
-    })
+  /** @param ms duration of the last step; undefined: there was nothing to do */
+  #scheduleAfter(ms: number | undefined): void {
+    const idleMs = ms === undefined ? this.#idleMs() : undefined
+    if (ms !== undefined) this.#schedule(pauses * ms)
+    else if (idleMs !== undefined) this.#schedule(idleMs, true)
   }
 
-  /** Does a step. @returns the time until the next one; undefined: there is nothing to do now */
+  /** Returns the time until there is something to do without a further transaction of blocks; undefined: there is nothing. */
+  #idleMs(): number | undefined {
+    const waitMs = this.#deps.pruner.waitMs()
+    const untilBuildMs = this.#notBeforeMs === 0 ? 0 : this.#notBeforeMs - this.#deps.clock.elapsedMs()
+    return untilBuildMs > 0 ? Math.min(untilBuildMs, waitMs ?? untilBuildMs) : waitMs
+  }
+
+  /** Schedules a step unless one is scheduled. @param isIdle whether a step that is due replaces it */
+  #schedule(pauseMs: number, isIdle = false): void {
+    if (this.#isEnded || (this.#timer && (isIdle || !this.#timer.isIdle))) return
+    this.#timer?.[Symbol.dispose]()
+    const timer = this.#deps.clock.after(pauseMs, () => {
+      this.#timer = undefined
+      this.#scheduleAfter(this.#run())
+    })
+    this.#timer = Object.assign(timer, { isIdle })
+  }
+
+  /** Does a step. @returns its duration; undefined: there is nothing to do now */
   #run(): number | undefined {
     if (this.#isEnded) return undefined
     const { clock, onStep } = this.#deps
@@ -110,10 +135,10 @@ export class SegmentMover implements AsyncDisposable {
       })
       if (done === undefined) return undefined
       const ms = clock.elapsedMs() - startMs
-      const { table, ...step } = done
-      if (table !== undefined && step.rows > 0) this.#sizes.set(table, nextSize(this.#sizes.get(table) ?? firstSize, ms))
-      onStep?.({ ms, ...step })
-      return pauses * ms
+      const { table, rows = 0, files = 0, moved = 0, unrecorded = 0 } = done
+      if (table !== undefined && rows > 0) this.#sizes.set(table, nextSize(this.#sizes.get(table) ?? firstSize, ms))
+      onStep?.({ ms, rows, files, moved, unrecorded })
+      return ms
     } catch (error) {
       this.#failed(this.#doing, error)
       return undefined
@@ -125,7 +150,7 @@ export class SegmentMover implements AsyncDisposable {
   }
 
   /** Does one thing. @returns undefined when there is nothing to do now */
-  #step(limits: StepLimits): (Omit<MoverStep, 'ms'> & { readonly table?: number | undefined }) | undefined {
+  #step(limits: StepLimits): (Partial<MoverStep> & { readonly table?: number | undefined }) | undefined {
     const { kv, pruner } = this.#deps
     this.#doing = 'record files'
     if (this.#built) return this.#record(this.#built)
@@ -136,16 +161,15 @@ export class SegmentMover implements AsyncDisposable {
       kv.write((tx) => {
         for (const key of keys) tx.delete(table, key)
       })
-      return { table, rows: keys.length, files: 0, moved: 0 }
+      return { table, rows: keys.length }
     }
     this.#doing = 'build files'
     this.#build()
     this.#doing = 'remove old rows'
-    const pruned = pruner.step(limits)
-    return pruned && { ...pruned, moved: 0 }
+    return pruner.step(limits)
   }
 
-  #record({ last, records }: BuiltSegments): Omit<MoverStep, 'ms'> {
+  #record({ last, records }: BuiltSegments): Partial<MoverStep> {
     const { kv, log } = this.#deps
     const first = kv.write((tx) => {
       const from = readMoved(tx)
@@ -157,16 +181,24 @@ export class SegmentMover implements AsyncDisposable {
     const fileBytes = records.reduce((sum, record) => sum + record.fileBytes, 0)
     const rowBytes = records.reduce((sum, record) => sum + record.rowBytes, 0)
     log.info('blocks moved to segment files', { first, last, fileBytes, rowBytes })
-    return { rows: 0, files: records.length, moved: last - first + 1 }
+    return { files: records.length, moved: last - first + 1 }
   }
 
-  /** Begins to build the files of the next range if it is whole: in another thread, so beside the steps. */
+  /**
+   * Begins to build the files of the next range if it is whole: in another thread, so beside the steps. Without room on the disk it is tried again later:
+   * other steps remove files.
+   */
   #build(): void {
     const { kv, clock, builder, dir, minFreeBytes, bounds } = this.#deps
     if (this.#building || clock.elapsedMs() < this.#notBeforeMs) return
     const range = read(kv, (reader) => nextRange(reader, bounds))
     if (range === undefined) return
-    requireFreeSpace(kv, minFreeBytes)
+    try {
+      requireFreeSpace(kv, minFreeBytes)
+    } catch (error) {
+      this.#failed('build files', error)
+      return
+    }
     this.#building = builder
       .build({ dir, ...range, bounds })
       .then((built) => {

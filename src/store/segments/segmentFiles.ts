@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import { Lru } from '#lib/lru'
 import { unzstd } from '#lib/zstd'
@@ -9,8 +10,8 @@ import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 
 /** Bounds of a thread: open files, each with an index of some 4 bytes for each block, and decompressed frames. */
 const usualBounds = { files: 64, frameBytes: 4 * 2 ** 20 }
-/** Snapshots after which removed files are closed: a reader takes one at least every few blocks. One look at a file costs a microsecond. */
-const snapshotsBetween = 64
+/** Time between two looks for removed files, which take a microsecond a file. */
+const looksMs = 60_000
 
 class SegmentFile {
   readonly path: string
@@ -96,14 +97,17 @@ const isOf = (head: SegmentHead, { table, first, last, firstHash, lastHash }: Se
 /** Segment files of a directory as one thread reads them: recently used files stay open, and recently read frames stay decompressed. */
 export class SegmentFiles implements Disposable {
   readonly #dir: string
+  readonly #clock: Pick<Clock, 'after'>
   readonly #maxFiles: number
   /** by name, the least recently used first */
   readonly #open = new Map<string, SegmentFile>()
   readonly #frames: Lru<string, Uint8Array>
-  #snapshots = 0
+  /** next look for removed files, while one is open */
+  #look: Disposable | undefined
 
-  constructor(dir: string, { files, frameBytes } = usualBounds) {
+  constructor(dir: string, clock: Pick<Clock, 'after'>, { files, frameBytes } = usualBounds) {
     this.#dir = dir
+    this.#clock = clock
     this.#maxFiles = files
     this.#frames = new Lru(frameBytes)
   }
@@ -122,12 +126,8 @@ export class SegmentFiles implements Disposable {
     return read.bytes.subarray(read.from, read.to)
   }
 
-  /** Called with each new snapshot. Closes removed files now and then, also when no other file is read. */
-  snapshotTaken(): void {
-    if (++this.#snapshots % snapshotsBetween === 0) this.#closeRemoved()
-  }
-
   [Symbol.dispose](): void {
+    this.#look?.[Symbol.dispose]()
     for (const file of this.#open.values()) file.close()
     this.#open.clear()
     this.#frames.clear()
@@ -143,7 +143,14 @@ export class SegmentFiles implements Disposable {
     this.#makeRoom()
     const file = new SegmentFile(join(this.#dir, name), record)
     this.#open.set(name, file)
+    this.#look ??= this.#clock.after(looksMs, () => this.#lookAgain())
     return file
+  }
+
+  /** Closes removed files also when no other file is read. */
+  #lookAgain(): void {
+    this.#closeRemoved()
+    this.#look = this.#open.size > 0 ? this.#clock.after(looksMs, () => this.#lookAgain()) : undefined
   }
 
   /** Closes files that retention has removed, so that the disk gets their space back. */

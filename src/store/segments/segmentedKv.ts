@@ -95,10 +95,7 @@ export function withSegments(kv: Kv, files: SegmentFiles): Kv {
 /** Does the same as `withSegments` for a thread that reads. */
 export function readWithSegments(source: SnapshotSource, files: SegmentFiles): SnapshotSource {
   return {
-    snapshot(): KvReader & Disposable {
-      files.snapshotTaken()
-      return new SegmentedSnapshot(source.snapshot(), files)
-    },
+    snapshot: () => new SegmentedSnapshot(source.snapshot(), files),
     async [Symbol.asyncDispose](): Promise<void> {
       await source[Symbol.asyncDispose]()
       files[Symbol.dispose]()

@@ -17,8 +17,10 @@ import { zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { concatBytes, u64Bytes } from '#lib/bytes'
+import { systemClock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
+import { createManualClock } from '#test/harness/clock'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { openChainKv, openChainReader, segmentsDir } from '../chainTables.ts'
@@ -70,7 +72,7 @@ it('store/segments: returns each row, whatever the sizes of the rows', () => {
       const dir = newDir()
       const rows = rowsOf(lengths)
       const record = write(dir, first, rows)
-      using files = new SegmentFiles(dir, { files: 2, frameBytes: 50_000 })
+      using files = new SegmentFiles(dir, systemClock, { files: 2, frameBytes: 50_000 })
       for (const [at, row] of rows.entries()) expect(Buffer.compare(files.row(record, first + at), row)).toBe(0)
     }),
     { numRuns: 40 },
@@ -107,7 +109,7 @@ it('store/segments: each flipped byte of a file is a fault with its path (SEGMEN
     const damaged = Uint8Array.from(sound)
     damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
     writeFileSync(path, damaged)
-    using files = new SegmentFiles(dir)
+    using files = new SegmentFiles(dir, systemClock)
     try {
       if (rows.some((row, number) => Buffer.compare(files.row(record, number), row) !== 0)) expect.fail(`byte ${at}`)
     } catch (error) {
@@ -128,7 +130,7 @@ it.each([
   const record = write(dir, 0, sample)
   const path = join(dir, segmentFileName(record))
   damage(path)
-  using files = new SegmentFiles(dir)
+  using files = new SegmentFiles(dir, systemClock)
   expect(() => files.row(record, 0)).toThrow(expect.objectContaining({ code: 'SEGMENT_DAMAGED', message: expect.stringContaining(path) }))
 })
 
@@ -137,7 +139,7 @@ it('store/segments: a file of other blocks under the name of a record is a fault
   const record = write(dir, 0, sample)
   const other = write(dir, 100, sample)
   writeFileSync(join(dir, segmentFileName(record)), readFileSync(join(dir, segmentFileName(other))))
-  using files = new SegmentFiles(dir)
+  using files = new SegmentFiles(dir, systemClock)
   expect(() => files.row(record, 0)).toThrow(expect.objectContaining({ code: 'SEGMENT_DAMAGED' }))
 })
 
@@ -207,21 +209,24 @@ it('store/segmentedKv: an old snapshot reads its rows after the file is gone; a 
   expect(after.get(table, keyOf(idOf(1)))).toBeUndefined()
 })
 
-it('store/segmentedKv: closes removed files with later snapshots, also when no other file is read', async () => {
+it('store/segments: closes removed files after a minute, also when no other file is read, and looks for none while no file is open', async () => {
   const dir = newDir()
-  await using kv = openChainKv(dir)
-  const record = recordFirst(kv, dir)
-  const path = join(segmentsDir(dir), segmentFileName(record))
-  const held = (): boolean => readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`)?.startsWith(path))
-  {
-    using reader = kv.snapshot()
-    expect(reader.get(table, keyOf(idOf(1)))).toEqual(sample[1])
+  const [removed, kept] = [write(dir, 0, sample), write(dir, 100, sample)]
+  const clock = createManualClock()
+  using files = new SegmentFiles(dir, clock)
+  const isHeld = (record: SegmentRecord): boolean => {
+    const path = join(dir, segmentFileName(record))
+    return readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`)?.startsWith(path))
   }
-  kv.write((tx) => deleteSegment(tx, record))
-  unlinkSync(path)
-  expect(held()).toBe(true)
-  for (let times = 0; times < 64; times++) kv.snapshot()[Symbol.dispose]()
-  expect(held()).toBe(false)
+  for (const record of [removed, kept]) files.row(record, record.first)
+  unlinkSync(join(dir, segmentFileName(removed)))
+  await clock.advanceMs(59_999)
+  expect([isHeld(removed), isHeld(kept)]).toEqual([true, true])
+  await clock.advanceMs(1)
+  expect([isHeld(removed), isHeld(kept)]).toEqual([false, true])
+  unlinkSync(join(dir, segmentFileName(kept)))
+  await clock.advanceMs(60_000)
+  expect([isHeld(kept), clock.waiting]).toEqual([false, 0])
 })
 
 it('store/chainTables: a start removes files that no row records, and requires those of the rows (SEGMENT_DAMAGED)', async () => {

@@ -6,7 +6,7 @@ import { checkBlocks } from '#blockchain/check/blockCheck'
 import { commitBranch, commitGenesis } from '#blockchain/commit/commit'
 import { buildSegments, type SegmentBounds, type SegmentBuilder } from '#blockchain/segments/buildSegments'
 import { RowPruner, type RowRetention, retainAllRows } from '#blockchain/segments/rowPruner'
-import { SegmentMover } from '#blockchain/segments/segmentMover'
+import { type MoverStep, SegmentMover } from '#blockchain/segments/segmentMover'
 import { type Log, logTo, silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import type { Kv } from '#store/ports'
@@ -57,11 +57,18 @@ export function builderOn(kv: Kv, { fails, onEffect }: Rig): SegmentBuilder {
   }
 }
 
-/** `fails`: returns the error of a build. `onEffect`: called after each step of a file and of the mover. */
-type Rig = { readonly rows?: RowRetention; readonly fails?: () => Error | undefined; readonly onEffect?: () => void; readonly log?: Log }
+/** `fails`: returns the error of a build. `onEffect`: called after each step of a file and of the mover. `minFreeBytes`: absent: none */
+type Rig = {
+  readonly rows?: RowRetention
+  readonly fails?: () => Error | undefined
+  readonly onEffect?: () => void
+  readonly onStep?: (step: MoverStep) => void
+  readonly log?: Log
+  readonly minFreeBytes?: number
+}
 
 export function moverOn(dir: string, kv: Kv, rig: Rig = {}) {
-  const { rows = retainAllRows, onEffect, log = silentLog } = rig
+  const { rows = retainAllRows, onEffect, onStep, log = silentLog, minFreeBytes = 0 } = rig
   const clock = createManualClock()
   const files = { kv, clock, log, dir: segmentsDir(dir) }
   const pruner = new RowPruner({ ...files, retention: rows, leastBodies: { sec: 0 } })
@@ -69,9 +76,12 @@ export function moverOn(dir: string, kv: Kv, rig: Rig = {}) {
     ...files,
     builder: builderOn(kv, rig),
     pruner,
-    minFreeBytes: 0,
+    minFreeBytes,
     bounds,
-    onStep: () => onEffect?.(),
+    onStep(step): void {
+      onEffect?.()
+      onStep?.(step)
+    },
   })
   const run = async (): Promise<void> => {
     mover.committed()
