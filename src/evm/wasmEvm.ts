@@ -43,7 +43,10 @@ class InstancePool implements BoundedCache {
   }
 
   place(view: StateView): SessionContext {
-    return { instance: this.#take(view) ?? createInstance(this.#codeBytes, this.#build), giveBack: (instance) => this.#giveBack(instance) }
+    return {
+      instance: this.#take(view) ?? createInstance(this.#codeBytes, this.#build),
+      giveBack: (instance): void => this.#giveBack(instance),
+    }
   }
 
   /** Returns the facts of the idle instances, and the reads of all sessions that have ended. */
