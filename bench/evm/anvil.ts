@@ -1,12 +1,12 @@
 // The other side of the comparison of interpreters: anvil as npm installed it, with the same contracts, used by `eth_call`.
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import type { Address } from '#types/ids'
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
 import { type GuardedChild, startGuarded } from '../../src/devnet/l1/guardedChild.ts'
+import { freePort } from '../freePort.ts'
 import { addressOf, caller, codeOf, coldSlots, placed } from './workloads.ts'
 import { benchChainId, callGas } from './world.ts'
 
@@ -23,15 +23,6 @@ export interface BenchAnvil extends AsyncDisposable {
 /** slots that one request sets */
 const slotsAtOnce = 5_000
 const startMs = 15_000
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** JSON-RPC over one persistent connection with TCP_NODELAY. */
 function createClient(port: number): (body: unknown) => Promise<unknown> {

@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join, resolve } from 'node:path'
+import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { signJwt } from '#lib/jwt'
 import { startCli } from '#test/harness/process/cliProcess'
+import { freePort } from '../freePort.ts'
 import { processTree, residentMb, threadsCpuMs } from '../processTree.ts'
 
 /** An execution client at the genesis of the blocks. */
@@ -62,6 +66,9 @@ function figuresOf(pid: number | undefined): Pick<Client, 'threads' | 'anonMb'> 
   }
 }
 
+/** Longest start of a peer, its genesis included. */
+const peerStartMs = 60_000
+
 /** Files of a chain. */
 export type Chain = { readonly genesisFile: string; readonly rollupFile: string }
 
@@ -91,12 +98,56 @@ export async function startCheckout(name: string, root: string, { genesisFile, r
   }
 }
 
-/** A client that runs already. @param text `NAME=ENGINE_URL[,PID]` */
-export function runningClient(text: string, jwtFile: string): Client {
-  const [, name, url, pid] = /^([^=]+)=([^,]+)(?:,(\d+))?$/.exec(text) ?? []
-  if (name === undefined || url === undefined) throw new Error(`--peer takes NAME=ENGINE_URL[,PID], this is ${JSON.stringify(text)}`)
+/** Another client: one that runs already, by its URL, or a file that starts one. */
+export type Peer = { readonly name: string } & ({ readonly url: string; readonly pid: number | undefined } | { readonly file: string })
+
+/** Returns the peers that an option names. @param text `NAME=ENGINE_URL[,PID]` or `NAME=FILE`, separated by spaces */
+export function peersOf(text: string, jwtFile: string): readonly Peer[] {
   if (!statSync(jwtFile, { throwIfNoEntry: false })) throw new Error(`no file ${jwtFile}: --jwt names the peers' secret`)
+  return text.split(/\s+/).map((one) => {
+    const [, name, place, pid] = /^([^=]+)=([^,]+)(?:,(\d+))?$/.exec(one) ?? []
+    if (name === undefined || place === undefined)
+      throw new Error(`--peer takes NAME=ENGINE_URL[,PID] or NAME=FILE, this is ${JSON.stringify(one)}`)
+    return place.startsWith('http')
+      ? { name, url: place, pid: pid === undefined ? undefined : Number(pid) }
+      : { name, file: resolve(place) }
+  })
+}
+
+/** Opens a peer at the genesis of the blocks. @param datadir of a peer that is started; does not exist yet */
+export async function openPeer(peer: Peer, jwtFile: string, datadir: string): Promise<Client> {
+  if ('file' in peer) return await startPeer(peer.name, peer.file, jwtFile, datadir)
+  const { name, url, pid } = peer
   const { call, close } = engineCaller(url, () => readSecret(jwtFile))
-  const process = pid === undefined ? undefined : Number(pid)
-  return { name, call, pid: process, ...figuresOf(process), [Symbol.asyncDispose]: async () => close() }
+  return { name, call, pid, ...figuresOf(pid), [Symbol.asyncDispose]: async () => close() }
+}
+
+/** Starts a peer by `FILE DATADIR PORT JWT_FILE`, which serves the Engine API on the port until SIGTERM. */
+async function startPeer(name: string, file: string, jwtFile: string, datadir: string): Promise<Client> {
+  const port = await freePort()
+  const child = spawn(file, [datadir, String(port), resolve(jwtFile)], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const { call, close } = engineCaller(`http://127.0.0.1:${port}`, () => readSecret(jwtFile))
+  const untilMs = performance.now() + peerStartMs
+  for (;;) {
+    try {
+      await call('eth_chainId', '[]')
+      break
+    } catch (error) {
+      if (child.exitCode !== null || performance.now() > untilMs) throw new Error(`${file} serves no Engine API`, { cause: error })
+      await systemClock.delay(100)
+    }
+  }
+  const { pid } = child
+  return {
+    name,
+    call,
+    pid,
+    ...figuresOf(pid),
+    async [Symbol.asyncDispose]() {
+      close()
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
 }

@@ -1,9 +1,10 @@
 // Import of the 42 mixed blocks over HTTP: engine_newPayload and engine_forkchoiceUpdated for one block after the other, to a node in its own process
 // with a new data directory. Time of the calls, processor time of each thread, memory, and size of the database. The same blocks by `basalt import` from a file.
 // Without other clients, rates are compared with the recorded one of base-reth-node (`recorded.ts`).
-// npm run bench -- importHttp [--rounds 5] [--against DIR] [--peer 'NAME=ENGINE_URL[,PID] …' --jwt FILE]
+// npm run bench -- importHttp [--rounds 5] [--against DIR] [--peer 'NAME=FILE …' --jwt FILE]
 //   --against: another checkout of Basalt besides this one
-//   --peer: clients that run already, at the genesis of the blocks; one round
+//   --peer: other clients. FILE starts one at the genesis of the blocks in each round, run as `FILE DATADIR PORT JWT_FILE`. NAME=ENGINE_URL[,PID] in the
+//     place of NAME=FILE is a client that runs already: one round
 // With several clients each block goes to all of them in turn, so that other load of the machine hits all alike. Work of one client after its answer
 // then takes processor time from the next one.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedD
 import { distribution, type Row, row } from '../format.ts'
 import { type GenesisNote, inFolder, rollupOf, startBare } from '../rpc/servers.ts'
 import { bareRate } from '../rpc/yardstick.ts'
-import { type Chain, type Client, runningClient, startCheckout } from './clients.ts'
+import { type Chain, type Client, openPeer, peersOf, startCheckout } from './clients.ts'
 import { importedFromFile, importRow, recordedReth } from './recorded.ts'
 
 const genesisNote = 'bench/mixed-42-blocks.genesis.json'
@@ -145,10 +146,11 @@ export function run({ rounds = 5, against, peer, jwt = 'jwt.hex' }: ImportHttpOp
     const isAlone = against === undefined && peer === undefined
     const [bareRates, fromFile]: [number[], number[]] = [[], []]
     await using bare = await startBare()
-    for (let round = 0; round < (peer === undefined ? rounds : 1); round++) {
+    const peers = peer === undefined ? [] : peersOf(peer, jwt)
+    for (let round = 0; round < (peers.some((one) => 'url' in one) ? 1 : rounds); round++) {
       bareRates.push(await bareRate(folder, bare))
       if (isAlone) fromFile.push(await importedFromFile(chain, chain.blocksFile, join(folder, `file-${round}`)))
-      const others = peer === undefined ? [] : peer.split(/\s+/).map((one) => runningClient(one, jwt))
+      const others = peers.map((one) => () => openPeer(one, jwt, join(folder, `${round}`, one.name)))
       for (const { name, ...imported } of await importOnce(chain, roots, others, join(folder, `${round}`), blocks))
         runs.set(name, [...(runs.get(name) ?? []), imported])
     }
@@ -168,11 +170,11 @@ function writeChain(folder: string, blocks: readonly Block[]): Chain & { readonl
   return { genesisFile: resolve(sharedDataDir, genesisNote), rollupFile, blocksFile }
 }
 
-/** Imports into a fresh node of each checkout, and into clients that run. */
+/** Imports into a fresh node of each checkout, and into other clients. */
 async function importOnce(
   chain: Chain,
   roots: readonly string[],
-  others: readonly Client[],
+  others: readonly (() => Promise<Client>)[],
   folder: string,
   blocks: readonly Block[],
 ): Promise<readonly (Imported & { readonly name: string })[]> {
@@ -184,7 +186,7 @@ async function importOnce(
       mkdirSync(datadirs[at] as string, { recursive: true })
       clients.push(open.use(await startCheckout(at === 0 ? 'basalt' : root, root, chain, datadirs[at] as string)))
     }
-    for (const other of others) clients.push(open.use(other))
+    for (const other of others) clients.push(open.use(await other()))
     await systemClock.delay(settleMs)
     return await importInto(clients, blocks)
   })()
