@@ -66,10 +66,11 @@ class InstancePool implements BoundedCache {
   }
 
   #giveBack(instance: EvmInstance): void {
+    if (instance.isBroken) return
     const { hits, misses } = takeCodeReads(instance)
     this.#hits += hits
     this.#misses += misses
-    if (!instance.isBroken && this.#idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) this.#idle.push(instance)
+    if (this.#idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) this.#idle.push(instance)
   }
 }
 

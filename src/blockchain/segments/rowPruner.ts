@@ -82,9 +82,9 @@ type Pruned = { readonly table?: number; readonly rows: number; readonly files?:
  * of its blocks are too old.
  *
  * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
- * `txByHash` (bodies only), 3 a transaction deletes the record of the file, whereupon the owner gives readers new snapshots, 4 a minute later the file is
- * removed. After a kill before 3 the next pruner continues, whatever
- * it retains; after 3 the next start removes the file. A damaged file is removed too, without 2 for blocks that cannot be read.
+ * `txByHash` (bodies only), 3 a transaction deletes the record of the file, and the owner gives readers new snapshots, 4 a minute later the file is
+ * removed. After a kill before 3 the next pruner continues, whatever it retains; after 3 the next start removes the file. A damaged file is removed too,
+ * without 2 for blocks that cannot be read.
  */
 export class RowPruner {
   readonly #deps: RowPrunerDeps

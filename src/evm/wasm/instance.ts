@@ -141,7 +141,8 @@ export const translatedBytes = ({ memory }: EvmInstance): number => Math.max(0, 
 /** Takes the reads of codes since the last call, one for each account of a session whose code was needed: those found translated, and those not. */
 export function takeCodeReads(instance: EvmInstance): { readonly hits: number; readonly misses: number } {
   const { memory, codesLoaded: misses } = instance
-  const hits = memory.number(ctxCodesFound) - misses
+  // a session that ends right after a load has not found that code
+  const hits = Math.max(0, memory.number(ctxCodesFound) - misses)
   memory.setNumber(ctxCodesFound, 0)
   instance.codesLoaded = 0
   return { hits, misses }
