@@ -55,13 +55,26 @@ function engineCaller(url: string, secret: () => Uint8Array): { call: Client['ca
 
 const readSecret = (path: string): Uint8Array => fromHex(`0x${readFileSync(path, 'latin1').trim().replace(/^0x/, '')}`)
 
-function figuresOf(pid: number | undefined): Pick<Client, 'threads' | 'anonMb'> {
+/** @param stop ends its process */
+function clientOf(
+  name: string,
+  { call, close }: ReturnType<typeof engineCaller>,
+  pid: number | undefined,
+  stop: () => Promise<void> = async () => {},
+): Client {
   return {
+    name,
+    call,
+    pid,
     threads: () => (pid === undefined ? new Map() : threadsCpuMs(pid)),
     anonMb(): number {
       if (pid === undefined) return 0
       const { all, files } = residentMb(pid)
       return all - files
+    },
+    async [Symbol.asyncDispose]() {
+      close()
+      await stop()
     },
   }
 }
@@ -84,18 +97,15 @@ export async function startCheckout(name: string, root: string, { genesisFile, r
   const url = (await node.until(/"engine":"([^"]+)"/))[1] ?? ''
   // the node is the child of the process that watches it
   const pid = processTree(node.child.pid ?? 0).find((one) => one !== node.child.pid)
-  const { call, close } = engineCaller(url, () => readSecret(jwtFile))
-  return {
+  return clientOf(
     name,
-    call,
+    engineCaller(url, () => readSecret(jwtFile)),
     pid,
-    ...figuresOf(pid),
-    async [Symbol.asyncDispose]() {
-      close()
+    async () => {
       node.child.kill('SIGTERM')
       await node.ended()
     },
-  }
+  )
 }
 
 /** Another client: one that runs already, by its URL, or a file that starts one. */
@@ -118,8 +128,11 @@ export function peersOf(text: string, jwtFile: string): readonly Peer[] {
 export async function openPeer(peer: Peer, jwtFile: string, datadir: string): Promise<Client> {
   if ('file' in peer) return await startPeer(peer.name, peer.file, jwtFile, datadir)
   const { name, url, pid } = peer
-  const { call, close } = engineCaller(url, () => readSecret(jwtFile))
-  return { name, call, pid, ...figuresOf(pid), [Symbol.asyncDispose]: async () => close() }
+  return clientOf(
+    name,
+    engineCaller(url, () => readSecret(jwtFile)),
+    pid,
+  )
 }
 
 /** Starts a peer by `FILE DATADIR PORT JWT_FILE`, which serves the Engine API on the port until SIGTERM. */
@@ -127,27 +140,19 @@ async function startPeer(name: string, file: string, jwtFile: string, datadir: s
   const port = await freePort()
   const child = spawn(file, [datadir, String(port), resolve(jwtFile)], { stdio: 'ignore' })
   const ended = once(child, 'exit')
-  const { call, close } = engineCaller(`http://127.0.0.1:${port}`, () => readSecret(jwtFile))
+  const caller = engineCaller(`http://127.0.0.1:${port}`, () => readSecret(jwtFile))
   const untilMs = performance.now() + peerStartMs
   for (;;) {
     try {
-      await call('eth_chainId', '[]')
+      await caller.call('eth_chainId', '[]')
       break
     } catch (error) {
       if (child.exitCode !== null || performance.now() > untilMs) throw new Error(`${file} serves no Engine API`, { cause: error })
       await systemClock.delay(100)
     }
   }
-  const { pid } = child
-  return {
-    name,
-    call,
-    pid,
-    ...figuresOf(pid),
-    async [Symbol.asyncDispose]() {
-      close()
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
+  return clientOf(name, caller, child.pid, async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
 }
