@@ -108,7 +108,7 @@ export async function startCheckout(name: string, root: string, { genesisFile, r
   )
 }
 
-/** Another client: one that runs already, by its URL, or a file that starts one. */
+/** Another client: the URL of its engine port if it runs already, or a file that starts it. */
 export type Peer = { readonly name: string } & ({ readonly url: string; readonly pid: number | undefined } | { readonly file: string })
 
 /** Returns the peers that an option names. @param text `NAME=ENGINE_URL[,PID]` or `NAME=FILE`, separated by spaces */

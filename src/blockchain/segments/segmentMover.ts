@@ -100,15 +100,14 @@ export class SegmentMover implements AsyncDisposable {
 
   /** @param ms duration of the last step; undefined: there was nothing to do */
   #scheduleAfter(ms: number | undefined): void {
-    const idleMs = ms === undefined ? this.#idleMs() : undefined
-    if (ms !== undefined) this.#schedule(pauses * ms)
-    else if (idleMs !== undefined) this.#schedule(idleMs, true)
+    const pauseMs = ms === undefined ? this.#idleMs() : pauses * ms
+    if (pauseMs !== undefined) this.#schedule(pauseMs, ms === undefined)
   }
 
   /** Returns the time until there is something to do without a further transaction of blocks; undefined: there is nothing. */
   #idleMs(): number | undefined {
     const waitMs = this.#deps.pruner.waitMs()
-    const untilBuildMs = this.#notBeforeMs === 0 ? 0 : this.#notBeforeMs - this.#deps.clock.elapsedMs()
+    const untilBuildMs = this.#notBeforeMs - this.#deps.clock.elapsedMs()
     return untilBuildMs > 0 ? Math.min(untilBuildMs, waitMs ?? untilBuildMs) : waitMs
   }
 

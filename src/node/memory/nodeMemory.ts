@@ -14,8 +14,6 @@ import { type CacheBytes, type CacheName, divideCache, shareOfThread, usualCache
 export interface NodeMemory extends Disposable {
   /** of all threads together */
   readonly bytes: CacheBytes
-  /** of the main thread */
-  readonly mainBytes: CacheBytes
   /** of one RPC thread */
   readonly workerBytes: CacheBytes
   readonly caches: CacheSet<CacheName>
@@ -42,14 +40,12 @@ export function createNodeMemory({ registry, clock }: NodeMemoryDeps, options: N
   const { maxBytes, cacheBytes } = memoryBounds(options)
   const bytes = divideCache(cacheBytes)
   const shares = cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0)
-  const mainBytes = { ...shareOfThread(bytes, shares.main), l1: bytes.l1 }
-  const caches = new CacheSet(mainBytes)
+  const caches = new CacheSet({ ...shareOfThread(bytes, shares.main), l1: bytes.l1 })
   const guard = createThreadGuard(clock, maxBytes, caches)
   const metrics = memoryMetrics.register(registry)
   const meter = new CacheMeter(cacheMetrics.register(registry))
   return {
     bytes,
-    mainBytes,
     workerBytes: shareOfThread(bytes, shares.worker),
     caches,
     guard,
