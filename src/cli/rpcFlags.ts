@@ -114,7 +114,7 @@ export const rpcFlags = inGroup(
         maxRpcThreads,
       ),
       usualRpcThreads(),
-      'one less than the cores',
+      'one less than the cores, and two on two cores',
     ),
   },
   { modes: withExecution },

@@ -41,7 +41,7 @@ import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { searchLogIndex } from '../logIndex/logSearch.ts'
 import type { RecordedStates } from './olderStates.ts'
 import { pendingReceipts, UnsealedBlocks } from './unsealedBlocks.ts'
-import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts.ts'
+import { executedReceipts, feesIn, receiptsInRow } from './viewedReceipts.ts'
 
 /** The view that execution uses: it also returns states to execute on, and branches. */
 export interface ExecutionView extends ChainView {
@@ -206,12 +206,12 @@ class SnapshotView implements ExecutionView {
 
   receipts(hash: Hash): readonly ChainReceipt[] | undefined {
     const viewed = this.block(hash)
-    const stored = viewed && store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
-    const executed = stored ? undefined : this.known.executed(hash)
-    const entries = (stored && entriesIn(stored)) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
-    if (entries === undefined || viewed === undefined) return this.#pendingReceipts(hash)
+    if (viewed === undefined) return this.#pendingReceipts(hash)
     const feesOf = feesIn(viewed.block, this.#config)
-    return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
+    const row = store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
+    if (row) return receiptsInRow(row, feesOf)
+    const executed = this.known.executed(hash)
+    return executed ? executedReceipts(store.storedReceipts(executed), feesOf) : this.#pendingReceipts(hash)
   }
 
   transaction(hash: Hash): TransactionLocation | undefined {

@@ -8,12 +8,11 @@ import type { Hash } from '#types/ids'
 import type { PendingBlock } from '#types/pendingBlock'
 import type { WorldReads } from '#types/worldReads'
 import { storedReceipts } from '../chainStore.ts'
-import { decodedEntry, feesIn, viewedReceipt } from './viewedReceipts.ts'
+import { executedReceipts, feesIn } from './viewedReceipts.ts'
 
 /** Returns one receipt per transaction. */
 export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ChainReceipt[] {
-  const feesOf = feesIn({ header, transactions }, config)
-  return storedReceipts({ executed }).map((stored, index) => viewedReceipt(decodedEntry(stored), () => feesOf(index)))
+  return executedReceipts(storedReceipts({ executed }), feesIn({ header, transactions }, config))
 }
 
 /**

@@ -9,47 +9,64 @@ import type { L1FeeFacts } from '#types/l1FeeFacts'
 import { decodeReceipt, type Receipt } from '#types/receipt'
 import type { ReceiptRow, StoredReceipt } from '../receiptRows.ts'
 
-/** A receipt before it is decoded. */
-export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
+/** Returns the L1 costs of the transaction at an index. */
+type FeesOf = (index: number) => L1FeeFacts | undefined
 
-/** Estimated bytes of a decoded receipt without its logs, of a log without its data, of an encoded receipt besides its bytes. */
+/** Estimated bytes of a receipt in memory without its logs, of a log without its data, and of a receipt in a row besides its encoding. */
 const receiptBytes = 800
 const logBytes = 500
-const encodedBytes = 400
+const rowReceiptBytes = 120
 
-export function entriesIn(row: ReceiptRow): ReceiptEntry[] {
-  return Array.from({ length: row.count }, (_, index) => {
-    const encoding = row.encoding(index)
-    return {
-      gasUsed: row.gasUsed(index),
-      firstLogIndex: row.firstLogIndex(index),
-      decode: () => decodeReceipt(encoding),
-      sizeBytes: encodedBytes + encoding.length,
-    }
-  })
-}
+/** A receipt in a row, decoded at each read of a field. A cached block has hundreds of them, so each is one small object. */
+class RowReceipt implements ChainReceipt {
+  readonly #row: ReceiptRow
+  readonly #index: number
+  readonly #feesOf: FeesOf
 
-export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt): ReceiptEntry {
-  const sizeBytes = receipt.logs.reduce((sum, { data }) => sum + logBytes + data.length, receiptBytes)
-  return { gasUsed, firstLogIndex, decode: () => receipt, sizeBytes }
-}
+  constructor(row: ReceiptRow, index: number, feesOf: FeesOf) {
+    this.#row = row
+    this.#index = index
+    this.#feesOf = feesOf
+  }
 
-export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ChainReceipt {
-  return {
-    gasUsed: entry.gasUsed,
-    firstLogIndex: entry.firstLogIndex,
-    sizeBytes: entry.sizeBytes,
-    get receipt(): Receipt {
-      return entry.decode()
-    },
-    get fees(): L1FeeFacts | undefined {
-      return feesOf()
-    },
+  get receipt(): Receipt {
+    return decodeReceipt(this.#row.encoding(this.#index))
+  }
+
+  get gasUsed(): bigint {
+    return this.#row.gasUsed(this.#index)
+  }
+
+  get firstLogIndex(): number {
+    return this.#row.firstLogIndex(this.#index)
+  }
+
+  get fees(): L1FeeFacts | undefined {
+    return this.#feesOf(this.#index)
+  }
+
+  get sizeBytes(): number {
+    return rowReceiptBytes + this.#row.encoding(this.#index).length
   }
 }
 
+export const receiptsInRow = (row: ReceiptRow, feesOf: FeesOf): readonly ChainReceipt[] =>
+  Array.from({ length: row.count }, (_, index) => new RowReceipt(row, index, feesOf))
+
+/** Returns receipts of an executed block, whose fees are computed at each read. */
+export const executedReceipts = (receipts: readonly StoredReceipt[], feesOf: FeesOf): readonly ChainReceipt[] =>
+  receipts.map(({ receipt, gasUsed, firstLogIndex }, index) => ({
+    receipt,
+    gasUsed,
+    firstLogIndex,
+    sizeBytes: receipt.logs.reduce((sum, { data }) => sum + logBytes + data.length, receiptBytes),
+    get fees(): L1FeeFacts | undefined {
+      return feesOf(index)
+    },
+  }))
+
 /** Returns the L1 costs of a block's transactions by index. */
-export function feesIn(block: Block, { schedule }: ExecutionConfig): (index: number) => L1FeeFacts | undefined {
+export function feesIn(block: Block, { schedule }: ExecutionConfig): FeesOf {
   let info: { readonly attributes: L1Attributes | undefined } | undefined
   return (index) => {
     info ??= { attributes: l1AttributesOrNone(block) }

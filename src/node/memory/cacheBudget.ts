@@ -2,16 +2,16 @@ type CacheEntry = { readonly percent: number; readonly threads: string; readonly
 
 /** Caches of a node: the share of `--cache` in percent, the threads that divide it, and the contents. Generates `docs/reference/memory.md`. */
 export const cacheTable = {
-  blocks: { percent: 24, threads: 'JSON-RPC', holds: 'decoded blocks and the JSON of their parts' },
-  replays: { percent: 14, threads: 'JSON-RPC', holds: 'states between the transactions of traced blocks' },
-  witness: { percent: 13, threads: 'JSON-RPC', holds: 'recent witnesses, and their codes' },
-  logs: { percent: 4, threads: 'JSON-RPC', holds: 'logs of recent blocks for filters and subscriptions' },
+  blocks: { percent: 32, threads: 'JSON-RPC', holds: 'decoded blocks and the JSON of their parts' },
+  replays: { percent: 16, threads: 'JSON-RPC', holds: 'states between the transactions of traced blocks' },
+  witness: { percent: 10, threads: 'JSON-RPC', holds: 'recent witnesses, and their codes' },
+  logs: { percent: 3, threads: 'JSON-RPC', holds: 'logs of recent blocks for filters and subscriptions' },
   history: { percent: 8, threads: 'JSON-RPC', holds: 'changes of blocks and their index, for reads of old states' },
-  l1: { percent: 8, threads: 'main', holds: 'L1 blocks and blobs' },
-  nodes: { percent: 12, threads: 'execution', holds: 'trie nodes by hash, for state roots' },
+  l1: { percent: 7, threads: 'main', holds: 'L1 blocks and blobs' },
+  nodes: { percent: 11, threads: 'execution', holds: 'trie nodes by hash, for state roots' },
   branches: { percent: 1, threads: 'execution', holds: 'the same, for the states below side branches' },
-  senders: { percent: 6, threads: 'execution', holds: 'senders of transactions' },
-  code: { percent: 6, threads: 'execution', holds: 'translated code between blocks, in the interpreter' },
+  senders: { percent: 4, threads: 'execution', holds: 'senders of transactions' },
+  code: { percent: 4, threads: 'execution', holds: 'translated code between blocks, in the interpreter' },
   callCode: { percent: 4, threads: 'JSON-RPC', holds: 'translated code between calls, in the interpreters' },
 } as const satisfies Record<string, CacheEntry>
 

@@ -15,7 +15,7 @@ import type { MinedTransaction } from '../results/transaction.ts'
 import { BlockText } from './blockText.ts'
 
 /** Memory of a decoded transaction in addition to its bytes: sender, hash, objects. */
-const transactionBytes = 400
+const transactionBytes = 300
 const blockBytes = 4_000
 
 /** Whether a block is sealed. An unsealed block has an id in views, and no hash. */

@@ -21,7 +21,7 @@ export type ReplayedBlock = {
 }
 
 /** Approximate memory of a transaction in addition to its bytes: its hash and its sender. */
-const transactionBytes = 400
+const transactionBytes = 300
 
 /** Thrown when a transaction of the block is invalid, so that the block cannot be run. */
 export class NotReplayable extends Error {}

@@ -193,7 +193,7 @@ export class ReplayStates {
 
   #knownBelow(row: number): number {
     if (row >= this.#below.length) {
-      const grown = new Uint32Array(Math.ceil(1.5 * (row + 1)))
+      const grown = new Uint32Array(Math.ceil(1.25 * (row + 1)))
       grown.set(this.#below)
       this.#below = grown
     }
