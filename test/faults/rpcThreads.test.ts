@@ -16,6 +16,7 @@ import type { NodeOptions } from '#node/nodeOptions'
 import { sharedRateLimit } from '#node/serving/rateLimits'
 import { decodeBlock } from '#types/block'
 import { ask as askEngine, engineClient, jwtSecret } from '../harness/engine/server.ts'
+import { untilAllRpcThreads } from '../harness/process/allRpcThreads.ts'
 import { endNewestThread, holdNewestThread } from '../harness/process/mortalThread.ts'
 import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
@@ -32,11 +33,13 @@ let dirs = 0
 const warned: string[] = []
 const log = createLog('warn', { write: (line) => void warned.push(line) })
 
-function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
+async function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
   const deps = { clock, random: () => 0, fetch, log }
-  const listen = { http: anyPort, ws: anyPort, metrics: anyPort }
-  const options = { mode: 'execution', datadir: join(base, String(dirs++)), listen, rpcThreads: 2, ...changes } as const
-  return startNode(deps, nodeOptions(options, chain))
+  const listen = { metrics: anyPort, ...(changes.listen ?? { http: anyPort, ws: anyPort }) }
+  const options = { mode: 'execution', datadir: join(base, String(dirs++)), rpcThreads: 2, ...changes, listen } as const
+  const node = await startNode(deps, nodeOptions(options, chain))
+  await untilAllRpcThreads(node, 2)
+  return node
 }
 
 /** Uses a new connection for each call: the system chooses the thread. */

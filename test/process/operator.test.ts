@@ -8,6 +8,7 @@ import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { runCli } from '../../src/cli/run.ts'
+import { untilAllRpcThreads } from '../harness/process/allRpcThreads.ts'
 import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-operator-'))
@@ -19,9 +20,10 @@ let node: Node
 beforeAll(async () => {
   const chain = readRecordedChain('op-bedrock-to-holocene')
   const log = createLog('warn', { write: (line) => void lines.push(line) })
-  const listen = { http: anyPort, ipc: { path: ipc } }
+  const listen = { http: anyPort, metrics: anyPort, ipc: { path: ipc } }
   const options = { mode: 'execution', datadir: join(base, 'data'), listen, rpcThreads: 2, slowCallMs: 0 } as const
   node = await startNode({ clock: systemClock, random: () => 0, fetch, log, secrets: [secret] }, nodeOptions(options, chain))
+  await untilAllRpcThreads(node, 2)
 }, 60_000)
 afterAll(async () => {
   await node[Symbol.asyncDispose]()

@@ -131,16 +131,17 @@ class Threads implements RpcThreads {
     this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
   }
 
-  /** Starts all threads at once. If any free port will do, the first thread decides which one all use. */
+  /**
+   * Starts the first thread, and then the others, for which nobody waits: the start of a thread takes some 0.3 s of a core. If any free port will do, the
+   * first thread decides which one all use.
+   */
   async open(): Promise<void> {
     const { http, ws } = this.#listen
     if (http) await checkFree('http', http)
     if (ws) await checkFree('ws', ws)
-    const first = this.#seat(0)
-    if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, await first)
-    const started = await Promise.allSettled([first, ...this.#seats.slice(1).map((_, i) => this.#seat(i + 1))])
-    for (const one of started) if (one.status === 'rejected') throw one.reason
-    this.urls = await first
+    this.urls = await this.#seat(0)
+    if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, this.urls)
+    for (let number = 1; number < this.#seats.length; number++) void this.#trySeat(number, restartMs.first)
     this.#tellSync()
     this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
   }
@@ -285,13 +286,17 @@ class Threads implements RpcThreads {
     const { signal } = this.#closing
     signal.addEventListener('abort', () => resolve(), { once: true })
     await rested
-    if (signal.aborted) return
+    if (!signal.aborted) await this.#trySeat(number, Math.min(2 * afterMs, restartMs.most))
+  }
+
+  /** Starts a thread. @param againMs delay before another attempt */
+  async #trySeat(number: number, againMs: number): Promise<void> {
     try {
       await this.#seat(number)
     } catch (error) {
-      if (signal.aborted) return
+      if (this.#closing.signal.aborted) return
       this.#deps.log.error('RPC thread not started, retrying', { thread: number, error })
-      void this.#replace(number, Math.min(2 * afterMs, restartMs.most))
+      void this.#replace(number, againMs)
     }
   }
 
@@ -307,7 +312,7 @@ class Threads implements RpcThreads {
 
 /**
  * Starts threads that answer JSON-RPC over HTTP and WebSocket by the chain of an execution thread.
- * @returns once all of them listen
+ * @returns once the first one listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startRpcThreads(deps: RpcThreadsDeps, options: RpcThreadsOptions): Promise<RpcThreads> {
