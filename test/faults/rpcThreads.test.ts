@@ -17,7 +17,7 @@ import { sharedRateLimit } from '#node/serving/rateLimits'
 import { decodeBlock } from '#types/block'
 import { ask as askEngine, engineClient, jwtSecret } from '../harness/engine/server.ts'
 import { untilAllRpcThreads } from '../harness/process/allRpcThreads.ts'
-import { endNewestThread, holdNewestThread } from '../harness/process/mortalThread.ts'
+import { endNewestThread, holdNewestThread, isNewestThreadEnded } from '../harness/process/mortalThread.ts'
 import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
@@ -33,11 +33,17 @@ let dirs = 0
 const warned: string[] = []
 const log = createLog('warn', { write: (line) => void warned.push(line) })
 
-async function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
+/** Starts a node, which is open when the first RPC thread listens. */
+function open(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
   const deps = { clock, random: () => 0, fetch, log }
   const listen = { metrics: anyPort, ...(changes.listen ?? { http: anyPort, ws: anyPort }) }
   const options = { mode: 'execution', datadir: join(base, String(dirs++)), rpcThreads: 2, ...changes, listen } as const
-  const node = await startNode(deps, nodeOptions(options, chain))
+  return startNode(deps, nodeOptions(options, chain))
+}
+
+/** Starts a node, and waits for all of its RPC threads. */
+async function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
+  const node = await open(changes, clock)
   await untilAllRpcThreads(node, 2)
   return node
 }
@@ -166,6 +172,13 @@ it('faults/rpcThreads: shows a block on every thread once one thread has shown i
   const numbers = blocks.map(({ blockNumber }) => `0x${blockNumber.toString(16)}`)
   await vi.waitFor(() => expect(sockets.map(({ received }) => received.map(({ number }) => number))).toEqual(sockets.map(() => numbers)))
   for (const socket of sockets) socket.close()
+})
+
+it('faults/rpcThreads: a stop waits for threads that are still starting, and ends them', async () => {
+  const node = await open({ rpcThreads: 3 })
+  await node[Symbol.asyncDispose]()
+  expect(isNewestThreadEnded()).toBe(true)
+  await expect(ask(node, 'eth_blockNumber')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })
 
 it('faults/rpcThreads: replaces a thread that ends, while the others and the node continue', async () => {

@@ -109,6 +109,8 @@ class Threads implements RpcThreads {
   /** by number; undefined: the thread has ended, and another one starts */
   readonly #seats: (RpcThread | undefined)[]
   readonly #closing = new AbortController()
+  /** first starts of all threads but the first one */
+  readonly #others: Promise<void>[] = []
   #listen: RpcThreadsOptions['listen']
   #timer: Disposable | undefined
   #feed: Disposable | undefined
@@ -132,8 +134,8 @@ class Threads implements RpcThreads {
   }
 
   /**
-   * Starts the first thread, and then the others, for which nobody waits: the start of a thread takes some 0.3 s of a core. If any free port will do, the
-   * first thread decides which one all use.
+   * Starts the first thread. The others start while the node is open already, as each start takes some 0.3 s of a core. If any free port will do, the first
+   * thread decides which one all use.
    */
   async open(): Promise<void> {
     const { http, ws } = this.#listen
@@ -141,7 +143,7 @@ class Threads implements RpcThreads {
     if (ws) await checkFree('ws', ws)
     this.urls = await this.#seat(0)
     if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, this.urls)
-    for (let number = 1; number < this.#seats.length; number++) void this.#trySeat(number, restartMs.first)
+    for (let number = 1; number < this.#seats.length; number++) this.#others.push(this.#trySeat(number, restartMs.first))
     this.#tellSync()
     this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
   }
@@ -166,7 +168,7 @@ class Threads implements RpcThreads {
     this.#closing.abort()
     this.#timer?.[Symbol.dispose]()
     this.#feed?.[Symbol.dispose]()
-    await Promise.all(this.#running().map((thread) => thread[Symbol.asyncDispose]()))
+    await Promise.all([...this.#running().map((thread) => thread[Symbol.asyncDispose]()), ...this.#others])
   }
 
   #running(): RpcThread[] {

@@ -43,6 +43,9 @@ async function end(thread: Worker | undefined): Promise<void> {
 /** Ends the thread that was started last, which must not be an execution thread. @returns when it has exited */
 export const endNewestThread = (): Promise<void> => end(threads.at(-1))
 
+/** Whether the thread that was started last has ended: it has no id any more. */
+export const isNewestThreadEnded = (): boolean => threads.at(-1)?.threadId === -1
+
 /** Blocks the thread that was started last until it is ended. */
 export const holdNewestThread = (): void => threads.at(-1)?.postMessage(holdWord)
 
