@@ -175,6 +175,7 @@ it('faults/rpcThreads: shows a block on every thread once one thread has shown i
 })
 
 it('faults/rpcThreads: a stop waits for threads that are still starting, and ends them', async () => {
+  await served // so that the newest thread is of this node
   const node = await open({ rpcThreads: 3 })
   await node[Symbol.asyncDispose]()
   expect(isNewestThreadEnded()).toBe(true)
