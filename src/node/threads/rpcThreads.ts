@@ -109,8 +109,8 @@ class Threads implements RpcThreads {
   /** by number; undefined: the thread has ended, and another one starts */
   readonly #seats: (RpcThread | undefined)[]
   readonly #closing = new AbortController()
-  /** first starts of all threads but the first one */
-  readonly #others: Promise<void>[] = []
+  /** threads that have not ended, including those that are starting */
+  readonly #threads = new Set<RpcThread>()
   #listen: RpcThreadsOptions['listen']
   #timer: Disposable | undefined
   #feed: Disposable | undefined
@@ -143,7 +143,7 @@ class Threads implements RpcThreads {
     if (ws) await checkFree('ws', ws)
     this.urls = await this.#seat(0)
     if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, this.urls)
-    for (let number = 1; number < this.#seats.length; number++) this.#others.push(this.#trySeat(number, restartMs.first))
+    for (let number = 1; number < this.#seats.length; number++) void this.#trySeat(number, restartMs.first)
     this.#tellSync()
     this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
   }
@@ -168,7 +168,7 @@ class Threads implements RpcThreads {
     this.#closing.abort()
     this.#timer?.[Symbol.dispose]()
     this.#feed?.[Symbol.dispose]()
-    await Promise.all([...this.#running().map((thread) => thread[Symbol.asyncDispose]()), ...this.#others])
+    await Promise.all(Array.from(this.#threads, (thread) => thread[Symbol.asyncDispose]()))
   }
 
   #running(): RpcThread[] {
@@ -211,17 +211,15 @@ class Threads implements RpcThreads {
       isTraced: this.#deps.tracing !== undefined,
     }
     const thread = startRpcThread(this.#threadDeps(number), settings)
-    try {
-      const urls = await thread.opened
-      this.#seats[number] = thread
-      this.#deps.metrics.threads.set({}, this.#running().length)
-      thread.link.tell('sync', sync())
-      if (this.#apiKeys) thread.link.tell('apiKeys', this.#apiKeys)
-      void this.#watch(number, thread)
-      return urls
-    } finally {
-      if (this.#closing.signal.aborted) await thread[Symbol.asyncDispose]()
-    }
+    this.#threads.add(thread)
+    void thread.gone.then(() => this.#threads.delete(thread))
+    const urls = await thread.opened
+    this.#seats[number] = thread
+    this.#deps.metrics.threads.set({}, this.#running().length)
+    thread.link.tell('sync', sync())
+    if (this.#apiKeys) thread.link.tell('apiKeys', this.#apiKeys)
+    void this.#watch(number, thread)
+    return urls
   }
 
   #threadDeps(number: number): RpcThreadDeps {

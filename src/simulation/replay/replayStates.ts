@@ -3,7 +3,7 @@ import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import type { Account } from '#types/account'
 import { emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
-import { VersionedRows } from './versionedRows.ts'
+import { grown, VersionedRows } from './versionedRows.ts'
 
 // layout of a version: flags; for accounts code number, steps (+ 1) of the last wipe and the last slot write, nonce, balance; for slots the value
 const [flagsAt, codeAt, wipedAt, storedAt, nonceAt, wordAt] = [0, 1, 2, 3, 4, 6]
@@ -193,9 +193,9 @@ export class ReplayStates {
 
   #knownBelow(row: number): number {
     if (row >= this.#below.length) {
-      const grown = new Uint32Array(Math.ceil(1.25 * (row + 1)))
-      grown.set(this.#below)
-      this.#below = grown
+      const below = new Uint32Array(grown(row + 1))
+      below.set(this.#below)
+      this.#below = below
     }
     return this.#below[row] as number
   }

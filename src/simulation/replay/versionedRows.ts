@@ -7,8 +7,8 @@ const linkWords = 4
 const [stepAt, beforeAt, jumpAt, countAt] = [0, 1, 2, 3]
 const firstRows = 64
 
-/** Growth of the arrays by a quarter: a kept replay has that much free memory at most. */
-const grown = (length: number): number => Math.ceil(length * 1.25)
+/** Returns the length of a grown array: a quarter more, which is the most free memory of a kept replay. */
+export const grown = (length: number): number => Math.ceil(length * 1.25)
 
 /** Second half of the key in rows with a key of 32 bytes. No key has this value. */
 const noKey = new Uint8Array(keyBytes)
