@@ -195,7 +195,7 @@ it('executionThread/executionClient: takes the senders that other threads recove
   const count = (of: SenderCounts): void => void counts.push(of)
   const post = (transactions: PackedBytes<SharedArrayBuffer>): SenderTable => {
     const table = SenderTable.create(transactions.ends.length, count)
-    recoverSenders(table, transactions, () => false, 'ascending')
+    recoverSenders(table, transactions, () => false)
     return table
   }
   const { client, execution } = connect(undefined, undefined, undefined, { post, count })

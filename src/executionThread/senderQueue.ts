@@ -1,11 +1,9 @@
 import type { PackedBytes } from '#lib/packedBytes'
-import type { RecoveryOrder } from './senderTable.ts'
 
 /** Transactions of a block or flashblock and the memory of their `SenderTable`. */
 export type SenderWork = {
   readonly transactions: PackedBytes<SharedArrayBuffer>
   readonly table: SharedArrayBuffer
-  readonly order: RecoveryOrder
 }
 
 const [bytesAt, stoppedAt] = [0, 1]

@@ -37,24 +37,28 @@ it('executionThread/senderTable: leaves the rest to execution when the table is 
   const raws = Array.from({ length: 4 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
   const stopped = SenderTable.create(4)
   let taken = 0
-  recoverSenders(stopped, shareBytes(raws), () => taken++ === 2, 'ascending')
+  recoverSenders(stopped, shareBytes(raws), () => taken++ === 2)
   expect([0, 1, 2, 3].map((index) => stopped.at(index))).toEqual([alice, alice, undefined, undefined])
   const closed = SenderTable.create(4)
   closed[Symbol.dispose]()
-  recoverSenders(closed, shareBytes(raws), never, 'ascending')
+  recoverSenders(closed, shareBytes(raws), never)
   expect(closed.at(0)).toBeUndefined()
 })
 
-it('executionThread/senderTable: recovers descending where one thread works beside execution', () => {
-  const raws = Array.from({ length: 4 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
-  const after = (senders: number): (Address | undefined)[] => {
-    const table = SenderTable.create(4)
-    let taken = 0
-    recoverSenders(table, shareBytes(raws), () => taken++ === senders, 'descending')
-    return [0, 1, 2, 3].map((index) => table.at(index))
+it('executionThread/senderTable: goes on eight entries before execution when execution has come near, and leaves it those between', () => {
+  const raws = Array.from({ length: 24 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
+  const table = SenderTable.create(raws.length)
+  const reader = new SenderTable(table.memory)
+  const read: (Address | undefined)[] = []
+  // execution reads three entries before the first one of the thread, two before each of the next two, none after
+  const reads = [3, 2, 2]
+  const run = (): boolean => {
+    for (let left = reads.shift() ?? 0; left > 0; left--) read.push(reader.at(read.length))
+    return false
   }
-  expect(after(2)).toEqual([undefined, undefined, alice, alice])
-  expect(after(4)).toEqual([alice, alice, alice, alice])
+  recoverSenders(table, shareBytes(raws), run)
+  while (read.length < raws.length) read.push(reader.at(read.length))
+  expect(read.map((sender) => sender === alice)).toEqual(raws.map((_raw, index) => index >= 11))
 })
 
 it('executionThread/senderTable: leaves deposits, large transactions and undecodable bytes to execution, and continues after them', () => {
@@ -62,7 +66,7 @@ it('executionThread/senderTable: leaves deposits, large transactions and undecod
   const large = signedBy('alice', { data: new Uint8Array(140_000) })
   const raws = [deposit, large, new Uint8Array(0), Uint8Array.of(2, 0xc0), Uint8Array.of(0x55), signedBy('alice', {}).subarray(0, -1)]
   const table = SenderTable.create(raws.length + 1)
-  recoverSenders(table, shareBytes([...raws, signedBy('bob', {})]), never, 'ascending')
+  recoverSenders(table, shareBytes([...raws, signedBy('bob', {})]), never)
   expect(Array.from({ length: raws.length + 1 }, (_, index) => table.at(index))).toEqual([...raws.map(() => undefined), bob])
 })
 
@@ -90,7 +94,7 @@ it('executionThread/senderTable: recovers what recoverSender recovers, for all t
   fc.assert(
     fc.property(fc.array(anyRaw, { minLength: 1, maxLength: 8 }), (raws) => {
       const table = SenderTable.create(raws.length)
-      recoverSenders(table, shareBytes(raws), never, 'ascending')
+      recoverSenders(table, shareBytes(raws), never)
       const senders = raws.map((_raw, index) => table.at(index))
       expect(senders).toEqual(raws.map(senderOf))
       for (const [index, raw] of raws.entries()) if (senders[index]) types.add(decodeTransaction(raw).type)
@@ -104,7 +108,7 @@ it('executionThread/senderTable: refuses a high s as recoverSender does (EIP-2)'
   const tx = withHighS(decodeTransaction(signedBy('alice', {})) as SignedTransaction)
   expect(tx.s).toBeGreaterThan(secp256k1HalfOrder)
   const table = SenderTable.create(1)
-  recoverSenders(table, shareBytes([encodeTransaction(tx)]), never, 'ascending')
+  recoverSenders(table, shareBytes([encodeTransaction(tx)]), never)
   expect(table.at(0)).toBeUndefined()
 })
 

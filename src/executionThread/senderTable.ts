@@ -9,8 +9,8 @@ export const minTransactions = 8
 
 /** States of an entry. An entry whose sender cannot be recovered stays claimed. */
 const [free, claimed, done] = [0, 1, 2]
-const [closedAt, readyAt, ownAt] = [0, 1, 2]
-const headerInts = 3
+const [closedAt, readyAt, ownAt, nextAt] = [0, 1, 2, 3]
+const headerInts = 4
 const addressBytes = 20
 
 /** Number of senders that a reader found in a table, and of those that it had to recover itself. */
@@ -41,11 +41,17 @@ export class SenderTable implements SendersAhead, Disposable {
     return new SenderTable(new SharedArrayBuffer(4 * headerInts + (4 + addressBytes) * count), onClosed)
   }
 
-  /** Returns the sender if it is known. Otherwise claims the entry, so that sender threads skip it. Called once for each transaction. */
+  /** Returns the sender if it is known. Otherwise claims the entry, so that sender threads skip it. Called at most once for each transaction, in order. */
   at(index: number): Address | undefined {
+    Atomics.store(this.#header, nextAt, index + 1)
     const isReady = Atomics.compareExchange(this.#states, index, free, claimed) === done
     Atomics.add(this.#header, isReady ? readyAt : ownAt, 1)
     return isReady ? (hexAt(this.#addresses, addressBytes * index, addressBytes) as Address) : undefined
+  }
+
+  /** Index of the transaction after the one that execution read last; 0 before it has read one. */
+  get next(): number {
+    return Atomics.load(this.#header, nextAt)
   }
 
   /** Takes an entry for a sender thread. @returns false when another thread has it */
@@ -73,30 +79,24 @@ export class SenderTable implements SendersAhead, Disposable {
 /** Returns the table that a client sent with a call. */
 export const sendersIn = (memory: SharedArrayBuffer | undefined): SendersAhead | undefined => memory && new SenderTable(memory)
 
-/**
- * Order of recovery. One thread beside execution works descending, until they meet: ascending it would be where execution is, and execution recovers an
- * entry that another thread has claimed and not finished.
- */
-export type RecoveryOrder = 'ascending' | 'descending'
+/** Entries before execution that it reaches before another thread has recovered their senders: plain transfers run in half that time. */
+const tooNear = 2
+/** Entries before execution at which another thread goes on when execution has come too near. Execution recovers those between. */
+const lead = 8
 
 /** Maximum bytes of a transaction that a sender thread decodes: those of a transaction in a pool. Decoding takes many times as much memory. */
 const maxTransactionBytes = 128 * 1024
 
 /**
- * Recovers the senders of a block and skips entries that another thread has claimed. Execution alone decides about deposits, large transactions,
- * undecodable bytes and invalid signatures.
+ * Recovers the senders of a block in order and stays before execution. Skips entries that another thread has claimed. Execution alone decides about
+ * deposits, large transactions, undecodable bytes and invalid signatures.
  * @param isStopped called before each transaction; true ends the work
- * @param order execution takes the entries ascending
  */
-export function recoverSenders(
-  table: SenderTable,
-  { bytes, ends }: PackedBytes<SharedArrayBuffer>,
-  isStopped: () => boolean,
-  order: RecoveryOrder,
-): void {
-  for (let done = 0; done < ends.length; done++) {
-    if (table.isClosed || isStopped()) return
-    const index = order === 'descending' ? ends.length - 1 - done : done
+export function recoverSenders(table: SenderTable, { bytes, ends }: PackedBytes<SharedArrayBuffer>, isStopped: () => boolean): void {
+  for (let index = 0; ; index++) {
+    const { next } = table
+    if (next > 0 && index < next + tooNear) index = next + lead
+    if (index >= ends.length || table.isClosed || isStopped()) return
     const end = ends[index] ?? 0
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
     if (bytes[start] === depositType || end - start > maxTransactionBytes || !table.claim(index)) continue

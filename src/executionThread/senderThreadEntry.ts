@@ -6,6 +6,6 @@ import { recoverSenders, SenderTable } from './senderTable.ts'
 const queue = new SenderQueue(workerData as SharedArrayBuffer)
 parentPort?.on('message', (work: SenderWork | 'stop') => {
   if (work === 'stop') return parentPort?.close()
-  recoverSenders(new SenderTable(work.table), work.transactions, () => queue.isStopped, work.order)
+  recoverSenders(new SenderTable(work.table), work.transactions, () => queue.isStopped)
   queue.done(workBytes(work))
 })

@@ -66,14 +66,8 @@ it('executionThread/senderThreads: posts a block to every thread, and starts non
   expect(workers).toHaveLength(0)
   const transactions = block(minTransactions)
   const table = threads.post(transactions)
-  const work = { transactions, table: table?.memory, order: 'ascending' }
+  const work = { transactions, table: table?.memory }
   expect(workers.map(({ posted }) => posted)).toEqual([[work], [work]])
-})
-
-it('executionThread/senderThreads: one thread works descending, towards execution', () => {
-  const { threads, workers } = threadsOf(1)
-  threads.post(block(51))
-  expect(workers[0]?.posted).toMatchObject([{ order: 'descending' }])
 })
 
 it('executionThread/senderThreads: recovers a bounded number of senders in the calling thread, in a later turn', async () => {
@@ -81,7 +75,7 @@ it('executionThread/senderThreads: recovers a bounded number of senders in the c
   expect(recoverHere(shareBytes(raws.slice(0, minTransactions - 1)), 4)).toBeUndefined()
   const table = new SenderTable(recoverHere(shareBytes(raws), 4) ?? expect.fail())
   await nextTurn()
-  expect(raws.map((_, index) => table.at(index))).toEqual(raws.map((_, index) => (index < 8 ? undefined : accountOf('alice'))))
+  expect(raws.map((_, index) => table.at(index))).toEqual(raws.map((_, index) => (index < 4 ? accountOf('alice') : undefined)))
 })
 
 it('executionThread/senderThreads: posts nothing on one core', () => {
@@ -102,7 +96,7 @@ it('executionThread/senderThreads: bounds the bytes that wait, takes work again 
   expect(threads.facts.queuedBytes).toBe(0)
   expect(threads.post(block(10, 7 * 2 ** 20))).toBeUndefined()
   const table = threads.post(large)
-  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory, order: 'descending' }])
+  expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory }])
 })
 
 it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {

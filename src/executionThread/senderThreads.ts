@@ -29,7 +29,7 @@ export function recoverHere(transactions: PackedBytes<SharedArrayBuffer>, most: 
   if (count < minTransactions || senderThreadCount() === 0) return undefined
   const table = SenderTable.create(count)
   let left = most
-  setImmediate(() => recoverSenders(table, transactions, () => left-- === 0, 'descending'))
+  setImmediate(() => recoverSenders(table, transactions, () => left-- === 0))
   return table.memory
 }
 
@@ -127,8 +127,7 @@ export class SenderThreads implements AsyncDisposable {
     const count = transactions.ends.length
     if (count < minTransactions || this.#threads.length === 0) return undefined
     const table = SenderTable.create(count, (counts) => this.count(counts))
-    const order = this.#threads.length === 1 ? 'descending' : 'ascending'
-    const work = { transactions, table: table.memory, order } as const
+    const work = { transactions, table: table.memory }
     const takers = this.#threads.filter((thread) => thread.post(work))
     return takers.length === 0 ? undefined : table
   }
