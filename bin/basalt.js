@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { availableParallelism, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { launch } from './launch.js'
 
@@ -9,9 +9,11 @@ const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '
 
 /**
  * V8 flags for a node. Young generations of 16 MB: they grow to 64 MB in each thread otherwise, for a gain that was not shown. `gc` lets a thread return its
- * garbage when the process nears --memory-max (ADR 0033).
+ * garbage when the process nears --memory-max (ADR 0033). On few cores a thread collects its young garbage alone: helpers would wait for a core, and it for
+ * them.
  */
-const nodeHeaps = ['--max-semi-space-size=16', '--expose-gc']
+const fewCores = 2
+const nodeHeaps = ['--max-semi-space-size=16', '--expose-gc', ...(availableParallelism() <= fewCores ? ['--no-parallel-scavenge'] : [])]
 const flagsOf = { devnet: smallHeaps, node: nodeHeaps }
 
 const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
