@@ -5,8 +5,8 @@
 //   --against: another checkout of Basalt besides this one
 //   --peer: other clients. FILE starts one at the genesis of the blocks in each round, run as `FILE DATADIR PORT JWT_FILE`. NAME=ENGINE_URL[,PID] in the
 //     place of NAME=FILE is a client that runs already: one round
-// With several clients each block goes to all of them in turn, so that other load of the machine hits all alike. Work of one client after its answer
-// then takes processor time from the next one.
+// With several clients each imports all blocks in its turn, and each round begins with another one, so that other load of the machine hits all alike.
+// What a client does after its answer, as to write a block, delays its own next block and no other client.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock'
@@ -78,23 +78,27 @@ type Imported = {
   readonly databaseMb?: number
 }
 
-/** Imports all blocks into several clients, each block into one client after the other. */
+/** Imports all blocks into one client after the other. @param first the client that begins */
 async function importInto(
   clients: readonly Client[],
   blocks: readonly Block[],
+  first: number,
 ): Promise<readonly (Imported & { readonly name: string })[]> {
-  const all = clients.map((client) => ({ client, times: new Times(), before: client.threads() }))
-  for (const [at, block] of blocks.entries())
-    for (let turn = 0; turn < all.length; turn++) {
-      const { client, times } = all[(at + turn) % all.length] as (typeof all)[number]
-      await times.add(client, block)
-    }
-  const anonMb = clients.map((client) => client.anonMb())
+  const imported: (Imported & { readonly name: string })[] = []
+  for (let turn = 0; turn < clients.length; turn++) {
+    const at = (first + turn) % clients.length
+    imported[at] = await importAlone(clients[at] as Client, blocks)
+  }
+  return imported
+}
+
+async function importAlone(client: Client, blocks: readonly Block[]): Promise<Imported & { readonly name: string }> {
+  const [times, before] = [new Times(), client.threads()]
+  for (const block of blocks) await times.add(client, block)
+  const anonMb = client.anonMb()
   await systemClock.delay(commitMs)
-  return all.map(({ client, times, before }, at) => {
-    const threads = [...client.threads()].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)] as const)
-    return { name: client.name, times, threads: new Map(threads), anonMb: anonMb[at] ?? 0, settledMb: client.anonMb() }
-  })
+  const threads = [...client.threads()].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)] as const)
+  return { name: client.name, times, threads: new Map(threads), anonMb, settledMb: client.anonMb() }
 }
 
 function folderMb(folder: string): number {
@@ -151,7 +155,7 @@ export function run({ rounds = 5, against, peer, jwt = 'jwt.hex' }: ImportHttpOp
       bareRates.push(await bareRate(folder, bare))
       if (isAlone) fromFile.push(await importedFromFile(chain, chain.blocksFile, join(folder, `file-${round}`)))
       const others = peers.map((one) => () => openPeer(one, jwt, join(folder, `${round}`, one.name)))
-      for (const { name, ...imported } of await importOnce(chain, roots, others, join(folder, `${round}`), blocks))
+      for (const { name, ...imported } of await importOnce(chain, roots, others, join(folder, `${round}`), blocks, round))
         runs.set(name, [...(runs.get(name) ?? []), imported])
     }
     const rows = [...runs].flatMap(([name, imported]) =>
@@ -177,6 +181,7 @@ async function importOnce(
   others: readonly (() => Promise<Client>)[],
   folder: string,
   blocks: readonly Block[],
+  round: number,
 ): Promise<readonly (Imported & { readonly name: string })[]> {
   const datadirs = roots.map((_, at) => join(folder, `${at}`))
   const imported = await (async () => {
@@ -188,7 +193,7 @@ async function importOnce(
     }
     for (const other of others) clients.push(open.use(await other()))
     await systemClock.delay(settleMs)
-    return await importInto(clients, blocks)
+    return await importInto(clients, blocks, round)
   })()
   return imported.map((one, at) => (datadirs[at] === undefined ? one : { ...one, databaseMb: folderMb(datadirs[at]) }))
 }
