@@ -6,7 +6,7 @@
 //   --peer: other clients. FILE starts one at the genesis of the blocks in each round, run as `FILE DATADIR PORT JWT_FILE`. NAME=ENGINE_URL[,PID] in the
 //     place of NAME=FILE is a client that runs already: one round
 // With several clients each imports all blocks in its turn, and each round begins with another one, so that other load of the machine hits all alike.
-// What a client does after its answer, as to write a block, delays its own next block and no other client.
+// Work after an answer, such as writing the block, delays the same client's next block and no other client.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock'

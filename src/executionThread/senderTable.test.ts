@@ -22,7 +22,7 @@ it('executionThread/senderTable: gives each entry to one thread, and its sender 
   expect(there.claim(2)).toBe(false)
 })
 
-it('executionThread/senderTable: counts the senders that were ready and those that were not', () => {
+it('executionThread/senderTable: counts ready senders, and senders that the reader recovered', () => {
   const counts: SenderCounts[] = []
   const table = SenderTable.create(3, (of) => counts.push(of))
   const reader = new SenderTable(table.memory)
@@ -45,7 +45,7 @@ it('executionThread/senderTable: leaves the rest to execution when the table is 
   expect(closed.at(0)).toBeUndefined()
 })
 
-it('executionThread/senderTable: goes on eight entries before execution when execution has come near, and leaves it those between', () => {
+it('executionThread/senderTable: jumps eight entries ahead when execution catches up, and leaves those between to execution', () => {
   const raws = Array.from({ length: 24 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
   const table = SenderTable.create(raws.length)
   const reader = new SenderTable(table.memory)

@@ -13,7 +13,7 @@ const [closedAt, readyAt, ownAt, nextAt] = [0, 1, 2, 3]
 const headerInts = 4
 const addressBytes = 20
 
-/** Number of senders that a reader found in a table, and of those that it had to recover itself. */
+/** Number of senders that a reader found in a table, and number of senders that it had to recover itself. */
 export type SenderCounts = { readonly ready: number; readonly own: number }
 
 /**
@@ -49,7 +49,7 @@ export class SenderTable implements SendersAhead, Disposable {
     return isReady ? (hexAt(this.#addresses, addressBytes * index, addressBytes) as Address) : undefined
   }
 
-  /** Index of the transaction after the one that execution read last; 0 before it has read one. */
+  /** Index of the next transaction that execution reads; 0 before the first. */
   get next(): number {
     return Atomics.load(this.#header, nextAt)
   }
@@ -79,16 +79,16 @@ export class SenderTable implements SendersAhead, Disposable {
 /** Returns the table that a client sent with a call. */
 export const sendersIn = (memory: SharedArrayBuffer | undefined): SendersAhead | undefined => memory && new SenderTable(memory)
 
-/** Entries before execution that it reaches before another thread has recovered their senders: plain transfers run in half that time. */
+/** Entries ahead of execution that it reaches before another thread could recover their senders: a plain transfer runs in half that time. */
 const tooNear = 2
-/** Entries before execution at which another thread goes on when execution has come too near. Execution recovers those between. */
+/** Entries by which another thread jumps ahead when execution catches up with it. Execution recovers those between. */
 const lead = 8
 
 /** Maximum bytes of a transaction that a sender thread decodes: those of a transaction in a pool. Decoding takes many times as much memory. */
 const maxTransactionBytes = 128 * 1024
 
 /**
- * Recovers the senders of a block in order and stays before execution. Skips entries that another thread has claimed. Execution alone decides about
+ * Recovers the senders of a block in order and stays ahead of execution. Skips entries that another thread has claimed. Execution alone decides about
  * deposits, large transactions, undecodable bytes and invalid signatures.
  * @param isStopped called before each transaction; true ends the work
  */
