@@ -171,8 +171,9 @@ function withWholeBlocks(view: ExecutionView, reader: KvReader, spec: EthereumCh
 function withBlobs(stored: ChainReceipt, raw: Uint8Array | undefined, header: Header, { schedule }: EthereumChainSpec): ChainReceipt {
   const tx = raw?.[0] === 3 ? decodeTransaction(raw) : undefined
   if (tx?.type !== 3) return stored
-  const gasUsed = BigInt(tx.blobVersionedHashes.length) * gasPerBlob
-  return { ...stored, blob: { gasUsed, gasPrice: blobGasPrice(schedule, header) } }
+  const blob = { gasUsed: BigInt(tx.blobVersionedHashes.length) * gasPerBlob, gasPrice: blobGasPrice(schedule, header) }
+  const { receipt, gasUsed, firstLogIndex, sizeBytes } = stored
+  return { receipt, gasUsed, firstLogIndex, sizeBytes, blob }
 }
 
 /**
