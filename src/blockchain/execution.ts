@@ -10,6 +10,7 @@ import { executionFault } from '#block/faults'
 import { claimedHeader, verifyClaimed, verifyPayload } from '#block/validation/verifyPayload'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
+import { isFault } from '#lib/fault'
 import { PendingChain } from '#pending/pendingChain'
 import type { PendingPort } from '#pending/pendingPort'
 import type { FetchedState } from '#state/fetchedState'
@@ -172,8 +173,7 @@ export class Execution implements Engine, AsyncDisposable {
       return ran.value
     }
     const { clock, flashblocks } = this.#deps
-    const deps = { ...from, clock, flashblocks, limits: (): BlockLimits => this.#limits, during }
-    const built = await buildFromPool(deps, attributes, timing)
+    const built = await buildFromPool({ ...from, clock, flashblocks, limits: (): BlockLimits => this.#limits, during }, attributes, timing)
     return built.kind === 'invalid'
       ? built
       : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on), earlierMs: ms }))
@@ -245,7 +245,7 @@ export class Execution implements Engine, AsyncDisposable {
       if (!this.#commits.run(commitBounds.closeMs))
         this.#deps.log.info('closed before all blocks were committed, the others stay in the journal')
     } catch (error) {
-      this.#deps.log.warn('closed without commit, blocks stay in the journal', { error })
+      if (!isFault(error, 'EXECUTION_STOPPED')) this.#deps.log.warn('closed without commit, blocks stay in the journal', { error })
     } finally {
       this.#commits.stop()
       this.#tree[Symbol.dispose]()

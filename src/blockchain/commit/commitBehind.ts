@@ -266,7 +266,7 @@ export class CommitBehind {
     if (failure) throw failure.error
   }
 
-  /** Runs a step of a transaction. Retries later when the disk is full; any other error ends all commits. */
+  /** Runs a step of a transaction. Retries later when the disk is full; any other error ends all commits. The node reports a thread that ended. */
   #attempt(step: () => void): { readonly error: unknown } | undefined {
     const { log } = this.#deps
     try {
@@ -274,7 +274,7 @@ export class CommitBehind {
       return undefined
     } catch (error) {
       const canRetry = isFault(error) && error.severity === 'retry'
-      if (!this.#isWarned || !canRetry) log.error('commit failed', { error, willRetry: canRetry })
+      if (!isFault(error, 'EXECUTION_STOPPED') && !(this.#isWarned && canRetry)) log.error('commit failed', { error, willRetry: canRetry })
       this.#isWarned = true
       this.#clearTimer()
       this.#refuseEntries(error)
