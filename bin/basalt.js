@@ -7,12 +7,14 @@ import { launch } from './launch.js'
 /** V8 flags for a devnet, which shares its machine: heaps grow by a fifth. Half the memory, for a fifth more processor time under load. */
 const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20']
 
+/** Cores on which helpers of V8's collector would wait for a core. */
+const fewCores = 2
+
 /**
  * V8 flags for a node. Young generations of 16 MB: they grow to 64 MB in each thread otherwise, for a gain that was not shown. `gc` lets a thread return its
- * garbage when the process nears --memory-max (ADR 0033). On few cores a thread collects its young garbage alone: helpers would wait for a core, and it for
- * them.
+ * garbage when the process nears --memory-max (ADR 0033). On few cores a thread collects its young garbage alone: it would
+ * wait for helpers.
  */
-const fewCores = 2
 const nodeHeaps = ['--max-semi-space-size=16', '--expose-gc', ...(availableParallelism() <= fewCores ? ['--no-parallel-scavenge'] : [])]
 const flagsOf = { devnet: smallHeaps, node: nodeHeaps }
 
