@@ -161,6 +161,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'execution/executionWatch',
       'execution/payloadBlock',
       'execution/pendingHeader',
+      'execution/readKeys',
       'execution/receipts',
       'execution/runTransactions',
       'execution/senders',

@@ -3,7 +3,7 @@
 // Each run ends with a kill of the node, whose next start is measured too.
 // Cold: the database is removed from the page cache before the node starts. Warm: the same blocks in a new process, right after the cold run, so that
 // the pages they need are in the page cache as far as memory permits. Paced: the same again, but five blocks a second, mainnet's rate.
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parsePayload } from '#engine/payloadJson'
@@ -123,13 +123,23 @@ async function runUntilKilled(
   }
 }
 
-/** Executes the blocks in a new process, kills it, and removes them again in another one. */
-async function runBlocks(world: StateWorld, blocks: Blocks, limit: MemoryLimit | undefined, everyMs = 0): Promise<Run> {
-  const { labels, ...run } = await runUntilKilled(world, blocks, limit, everyMs)
+/** A node keeps removed blocks in its journal and would execute them from there, without the work of other threads ahead of them. */
+const forgetRemoved = ({ dir }: StateWorld): void => rmSync(join(dir, 'chain', 'journal'), { recursive: true, force: true })
+
+/** Removes the blocks above the labels. @returns time until the node serves, in milliseconds */
+async function removeRun(world: StateWorld, labels: Heads, limit: MemoryLimit | undefined): Promise<number> {
   await using node = await startStateNode(world, (pid) => limit?.add(pid), flags)
   await node.engine.setHeads(labels)
   await untilCommitted(node, labels.unsafe.number)
-  return { ...run, killedStartMs: node.startMs }
+  return node.startMs
+}
+
+/** Executes the blocks in a new process, kills it, and removes them again in another one. */
+async function runBlocks(world: StateWorld, blocks: Blocks, limit: MemoryLimit | undefined, everyMs = 0): Promise<Run> {
+  const { labels, ...run } = await runUntilKilled(world, blocks, limit, everyMs)
+  const killedStartMs = await removeRun(world, labels, limit)
+  forgetRemoved(world)
+  return { ...run, killedStartMs }
 }
 
 /** `first`: index of the first block that is measured. */
@@ -229,6 +239,7 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const made = await makeBlocks(world, warmBlocks + blocks)
   const payloads = readPayloads(made.path)
   const all = { payloads, first: payloads.length - blocks }
+  forgetRemoved(world)
   const database = join(world.dir, 'chain', 'data.mdb')
   using limit = memoryMax === undefined ? undefined : limitMemory(memoryMax * 2 ** 20)
   const runs: { readonly cold: Run[]; readonly warm: Run[]; readonly paced: Run[] } = { cold: [], warm: [], paced: [] }

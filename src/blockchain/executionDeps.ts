@@ -2,6 +2,7 @@ import type { FlashblockListener } from '#block/building/buildFlashblocks'
 import type { BuildPool } from '#block/building/buildPool'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
+import type { ReadKeys } from '#block/execution/readKeys'
 import type { Senders } from '#block/execution/senders'
 import type { ExecutionConfig } from '#block/executionConfig'
 import type { Genesis } from '#chainspec/genesis'
@@ -39,6 +40,8 @@ export type ExecutionDeps = {
   readonly senders?: Senders
   /** Computes state roots. Absent: its own, with a cache of `usualTrieCacheBytes`. */
   readonly tries?: Tries
+  /** Receives the keys that blocks read. Absent: nothing reads ahead. */
+  readonly keys?: ReadKeys | undefined
   /** Caches of reads of old states. Absent: the usual ones of the thread. */
   readonly history?: HistoryCaches
   /** Progress that other threads watch. Absent: not watched. */

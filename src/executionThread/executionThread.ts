@@ -12,14 +12,17 @@ import { openChainReader } from '#store/chainTables'
 import type { TransactionPool } from '#types/transactionPool'
 import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
 import { PublishedSequence } from './publishedSequence.ts'
+import type { SenderThreads } from './senderThreads.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
   /** watches the thread, and on several cores a thread of its own that writes commits; absent: nothing is watched, and execution writes them */
   readonly supervisor?: Supervisor
+  /** with the keys that they read ahead */
+  readonly senders?: Pick<SenderThreads, 'keys'>
 }
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat' | 'commits'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat' | 'commits' | 'keys'>
 
 /** Execution in its own thread, the only writer of its tables, with reads in this thread. Disposing commits all published blocks. */
 export type ExecutionWorker = Engine &
@@ -56,6 +59,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const commits = availableParallelism() > 1 ? deps.supervisor?.watch() : undefined
   const settings: WorkerSettings = {
     ...{ ...options, port: port2, shown, watch },
+    ...(deps.senders?.keys && { keys: deps.senders.keys.memory }),
     ...(supervised && { heartbeat: supervised.settings }),
     ...(commits && { commits: { heartbeat: commits.settings } }),
   }

@@ -2,7 +2,7 @@ import { recoverSender, type SendersAhead } from '#block/execution/senders'
 import { fromHex, hexAt } from '#lib/hex'
 import type { PackedBytes } from '#lib/packedBytes'
 import type { Address } from '#types/ids'
-import { decodeTransaction, depositType } from '#types/transaction'
+import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
 
 /** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */
 export const minTransactions = 8
@@ -91,8 +91,14 @@ const maxTransactionBytes = 128 * 1024
  * Recovers the senders of a block in order and stays ahead of execution. Skips entries that another thread has claimed. Execution alone decides about
  * deposits, large transactions, undecodable bytes and invalid signatures.
  * @param isStopped called before each transaction; true ends the work
+ * @param onRecovered called after a sender is in the table
  */
-export function recoverSenders(table: SenderTable, { bytes, ends }: PackedBytes<SharedArrayBuffer>, isStopped: () => boolean): void {
+export function recoverSenders(
+  table: SenderTable,
+  { bytes, ends }: PackedBytes<SharedArrayBuffer>,
+  isStopped: () => boolean,
+  onRecovered?: (sender: Address, tx: SignedTransaction) => void,
+): void {
   for (let index = 0; ; index++) {
     const { next } = table
     if (next > 0 && index < next + tooNear) index = next + lead
@@ -101,16 +107,19 @@ export function recoverSenders(table: SenderTable, { bytes, ends }: PackedBytes<
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
     if (bytes[start] === depositType || end - start > maxTransactionBytes || !table.claim(index)) continue
     // decoding rejects shared bytes
-    const sender = senderOf(bytes.slice(start, end))
-    if (sender !== undefined) table.settle(index, sender)
+    const tx = signedIn(bytes.slice(start, end))
+    const sender = tx && recoverSender(tx)
+    if (tx === undefined || sender === undefined) continue
+    table.settle(index, sender)
+    onRecovered?.(sender, tx)
   }
 }
 
-/** Returns the sender of a signed transaction; undefined when execution has to decide. */
-function senderOf(raw: Uint8Array): Address | undefined {
+/** Returns a signed transaction; undefined when execution has to decide. */
+function signedIn(raw: Uint8Array): SignedTransaction | undefined {
   try {
     const tx = decodeTransaction(raw)
-    return tx.type === depositType ? undefined : recoverSender(tx)
+    return tx.type === depositType ? undefined : tx
   } catch {
     return undefined
   }

@@ -8,17 +8,19 @@ import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { minTransactions, SenderTable } from './senderTable.ts'
-import { recoverHere, SenderThreads, senderThreadCount } from './senderThreads.ts'
+import { recoverHere, type SenderThreadSettings, SenderThreads, type SenderThreadsOptions, senderThreadCount } from './senderThreads.ts'
 
 /** A thread that does its work only when the test tells it to. */
 class IdleWorker extends EventEmitter {
   readonly posted: (SenderWork | 'stop')[] = []
   readonly #queue: SenderQueue
+  readonly settings: SenderThreadSettings
   isTerminated = false
 
-  constructor(queue: SharedArrayBuffer) {
+  constructor(settings: SenderThreadSettings) {
     super()
-    this.#queue = new SenderQueue(queue)
+    this.settings = settings
+    this.#queue = new SenderQueue(settings.queue)
   }
 
   ref(): void {}
@@ -38,15 +40,15 @@ class IdleWorker extends EventEmitter {
   }
 }
 
-function threadsOf(count: number, log = silentLog) {
+function threadsOf(count: number, log = silentLog, reading: Pick<SenderThreadsOptions, 'dir' | 'diskFaults'> = {}) {
   const workers: IdleWorker[] = []
   const clock = createManualClock()
-  const start = (queue: SharedArrayBuffer): Worker => {
-    const worker = new IdleWorker(queue)
+  const start = (settings: SenderThreadSettings): Worker => {
+    const worker = new IdleWorker(settings)
     workers.push(worker)
     return worker as unknown as Worker
   }
-  return { clock, workers, threads: new SenderThreads({ clock, log }, { count, start }) }
+  return { clock, workers, threads: new SenderThreads({ clock, log }, { count, start, ...reading }) }
 }
 
 const block = (count: number, sizeBytes = 100) => shareBytes(Array.from({ length: count }, () => new Uint8Array(sizeBytes)))
@@ -141,4 +143,24 @@ it('executionThread/senderThreads: ends a thread by a message, and terminates it
   expect(worker.isTerminated).toBe(true)
   await ended
   expect(threads.post(block(10))).toBeUndefined()
+})
+
+it('executionThread/senderThreads: reads ahead after a block that waited for the disk, and forgets the keys of the block before', () => {
+  let faults = 1_000
+  const { threads, workers } = threadsOf(2, silentLog, { dir: '/chain', diskFaults: () => faults })
+  const keys = threads.keys ?? expect.fail()
+  const isFollowedAfter = (more: number): boolean => {
+    faults += more
+    keys.note(new Uint8Array(32))
+    threads.post(block(10))
+    expect(keys.take()).toBeUndefined()
+    return keys.isFollowed
+  }
+  expect([0, 31, 32, 2_000, 0].map(isFollowedAfter)).toEqual([true, false, true, true, false])
+  for (const { settings } of workers) expect(settings.pages).toEqual({ dir: '/chain', keys: keys.memory })
+})
+
+it('executionThread/senderThreads: takes no keys without tables or on one core', () => {
+  expect(threadsOf(1).threads.keys).toBeUndefined()
+  expect(threadsOf(0, silentLog, { dir: '/chain' }).threads.keys).toBeUndefined()
 })

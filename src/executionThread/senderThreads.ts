@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
 import type { Log, LogFields } from '#lib/log'
 import type { PackedBytes } from '#lib/packedBytes'
+import { KeyRing } from './keyRing.ts'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { minTransactions, recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
 
@@ -13,6 +14,8 @@ const maxThreads = 4
 export const maxQueuedBytes = 64 * 2 ** 20
 /** Time in milliseconds after which a thread that does not end is terminated. */
 const stopMs = 1_000
+/** Page faults of the process that read the disk, from one block to the next, below which nothing is read ahead: some three milliseconds. */
+const fewFaults = 32
 /** Heap of a thread. One transaction is decoded at a time. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 }
 
@@ -36,8 +39,14 @@ export function recoverHere(transactions: PackedBytes<SharedArrayBuffer>, most: 
 /** Entry file of a thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./senderThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
-type Start = (queue: SharedArrayBuffer) => Worker
-const startWorker: Start = (queue) => new Worker(entry, { workerData: queue, name: 'basalt senders', resourceLimits })
+/** `queue`: memory of its `SenderQueue`; `pages`: the chain's tables and memory of the `KeyRing`, if it reads ahead. */
+export type SenderThreadSettings = {
+  readonly queue: SharedArrayBuffer
+  readonly pages: { readonly dir: string; readonly keys: SharedArrayBuffer } | undefined
+}
+
+type Start = (settings: SenderThreadSettings) => Worker
+const startWorker: Start = (settings) => new Worker(entry, { workerData: settings, name: 'basalt senders', resourceLimits })
 
 /** One thread, started with its first work. A thread that ends is not replaced. */
 class SenderThread {
@@ -45,12 +54,14 @@ class SenderThread {
   readonly #queue = new SenderQueue(this.#memory)
   readonly #log: Log
   readonly #start: Start
+  readonly #pages: SenderThreadSettings['pages']
   #worker: Worker | undefined
   #hasEnded = false
 
-  constructor(log: Log, start: Start) {
+  constructor(log: Log, start: Start, pages: SenderThreadSettings['pages']) {
     this.#log = log
     this.#start = start
+    this.#pages = pages
   }
 
   get queuedBytes(): number {
@@ -81,7 +92,7 @@ class SenderThread {
   }
 
   #begin(): Worker {
-    const worker = this.#start(this.#memory)
+    const worker = this.#start({ queue: this.#memory, pages: this.#pages })
     worker.unref()
     const ended = (cause: LogFields): void => {
       if (!this.#hasEnded) this.#log.warn('sender thread ended, execution recovers its senders itself until the next start', cause)
@@ -96,7 +107,16 @@ class SenderThread {
 /** Counts since the start, and bytes that the threads have not done. */
 export type SenderFacts = SenderCounts & { readonly queuedBytes: number }
 
-export type SenderThreadsOptions = { readonly count?: number; readonly start?: Start }
+export type SenderThreadsOptions = {
+  readonly count?: number
+  readonly start?: Start
+  /** directory of the chain's tables, if the threads also read ahead. An execution thread must have opened it before the first block. */
+  readonly dir?: string
+  /** Returns the page faults of the process that read the disk, since its start. */
+  readonly diskFaults?: () => number
+}
+
+const faultsOfProcess = (): number => process.resourceUsage().majorPageFault
 
 /**
  * Threads that recover senders of blocks that wait for execution. Each gets all work and takes entries that no other thread has claimed. Execution never
@@ -105,14 +125,21 @@ export type SenderThreadsOptions = { readonly count?: number; readonly start?: S
 export class SenderThreads implements AsyncDisposable {
   readonly #clock: Pick<Clock, 'after'>
   readonly #threads: readonly SenderThread[]
+  /** Takes the keys that execution reads; undefined: the threads do not read ahead. */
+  readonly keys: KeyRing | undefined
+  readonly #diskFaults: () => number
+  #faults = 0
   #counts: SenderCounts = { ready: 0, own: 0 }
 
   constructor(
     { clock, log }: { readonly clock: Pick<Clock, 'after'>; readonly log: Log },
-    { count = senderThreadCount(), start = startWorker }: SenderThreadsOptions = {},
+    { count = senderThreadCount(), start = startWorker, dir, diskFaults = faultsOfProcess }: SenderThreadsOptions = {},
   ) {
     this.#clock = clock
-    this.#threads = Array.from({ length: count }, () => new SenderThread(log, start))
+    this.#diskFaults = diskFaults
+    this.keys = dir === undefined || count === 0 ? undefined : KeyRing.create()
+    const pages = dir !== undefined && this.keys ? { dir, keys: this.keys.memory } : undefined
+    this.#threads = Array.from({ length: count }, () => new SenderThread(log, start, pages))
   }
 
   get facts(): SenderFacts {
@@ -126,10 +153,19 @@ export class SenderThreads implements AsyncDisposable {
   post(transactions: PackedBytes<SharedArrayBuffer>): SenderTable | undefined {
     const count = transactions.ends.length
     if (count < minTransactions || this.#threads.length === 0) return undefined
+    if (this.keys) this.#follow(this.keys)
     const table = SenderTable.create(count, (counts) => this.count(counts))
     const work = { transactions, table: table.memory }
     const takers = this.#threads.filter((thread) => thread.post(work))
     return takers.length === 0 ? undefined : table
+  }
+
+  /** Reads ahead for the next block if the one before waited for the disk. */
+  #follow(keys: KeyRing): void {
+    const faults = this.#diskFaults()
+    keys.isFollowed = faults - this.#faults >= fewFaults
+    keys.clear()
+    this.#faults = faults
   }
 
   /** Adds the counts of a table that another thread filled. */

@@ -37,6 +37,7 @@ import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
 import { completedPool } from './completedPool.ts'
 import { type Served, serveEngine, serveReader } from './executionServer.ts'
+import { KeyRing } from './keyRing.ts'
 import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
@@ -216,6 +217,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       pool,
       senders,
       history: createHistoryCaches((share) => caches.lru('branches', share)),
+      keys: settings.keys && new KeyRing(settings.keys),
       tries: caches.add('nodes', (bytes) => new Tries(bytes)),
       memory,
       watch,

@@ -10,6 +10,8 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { startExecutionWorker } from '#executionThread/executionThread'
 import { SenderThreads, type SenderThreadsOptions } from '#executionThread/senderThreads'
 import { systemClock } from '#lib/clock'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
 import { logTo, silentLog } from '#lib/log'
 import { shareBytes } from '#lib/packedBytes'
 import { sampleOf } from '#test/harness/sample'
@@ -26,8 +28,8 @@ const schedule = scheduleTo('jovian')
 const { genesis, config } = smallChain(schedule)
 const deps = { clock: systemClock, log: silentLog, genesis: () => genesis }
 let dirs = 0
-const startWith = (senders: SenderThreads) =>
-  startExecutionWorker({ ...deps, senders }, { dir: join(base, String(dirs++)), config, minFreeBytes: 0 })
+const newDir = (): string => join(base, String(dirs++))
+const startWith = (senders: SenderThreads, dir = newDir()) => startExecutionWorker({ ...deps, senders }, { dir, config, minFreeBytes: 0 })
 
 const names = ['alice', 'bob'] as const
 /** Transfers of both accounts in turn. */
@@ -51,8 +53,8 @@ async function honestBlocks(): Promise<readonly Payload[]> {
 const [first = expect.fail(), second = expect.fail()] = await honestBlocks()
 
 /** Inserts both blocks into a new chain. */
-async function insertBoth(senders: SenderThreads): Promise<void> {
-  await using worker = await startWith(senders)
+async function insertBoth(senders: SenderThreads, dir?: string): Promise<void> {
+  await using worker = await startWith(senders, dir)
   for (const payload of [first, second]) {
     expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
     await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
@@ -121,6 +123,49 @@ it.each([
   const startMs = performance.now()
   await senders[Symbol.asyncDispose]()
   expect(performance.now() - startMs).toBeLessThan(10_000)
+})
+
+/** Options of threads for which each block seems to have waited for the disk. */
+const coldOptions = (dir: string): SenderThreadsOptions => {
+  let faults = 0
+  return { count: 1, dir, diskFaults: () => (faults += 1_000) }
+}
+
+it('faults/senderThreads: execution notes the keys that it reads when blocks wait for the disk', async () => {
+  const dir = newDir()
+  await using senders = new SenderThreads(deps, { ...coldOptions(dir), ...running(hangs) })
+  await insertBoth(senders, dir)
+  const noted: string[] = []
+  for (let keys = senders.keys?.take(); keys; keys = senders.keys?.take()) noted.push(toHex(keys.addressKey))
+  for (const name of names) expect(noted).toContain(toHex(keccak256(fromHex(accountOf(name)))))
+})
+
+it('faults/senderThreads: a thread takes keys until the block ends', async () => {
+  const dir = newDir()
+  await using senders = new SenderThreads(deps, coldOptions(dir))
+  await using _worker = await startWith(senders, dir)
+  const keys = senders.keys ?? expect.fail()
+  const [noted, taken] = [1, 2]
+  const header = new Int32Array(keys.memory, 0, taken + 1)
+  const table = senders.post(shareBytes(first.transactions)) ?? expect.fail()
+  for (let byte = 1; byte < 4; byte++) {
+    keys.note(new Uint8Array(32).fill(byte), byte === 1 ? undefined : new Uint8Array(32).fill(byte))
+    await expect.poll(() => Atomics.load(header, taken), { timeout: 20_000 }).toBe(Atomics.load(header, noted))
+  }
+  expect(senders.facts.queuedBytes).toBeGreaterThan(0)
+  table[Symbol.dispose]()
+  await expect.poll(() => senders.facts.queuedBytes, { timeout: 20_000 }).toBe(0)
+})
+
+it('faults/senderThreads: execution continues when the tables cannot be read ahead', async () => {
+  const lines: string[] = []
+  const log = logTo(
+    (level, message) => lines.push(`${level} ${message}`),
+    () => log,
+  )
+  await using senders = new SenderThreads({ ...deps, log }, coldOptions(join(base, 'absent')))
+  await insertBoth(senders)
+  await expect.poll(() => lines, { timeout: 20_000 }).toEqual([expect.stringMatching(/^warn sender thread ended/)])
 })
 
 function withTransactions(transactions: readonly Uint8Array[]): Payload {

@@ -18,6 +18,7 @@ import { childBaseFee } from '../fees/baseFee.ts'
 import { baseTimeOutcomeRefusal, baseTimeRefusal } from '../validation/baseTimeRules.ts'
 import { inputRefusal } from '../validation/blockRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
+import { notingReads, type ReadKeys } from './readKeys.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
 import { type Senders, type SendersAhead, senderAhead } from './senders.ts'
@@ -30,6 +31,8 @@ export type BlockDeps = {
   readonly senders: Senders
   /** Senders of the transactions of the block's input, from other threads. Absent: execution recovers all. */
   readonly ahead?: SendersAhead | undefined
+  /** Receives the keys that are read from the parent's state. */
+  readonly keys?: ReadKeys | undefined
   /** Computes state roots. Absent: the thread's instance without a cache. */
   readonly tries?: Tries
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
@@ -217,7 +220,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
     baseFee,
     blobBaseFee: 1n,
   }
-  const session = deps.evm.open(parent.state.view, env, rules, interruptCheck)
+  const session = deps.evm.open(notingReads(parent.state.view, deps.keys), env, rules, interruptCheck)
   const run = { session, env, rules, config, senders, ...(interruptCheck && { interruptCheck }) }
   const block = new BlockExecutor(run, parent, input, deps)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }

@@ -54,6 +54,8 @@ export type WorkerSettings = {
   readonly maxPayloadMs?: number
   /** maximum time to execute a pending block; see `ExecutionOptions` */
   readonly maxPendingMs?: number
+  /** buffer of a `KeyRing`; absent: no thread reads ahead */
+  readonly keys?: SharedArrayBuffer
   /** buffer of an `ExecutionWatch` */
   readonly watch: SharedArrayBuffer
   /** buffer of `PublishedSequence`, the same for all readers of the chain */

@@ -64,7 +64,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
-  const senders = starting.use(new SenderThreads(deps))
+  const senders = starting.use(new SenderThreads(deps, { dir: join(datadir, 'chain') }))
   const metrics = stateUrls && stateSourceMetrics.register(registry)
   const state = metrics && createStateSources({ ...deps, log: deps.log.child('state'), metrics }, { urls: stateUrls })
   let fill: FillPart | undefined

@@ -1,0 +1,51 @@
+import { concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { accountsTable, nodeRow, storageTable } from '#state/rows'
+import type { KvReader } from '#store/ports'
+import { nibblesOf } from '#trie/nibbles'
+import type { Address, Hash } from '#types/ids'
+import type { SignedTransaction } from '#types/transaction'
+import type { NotedKeys } from './keyRing.ts'
+
+const ignore = (): void => {}
+const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
+
+/** Reads rows that the execution of a block will read, and drops them: their pages are in the page cache then. */
+export class PageReader {
+  readonly #reader: KvReader
+
+  constructor(reader: KvReader) {
+    this.#reader = reader
+  }
+
+  /** Reads what a transaction names: the accounts of its sender and its target, and its access list. */
+  transaction(sender: Address, tx: SignedTransaction): void {
+    this.#account(keyOf(sender))
+    if (tx.to) this.#account(keyOf(tx.to))
+    for (const { address, slots } of 'accessList' in tx ? tx.accessList : []) {
+      const addressKey = keyOf(address)
+      this.#account(addressKey)
+      for (const slot of slots) this.#slot(addressKey, keyOf(slot))
+    }
+  }
+
+  /**
+   * Reads the page of the lowest trie nodes above a key: it is that to which a row of the key's own path would belong. The state root of the block reads it if
+   * the key's value changes.
+   */
+  nodes({ addressKey, slotKey }: NotedKeys): void {
+    const { table, key } = slotKey ? nodeRow(addressKey, nibblesOf(slotKey)) : nodeRow(undefined, nibblesOf(addressKey))
+    this.#reader.look(table, key, ignore)
+  }
+
+  #account(addressKey: Uint8Array): void {
+    this.#reader.look(accountsTable, addressKey, ignore)
+    this.nodes({ addressKey, slotKey: undefined })
+  }
+
+  #slot(addressKey: Uint8Array, slotKey: Uint8Array): void {
+    this.#reader.look(storageTable, concatBytes(addressKey, slotKey), ignore)
+    this.nodes({ addressKey, slotKey })
+  }
+}
