@@ -19,7 +19,7 @@ it('executionThread/keyRing: gives the keys of reads in order, each once', () =>
   expect([first.take(), second.take()]).toEqual([undefined, undefined])
 })
 
-it('executionThread/keyRing: keeps the last 4,096 keys when nobody takes them', () => {
+it('executionThread/keyRing: keeps the last 4,096 keys when no thread takes them', () => {
   const ring = KeyRing.create()
   for (let number = 0; number < 10_000; number++) ring.note(key(number))
   for (let number = 10_000 - 4_096; number < 10_000; number++) expect(ring.take()?.addressKey).toEqual(key(number))
@@ -35,7 +35,7 @@ it('executionThread/keyRing: counts beyond 2^31 keys', () => {
   expect(ring.take()).toBeUndefined()
 })
 
-it('executionThread/keyRing: drops what is not taken, and waits no longer than asked', () => {
+it('executionThread/keyRing: drops keys on request, and waits for at most the given time', () => {
   const ring = KeyRing.create()
   ring.note(key(1))
   ring.wait(60_000)

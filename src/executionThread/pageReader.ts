@@ -19,7 +19,7 @@ export class PageReader {
     this.#reader = reader
   }
 
-  /** Reads what a transaction names: the accounts of its sender and its target, and its access list. */
+  /** Reads the rows of a transaction's sender, target and access list, and the trie nodes above them. */
   transaction(sender: Address, tx: SignedTransaction): void {
     this.#account(keyOf(sender))
     if (tx.to) this.#account(keyOf(tx.to))

@@ -8,7 +8,7 @@ import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { recoverSenders, SenderTable } from './senderTable.ts'
 import type { SenderThreadSettings } from './senderThreads.ts'
 
-/** Longest wait for another key, after which the thread looks whether the block has ended: execution wakes nobody. */
+/** Longest wait for a key, after which the thread checks whether the block has ended: execution does not notify it. */
 const waitMs = 1
 
 const { queue: memory, pages } = workerData as SenderThreadSettings
@@ -16,7 +16,7 @@ const queue = new SenderQueue(memory)
 const keys = pages && new KeyRing(pages.keys)
 let source: SnapshotSource | undefined
 
-/** Recovers the senders of a block and reads ahead what its transactions name, then what its state root needs, until it ends or another block waits. */
+/** Recovers the senders of a block and reads ahead for its transactions, then for its state root, until it ends or another block waits. */
 function readAhead({ transactions }: SenderWork, table: SenderTable, from: KeyRing, dir: string, ownBytes: number): void {
   source ??= openChainReader(dir)
   using snapshot = source.snapshot()

@@ -160,7 +160,7 @@ export class SenderThreads implements AsyncDisposable {
     return takers.length === 0 ? undefined : table
   }
 
-  /** Reads ahead for the next block if the one before waited for the disk. */
+  /** Reads ahead for the next block if the previous block waited for the disk. */
   #follow(keys: KeyRing): void {
     const faults = this.#diskFaults()
     keys.isFollowed = faults - this.#faults >= fewFaults

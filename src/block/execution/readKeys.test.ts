@@ -20,7 +20,7 @@ it('block/execution/readKeys: notes the keys of accounts and slots before the re
   expect(noted).toEqual([[key(1)], [key(1), key(2)]])
 })
 
-it('block/execution/readKeys: leaves the view as it is when nobody wants keys', () => {
+it('block/execution/readKeys: returns the same view when keys are not wanted', () => {
   const note = (): never => expect.fail()
   expect(notingReads(view, { isFollowed: false, note })).toBe(view)
   expect(notingReads(view, undefined)).toBe(view)

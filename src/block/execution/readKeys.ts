@@ -2,7 +2,7 @@ import type { StateView } from '#evm/ports'
 import type { Account } from '#types/account'
 import type { Hash } from '#types/ids'
 
-/** Receiver of the keys that the execution of a block reads, hashed, 32 bytes each: others can read ahead what the state root needs of them. */
+/** Receiver of the keys that the execution of a block reads, hashed, 32 bytes each. Another thread can read the trie nodes above them in advance. */
 export type ReadKeys = {
   /** Whether the receiver wants keys now. */
   readonly isFollowed: boolean
