@@ -13,13 +13,13 @@ import { PageReader } from './pageReader.ts'
 type Look = readonly [table: number, key: Uint8Array]
 
 /** Returns the rows that a reader looks at. */
-function looksOf(read: (reader: PageReader) => void): readonly Look[] {
+function looksOf(read: (reader: PageReader) => void, isOver = (): boolean => false): readonly Look[] {
   const looks: Look[] = []
   using snapshot = createMemoryKv().snapshot()
   const look = (table: number, key: Uint8Array): undefined => {
     looks.push([table, key])
   }
-  read(new PageReader({ ...snapshot, look }))
+  read(new PageReader({ ...snapshot, look }, isOver))
   return looks
 }
 
@@ -50,6 +50,16 @@ it('executionThread/pageReader: reads sender, target and access list of a transa
     ...slots.flatMap((slot) => slotLooks(carol, slot)),
   ]
   expect(looksOf((reader) => reader.transaction(alice, tx))).toEqual(expected)
+})
+
+it('executionThread/pageReader: leaves out the rest of an access list when the block has ended', () => {
+  const tx = byAlice({ to: bob, accessList: [{ address: carol, slots: Array.from({ length: 3_000 }, () => slots[0] ?? expect.fail()) }] })
+  let left = 2
+  const looks = looksOf(
+    (reader) => reader.transaction(alice, tx),
+    () => left-- === 0,
+  )
+  expect(looks).toHaveLength(2 * 3 + 2 * 2)
 })
 
 it('executionThread/pageReader: reads no target of a creation', () => {

@@ -11,12 +11,15 @@ import type { NotedKeys } from './keyRing.ts'
 const ignore = (): void => {}
 const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
 
-/** Reads rows that the execution of a block will read, and drops them: their pages are in the page cache then. */
+/** Reads rows that the execution of a block will read, so that their pages are in the page cache. */
 export class PageReader {
   readonly #reader: KvReader
+  readonly #isOver: () => boolean
 
-  constructor(reader: KvReader) {
+  /** @param isOver true: the block has ended, and the rest of an access list is left out */
+  constructor(reader: KvReader, isOver: () => boolean) {
     this.#reader = reader
+    this.#isOver = isOver
   }
 
   /** Reads the rows of a transaction's sender, target and access list, and the trie nodes above them. */
@@ -26,13 +29,16 @@ export class PageReader {
     for (const { address, slots } of 'accessList' in tx ? tx.accessList : []) {
       const addressKey = keyOf(address)
       this.#account(addressKey)
-      for (const slot of slots) this.#slot(addressKey, keyOf(slot))
+      for (const slot of slots) {
+        if (this.#isOver()) return
+        this.#slot(addressKey, keyOf(slot))
+      }
     }
   }
 
   /**
-   * Reads the page of the lowest trie nodes above a key: it is that to which a row of the key's own path would belong. The state root of the block reads it if
-   * the key's value changes.
+   * Reads the page of the lowest trie node above a key: the page to which a row of the key's own path would belong. The state root of the block needs
+   * that node if the key's value changes.
    */
   nodes({ addressKey, slotKey }: NotedKeys): void {
     const { table, key } = slotKey ? nodeRow(addressKey, nibblesOf(slotKey)) : nodeRow(undefined, nibblesOf(addressKey))

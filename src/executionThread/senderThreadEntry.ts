@@ -20,14 +20,10 @@ let source: SnapshotSource | undefined
 function readAhead({ transactions }: SenderWork, table: SenderTable, from: KeyRing, dir: string, ownBytes: number): void {
   source ??= openChainReader(dir)
   using snapshot = source.snapshot()
-  const reader = new PageReader(snapshot)
-  recoverSenders(
-    table,
-    transactions,
-    () => queue.isStopped,
-    (sender, tx) => reader.transaction(sender, tx),
-  )
-  while (!table.isClosed && !queue.isStopped && queue.bytes <= ownBytes) {
+  const isOver = (): boolean => table.isClosed || queue.isStopped
+  const reader = new PageReader(snapshot, isOver)
+  recoverSenders(table, transactions, isOver, (sender, tx) => reader.transaction(sender, tx))
+  while (!isOver() && queue.bytes <= ownBytes) {
     const noted = from.take()
     if (noted) reader.nodes(noted)
     else from.wait(waitMs)
