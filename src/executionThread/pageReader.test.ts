@@ -13,13 +13,13 @@ import { PageReader } from './pageReader.ts'
 type Look = readonly [table: number, key: Uint8Array]
 
 /** Returns the rows that a reader looks at. */
-function looksOf(read: (reader: PageReader) => void, isOver = (): boolean => false): readonly Look[] {
+function looksOf(read: (reader: PageReader) => void): readonly Look[] {
   const looks: Look[] = []
   using snapshot = createMemoryKv().snapshot()
   const look = (table: number, key: Uint8Array): undefined => {
     looks.push([table, key])
   }
-  read(new PageReader({ ...snapshot, look }, isOver))
+  read(new PageReader({ ...snapshot, look }))
   return looks
 }
 
@@ -52,14 +52,19 @@ it('executionThread/pageReader: reads sender, target and access list of a transa
   expect(looksOf((reader) => reader.transaction(alice, tx))).toEqual(expected)
 })
 
-it('executionThread/pageReader: leaves out the rest of an access list when the block has ended', () => {
-  const tx = byAlice({ to: bob, accessList: [{ address: carol, slots: Array.from({ length: 3_000 }, () => slots[0] ?? expect.fail()) }] })
-  let left = 2
-  const looks = looksOf(
-    (reader) => reader.transaction(alice, tx),
-    () => left-- === 0,
-  )
-  expect(looks).toHaveLength(2 * 3 + 2 * 2)
+it('executionThread/pageReader: reads 64 accounts and slots of an access list', () => {
+  const many = Array.from({ length: 3_000 }, () => slots[0] ?? expect.fail())
+  const listed = (accessList: FeeMarketTransaction['accessList']): number =>
+    looksOf((reader) => reader.transaction(alice, byAlice({ to: null, accessList }))).length / 2 - 1
+  expect(listed([{ address: carol, slots: many }])).toBe(64)
+  expect(listed(many.map(() => ({ address: carol, slots: [] })))).toBe(64)
+  expect(listed(many.map(() => ({ address: carol, slots })))).toBe(64)
+  expect(
+    listed([
+      { address: carol, slots: many.slice(0, 63) },
+      { address: carol, slots: [] },
+    ]),
+  ).toBe(64)
 })
 
 it('executionThread/pageReader: reads no target of a creation', () => {

@@ -8,31 +8,31 @@ import type { Address, Hash } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import type { NotedKeys } from './keyRing.ts'
 
+/** Accounts and slots that are read of an access list. Execution reads only those that it uses, and notes their keys. */
+const maxListed = 64
+
 const ignore = (): void => {}
 const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
 
 /** Reads rows that the execution of a block will read, so that their pages are in the page cache. */
 export class PageReader {
   readonly #reader: KvReader
-  readonly #isOver: () => boolean
 
-  /** @param isOver true: the block has ended, and the rest of an access list is left out */
-  constructor(reader: KvReader, isOver: () => boolean) {
+  constructor(reader: KvReader) {
     this.#reader = reader
-    this.#isOver = isOver
   }
 
-  /** Reads the rows of a transaction's sender, target and access list, and the trie nodes above them. */
+  /** Reads the rows of a transaction's sender, target and begin of an access list, and the trie nodes above them. */
   transaction(sender: Address, tx: SignedTransaction): void {
     this.#account(keyOf(sender))
     if (tx.to) this.#account(keyOf(tx.to))
+    let left = maxListed
     for (const { address, slots } of 'accessList' in tx ? tx.accessList : []) {
+      if (left-- === 0) return
       const addressKey = keyOf(address)
       this.#account(addressKey)
-      for (const slot of slots) {
-        if (this.#isOver()) return
-        this.#slot(addressKey, keyOf(slot))
-      }
+      for (const slot of slots.slice(0, left)) this.#slot(addressKey, keyOf(slot))
+      left -= Math.min(left, slots.length)
     }
   }
 

@@ -10,21 +10,27 @@ import type { SenderThreadSettings } from './senderThreads.ts'
 
 /** Longest wait for a key, after which the thread checks whether the block has ended: execution does not notify it. */
 const waitMs = 1
+/** Waits in a row after which the thread gives up: execution waits for something else, and a snapshot holds pages that later commits could use. */
+const maxWaits = 250
 
 const { queue: memory, pages } = workerData as SenderThreadSettings
 const queue = new SenderQueue(memory)
 const keys = pages && new KeyRing(pages.keys)
 let source: SnapshotSource | undefined
+/** A thread that cannot read the tables only recovers senders: execution finds the same fault where it matters. */
+let canRead = pages !== undefined
 
 /** Recovers the senders of a block and reads ahead for its transactions, then for its state root, until it ends or another block waits. */
 function readAhead({ transactions }: SenderWork, table: SenderTable, from: KeyRing, dir: string, ownBytes: number): void {
+  const isOver = (): boolean => table.isClosed || queue.isStopped
+  if (isOver()) return
   source ??= openChainReader(dir)
   using snapshot = source.snapshot()
-  const isOver = (): boolean => table.isClosed || queue.isStopped
-  const reader = new PageReader(snapshot, isOver)
+  const reader = new PageReader(snapshot)
   recoverSenders(table, transactions, isOver, (sender, tx) => reader.transaction(sender, tx))
-  while (!isOver() && queue.bytes <= ownBytes) {
+  for (let waits = 0; waits < maxWaits && !isOver() && queue.bytes <= ownBytes; ) {
     const noted = from.take()
+    waits = noted ? 0 : waits + 1
     if (noted) reader.nodes(noted)
     else from.wait(waitMs)
   }
@@ -38,7 +44,11 @@ async function stop(): Promise<void> {
 parentPort?.on('message', (work: SenderWork | 'stop') => {
   if (work === 'stop') return void stop()
   const [table, bytes] = [new SenderTable(work.table), workBytes(work)]
-  if (pages && keys?.isFollowed) readAhead(work, table, keys, pages.dir, bytes)
-  else recoverSenders(table, work.transactions, () => queue.isStopped)
+  try {
+    if (canRead && pages && keys?.isFollowed) readAhead(work, table, keys, pages.dir, bytes)
+  } catch {
+    canRead = false
+  }
+  recoverSenders(table, work.transactions, () => queue.isStopped)
   queue.done(bytes)
 })

@@ -14,8 +14,6 @@ const maxThreads = 4
 export const maxQueuedBytes = 64 * 2 ** 20
 /** Time in milliseconds after which a thread that does not end is terminated. */
 const stopMs = 1_000
-/** Page faults of the process that read the disk, from one block to the next, below which nothing is read ahead: some three milliseconds. */
-const fewFaults = 32
 /** Heap of a thread. One transaction is decoded at a time. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 }
 
@@ -78,7 +76,7 @@ class SenderThread {
     return true
   }
 
-  /** Ends the thread between two transactions: `terminate` inside native code may end the process. */
+  /** Ends the thread between two transactions or two reads: `terminate` inside native code may end the process. */
   async stop(clock: Pick<Clock, 'after'>): Promise<void> {
     const worker = this.#worker
     if (worker === undefined || this.#hasEnded) return
@@ -112,11 +110,7 @@ export type SenderThreadsOptions = {
   readonly start?: Start
   /** directory of the chain's tables, if the threads also read ahead. An execution thread must have opened it before the first block. */
   readonly dir?: string
-  /** Returns the page faults of the process that read the disk, since its start. */
-  readonly diskFaults?: () => number
 }
-
-const faultsOfProcess = (): number => process.resourceUsage().majorPageFault
 
 /**
  * Threads that recover senders of blocks that wait for execution. Each gets all work and takes entries that no other thread has claimed. Execution never
@@ -127,16 +121,13 @@ export class SenderThreads implements AsyncDisposable {
   readonly #threads: readonly SenderThread[]
   /** Takes the keys that execution reads; undefined: the threads do not read ahead. */
   readonly keys: KeyRing | undefined
-  readonly #diskFaults: () => number
-  #faults = 0
   #counts: SenderCounts = { ready: 0, own: 0 }
 
   constructor(
     { clock, log }: { readonly clock: Pick<Clock, 'after'>; readonly log: Log },
-    { count = senderThreadCount(), start = startWorker, dir, diskFaults = faultsOfProcess }: SenderThreadsOptions = {},
+    { count = senderThreadCount(), start = startWorker, dir }: SenderThreadsOptions = {},
   ) {
     this.#clock = clock
-    this.#diskFaults = diskFaults
     this.keys = dir === undefined || count === 0 ? undefined : KeyRing.create()
     const pages = dir !== undefined && this.keys ? { dir, keys: this.keys.memory } : undefined
     this.#threads = Array.from({ length: count }, () => new SenderThread(log, start, pages))
@@ -153,19 +144,11 @@ export class SenderThreads implements AsyncDisposable {
   post(transactions: PackedBytes<SharedArrayBuffer>): SenderTable | undefined {
     const count = transactions.ends.length
     if (count < minTransactions || this.#threads.length === 0) return undefined
-    if (this.keys) this.#follow(this.keys)
+    this.keys?.clear()
     const table = SenderTable.create(count, (counts) => this.count(counts))
     const work = { transactions, table: table.memory }
     const takers = this.#threads.filter((thread) => thread.post(work))
     return takers.length === 0 ? undefined : table
-  }
-
-  /** Reads ahead for the next block if the previous block waited for the disk. */
-  #follow(keys: KeyRing): void {
-    const faults = this.#diskFaults()
-    keys.isFollowed = faults - this.#faults >= fewFaults
-    keys.clear()
-    this.#faults = faults
   }
 
   /** Adds the counts of a table that another thread filled. */

@@ -36,6 +36,7 @@ import type { Hash } from '#types/ids'
 import type { BlockLimits } from '#types/transactionPool'
 import { CommitThread } from './commitThread.ts'
 import { completedPool } from './completedPool.ts'
+import { followDiskWaits } from './diskWaits.ts'
 import { type Served, serveEngine, serveReader } from './executionServer.ts'
 import { KeyRing } from './keyRing.ts'
 import { createMover, type MovingSettings } from './moving.ts'
@@ -203,6 +204,8 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
     beat,
   )
   warmUp(evm)
+  const keys = settings.keys && new KeyRing(settings.keys)
+  const blockRead = keys && followDiskWaits(keys)
   const stages = new StageTimes(systemClock)
   const tracer = settings.isTraced ? createTracer(stages) : undefined
   await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep: onMoved })
@@ -217,7 +220,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       pool,
       senders,
       history: createHistoryCaches((share) => caches.lru('branches', share)),
-      keys: settings.keys && new KeyRing(settings.keys),
+      keys,
       tries: caches.add('nodes', (bytes) => new Tries(bytes)),
       memory,
       watch,
@@ -242,6 +245,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
         if (opened) pool.onPublished(record)
       },
       onExecuted({ hash, header: { number, gasUsed }, transactions }, ms): void {
+        blockRead?.()
         const facts = { number, gasUsed, transactions: transactions.length, ms }
         outbox.add({ kind: 'executed', facts: tracer ? { ...facts, trace: tracer(hash, ms) } : facts })
       },
