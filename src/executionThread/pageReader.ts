@@ -8,7 +8,7 @@ import type { Address, Hash } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import type { NotedKeys } from './keyRing.ts'
 
-/** Accounts and slots that are read of an access list. Execution reads only those that it uses, and notes their keys. */
+/** Accounts and slots that are read of an access list. Execution notes the keys of those that it uses. */
 const maxListed = 64
 
 const ignore = (): void => {}

@@ -107,19 +107,20 @@ export function recoverSenders(
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0)
     if (bytes[start] === depositType || end - start > maxTransactionBytes || !table.claim(index)) continue
     // decoding rejects shared bytes
-    const tx = signedIn(bytes.slice(start, end))
-    const sender = tx && recoverSender(tx)
-    if (tx === undefined || sender === undefined) continue
-    table.settle(index, sender)
-    onRecovered?.(sender, tx)
+    const signed = signedIn(bytes.slice(start, end))
+    if (signed === undefined) continue
+    table.settle(index, signed.sender)
+    onRecovered?.(signed.sender, signed.tx)
   }
 }
 
-/** Returns a signed transaction; undefined when execution has to decide. */
-function signedIn(raw: Uint8Array): SignedTransaction | undefined {
+/** Returns a signed transaction and its sender; undefined when execution has to decide. */
+function signedIn(raw: Uint8Array): { readonly tx: SignedTransaction; readonly sender: Address } | undefined {
   try {
     const tx = decodeTransaction(raw)
-    return tx.type === depositType ? undefined : tx
+    if (tx.type === depositType) return undefined
+    const sender = recoverSender(tx)
+    return sender && { tx, sender }
   } catch {
     return undefined
   }

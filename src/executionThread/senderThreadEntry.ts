@@ -10,18 +10,17 @@ import type { SenderThreadSettings } from './senderThreads.ts'
 
 /** Longest wait for a key, after which the thread checks whether the block has ended: execution does not notify it. */
 const waitMs = 1
-/** Waits in a row after which the thread gives up: execution waits for something else, and a snapshot holds pages that later commits could use. */
+/** Waits in a row after which the reads of a block end: execution waits for something else, and a snapshot holds pages that later commits could use. */
 const maxWaits = 250
 
 const { queue: memory, pages } = workerData as SenderThreadSettings
 const queue = new SenderQueue(memory)
-const keys = pages && new KeyRing(pages.keys)
+/** Undefined: the thread only recovers senders. So does one that cannot read the tables: execution finds the same fault where it matters. */
+let ahead = pages && { dir: pages.dir, keys: new KeyRing(pages.keys) }
 let source: SnapshotSource | undefined
-/** A thread that cannot read the tables only recovers senders: execution finds the same fault where it matters. */
-let canRead = pages !== undefined
 
 /** Recovers the senders of a block and reads ahead for its transactions, then for its state root, until it ends or another block waits. */
-function readAhead({ transactions }: SenderWork, table: SenderTable, from: KeyRing, dir: string, ownBytes: number): void {
+function readAhead({ dir, keys }: NonNullable<typeof ahead>, { transactions }: SenderWork, table: SenderTable, ownBytes: number): void {
   const isOver = (): boolean => table.isClosed || queue.isStopped
   if (isOver()) return
   source ??= openChainReader(dir)
@@ -29,10 +28,10 @@ function readAhead({ transactions }: SenderWork, table: SenderTable, from: KeyRi
   const reader = new PageReader(snapshot)
   recoverSenders(table, transactions, isOver, (sender, tx) => reader.transaction(sender, tx))
   for (let waits = 0; waits < maxWaits && !isOver() && queue.bytes <= ownBytes; ) {
-    const noted = from.take()
+    const noted = keys.take()
     waits = noted ? 0 : waits + 1
     if (noted) reader.nodes(noted)
-    else from.wait(waitMs)
+    else keys.wait(waitMs)
   }
 }
 
@@ -45,10 +44,11 @@ parentPort?.on('message', (work: SenderWork | 'stop') => {
   if (work === 'stop') return void stop()
   const [table, bytes] = [new SenderTable(work.table), workBytes(work)]
   try {
-    if (canRead && pages && keys?.isFollowed) readAhead(work, table, keys, pages.dir, bytes)
+    if (ahead?.keys.isFollowed) readAhead(ahead, work, table, bytes)
   } catch {
-    canRead = false
+    ahead = undefined
   }
+  // skips what is done
   recoverSenders(table, work.transactions, () => queue.isStopped)
   queue.done(bytes)
 })

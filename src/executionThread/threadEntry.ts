@@ -205,7 +205,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   )
   warmUp(evm)
   const keys = settings.keys && new KeyRing(settings.keys)
-  const blockRead = keys && followDiskWaits(keys)
+  const blockEnded = keys && followDiskWaits(keys)
   const stages = new StageTimes(systemClock)
   const tracer = settings.isTraced ? createTracer(stages) : undefined
   await using mover = committer ? undefined : createMover(kv, { dir, ...moving, log: logOf('segments'), onStep: onMoved })
@@ -245,7 +245,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
         if (opened) pool.onPublished(record)
       },
       onExecuted({ hash, header: { number, gasUsed }, transactions }, ms): void {
-        blockRead?.()
+        blockEnded?.()
         const facts = { number, gasUsed, transactions: transactions.length, ms }
         outbox.add({ kind: 'executed', facts: tracer ? { ...facts, trace: tracer(hash, ms) } : facts })
       },
