@@ -1,12 +1,14 @@
 import { concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { decodeAccountRow } from '#state/account'
 import { accountsTable, nodeRow, storageTable } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { nibblesOf } from '#trie/nibbles'
-import type { Address, Hash } from '#types/ids'
+import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import type { NotedKeys } from './keyRing.ts'
+import type { SlotRules } from './slotRules.ts'
 
 /** Accounts and slots that are read of an access list. Execution notes the keys of those that it uses. */
 const maxListed = 64
@@ -17,15 +19,20 @@ const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
 /** Reads rows that the execution of a block will read, so that their pages are in the page cache. */
 export class PageReader {
   readonly #reader: KvReader
+  readonly #rules: SlotRules
 
-  constructor(reader: KvReader) {
+  constructor(reader: KvReader, rules: SlotRules) {
     this.#reader = reader
+    this.#rules = rules
   }
 
-  /** Reads the rows of a transaction's sender, target and begin of an access list, and the trie nodes above them. */
+  /**
+   * Reads the rows of a transaction's sender, target and begin of an access list, of the slots that earlier runs of the target's code let expect, and the
+   * trie nodes above them.
+   */
   transaction(sender: Address, tx: SignedTransaction): void {
     this.#account(keyOf(sender))
-    if (tx.to) this.#account(keyOf(tx.to))
+    if (tx.to) this.#call(sender, keyOf(tx.to), tx.data)
     let left = maxListed
     for (const { address, slots } of 'accessList' in tx ? tx.accessList : []) {
       if (left-- === 0) return
@@ -43,6 +50,13 @@ export class PageReader {
   nodes({ addressKey, slotKey }: NotedKeys): void {
     const { table, key } = slotKey ? nodeRow(addressKey, nibblesOf(slotKey)) : nodeRow(undefined, nibblesOf(addressKey))
     this.#reader.look(table, key, ignore)
+  }
+
+  #call(sender: Address, addressKey: Uint8Array, data: Uint8Array): void {
+    const codeHash = this.#reader.look(accountsTable, addressKey, (row) => decodeAccountRow(row).codeHash)
+    this.nodes({ addressKey, slotKey: undefined })
+    if (codeHash === undefined || codeHash === emptyCodeHash) return
+    for (const slotKey of this.#rules.slotsOf({ sender, addressKey, codeHash, data })) this.#slot(addressKey, slotKey)
   }
 
   #account(addressKey: Uint8Array): void {

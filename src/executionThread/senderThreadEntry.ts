@@ -7,6 +7,7 @@ import { PageReader } from './pageReader.ts'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { recoverSenders, SenderTable } from './senderTable.ts'
 import type { SenderThreadSettings } from './senderThreads.ts'
+import { SlotRules } from './slotRules.ts'
 
 /** Longest wait for a key, after which the thread checks whether the block has ended: execution does not notify it. */
 const waitMs = 1
@@ -18,6 +19,7 @@ const queue = new SenderQueue(memory)
 /** Undefined: the thread only recovers senders. So does one that cannot read the tables: execution finds the same fault where it matters. */
 let ahead = pages && { dir: pages.dir, keys: new KeyRing(pages.keys) }
 let source: SnapshotSource | undefined
+const rules = new SlotRules()
 
 /** Recovers the senders of a block and reads ahead for its transactions, then for its state root, until it ends or another block waits. */
 function readAhead({ dir, keys }: NonNullable<typeof ahead>, { transactions }: SenderWork, table: SenderTable, ownBytes: number): void {
@@ -25,13 +27,17 @@ function readAhead({ dir, keys }: NonNullable<typeof ahead>, { transactions }: S
   if (isOver()) return
   source ??= openChainReader(dir)
   using snapshot = source.snapshot()
-  const reader = new PageReader(snapshot)
+  const reader = new PageReader(snapshot, rules)
+  rules.begin()
   recoverSenders(table, transactions, isOver, (sender, tx) => reader.transaction(sender, tx))
   for (let waits = 0; waits < maxWaits && !isOver() && queue.bytes <= ownBytes; ) {
     const noted = keys.take()
     waits = noted ? 0 : waits + 1
-    if (noted) reader.nodes(noted)
-    else keys.wait(waitMs)
+    if (noted === undefined) keys.wait(waitMs)
+    else {
+      rules.read(noted)
+      reader.nodes(noted)
+    }
   }
 }
 
