@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type HealthAnswer, watchHealth } from './health.ts'
 import type { Victims } from './victims.ts'
 
 /** Bounds that must hold during the attacks. */
@@ -47,18 +48,10 @@ export async function watch(victims: Victims, signal: AbortSignal): Promise<Seen
       fail(`the verifier is ${lag} s behind the sequencer${verifier === undefined ? ' and did not answer within 4 s' : ''}`)
   }
 
-  async function sampleHealth(): Promise<void> {
-    for (const port of victims.ports.health) {
-      const beganMs = performance.now()
-      try {
-        await (await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(5_000) })).text()
-      } catch (error) {
-        fail(`health listener on port ${port}: ${String(error)}`)
-      }
-      const tookMs = performance.now() - beganMs
-      seen.healthMs.push(tookMs)
-      if (tookMs > bounds.healthMs) fail(`the health listener on port ${port} answered after ${tookMs.toFixed(0)} ms`)
-    }
+  function health({ port, tookMs, error }: HealthAnswer): void {
+    seen.healthMs.push(tookMs)
+    if (error !== undefined) fail(`health listener on port ${port}: ${error}`)
+    if (tookMs > bounds.healthMs) fail(`the health listener on port ${port} answered after ${tookMs.toFixed(0)} ms`)
   }
 
   function sampleMemory(): void {
@@ -68,8 +61,10 @@ export async function watch(victims: Victims, signal: AbortSignal): Promise<Seen
     }
   }
 
+  const ended = new AbortController()
+  const watched = watchHealth(victims.ports.health, ended.signal, health)
   while (!signal.aborted) {
-    await Promise.all([sampleLag(), sampleHealth(), delay(1_000)])
+    await Promise.all([sampleLag(), delay(1_000)])
     sampleMemory()
     const deaths = victims.deaths()
     if (deaths.length > 0) {
@@ -77,5 +72,7 @@ export async function watch(victims: Victims, signal: AbortSignal): Promise<Seen
       break
     }
   }
+  ended.abort()
+  await watched
   return seen
 }
