@@ -15,7 +15,7 @@ import type { StateModel } from './model.ts'
 import { dropFromPageCache } from './pageCache.ts'
 import type { StateWorld } from './world.ts'
 
-type Roll = (below: number) => number
+export type Roll = (below: number) => number
 type Slot = StateDiffParts['slots'][number]
 
 function changedSlot(model: StateModel, rank: number, at: number, roll: Roll): Slot {
@@ -29,7 +29,7 @@ function changedSlot(model: StateModel, rank: number, at: number, roll: Roll): S
 const perAccount = 10
 
 /** Changes ten slots of each of `accounts` contracts, chosen by their slots. */
-function slotsOfAccounts(model: StateModel, accounts: number, roll: Roll): StateDiff {
+export function slotsOfAccounts(model: StateModel, accounts: number, roll: Roll): StateDiff {
   const chosen = new Set<number>()
   for (let tries = 0; chosen.size < accounts && tries < accounts * 100; tries++) {
     const { rank } = model.locate(roll(model.spec.slots))
@@ -44,7 +44,7 @@ function slotsOfAccounts(model: StateModel, accounts: number, roll: Roll): State
 }
 
 /** Changes slots that are uniformly random among all slots. */
-function anySlots(model: StateModel, count: number, roll: Roll): StateDiff {
+export function anySlots(model: StateModel, count: number, roll: Roll): StateDiff {
   const chosen = new Set<number>()
   while (chosen.size < count) chosen.add(roll(model.spec.slots))
   const slots = [...chosen].map((n) => {

@@ -8,14 +8,17 @@ import { inFolder } from '../rpc/servers.ts'
 import type { StateOptions } from './make.ts'
 import { createProgress } from './progress.ts'
 import { rootTimes } from './rootTimes.ts'
-import { makeStateWorld, readStateWorld } from './world.ts'
+import { sharedRootTimes } from './sharedRootTimes.ts'
+import { makeStateWorld, readStateWorld, type StateWorld } from './world.ts'
+
+const times = async (world: StateWorld): Promise<readonly Row[]> => [...(await rootTimes(world)), ...(await sharedRootTimes(world))]
 
 async function measure(dir: string, { accounts = 200_000, slots = 2_000_000, seed = 1 }: StateOptions): Promise<readonly Row[]> {
-  if (existsSync(join(dir, 'genesis.json'))) return await rootTimes(readStateWorld(dir))
+  if (existsSync(join(dir, 'genesis.json'))) return await times(readStateWorld(dir))
   const progress = createProgress(accounts + slots, 'accounts and slots')
   const world = await makeStateWorld(dir, { seed, accounts, slots }, (own) => progress.add(1 + own))
   progress.end()
-  return await rootTimes(world)
+  return await times(world)
 }
 
 export const run = (options: StateOptions): Promise<readonly Row[]> =>

@@ -11,6 +11,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { MemoryGuard } from '#lib/memoryGuard'
 import type { HistoryCaches } from '#state/historyCache'
+import type { RootThreads } from '#state/rootParts'
 import type { Journal, Kv } from '#store/ports'
 import type { Tries } from '#trie/tries'
 import type { Retention } from '#types/chainDistance'
@@ -40,6 +41,8 @@ export type ExecutionDeps = {
   readonly senders?: Senders
   /** Computes state roots. Absent: its own, with a cache of `usualTrieCacheBytes`. */
   readonly tries?: Tries
+  /** Compute parts of state roots of large blocks. Absent: this thread computes all. */
+  readonly rootThreads?: RootThreads | undefined
   /** Receives the keys that blocks read. Absent: nothing reads ahead. */
   readonly keys?: ReadKeys | undefined
   /** Caches of reads of old states. Absent: the usual ones of the thread. */

@@ -18,11 +18,11 @@ import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/prot
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
   /** watches the thread, and on several cores a thread of its own that writes commits; absent: nothing is watched, and execution writes them */
   readonly supervisor?: Supervisor
-  /** with the keys that they read ahead */
-  readonly senders?: Pick<SenderThreads, 'keys'>
+  /** with the keys that they read ahead, and their links for parts of state roots */
+  readonly senders?: Pick<SenderThreads, 'keys' | 'roots'>
 }
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat' | 'commits' | 'keys'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat' | 'commits' | 'keys' | 'roots'>
 
 /** Execution in its own thread, the only writer of its tables, with reads in this thread. Disposing commits all published blocks. */
 export type ExecutionWorker = Engine &
@@ -60,11 +60,13 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const settings: WorkerSettings = {
     ...{ ...options, port: port2, shown, watch },
     ...(deps.senders?.keys && { keys: deps.senders.keys.memory }),
+    ...(deps.senders && { roots: deps.senders.roots }),
     ...(supervised && { heartbeat: supervised.settings }),
     ...(commits && { commits: { heartbeat: commits.settings } }),
   }
   const client = new ExecutionClient(port1, { ...deps, config, shown: new PublishedSequence(shown), watch: new ExecutionWatch(watch) })
-  const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
+  const transferList = [port2, ...(settings.roots ?? []).map(({ port }) => port)]
+  const worker = new Worker(entry, { workerData: settings, transferList, name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
   worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: errorMessage(error) }, error)))
   worker.once('exit', (code) => {

@@ -4,6 +4,7 @@ import { openChainReader } from '#store/chainTables'
 import type { SnapshotSource } from '#store/ports'
 import { KeyRing } from './keyRing.ts'
 import { PageReader } from './pageReader.ts'
+import { RootServer } from './roots/rootServer.ts'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { recoverSenders, SenderTable } from './senderTable.ts'
 import type { SenderThreadSettings } from './senderThreads.ts'
@@ -14,16 +15,23 @@ const waitMs = 1
 /** Waits in a row after which the reads of a block end: execution waits for something else, and a snapshot holds pages that later commits could use. */
 const maxWaits = 250
 
-const { queue: memory, pages } = workerData as SenderThreadSettings
+const { queue: memory, pages, roots: rootSettings } = workerData as SenderThreadSettings
 const queue = new SenderQueue(memory)
+const roots = rootSettings && new RootServer(rootSettings.link, rootSettings.dir)
 /** Undefined: the thread only recovers senders. So does one that cannot read the tables: execution finds the same fault where it matters. */
 let ahead = pages && { dir: pages.dir, keys: new KeyRing(pages.keys) }
 let source: SnapshotSource | undefined
 const rules = new SlotRules()
 
+/** Returns whether the thread must end. Execution waits for a part of a root, so it precedes senders and reads. */
+function isStopped(): boolean {
+  roots?.serve()
+  return queue.isStopped
+}
+
 /** Recovers the senders of a block and reads ahead for its transactions, then for its state root, until it ends or another block waits. */
 function readAhead({ dir, keys }: NonNullable<typeof ahead>, { transactions }: SenderWork, table: SenderTable, ownBytes: number): void {
-  const isOver = (): boolean => table.isClosed || queue.isStopped
+  const isOver = (): boolean => table.isClosed || isStopped()
   if (isOver()) return
   source ??= openChainReader(dir)
   using snapshot = source.snapshot()
@@ -42,6 +50,7 @@ function readAhead({ dir, keys }: NonNullable<typeof ahead>, { transactions }: S
 }
 
 async function stop(): Promise<void> {
+  await roots?.[Symbol.asyncDispose]()
   await source?.[Symbol.asyncDispose]()
   parentPort?.close()
 }
@@ -55,6 +64,6 @@ parentPort?.on('message', (work: SenderWork | 'stop') => {
     ahead = undefined
   }
   // skips what is done
-  recoverSenders(table, work.transactions, () => queue.isStopped)
+  recoverSenders(table, work.transactions, isStopped)
   queue.done(bytes)
 })

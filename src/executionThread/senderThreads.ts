@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
 import type { Log, LogFields } from '#lib/log'
 import type { PackedBytes } from '#lib/packedBytes'
 import { KeyRing } from './keyRing.ts'
+import { type RootLink, RootQueue } from './roots/rootLink.ts'
 import { SenderQueue, type SenderWork, workBytes } from './senderQueue.ts'
 import { minTransactions, recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
 
@@ -37,14 +38,20 @@ export function recoverHere(transactions: PackedBytes<SharedArrayBuffer>, most: 
 /** Entry file of a thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./senderThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
-/** `queue`: memory of its `SenderQueue`; `pages`: the chain's tables and memory of the `KeyRing`, if it reads ahead. */
+/**
+ * `queue`: memory of its `SenderQueue`; `pages`: the chain's tables and memory of the `KeyRing`, if it reads ahead; `roots`: the same tables and the link
+ * to the execution thread, if it computes parts of state roots.
+ */
 export type SenderThreadSettings = {
   readonly queue: SharedArrayBuffer
   readonly pages: { readonly dir: string; readonly keys: SharedArrayBuffer } | undefined
+  readonly roots: { readonly dir: string; readonly link: RootLink } | undefined
 }
 
-type Start = (settings: SenderThreadSettings) => Worker
-const startWorker: Start = (settings) => new Worker(entry, { workerData: settings, name: 'basalt senders', resourceLimits })
+/** @param ports that move to the thread with its settings */
+type Start = (settings: SenderThreadSettings, ports: MessagePort[]) => Worker
+const startWorker: Start = (settings, ports) =>
+  new Worker(entry, { workerData: settings, transferList: ports, name: 'basalt senders', resourceLimits })
 
 /** One thread, started with its first work. A thread that ends is not replaced. */
 class SenderThread {
@@ -53,13 +60,15 @@ class SenderThread {
   readonly #log: Log
   readonly #start: Start
   readonly #pages: SenderThreadSettings['pages']
+  readonly #roots: SenderThreadSettings['roots']
   #worker: Worker | undefined
   #hasEnded = false
 
-  constructor(log: Log, start: Start, pages: SenderThreadSettings['pages']) {
+  constructor(log: Log, start: Start, { pages, roots }: Omit<SenderThreadSettings, 'queue'>) {
     this.#log = log
     this.#start = start
     this.#pages = pages
+    this.#roots = roots
   }
 
   get queuedBytes(): number {
@@ -90,7 +99,8 @@ class SenderThread {
   }
 
   #begin(): Worker {
-    const worker = this.#start({ queue: this.#memory, pages: this.#pages })
+    const ports = this.#roots ? [this.#roots.link.port] : []
+    const worker = this.#start({ queue: this.#memory, pages: this.#pages, roots: this.#roots }, ports)
     worker.unref()
     const ended = (cause: LogFields): void => {
       if (!this.#hasEnded) this.#log.warn('sender thread ended, execution recovers its senders itself until the next start', cause)
@@ -102,13 +112,23 @@ class SenderThread {
   }
 }
 
+/** Returns both ends of a link. */
+function rootLinks(): { readonly execution: RootLink; readonly thread: RootLink } {
+  const { port1, port2 } = new MessageChannel()
+  const queue = RootQueue.create()
+  return { execution: { port: port1, queue }, thread: { port: port2, queue } }
+}
+
 /** Counts since the start, and bytes that the threads have not done. */
 export type SenderFacts = SenderCounts & { readonly queuedBytes: number }
 
 export type SenderThreadsOptions = {
   readonly count?: number
   readonly start?: Start
-  /** directory of the chain's tables, if the threads also read ahead. An execution thread must have opened it before the first block. */
+  /**
+   * directory of the chain's tables, if the threads also read ahead and compute parts of state roots. An execution thread must have opened it before the
+   * first block.
+   */
   readonly dir?: string
 }
 
@@ -121,6 +141,8 @@ export class SenderThreads implements AsyncDisposable {
   readonly #threads: readonly SenderThread[]
   /** Takes the keys that execution reads; undefined: the threads do not read ahead. */
   readonly keys: KeyRing | undefined
+  /** Links for the execution thread, which takes their ports. Empty: the threads compute no parts of state roots. */
+  readonly roots: readonly RootLink[]
   #counts: SenderCounts = { ready: 0, own: 0 }
 
   constructor(
@@ -130,7 +152,12 @@ export class SenderThreads implements AsyncDisposable {
     this.#clock = clock
     this.keys = dir === undefined || count === 0 ? undefined : KeyRing.create()
     const pages = dir !== undefined && this.keys ? { dir, keys: this.keys.memory } : undefined
-    this.#threads = Array.from({ length: count }, () => new SenderThread(log, start, pages))
+    const roots = Array.from({ length: dir === undefined ? 0 : count }, () => rootLinks())
+    this.roots = roots.map(({ execution }) => execution)
+    this.#threads = Array.from({ length: count }, (_, i) => {
+      const link = roots[i]?.thread
+      return new SenderThread(log, start, { pages, roots: dir !== undefined && link ? { dir, link } : undefined })
+    })
   }
 
   get facts(): SenderFacts {

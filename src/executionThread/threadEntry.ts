@@ -43,6 +43,7 @@ import { createMover, type MovingSettings } from './moving.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedSequence } from './publishedSequence.ts'
 import { RemoteState } from './remoteState.ts'
+import { LinkedRootThreads } from './roots/rootThreads.ts'
 import type { PackedBlock } from './wire/packedBlocks.ts'
 import {
   type ExecutedTrace,
@@ -222,6 +223,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       keys,
       tries: caches.add('nodes', (bytes) => new Tries(bytes)),
+      ...(settings.roots && { rootThreads: new LinkedRootThreads(settings.roots) }),
       memory,
       watch,
       stages,

@@ -5,6 +5,7 @@ import type { NodeSource } from '#trie/ports'
 import { plainTries, type TrieChange, type Tries, type UpdatedState } from '#trie/tries'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
+import { isLarge, type RootThreads, rootInParts } from './rootParts.ts'
 
 export type StateRoot = UpdatedState
 
@@ -52,6 +53,7 @@ export function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
  * @param nodes of the state that `parentRoot` names
  * @param tries with a cache for a thread that computes root after root
  * @param expected as of `Tries.updateState`
+ * @param threads compute parts of the root of a large diff. Absent: this thread computes it alone
  * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
  */
 export function computeStateRoot(
@@ -60,8 +62,11 @@ export function computeStateRoot(
   diff: StateDiff,
   tries: Tries = plainTries(),
   expected?: Hash,
+  threads?: RootThreads,
 ): StateRoot {
-  return tries.updateState(nodes, parentRoot, diff, expected)
+  const joined = threads && isLarge(diff) ? rootInParts(threads, nodes, parentRoot, diff, tries, expected) : undefined
+  if (joined === undefined) return tries.updateState(nodes, parentRoot, diff, expected)
+  return expected === undefined || joined.root === expected ? joined : tries.updateState(nodes, parentRoot, diff)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { StateView } from '#evm/ports'
 import { toHex } from '#lib/hex'
 import { lookAt, type NodeSource } from '#trie/ports'
+import { NodesByHash, type SharedNodes, TrieDiff } from '#trie/trieDiff'
 import type { Account } from '#types/account'
 import type { BlockId } from '#types/blockRef'
 import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
@@ -122,17 +123,17 @@ class LayeredView implements StateView {
 }
 
 class LayeredNodes implements NodeSource {
-  readonly #base: NodeSource
-  /** Youngest first. */
-  readonly #layers: readonly Layer[]
+  readonly base: NodeSource
+  /** Nodes of each layer, youngest first. */
+  readonly layers: readonly (() => NodesByHash)[]
 
-  constructor(base: NodeSource, layers: readonly Layer[]) {
-    this.#base = base
-    this.#layers = layers
+  constructor(base: NodeSource, layers: LayeredNodes['layers']) {
+    this.base = base
+    this.layers = layers
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
-    return this.#changed(hash) ?? this.#base.get(owner, path, hash, key)
+    return this.#changed(hash) ?? this.base.get(owner, path, hash, key)
   }
 
   look<T>(
@@ -143,17 +144,43 @@ class LayeredNodes implements NodeSource {
     use: (rlp: Uint8Array) => T,
   ): T | undefined {
     const changed = this.#changed(hash)
-    return changed ? use(changed) : lookAt(this.#base, owner, path, hash, key, use)
+    return changed ? use(changed) : lookAt(this.base, owner, path, hash, key, use)
   }
 
   #changed(hash: Uint8Array): Uint8Array | undefined {
-    for (const { trie } of this.#layers) {
-      if (trie === undefined) throw new RangeError('the state has a layer without a trie')
-      const node = trie.nodes().get(hash)
+    for (const nodes of this.layers) {
+      const node = nodes().get(hash)
       if (node !== undefined) return node
     }
     return undefined
   }
+}
+
+function nodesOf({ trie }: Layer): () => NodesByHash {
+  if (trie) return trie.nodes
+  return () => {
+    throw new RangeError('the state has a layer without a trie')
+  }
+}
+
+/** Returns the nodes of all layers above the lowest state, youngest first, for `nodesAbove` in another thread. */
+export function sharedLayers(nodes: NodeSource): readonly SharedNodes[] {
+  return nodes instanceof LayeredNodes ? [...nodes.layers.map((layer) => layer().shared), ...sharedLayers(nodes.base)] : []
+}
+
+/** Returns the nodes of a state and of layers above it. @param layers of `sharedLayers` */
+export function nodesAbove(base: NodeSource, layers: readonly SharedNodes[]): NodeSource {
+  const known = layers.map(
+    ({ diffs, table }) =>
+      new NodesByHash(
+        diffs.map((buffer) => new TrieDiff(buffer)),
+        table,
+      ),
+  )
+  return new LayeredNodes(
+    base,
+    known.map((nodes) => () => nodes),
+  )
 }
 
 /** Returns a state with the changes of a stack. @param below may itself have layers: they are read without another step */
@@ -169,7 +196,7 @@ export function viewAbove(below: StateView, stack: StateStack): StateView {
  */
 export function stackedState(below: WorldState, stack: StateStack): WorldState {
   if (stack.length === 0) return below
-  return { view: viewAbove(below.view, stack), nodes: new LayeredNodes(below.nodes, stack.toReversed()) }
+  return { view: viewAbove(below.view, stack), nodes: new LayeredNodes(below.nodes, stack.toReversed().map(nodesOf)) }
 }
 
 /**

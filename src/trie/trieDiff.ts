@@ -37,6 +37,35 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
     return size
   }
 
+  /** Returns the number of storage tries, and the ranges of a diff's bytes. */
+  sections(): DiffSections {
+    const tries = this.#view.getUint32(0, true)
+    const accountChanges = this.#view.getUint32(4, true)
+    const ownersEnd = headerBytes + ownerBytes * tries
+    const storagesEnd = this.#after(ownersEnd, this.size - accountChanges)
+    let at = storagesEnd
+    for (let left = accountChanges; left > 0 && this.#bytes[at] !== 0; left--) at = this.#after(at, 1)
+    const topEnd = at < this.#bytes.length ? this.#after(at, 1) : at
+    return {
+      owners: this.#bytes.subarray(headerBytes, ownersEnd),
+      storages: this.#bytes.subarray(ownersEnd, storagesEnd),
+      accountChanges,
+      beforeTop: this.#bytes.subarray(storagesEnd, at),
+      top: this.#bytes.subarray(at, topEnd),
+      afterTop: this.#bytes.subarray(topEnd),
+    }
+  }
+
+  /** Returns the offset after a number of changes. */
+  #after(from: number, changes: number): number {
+    let at = from
+    for (let left = changes; left > 0; left--) {
+      const pathEnd = at + 1 + (this.#bytes[at] as number)
+      at = endOf(pathEnd, this.#view.getUint32(pathEnd, true))
+    }
+    return at
+  }
+
   /** Copies the bytes once; the arrays of all changes are views of the copy. */
   *[Symbol.iterator](): Generator<TrieNodeChange> {
     const bytes = this.#bytes.slice()
@@ -90,17 +119,81 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
 /** Returns the end of a change. @param pathEnd end of its path @param size of its node */
 const endOf = (pathEnd: number, size: number): number => pathEnd + 4 + (size === 0 ? 0 : hashBytes + size)
 
-/** The stored nodes of several diffs by hash. */
+/** Bytes of a diff: its list of owners, the changes of all storage tries, and the changes of the account trie around that of its root, if there is one. */
+type DiffSections = {
+  readonly owners: Uint8Array
+  readonly storages: Uint8Array
+  readonly accountChanges: number
+  readonly beforeTop: Uint8Array
+  readonly top: Uint8Array
+  readonly afterTop: Uint8Array
+}
+
+/** Returns the RLP of the account trie's root in a diff; undefined when it has not changed or is removed. */
+export function topOf(diff: TrieDiff): Uint8Array | undefined {
+  const { top } = diff.sections()
+  return top.length > changeHeadBytes + hashBytes ? top.slice(changeHeadBytes + hashBytes) : undefined
+}
+
+/** Size of a change of a root before its hash: an empty path and the size of the node. */
+const changeHeadBytes = 5
+
+function topChange({ hash, rlp }: { readonly hash: Uint8Array; readonly rlp: Uint8Array }): Uint8Array {
+  const change = new Uint8Array(changeHeadBytes + hashBytes + rlp.length)
+  new DataView(change.buffer).setUint32(1, rlp.length, true)
+  change.set(hash, changeHeadBytes)
+  change.set(rlp, changeHeadBytes + hashBytes)
+  return change
+}
+
+/**
+ * Returns the changes of several diffs of one state.
+ * @param diffs of different accounts, ascending; they share no node but the root of the account trie
+ * @param top the root of the account trie after all of them; undefined: it has not changed
+ */
+export function joinDiffs(diffs: readonly TrieDiff[], top: { readonly hash: Uint8Array; readonly rlp: Uint8Array } | undefined): TrieDiff {
+  const parts = diffs.map((diff) => diff.sections())
+  const last = top ? [topChange(top)] : []
+  const pieces = [
+    ...parts.map(({ owners }) => owners),
+    ...parts.map(({ storages }) => storages),
+    ...parts.flatMap(({ beforeTop, afterTop }) => [beforeTop, afterTop]),
+    ...last,
+  ]
+  const total = pieces.reduce((sum, { length }) => sum + length, headerBytes)
+  const buffer = new SharedArrayBuffer(total)
+  const bytes = new Uint8Array(buffer)
+  const view = new DataView(buffer)
+  const owners = parts.reduce((sum, part) => sum + part.owners.length / ownerBytes, 0)
+  const changes = parts.reduce((sum, part) => sum + part.accountChanges - (part.top.length > 0 ? 1 : 0), last.length)
+  for (const [i, value] of [owners, changes, total].entries()) view.setUint32(4 * i, value, true)
+  let at = headerBytes
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return new TrieDiff(buffer)
+}
+
+/** Memory of `NodesByHash`: that of the diffs, and that of the table. */
+export type SharedNodes = { readonly diffs: readonly SharedArrayBuffer[]; readonly table: SharedArrayBuffer }
+
+/** The stored nodes of several diffs by hash, in memory that threads share. */
 export class NodesByHash {
   readonly #diffs: readonly TrieDiff[]
   /** Open addressing by the first bytes of the hash, two numbers each: the number of the diff plus one (0: free), and an offset. */
-  readonly #table: Uint32Array
+  readonly #table: Uint32Array<SharedArrayBuffer>
 
-  constructor(diffs: readonly TrieDiff[]) {
+  /** @param table of the same diffs, as another thread has made it */
+  constructor(diffs: readonly TrieDiff[], table?: SharedArrayBuffer) {
     this.#diffs = diffs
-    const nodes = diffs.reduce((sum, { size }) => sum + size, 0)
-    this.#table = new Uint32Array(2 * 2 ** Math.ceil(Math.log2(2 * nodes + 1)))
+    this.#table = new Uint32Array(table ?? newTable(diffs))
+    if (table) return
     for (const [i, diff] of diffs.entries()) for (const at of diff.hashes()) this.#enter(i + 1, at, diff.wordAt(at))
+  }
+
+  get shared(): SharedNodes {
+    return { diffs: this.#diffs.map(({ buffer }) => buffer), table: this.#table.buffer }
   }
 
   #enter(diff: number, at: number, word: number): void {
@@ -122,6 +215,11 @@ export class NodesByHash {
       if (node !== undefined) return node
     }
   }
+}
+
+function newTable(diffs: readonly TrieDiff[]): SharedArrayBuffer {
+  const nodes = diffs.reduce((sum, { size }) => sum + size, 0)
+  return new SharedArrayBuffer(8 * 2 ** Math.ceil(Math.log2(2 * nodes + 1)))
 }
 
 const wordOf = (hash: Uint8Array): number =>

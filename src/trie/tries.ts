@@ -62,6 +62,15 @@ export type UpdatedState = {
   readonly storageRoots: ReadonlyMap<string, Hash>
 }
 
+/** Rows of a diff, by number: from the first one to before the last one. */
+export type DiffRows = {
+  readonly accounts: readonly [from: number, to: number]
+  readonly slots: readonly [from: number, to: number]
+}
+
+/** Which nodes of a source are compared with their hashes: each one, or none, since the caller compares the resulting root. */
+export type NodeCheck = 'nodes' | 'root'
+
 /** Number of nodes that a call found in the cache and read from its source. */
 export type NodeReads = { readonly cached: number; readonly read: number }
 
@@ -123,18 +132,24 @@ export class Tries {
    * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
    */
   updateState(nodes: NodeSource, root: Hash, diff: StateDiff, expected?: Hash): UpdatedState {
-    const updated = this.#updateState(nodes, root, diff, expected !== undefined)
-    return expected === undefined || updated.root === expected ? updated : this.#updateState(nodes, root, diff, false)
+    const { accounts, slots } = readLayout(new DataView(diff.bytes))
+    const all: DiffRows = { accounts: [0, accounts.rows], slots: [0, slots.rows] }
+    const updated = this.updateRows(nodes, root, diff, all, expected === undefined ? 'nodes' : 'root')
+    return expected === undefined || updated.root === expected ? updated : this.updateRows(nodes, root, diff, all, 'nodes')
   }
 
-  #updateState(nodes: NodeSource, root: Hash, diff: StateDiff, trust: boolean): UpdatedState {
+  /** `updateState` for some rows of a diff. @param rows all rows of each of their accounts */
+  updateRows(nodes: NodeSource, root: Hash, diff: StateDiff, rows: DiffRows, check: NodeCheck): UpdatedState {
     const { accounts, slots } = readLayout(new DataView(diff.bytes))
-    const rowBytes = accounts.rows * accountBytes + slots.rows * slotBytes
-    return this.#call(nodes, maxKeyBytes, 32 + rowBytes, (wasm, at) => {
+    const accountRows = rows.accounts[1] - rows.accounts[0]
+    const slotRows = rows.slots[1] - rows.slots[0]
+    const [accountsSize, slotsSize] = [accountRows * accountBytes, slotRows * slotBytes]
+    return this.#call(nodes, maxKeyBytes, 32 + accountsSize + slotsSize, (wasm, at) => {
+      const slotsAt = at + 32 + accountsSize
       this.#memory.set(fromHex(root), at)
-      this.#memory.set(new Uint8Array(diff.bytes, accounts.rowsAt, rowBytes), at + 32)
-      const slotsAt = at + 32 + accounts.rows * accountBytes
-      const rootAt = wasm.updateState(at, at + 32, accounts.rows, slotsAt, slots.rows, trust)
+      this.#memory.set(new Uint8Array(diff.bytes, accounts.rowsAt + rows.accounts[0] * accountBytes, accountsSize), at + 32)
+      this.#memory.set(new Uint8Array(diff.bytes, slots.rowsAt + rows.slots[0] * slotBytes, slotsSize), slotsAt)
+      const rootAt = wasm.updateState(at, at + 32, accountRows, slotsAt, slotRows, check === 'root')
       return { root: this.#hashAt(rootAt), nodes: this.#packed(wasm), storageRoots: this.#storageRoots(wasm) }
     })
   }

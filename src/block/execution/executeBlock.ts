@@ -6,6 +6,7 @@ import { constantFields } from '#engine/payloadHeader'
 import type { BlockEnv, Evm, EvmSession, InterruptCheck } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import type { RootThreads } from '#state/rootParts'
 import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
 import { orderedRoot } from '#trie/orderedRoot'
@@ -35,6 +36,8 @@ export type BlockDeps = {
   readonly keys?: ReadKeys | undefined
   /** Computes state roots. Absent: the thread's instance without a cache. */
   readonly tries?: Tries
+  /** Compute parts of state roots of large blocks. Absent: this thread computes all. */
+  readonly rootThreads?: RootThreads | undefined
   /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly interruptCheck?: InterruptCheck
   /** Measures the stages of `executeBlock`. */
@@ -55,6 +58,8 @@ export type ClaimedRoots = Pick<Header, 'transactionsRoot' | 'stateRoot'>
 /** Result of building or executing a block. */
 export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedBlock } | InvalidBlock
 
+type SealDeps = Pick<BlockDeps, 'ahead' | 'tries' | 'rootThreads'>
+
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
 /** A block that takes transactions until it is sealed. The caller disposes of it when it is sealed or abandoned. */
@@ -66,10 +71,10 @@ export class BlockExecutor implements Disposable {
   readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
-  readonly #deps: Pick<BlockDeps, 'ahead' | 'tries'>
+  readonly #deps: SealDeps
   readonly #transactions: Uint8Array[] = []
 
-  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, deps: Pick<BlockDeps, 'ahead' | 'tries'>) {
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput, deps: SealDeps) {
     this.run = new TransactionRun(run)
     this.env = run.env
     this.rules = run.rules
@@ -138,9 +143,10 @@ export class BlockExecutor implements Disposable {
     const { schedule } = config
     const { timestamp, parentBeaconBlockRoot } = this.input
     const { executed, gasUsed, footprint } = this.run
+    const { tries, rootThreads } = this.#deps
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
-    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, this.#deps.tries, claimed?.stateRoot)
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, diff, tries, claimed?.stateRoot, rootThreads)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
     const header: Header = {
       ...constantFields,

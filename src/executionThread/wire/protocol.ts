@@ -27,6 +27,7 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { FlashblockLocation } from '#types/pendingBlock'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
+import type { RootLink } from '../roots/rootLink.ts'
 import type { Packed, PackedBlock } from './packedBlocks.ts'
 import type { PackedPending } from './packedPending.ts'
 
@@ -56,6 +57,8 @@ export type WorkerSettings = {
   readonly maxPendingMs?: number
   /** buffer of a `KeyRing`; absent: no thread reads ahead */
   readonly keys?: SharedArrayBuffer
+  /** links to threads that compute parts of state roots; absent: none do */
+  readonly roots?: readonly RootLink[]
   /** buffer of an `ExecutionWatch` */
   readonly watch: SharedArrayBuffer
   /** buffer of `PublishedSequence`, the same for all readers of the chain */
