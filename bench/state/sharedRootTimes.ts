@@ -4,7 +4,7 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { shareBytes } from '#lib/packedBytes'
 import { latestState, latestStateRoot } from '#state/chainState'
-import { computeStateRoot } from '#state/stateRoot'
+import { computeStateRoot, type StateRoot } from '#state/stateRoot'
 import { push, type StateStack, stackedState } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import { openLmdbKv } from '#store/lmdbKv'
@@ -35,13 +35,13 @@ const cacheBytes = 64 * 2 ** 20
 const [layers, slotsOfLayer] = [12, 700]
 
 /** Returns the state after blocks that are not committed. */
-function uncommitted(reader: KvReader, model: StateModel, roll: Roll, tries: Tries): { state: WorldState; root: Hash } {
+function uncommitted(reader: KvReader, model: StateModel, roll: Roll, caches: readonly Tries[]): { state: WorldState; root: Hash } {
   const below = latestState(reader, () => undefined)
   let stack: StateStack = []
   let [state, root] = [below, latestStateRoot(reader)]
   for (let number = 1; number <= layers; number++) {
     const diff = anySlots(model, slotsOfLayer, roll)
-    const result = computeStateRoot(state.nodes, root, diff, tries)
+    const [result] = caches.map((tries) => computeStateRoot(state.nodes, root, diff, tries)) as [StateRoot]
     stack = push(stack, { diff, result, block: { number, hash: result.root } })
     ;[state, root] = [stackedState(below, stack), result.root]
   }
@@ -64,8 +64,8 @@ export async function sharedRootTimes({ dir, model }: StateWorld): Promise<reado
   using reader = kv.snapshot()
   const rows: Row[] = []
   for (const { name, of } of changes) {
-    const [alone, cachedAlone] = [new Tries(cacheBytes), new Tries(cacheBytes)]
-    const { state, root } = uncommitted(reader, model, roll, alone)
+    const [alone, together] = [new Tries(cacheBytes), new Tries(cacheBytes)] as const
+    const { state, root } = uncommitted(reader, model, roll, [alone, together])
     const times: { one: number[]; two: number[] } = { one: [], two: [] }
     for (let round = -2; round < rounds; round++) {
       const diff = of(model, roll)
@@ -73,7 +73,7 @@ export async function sharedRootTimes({ dir, model }: StateWorld): Promise<reado
       for (const kind of round % 2 === 0 ? (['one', 'two'] as const) : (['two', 'one'] as const)) {
         const startMs = performance.now()
         if (kind === 'one') computeStateRoot(state.nodes, root, diff, alone, expected)
-        else computeStateRoot(state.nodes, root, diff, cachedAlone, expected, threads)
+        else computeStateRoot(state.nodes, root, diff, together, expected, threads)
         const ms = performance.now() - startMs
         if (round >= 0) times[kind].push(ms)
         // threads take the next work

@@ -3,12 +3,13 @@ export type TrieNodeChange = { readonly owner: Uint8Array | undefined; readonly 
 
 /*
  * Layout, integers little-endian:
- *   header    u32 number of storage tries, u32 number of changes of the account trie, u32 total bytes
+ *   header    u32 number of storage tries, u32 number of changes of the account trie, u32 total bytes, u32 offset of the account trie's changes,
+ *             u32 offset of the last of them (total bytes: there is none). If its root has changed, that is the last change
  *   owners    for each storage trie: key of its account (32 bytes), u32 number of changes
  *   changes   of the storage tries in the order of their owners, then of the account trie: u8 length of the path, path (a nibble per byte),
  *             u32 size of the node (0: removed), and unless removed: hash (32 bytes), RLP
  */
-const headerBytes = 12
+const headerBytes = 20
 const ownerBytes = 36
 const hashBytes = 32
 
@@ -37,33 +38,19 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
     return size
   }
 
-  /** Returns the number of storage tries, and the ranges of a diff's bytes. */
+  /** Returns the ranges of the bytes. */
   sections(): DiffSections {
-    const tries = this.#view.getUint32(0, true)
-    const accountChanges = this.#view.getUint32(4, true)
-    const ownersEnd = headerBytes + ownerBytes * tries
-    const storagesEnd = this.#after(ownersEnd, this.size - accountChanges)
-    let at = storagesEnd
-    for (let left = accountChanges; left > 0 && this.#bytes[at] !== 0; left--) at = this.#after(at, 1)
-    const topEnd = at < this.#bytes.length ? this.#after(at, 1) : at
+    const ownersEnd = headerBytes + ownerBytes * this.#view.getUint32(0, true)
+    const accountsAt = this.#view.getUint32(12, true)
+    const lastAt = this.#view.getUint32(16, true)
+    const topAt = this.#bytes[lastAt] === 0 ? lastAt : this.#bytes.length
     return {
       owners: this.#bytes.subarray(headerBytes, ownersEnd),
-      storages: this.#bytes.subarray(ownersEnd, storagesEnd),
-      accountChanges,
-      beforeTop: this.#bytes.subarray(storagesEnd, at),
-      top: this.#bytes.subarray(at, topEnd),
-      afterTop: this.#bytes.subarray(topEnd),
+      storages: this.#bytes.subarray(ownersEnd, accountsAt),
+      accountChanges: this.#view.getUint32(4, true),
+      accounts: this.#bytes.subarray(accountsAt, topAt),
+      top: this.#bytes.subarray(topAt),
     }
-  }
-
-  /** Returns the offset after a number of changes. */
-  #after(from: number, changes: number): number {
-    let at = from
-    for (let left = changes; left > 0; left--) {
-      const pathEnd = at + 1 + (this.#bytes[at] as number)
-      at = endOf(pathEnd, this.#view.getUint32(pathEnd, true))
-    }
-    return at
   }
 
   /** Copies the bytes once; the arrays of all changes are views of the copy. */
@@ -119,14 +106,15 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
 /** Returns the end of a change. @param pathEnd end of its path @param size of its node */
 const endOf = (pathEnd: number, size: number): number => pathEnd + 4 + (size === 0 ? 0 : hashBytes + size)
 
-/** Bytes of a diff: its list of owners, the changes of all storage tries, and the changes of the account trie around that of its root, if there is one. */
+/** Bytes of a diff: its list of owners, and the changes of all storage tries, of the account trie, and of the root of the account trie. */
 type DiffSections = {
   readonly owners: Uint8Array
   readonly storages: Uint8Array
+  /** that of the root included */
   readonly accountChanges: number
-  readonly beforeTop: Uint8Array
+  readonly accounts: Uint8Array
+  /** empty: the root has not changed */
   readonly top: Uint8Array
-  readonly afterTop: Uint8Array
 }
 
 /** Returns the RLP of the account trie's root in a diff; undefined when it has not changed or is removed. */
@@ -154,21 +142,19 @@ function topChange({ hash, rlp }: { readonly hash: Uint8Array; readonly rlp: Uin
 export function joinDiffs(diffs: readonly TrieDiff[], top: { readonly hash: Uint8Array; readonly rlp: Uint8Array } | undefined): TrieDiff {
   const parts = diffs.map((diff) => diff.sections())
   const last = top ? [topChange(top)] : []
-  const pieces = [
-    ...parts.map(({ owners }) => owners),
-    ...parts.map(({ storages }) => storages),
-    ...parts.flatMap(({ beforeTop, afterTop }) => [beforeTop, afterTop]),
-    ...last,
-  ]
-  const total = pieces.reduce((sum, { length }) => sum + length, headerBytes)
+  const pieces = [...parts.map(({ owners }) => owners), ...parts.map(({ storages }) => storages), ...parts.map(({ accounts }) => accounts)]
+  const size = (some: readonly Uint8Array[]): number => some.reduce((sum, { length }) => sum + length, 0)
+  const total = headerBytes + size(pieces) + size(last)
   const buffer = new SharedArrayBuffer(total)
   const bytes = new Uint8Array(buffer)
   const view = new DataView(buffer)
   const owners = parts.reduce((sum, part) => sum + part.owners.length / ownerBytes, 0)
   const changes = parts.reduce((sum, part) => sum + part.accountChanges - (part.top.length > 0 ? 1 : 0), last.length)
-  for (const [i, value] of [owners, changes, total].entries()) view.setUint32(4 * i, value, true)
+  const accountsAt = headerBytes + size(pieces.slice(0, 2 * parts.length))
+  const header = [owners, changes, total, accountsAt, total - size(last)]
+  for (const [i, value] of header.entries()) view.setUint32(4 * i, value, true)
   let at = headerBytes
-  for (const piece of pieces) {
+  for (const piece of [...pieces, ...last]) {
     bytes.set(piece, at)
     at += piece.length
   }

@@ -102,8 +102,12 @@ function sizeOf(change: usize): u32 {
   return size
 }
 
+/** Where `writeChanges` has written the last change. */
+let lastAt: usize = 0
+
 function writeChanges(to: usize, change: usize): usize {
   for (; change != 0; change = load<u32>(change)) {
+    lastAt = to
     const depth = load<u32>(change, 8)
     const node = usize(load<u32>(change, 12))
     store<u8>(to, depth)
@@ -120,25 +124,31 @@ function writeChanges(to: usize, change: usize): usize {
   return to
 }
 
+/** Size of the header of packed changes. */
+const headerBytes: u32 = 20
+
 /** Size of the packed changes. */
 export let packedBytes: u32 = 0
 
 /** Packs all changes, in the format of `src/trie/trieDiff.ts`, and returns their address. */
 export function pack(): usize {
-  let size: u32 = 12 + lists * 36 + sizeOf(first)
+  let size: u32 = headerBytes + lists * 36 + sizeOf(first)
   for (let list = firstList; list != 0; list = load<u32>(list)) size += sizeOf(load<u32>(list, 8))
   packedBytes = size
   const packed = take(size)
   store<u32>(packed, lists)
   store<u32>(packed, count, 4)
   store<u32>(packed, size, 8)
-  let to = packed + 12
+  let to = packed + headerBytes
   for (let list = firstList; list != 0; list = load<u32>(list), to += 36) {
     memory.copy(to, load<u32>(list, 4), 32)
     store<u32>(to, load<u32>(list, 12), 32)
   }
   for (let list = firstList; list != 0; list = load<u32>(list)) to = writeChanges(to, load<u32>(list, 8))
+  store<u32>(packed, u32(to - packed), 12)
+  lastAt = to
   writeChanges(to, first)
+  store<u32>(packed, u32(lastAt - packed), 16)
   return packed
 }
 
