@@ -64,23 +64,13 @@ export class Execution implements Engine, AsyncDisposable {
   #phase: 'restoring' | 'open' | 'closed' = 'restoring'
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
-    const {
-      evm,
-      config,
-      log,
-      clock,
-      watch = new ExecutionWatch(),
-      stages: timer,
-      tries = new Tries(usualTrieCacheBytes),
-      keys,
-      rootThreads,
-    } = deps
+    const { evm, config, log, clock, watch = new ExecutionWatch(), stages: timer, tries = new Tries(usualTrieCacheBytes), keys } = deps
     const options = completeOptions(opts, deps.committer)
     this.#deps = deps
     this.#guard = new ExecutionGuard(clock, watch)
     this.#offered = new OfferedPayloads({ guard: this.#guard, watch, clock, log }, options.maxPayloadMs)
     const senders = deps.senders ?? createSenders({ maxBytes: senderCacheBytes })
-    this.#block = { evm, config, senders, keys, tries, rootThreads, interruptCheck: this.#guard.interruptCheck, timer }
+    this.#block = { evm, config, senders, keys, tries, rootThreads: deps.rootThreads, interruptCheck: this.#guard.interruptCheck, timer }
     const isKept = (block: ExecutedBlock): boolean => this.#phase === 'restoring' || this.#isPublished(block)
     const isStored = (block: ExecutedBlock): boolean => isCanonical(deps.kv, block)
     this.#tree = new BlockTree(options.maxTreeBytes, { isKept, isStored, memory: deps.memory })

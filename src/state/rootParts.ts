@@ -1,4 +1,4 @@
-import { emptyBytes } from '#lib/bytes'
+import { emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type BranchNode, branchWith, childOf, decodeNode, type NodeRef } from '#trie/node'
@@ -70,10 +70,13 @@ function partsOf(diff: StateDiff): readonly RootPart[] {
 
 export const sizeOf = ({ rows: { accounts, slots } }: RootPart): number => accounts[1] - accounts[0] + slots[1] - slots[0]
 
+/** Returns the root node of the account trie; undefined when it is missing, damaged or no branch. */
 function topBranch(nodes: NodeSource, root: Hash): BranchNode | undefined {
-  const rlp = nodes.get(undefined, emptyBytes, fromHex(root))
-  const top = rlp && decodeNode(rlp)
-  return top?.kind === 'branch' ? top : undefined
+  const hash = fromHex(root)
+  const rlp = nodes.get(undefined, emptyBytes, hash)
+  if (rlp === undefined || !equalBytes(keccak256(rlp), hash)) return undefined
+  const top = decodeNode(rlp)
+  return top.kind === 'branch' ? top : undefined
 }
 
 /**

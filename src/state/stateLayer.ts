@@ -1,16 +1,16 @@
 import { toHex } from '#lib/hex'
 import { lazy } from '#lib/lazy'
 import { NodesByHash, type TrieDiff } from '#trie/trieDiff'
+import type { UpdatedState } from '#trie/tries'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { mergeStateDiffs } from '#types/stateDiffMerge'
 import { createStateDiff } from '#types/stateDiffTable'
-import type { StateRoot } from './stateRoot.ts'
 
 /** Computed trie changes of a layer. */
 type LayerTrie = {
-  /** by hex of the address key, as in `StateRoot` */
+  /** by hex of the address key, as in `UpdatedState` */
   readonly storageRoots: ReadonlyMap<string, Hash>
   /** diffs of the steps, oldest first */
   readonly diffs: readonly TrieDiff[]
@@ -36,7 +36,7 @@ export type Layer = {
 export type LayerParts = {
   readonly diff?: StateDiff
   /** of `computeStateRoot` for the diff; absent: no trie is needed above this step */
-  readonly result?: Pick<StateRoot, 'nodes' | 'storageRoots'>
+  readonly result?: Pick<UpdatedState, 'nodes' | 'storageRoots'>
   /** absent: the step is not a block, or no caller needs its hash */
   readonly block?: BlockId | undefined
   /** overridden block hashes */

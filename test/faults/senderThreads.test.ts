@@ -102,7 +102,8 @@ const fills =
   "require('node:worker_threads').parentPort.on('message', () => { const all = []; while (true) all.push(new Array(100_000).fill({})) })"
 const running = (code: string): SenderThreadsOptions => ({
   count: 1,
-  start: (workerData) => new Worker(code, { eval: true, workerData, resourceLimits: { maxOldGenerationSizeMb: 16 } }),
+  start: (workerData, transferList) =>
+    new Worker(code, { eval: true, workerData, transferList, resourceLimits: { maxOldGenerationSizeMb: 16 } }),
 })
 
 it.each([
