@@ -10,13 +10,16 @@ import type { StateDiff } from '#types/stateDiff'
 import { readLayout } from '#types/stateDiffLayout'
 import { sharedLayers } from './stateStack.ts'
 
-/** Minimum rows of a diff whose root is computed in parts. */
-const minRows = 512
+/** Minimum rows of a diff whose root is computed in parts, if no node is cached. */
+const minRows = 256
 
-/** Returns whether other threads save more time than they cost. */
-export function isLarge(diff: StateDiff): boolean {
+/**
+ * Returns whether other threads save more time than they cost: they have no cached nodes.
+ * @param missShare of `Tries`, for the thread's last root
+ */
+export function isLarge(diff: StateDiff, missShare: number): boolean {
   const { accounts, slots } = readLayout(new DataView(diff.bytes))
-  return accounts.rows + slots.rows >= minRows
+  return (accounts.rows + slots.rows) * missShare >= minRows
 }
 
 /** Accounts of a diff whose keys begin with the same nibble: a child of the account trie's root. */
@@ -138,8 +141,14 @@ export function rootInParts(
   using shared = threads.offer({ parentRoot, diff, parts, layers: sharedLayers(nodes), check })
   if (shared === undefined) return undefined
   const compute = ({ rows }: RootPart): UpdatedState => tries.updateRows(nodes, parentRoot, diff, rows, check)
+  /** Returns the result of another thread. The next root finds its nodes in the cache, like its own. */
+  const otherResult = (part: number): UpdatedState | undefined => {
+    const result = shared.result(part)
+    if (result) tries.keep(result.nodes)
+    return result
+  }
   const own = parts.map((part, i) => (shared.claim(i) ? compute(part) : undefined))
-  const results = parts.map((part, i) => ({ nibble: part.nibble, state: own[i] ?? shared.result(i) ?? compute(part) }))
+  const results = parts.map((part, i) => ({ nibble: part.nibble, state: own[i] ?? otherResult(i) ?? compute(part) }))
   return joined(
     top,
     parentRoot,

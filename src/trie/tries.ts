@@ -32,6 +32,7 @@ type Exports = {
   update(root: number, owner: number, changes: number, count: number, keyNibbles: number): number
   updateState(root: number, accounts: number, accountRows: number, slots: number, slotRows: number, trust: boolean): number
   pack(): number
+  keepPacked(packed: number): void
   rootCount(): number
   packRoots(): number
   workBytes(): number
@@ -46,6 +47,7 @@ const mostCacheBytes = 3 * 2 ** 30
 const maxKeyBytes = 32
 const changeBytes = 16
 const noAccount = 2
+const noNodes: NodeSource = { get: () => undefined }
 
 /** Change of one key of a trie; `null` removes the key. */
 export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
@@ -83,6 +85,7 @@ export class Tries {
   #cacheBytes: number
   #hits = 0
   #misses = 0
+  #missShare = 1
   #wasm: Exports | undefined
   #memory: Uint8Array = emptyBytes
   #source: NodeSource | undefined
@@ -154,6 +157,20 @@ export class Tries {
     })
   }
 
+  /** Copies the nodes of a diff that another instance has computed to the cache. */
+  keep({ buffer }: TrieDiff): void {
+    if (this.#cacheBytes === 0) return
+    this.#call(noNodes, maxKeyBytes, buffer.byteLength, (wasm, at) => {
+      this.#memory.set(new Uint8Array(buffer), at)
+      wasm.keepPacked(at)
+    })
+  }
+
+  /** Share of the nodes of the last update that were not in the cache; 1 before the first one. */
+  get missShare(): number {
+    return this.#missShare
+  }
+
   /** Nodes of the last call by origin. */
   get reads(): NodeReads {
     return { cached: this.#wasm?.hits.value ?? 0, read: this.#wasm?.reads.value ?? 0 }
@@ -171,8 +188,10 @@ export class Tries {
       return run(wasm, input)
     } finally {
       this.#source = undefined
-      this.#hits += wasm.hits.value
-      this.#misses += wasm.reads.value
+      const { hits, reads } = wasm
+      this.#hits += hits.value
+      this.#misses += reads.value
+      if (hits.value + reads.value > 0) this.#missShare = reads.value / (hits.value + reads.value)
       if (wasm.workBytes() > keptWorkBytes) this.#close()
     }
   }

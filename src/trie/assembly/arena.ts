@@ -215,6 +215,11 @@ function admitted(hash: usize, rlp: usize, size: u32): usize {
   return node
 }
 
+/** Copies a node with a known hash to the cache, unless it is there or the cache is full. */
+export function keep(hash: usize, rlp: usize, size: u32): void {
+  if (hasRoom(size) && lookUp(young, youngSlots, hash) == 0) admitted(hash, rlp, size)
+}
+
 /** Returns the cached node with a hash; 0: there is none. Copies it to the young generation while that has room. */
 export function cached(hash: usize): usize {
   let node = lookUp(young, youngSlots, hash)

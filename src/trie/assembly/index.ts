@@ -9,7 +9,7 @@ import { setTrust, stackBytes, updateTrie } from './update'
 
 export { hits, reads, workBytes } from './arena'
 export { landing, landingBytes } from './host'
-export { pack, packedBytes, packRoots, rootCount } from './output'
+export { keepPacked, pack, packedBytes, packRoots, rootCount } from './output'
 
 /** Called once. @param cacheBytes size of the cache of nodes */
 export function open(cacheBytes: u32): void {

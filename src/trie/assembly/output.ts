@@ -1,5 +1,5 @@
 // Changes of nodes, collected per trie in lists and packed at the end of a call.
-import { nodeHash, nodeRlp, take } from './arena'
+import { keep, nodeHash, nodeRlp, take } from './arena'
 import { writeNibbles } from './paths'
 
 /** A change: u32 next change, path, number of its nibbles, node (0: removed). */
@@ -150,6 +150,19 @@ export function pack(): usize {
   writeChanges(to, first)
   store<u32>(packed, u32(lastAt - packed), 16)
   return packed
+}
+
+/** Copies the nodes of packed changes to the cache. */
+export function keepPacked(packed: usize): void {
+  const end = packed + load<u32>(packed, 8)
+  for (let at = packed + headerBytes + load<u32>(packed) * 36; at < end; ) {
+    at += 1 + load<u8>(at)
+    const size = load<u32>(at)
+    at += 4
+    if (size == 0) continue
+    keep(at, at + 32, size)
+    at += 32 + size
+  }
 }
 
 /** Number of storage roots. */
