@@ -23,8 +23,6 @@ import type { StateWorld } from './world.ts'
 
 const rounds = 15
 const changes = [
-  { name: '200 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 200, roll) },
-  { name: '400 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 400, roll) },
   { name: '700 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 700, roll) },
   { name: '3,000 slots', of: (model: StateModel, roll: Roll) => anySlots(model, 3_000, roll) },
   { name: '20,000 slots over 2,000 accounts', of: (model: StateModel, roll: Roll) => slotsOfAccounts(model, 2_000, roll) },

@@ -5,11 +5,13 @@ import { isFault } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { buildTrie } from '#test/harness/chain/buildTrie'
+import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { updateTrie as judged } from '#test/reference/trie/updateTrie'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { isLeafRlp } from './node.ts'
 import type { NodeChange, NodeSource } from './ports.ts'
 import { readTrie } from './readTrie.ts'
+import { TrieDiff } from './trieDiff.ts'
 import { type TrieChange, Tries } from './tries.ts'
 
 /** Node source keyed by path, as in a store; returns a node only for its own hash. */
@@ -276,6 +278,35 @@ describe('trie/tries', () => {
     rewrite(5)
     expect(tries.facts()).toMatchObject({ maxBytes: 1_000_000, misses: cold })
     expect(tries.facts().hits).toBeGreaterThan(hits)
+  })
+
+  it('trie/tries: keeps the nodes of a diff of another instance, as many as its cache has room for', () => {
+    const nodes = new PathNodes()
+    const other = new Tries()
+    const entries = Array.from({ length: 400 }, (_, i) => ({ key: key(i), value: long })).sort((a, b) => compareBytes(a.key, b.key))
+    const made = other.update(nodes, undefined, emptyRoot, entries)
+    nodes.apply([...made.changes])
+    const changed = entries.filter((_, i) => i % 3 === 0).map(({ key }) => ({ key, value: short }))
+    const expected = other.update(nodes, undefined, made.root, changed)
+    expect(other.missShare).toBe(1)
+    for (const [bytes, share] of [
+      [4_000_000, 0],
+      [320_000, 0.9],
+      [0, 1],
+    ] as const) {
+      const tries = new Tries(bytes)
+      expect(tries.missShare).toBe(1)
+      for (let times = 0; times < 3; times++) tries.keep(made.changes)
+      expect(tries.missShare).toBe(1)
+      const result = tries.update(nodes, undefined, made.root, changed)
+      expect([result.root, [...result.changes]]).toEqual([expected.root, [...expected.changes]])
+      if (share === 0 || share === 1) expect(tries.missShare).toBe(share)
+      else expect(tries.missShare).toBeLessThan(share)
+      const before = tries.missShare
+      expect(() => tries.keep(new TrieDiff(new SharedArrayBuffer(4)))).toThrow(RangeError)
+      tries.keep(emptyTrieDiff)
+      expect(tries.missShare).toBe(before)
+    }
   })
 
   it('trie/tries: serves the next call after a fault, and refuses a call within a call', () => {
