@@ -10,6 +10,7 @@ import { filterMemoryBytes } from '../src/rpc/filters/filters.ts'
 import { defaultServerLimits } from '../src/rpc/server/httpServer.ts'
 import { ipcLimits } from '../src/rpc/server/ipcServer.ts'
 import { defaultWsLimits } from '../src/rpc/server/wsServer.ts'
+import { keptWorkBytes } from '../src/trie/tries.ts'
 import { defaultPoolLimits } from '../src/txpool/txPool.ts'
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`
@@ -33,6 +34,7 @@ export const bufferRows: readonly (readonly string[])[] = [
   ['execution', 'records that one reading thread has not read; beyond it the thread is replaced', megabytes(usualUnread.maxBytes), ''],
   ['execution', 'transaction pool', megabytes(defaultPoolLimits.maxBytes), ''],
   ['execution', 'transactions that wait for sender threads', megabytes(maxQueuedBytes), ''],
+  ['each sender', 'linear memory for parts of state roots that is kept between blocks', megabytes(keptWorkBytes), ''],
   [
     'each with an interpreter',
     `${maxIdle} idle instances of each build (two builds where JSON-RPC is answered)`,

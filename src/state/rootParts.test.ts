@@ -13,7 +13,7 @@ import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { emptyState } from './genesisState.ts'
-import { type RootThreads, type RootWork, rootInParts } from './rootParts.ts'
+import { isLarge, type RootThreads, type RootWork, rootInParts } from './rootParts.ts'
 import { computeStateRoot, noNodes } from './stateRoot.ts'
 import { nodesAbove, overlay } from './stateStack.ts'
 
@@ -185,7 +185,7 @@ describe('state/rootParts', () => {
     Array.from({ length: 600 }, (_, at) => slot(at % 40, at, 3n)),
   )
 
-  it('state/rootParts: computeStateRoot offers large diffs alone', () => {
+  it('state/rootParts: computeStateRoot offers large diffs alone, and none whose nodes are cached', () => {
     const { root, nodes } = manyAccounts()
     const threads = new OtherThread(inTurn)
     const small = accountDiff(Array.from({ length: 40 }, (_, n) => account(n, 2n)))
@@ -195,6 +195,8 @@ describe('state/rootParts', () => {
         expect(comparable(computeStateRoot(nodes, root, diff, plainTries(), claim, threads))).toEqual(comparable(alone))
     }
     expect([threads.offers, threads.closed]).toEqual([3, 3])
+    expect([1, 0.5, 0.4, 0].map((missShare) => isLarge(large, missShare))).toEqual([true, true, false, false])
+    expect(isLarge(small, 1)).toBe(false)
   })
 
   it('state/rootParts: the root is right when another thread has other nodes at some paths', () => {
@@ -240,7 +242,7 @@ describe('state/rootParts', () => {
       for (const claim of [undefined, after]) {
         const outcome = (threads?: RootThreads): string => {
           try {
-            return computeStateRoot(source, root, large, new Tries(), claim, threads).root
+            return computeStateRoot(source, root, large, plainTries(), claim, threads).root
           } catch (error) {
             return isFault(error) ? error.code : 'another error'
           }
@@ -261,7 +263,7 @@ describe('state/rootParts', () => {
         return nodes.get(owner, path, hash)
       },
     }
-    expect(() => computeStateRoot(broken, root, large, new Tries(), undefined, threads)).toThrow('disk')
+    expect(() => computeStateRoot(broken, root, large, plainTries(), undefined, threads)).toThrow('disk')
     expect([threads.offers, threads.closed]).toEqual([1, 1])
   })
 

@@ -295,9 +295,8 @@ describe('trie/tries', () => {
       [0, 1],
     ] as const) {
       const tries = new Tries(bytes)
-      expect(tries.missShare).toBe(1)
       for (let times = 0; times < 3; times++) tries.keep(made.changes)
-      expect(tries.missShare).toBe(1)
+      expect(tries.missShare).toBe(0)
       const result = tries.update(nodes, undefined, made.root, changed)
       expect([result.root, [...result.changes]]).toEqual([expected.root, [...expected.changes]])
       if (share === 0 || share === 1) expect(tries.missShare).toBe(share)

@@ -41,7 +41,7 @@ type Exports = {
 const compiled = lazy(() => new WebAssembly.Module(readFileSync(new URL('./tries.wasm', import.meta.url))))
 
 /** Working memory that is kept for the next call. After a larger call the whole memory is given back, since it cannot shrink. */
-const keptWorkBytes = 32 * 2 ** 20
+export const keptWorkBytes = 32 * 2 ** 20
 /** Linear memory ends at 4 GiB, and holds the working memory of a call too. */
 const mostCacheBytes = 3 * 2 ** 30
 const maxKeyBytes = 32
@@ -85,7 +85,7 @@ export class Tries {
   #cacheBytes: number
   #hits = 0
   #misses = 0
-  #missShare = 1
+  #missShare = 0
   #wasm: Exports | undefined
   #memory: Uint8Array = emptyBytes
   #source: NodeSource | undefined
@@ -166,7 +166,7 @@ export class Tries {
     })
   }
 
-  /** Share of the nodes of the last update that were not in the cache; 1 before the first one. */
+  /** Share of the nodes of the last update that were not in the cache; 0 before the first one. */
   get missShare(): number {
     return this.#missShare
   }
