@@ -3,7 +3,7 @@ import { readIndexMark, readLogsPruned } from '#blockchain/logIndex/logIndex'
 import { addedRows } from '#state/addedRows'
 import type { EnvironmentStats, TableStats } from '#store/environmentStats'
 import type { KvReader } from '#store/ports'
-import { readPruned, segmentsOf, segmentTables } from '#store/segments/segmentRecords'
+import { blockTables, readPruned, segmentsOf, segmentTables } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 
 /** A table that grows with the chain. `basis` says how `bytesPerDay` was computed. */
@@ -77,19 +77,21 @@ function perBlock(facts: GrowthFacts, table: string, blocks: number, basis: stri
 function blockGrowth(reader: KvReader, facts: GrowthFacts): TableGrowth[] {
   const { head, genesis, segments } = facts
   const grown = ['canonical', 'blockByHash'].map((table) => perBlock(facts, table, tableOf(facts.chain, table).rows, 'rows'))
-  for (const { id, name } of segmentTables) {
-    if (readPruned(reader, id) > genesis) continue
+  const movable = (name: string, inTable: () => TableGrowth): TableGrowth => {
     const files = segments.find(({ table }) => table === name)
     const blocks = files && files.last - files.first + 1
-    grown.push(
-      files && blocks !== undefined
-        ? growth(facts, name, files.fileBytes / blocks, `bytes of segment files / ${blocks} blocks in them`)
-        : perBlock(facts, name, tableOf(facts.chain, name).rows, 'rows'),
-    )
+    return files && blocks !== undefined
+      ? growth(facts, name, files.fileBytes / blocks, `bytes of segment files / ${blocks} blocks in them`)
+      : inTable()
+  }
+  for (const { id, name } of blockTables) {
+    if (readPruned(reader, id) > genesis) continue
+    grown.push(movable(name, () => perBlock(facts, name, tableOf(facts.chain, name).rows, 'rows')))
   }
   if (readPruned(reader, tables.bodies.id) <= genesis) grown.push(perBlock(facts, 'txByHash', head - genesis + 1, 'stored bodies'))
   const firstLogs = Math.max(genesis, readIndexMark(reader)?.from ?? 0)
-  if (readLogsPruned(reader) <= genesis) grown.push(perBlock(facts, 'logIndex', head - firstLogs + 1, 'indexed blocks'))
+  if (readLogsPruned(reader) <= genesis)
+    grown.push(movable('logIndex', () => perBlock(facts, 'logIndex', head - firstLogs + 1, 'indexed blocks')))
   return grown
 }
 

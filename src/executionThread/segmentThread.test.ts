@@ -19,7 +19,7 @@ it('executionThread/segmentThread: builds the same files as this thread, returns
   await using kv = openChainKv(dir)
   using reader = kv.snapshot()
   const genesis = readGenesisId(reader)?.hash ?? expect.fail()
-  const request = { dir: segmentsDir(dir), genesis, from: 0, upTo: 29, bounds }
+  const request = { of: 'blocks' as const, dir: segmentsDir(dir), genesis, from: 0, upTo: 29, bounds }
   const thread = new SegmentThread(dir)
   const built = await thread.build(request)
   expect(built).toEqual(buildSegments(kv, { ...request, dir: join(base, 'other') }))

@@ -6,10 +6,10 @@ import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
 import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
 import type { Kv, SnapshotSource } from './ports.ts'
 import { chainSchema, rejectNewer } from './schema.ts'
+import { isTemporaryName } from './segments/frameWriter.ts'
 import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
 import { SegmentFiles } from './segments/segmentFiles.ts'
 import { isSegmentFileName, segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
-import { isTemporaryName } from './segments/segmentWriter.ts'
 import { tables } from './tables.ts'
 
 /** Returns the directory of segment files, inside that of the tables. */

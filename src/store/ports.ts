@@ -10,7 +10,12 @@ export interface KvReader {
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
   /** Iterates over the keys of the same entries, without the cost of reading values. */
   keys(table: number, range: KvRange): Iterable<Uint8Array>
+  /** Rows of the log index that have left its table for segment files; absent where there are no segment files. */
+  readonly moved?: RowReader | undefined
 }
+
+/** Rows of tables. Ranges of rows in segment files are ascending, have both ends, and are of one kind of row. */
+export type RowReader = Pick<KvReader, 'look' | 'range' | 'keys'>
 
 export type KvRange = {
   readonly from?: Uint8Array

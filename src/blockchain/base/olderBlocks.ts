@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
-import { putSegment, readPruned, type SegmentRecord, segmentFileName, segmentTables, writePruned } from '#store/segments/segmentRecords'
+import { blockTables, putSegment, readPruned, type SegmentRecord, segmentFileName, writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
@@ -18,7 +18,7 @@ export type LowestWhole = BlockId & { readonly parentHash: Hash }
 
 /** Returns the lowest block that is stored with all its parts; undefined when not even the newest one is. */
 export function lowestWhole(reader: KvReader): LowestWhole | undefined {
-  const number = Math.max(...segmentTables.map(({ id }) => readPruned(reader, id)))
+  const number = Math.max(...blockTables.map(({ id }) => readPruned(reader, id)))
   const hash = readCanonicalHash(reader, number)
   const header = hash && readHeader(reader, { number, hash })
   return hash && header && { number, hash, parentHash: header.parentHash }
@@ -47,7 +47,7 @@ export function addOlderBlocks(
     kv.write((tx) => {
       for (const record of records) putSegment(tx, record)
       for (const block of blocks) putLookups(tx, block)
-      for (const { id } of segmentTables) writePruned(tx, id, first.number)
+      for (const { id } of blockTables) writePruned(tx, id, first.number)
       addLogs(tx, first.number, last.number, (number) => logs.get(number))
     })
   } catch (error) {

@@ -6,7 +6,7 @@ import { oldestProof, oldestState } from '#state/chainState'
 import { checkChanges, checkUndo } from '#state/historyCheck'
 import type { KvReader, SnapshotSource } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
-import { isRecorded, readPruned, segmentTables, unlessDamaged } from '#store/segments/segmentRecords'
+import { blockTables, isRecorded, readPruned, unlessDamaged } from '#store/segments/segmentRecords'
 import { type TableSpec, tables } from '#store/tables'
 import { decodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
@@ -39,7 +39,7 @@ export function checkHeads(reader: KvReader, watch: CheckWatch): void {
 
 /** Checks the marks of pruned rows: other checks begin there. The last finalized block may be pruned where the chain begins with it. */
 function checkPruned(reader: KvReader, finalized: number, watch: CheckWatch): void {
-  const marks = segmentTables.map(({ id, name }) => [`pruned.${name}`, readPruned(reader, id)] as const)
+  const marks = blockTables.map(({ id, name }) => [`pruned.${name}`, readPruned(reader, id)] as const)
   for (const [mark, number] of [...marks, ['logs.pruned', readLogsPruned(reader)] as const]) {
     if (number <= finalized + 1) continue
     const expected = `${mark} ≤ ${finalized + 1}, the number after the finalized block`

@@ -3,8 +3,9 @@ import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
 import { hasRows } from '#store/keys'
-import type { KvReader } from '#store/ports'
+import type { KvReader, RowReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
+import { segmentWith, unlessDamaged } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { readCanonicalHash, readReceipts } from '../chainStore.ts'
 import { type IndexMark, indexedBlock, joinedRows, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
@@ -33,9 +34,15 @@ export function checkLogIndex(reader: KvReader, from: number | undefined, head: 
   const first = Math.max(from ?? mark.from, mark.from, readLogsPruned(reader))
   for (let number = first; number <= head; ) {
     if (number > first && !watch.hasTime()) return number
-    number = number < mark.open ? check.checkSegment(number, mark.open) : check.checkBlock(number)
+    number = number < mark.open ? checkReadable(reader, check, number, mark.open) : check.checkBlock(number)
   }
   return undefined
+}
+
+/** Checks the segment with a block. Leaves out a damaged segment file, because the check of files reports it. @returns the block after it */
+function checkReadable(reader: KvReader, check: LogIndexCheck, number: number, open: number): number {
+  const file = segmentWith(reader, id, number)
+  return unlessDamaged(() => check.checkSegment(number, open)) ?? (file?.last ?? number) + 1
 }
 
 const indexOfLogs = 'the index of the logs in the receipts'
@@ -90,15 +97,15 @@ class LogIndexCheck {
     const blocks = this.#indexedBlocks(segment)
     if (blocks) {
       const expected = [...joinedRows(segment.first, blocks)]
-      this.#compare(rowRange('page', segment.first, segment.last + 1), expected.slice(0, -1))
-      this.#compare(rowRange('segment', segment.first, segment.last + 1), expected.slice(-1))
+      this.#compare(segment.rows, rowRange('page', segment.first, segment.last + 1), expected.slice(0, -1))
+      this.#compare(segment.rows, rowRange('segment', segment.first, segment.last + 1), expected.slice(-1))
     }
     return segment.last + 1
   }
 
   checkBlock(number: number): number {
     const block = this.#indexedBlock(number)
-    if (block) this.#compare(rowRange('block', number, number + 1), [blockRow(number, block)])
+    if (block) this.#compare(this.#reader, rowRange('block', number, number + 1), [blockRow(number, block)])
     return number + 1
   }
 
@@ -126,10 +133,10 @@ class LogIndexCheck {
   }
 
   /** Compares the rows of a range with those expected there, both in key order. */
-  #compare(range: { readonly from: Uint8Array; readonly to: Uint8Array }, expected: readonly IndexRow[]): void {
+  #compare(rows: RowReader, range: { readonly from: Uint8Array; readonly to: Uint8Array }, expected: readonly IndexRow[]): void {
     const missing = new Map<Hex, Uint8Array>(expected.map(({ key, value }) => [toHex(key), value]))
     const report = (key: Hex, wanted: string, found: string): void => this.#watch.report({ table: name, key, expected: wanted, found })
-    for (const { key, value } of this.#reader.range(id, range)) {
+    for (const { key, value } of rows.range(id, range)) {
       const right = missing.get(toHex(key))
       missing.delete(toHex(key))
       if (right === undefined) report(toHex(key), 'no such row', 'a row')

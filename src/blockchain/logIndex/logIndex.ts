@@ -1,5 +1,6 @@
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
+import { segmentWith } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { Log } from '#types/log'
 import {
@@ -14,7 +15,7 @@ import {
   putBlockRow,
   readBlockRow,
   segmentRows,
-  segmentsFrom,
+  segmentsIn,
   takeSegment,
 } from './logIndexRows.ts'
 
@@ -105,11 +106,11 @@ export function unindexLogs(tx: KvWriter, number: number): void {
   writeMark(tx, withBlock(opened, block, -1))
 }
 
-/** Splits the last segment into single blocks. */
+/** Splits the last segment into single blocks. Segments in files are of blocks that are not unwound. */
 function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
-  const [segment] = segmentsFrom(tx, number)
-  const ends = segment && lookAtEnds(tx, segment, ({ bytes }) => new BlockEnds(bytes.slice()))
-  if (segment === undefined || ends === undefined) throw new RangeError(`log index: no segment has block ${number}`)
+  const [segment] = segmentsIn(tx, number)
+  const ends = segment && lookAtEnds(segment, ({ bytes }) => new BlockEnds(bytes.slice()))
+  if (segment === undefined || ends === undefined) throw new RangeError(`log index: no segment in the table has block ${number}`)
   const entries = takeSegment(tx, segment)
   const { first } = segment
   const byBlock = Array.from({ length: ends.count }, (): number[] => [])
@@ -158,14 +159,16 @@ export function fillLogIndex(
 export type LogPruning = { readonly from: number; readonly keys: readonly Uint8Array[] }
 
 /**
- * Returns what to remove of the index of blocks before a number: whole segments, oldest first.
+ * Returns what to remove of the table for blocks before a number: whole segments, oldest first. None of a segment file with that block, which is removed as a
+ * whole, later.
  * @param most rows
  * @returns undefined when there is nothing to remove
  */
 export function planLogPruning(reader: KvReader, before: number, most: number): LogPruning | undefined {
   const mark = readIndexMark(reader)
   if (mark === undefined) return undefined
-  const [segment] = segmentsFrom(reader, before)
+  const file = segmentWith(reader, tables.logIndex.id, before)
+  const [segment = file] = file ? [] : segmentsIn(reader, before)
   const first = segment?.first ?? (before >= mark.open ? mark.open : mark.from)
   const from = Math.max(readLogsPruned(reader), before < mark.from ? before : first)
   const keys = keysBefore(reader, from, most)

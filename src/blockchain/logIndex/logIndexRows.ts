@@ -1,5 +1,5 @@
 import { concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { KvReader, KvWriter, RowReader } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Log } from '#types/log'
 
@@ -99,7 +99,10 @@ export function deleteBlockRow(tx: KvWriter, number: number): void {
 }
 
 /** Range of consecutive blocks that share their pages. */
-export type Segment = { readonly first: number; readonly last: number }
+export type BlockRange = { readonly first: number; readonly last: number }
+
+/** Such a range with its rows: those of the table, or of segment files. */
+export type Segment = BlockRange & { readonly rows: RowReader }
 
 /** For each block of a segment, the number of transactions up to its end, as stored. */
 export class BlockEnds {
@@ -145,29 +148,60 @@ export class BlockEnds {
   }
 }
 
-/** Iterates over consecutive segments from the one that contains a block; none when no segment contains it. */
+/**
+ * Iterates over consecutive segments from the one that contains a block; none when no segment contains it. Reads no file for a segment in the table: when a
+ * segment moves to a file, its ends leave the table before its pages.
+ */
 export function* segmentsFrom(reader: KvReader, number: number): Generator<Segment> {
-  const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1) }
-  let next = number
-  for (const key of reader.keys(table, range)) {
-    const first = reader.look(table, key, u64FromBytes)
-    const last = u64FromBytes(key.subarray(1))
-    if (first === undefined || first > next) return
-    yield { first, last }
-    next = last + 1
+  const places = reader.moved ? [reader, reader.moved] : [reader]
+  for (let next = number, isFound = true; isFound; ) {
+    isFound = false
+    for (const rows of places) {
+      for (const segment of segmentsIn(rows, next)) {
+        yield segment
+        next = segment.last + 1
+        isFound = true
+      }
+    }
   }
 }
 
+/** Does the same in one place. */
+export function* segmentsIn(rows: RowReader, number: number): Generator<Segment> {
+  let next = number
+  for (const { key, value } of rows.range(table, rowRange('segment', number))) {
+    const segment = segmentOf(rows, key, value)
+    if (segment.first > next) return
+    yield segment
+    next = segment.last + 1
+  }
+}
+
+/** Returns the lowest segment in a place that ends at or after a block. */
+export function lowestSegment(rows: RowReader, number: number): Segment | undefined {
+  for (const { key, value } of rows.range(table, { ...rowRange('segment', number), limit: 1 })) return segmentOf(rows, key, value)
+  return undefined
+}
+
+const segmentOf = (rows: RowReader, key: Uint8Array, ends: Uint8Array): Segment => ({
+  first: u64FromBytes(ends),
+  last: u64FromBytes(key.subarray(1)),
+  rows,
+})
+
+/** Returns the number in the key of a page, that of the first block of its segment, or of other rows, that of the last block. */
+export const numberInKey = (key: Uint8Array): number => u64FromBytes(key.subarray(1, 9))
+
 /** Calls a function with the block ends of a segment, valid during the call. */
-export function lookAtEnds<T>(reader: KvReader, { last }: Segment, use: (ends: BlockEnds) => T): T | undefined {
-  return reader.look(table, tableKey(kinds.segment, u64Bytes(last)), (row) => use(new BlockEnds(row.subarray(8))))
+export function lookAtEnds<T>({ last, rows }: Segment, use: (ends: BlockEnds) => T): T | undefined {
+  return rows.look(table, tableKey(kinds.segment, u64Bytes(last)), (row) => use(new BlockEnds(row.subarray(8))))
 }
 
 const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
 const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
 
 /** Iterates over the rows of a segment: its pages, ascending, then its ends. @param entries ascending */
-export function* segmentRows({ first, last }: Segment, ends: BlockEnds, entries: Entries): Generator<IndexRow> {
+export function* segmentRows({ first, last }: BlockRange, ends: BlockEnds, entries: Entries): Generator<IndexRow> {
   for (let from = 0; from < entries.length; from += pageEntries) {
     const page = packed(entries.subarray(from, from + pageEntries), 0)
     yield { key: pageKey(first, page.subarray(-entryBytes)), value: page }
@@ -185,8 +219,8 @@ export const rowRange = (
   to: before === undefined ? Uint8Array.of(kinds[kind] + 1) : tableKey(kinds[kind], u64Bytes(before)),
 })
 
-/** Removes a segment. @returns its entries */
-export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {
+/** Removes a segment from the table. @returns its entries */
+export function takeSegment(tx: KvWriter, { first, last }: BlockRange): Entries {
   const all: number[] = []
   const range = { from: pageKey(first, new Uint8Array(entryBytes)), to: tableKey(kinds.page, u64Bytes(first + 1)) }
   for (const { key, value } of tx.range(table, range)) {
@@ -232,26 +266,20 @@ const commonEvery = 4
  * @param give 'up': stop when the value is found to be common
  * @returns pages read; 'common': stopped
  */
-export function addSegmentPlaces(
-  reader: KvReader,
-  { first }: Segment,
-  digest: number,
-  into: number[],
-  give: 'all' | 'up' = 'all',
-): number | 'common' {
+export function addSegmentPlaces({ first, rows }: Segment, digest: number, into: number[], give: 'all' | 'up' = 'all'): number | 'common' {
   let pages = 0
   const begin = into.length
   const range = { from: pageKey(first, entryKey(entryOf(digest, 0))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
-  for (const key of reader.keys(table, range)) {
+  for (const key of rows.keys(table, range)) {
     pages++
-    if (!reader.look(table, key, (page) => addPlaces(page, 0, digest, into))) break
+    if (!rows.look(table, key, (page) => addPlaces(page, 0, digest, into))) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
     if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }
   return pages
 }
 
-/** Returns keys of pages and segments of blocks before the first block of a segment. @param most number of keys */
+/** Returns keys of pages and segments in the table, of blocks before the first block of a segment. @param most number of keys */
 export function keysBefore(reader: KvReader, first: number, most: number): Uint8Array[] {
   const limit = most
   const pages = reader.keys(table, { from: Uint8Array.of(kinds.page), to: tableKey(kinds.page, u64Bytes(first)), limit })

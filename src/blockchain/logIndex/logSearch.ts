@@ -69,17 +69,17 @@ class Search {
     }).places
   }
 
-  segment(reader: KvReader, segment: Segment, from: number, to: number): void {
+  segment(segment: Segment, from: number, to: number): void {
     this.#segments++
     const { places, rows } = this.#matching((digest, into, give) => {
       const at = give === 'up' ? this.#commonAt.get(digest) : undefined
       if (at !== undefined && this.#segments - at < commonSegments) return 'common'
-      const read = addSegmentPlaces(reader, segment, digest, into, give)
+      const read = addSegmentPlaces(segment, digest, into, give)
       if (read === 'common') this.#commonAt.set(digest, this.#segments)
       return read
     })
     this.#rows += rows + 1
-    if (places.length > 0) lookAtEnds(reader, segment, (ends) => this.#addByBlock(places, segment.first, ends, from, to))
+    if (places.length > 0) lookAtEnds(segment, (ends) => this.#addByBlock(places, segment.first, ends, from, to))
   }
 
   /** @param places in a segment */
@@ -148,7 +148,7 @@ export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: numbe
   let number = from
   if (from < mark.open) {
     for (const segment of segmentsFrom(reader, from)) {
-      search.segment(reader, segment, number, to)
+      search.segment(segment, number, to)
       number = segment.last + 1
       if (number > to || search.isSpent) break
     }

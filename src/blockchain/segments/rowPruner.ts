@@ -78,8 +78,8 @@ export type StepLimits = { rowsIn(table: number): number; hasTime(): boolean }
 type Pruned = { readonly table?: number; readonly rows: number; readonly files?: number; readonly unrecorded?: number }
 
 /**
- * Removes segment files with bodies and receipts of blocks that are not retained, and their rows in other tables. A file is removed as a whole, when all
- * of its blocks are too old.
+ * Removes segment files with bodies, receipts and log index of blocks that are not retained, their rows in other tables, and rows of the log index that no
+ * file has. A file is removed as a whole, when all of its blocks are too old.
  *
  * Effects, in order: 1 a transaction raises the mark of the table: readers answer that the rows are pruned, 2 places of its transactions are deleted from
  * `txByHash` (bodies only), 3 a transaction deletes the record of the file, and the owner gives readers new snapshots, 4 a minute later the file is
@@ -119,6 +119,8 @@ export class RowPruner {
     }
     const receipts = oldestSegment(reader, tables.receipts.id)
     if (receipts && receipts.last < oldest.receipts) return this.#mark(reader, receipts) ?? this.#remove(receipts)
+    const logFile = oldestSegment(reader, tables.logIndex.id)
+    if (logFile && logFile.last < oldest.logs) return this.#markLogs(reader, logFile) ?? this.#remove(logFile)
     const logs = planLogPruning(reader, oldest.logs, limits.rowsIn(tables.logIndex.id))
     if (logs === undefined) return undefined
     kv.write((tx) => pruneLogIndex(tx, logs))
@@ -129,6 +131,13 @@ export class RowPruner {
   #mark(reader: KvReader, { table, last }: SegmentRecord): Pruned | undefined {
     if (readPruned(reader, table) > last) return undefined
     this.#deps.kv.write((tx) => writePruned(tx, table, last + 1))
+    return { rows: 0 }
+  }
+
+  /** Does the same for a segment of the log index. */
+  #markLogs(reader: KvReader, { last }: SegmentRecord): Pruned | undefined {
+    if (readLogsPruned(reader) > last) return undefined
+    this.#deps.kv.write((tx) => pruneLogIndex(tx, { from: last + 1, keys: [] }))
     return { rows: 0 }
   }
 

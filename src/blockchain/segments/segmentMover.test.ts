@@ -64,7 +64,7 @@ it('blockchain/segments: no transaction unwinds a block whose rows are in a file
 it('blockchain/segments: a segment ends where a window of the time changes, or with the bytes of its rows', async () => {
   const dir = newDir()
   await using kv = store(dir)
-  const request = { dir: segmentsDir(dir), genesis: genesis.block.hash, from: 1, upTo: 35 }
+  const request = { of: 'blocks' as const, dir: segmentsDir(dir), genesis: genesis.block.hash, from: 1, upTo: 35 }
   const windowSec = 24
   const window = (number: number): number => Math.floor((blocks[number - 1]?.header.timestamp ?? 0) / windowSec)
   const change = Array.from({ length: 34 }, (_, at) => at + 1).find((number) => window(number) !== window(number + 1))
@@ -78,7 +78,7 @@ it('blockchain/segments: a segment ends where a window of the time changes, or w
 it('blockchain/segments: nothing is built while the range may grow, or when the build is ended', async () => {
   const dir = newDir()
   await using kv = store(dir)
-  const request = { dir: segmentsDir(dir), genesis: genesis.block.hash, from: 30, upTo: 35, bounds }
+  const request = { of: 'blocks' as const, dir: segmentsDir(dir), genesis: genesis.block.hash, from: 30, upTo: 35, bounds }
   expect(buildSegments(kv, request)).toBeUndefined()
   expect(buildSegments(kv, { ...request, from: 0 }, () => true)).toBeUndefined()
   expect(existsSync(segmentsDir(dir)) ? readdirSync(segmentsDir(dir)) : []).toEqual([])
@@ -186,7 +186,7 @@ it('blockchain/segments: a missing row ends moving with its block; nothing is lo
     const [key] = tx.keys(tables.bodies.id, { limit: 1 })
     if (key) tx.delete(tables.bodies.id, key)
   })
-  expect(() => buildSegments(kv, { dir: segmentsDir(dir), genesis: genesis.block.hash, from: 0, upTo: 35, bounds })).toThrow(
+  expect(() => buildSegments(kv, { of: 'blocks', dir: segmentsDir(dir), genesis: genesis.block.hash, from: 0, upTo: 35, bounds })).toThrow(
     expect.objectContaining({ code: 'CHAIN_STORE_DAMAGED', message: expect.stringContaining('block 0 in bodies') }),
   )
   const { run, mover } = moverOn(dir, kv)

@@ -1,14 +1,13 @@
-import { u64Bytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { requireFreeSpace } from '#store/freeSpace'
 import type { Kv, KvReader } from '#store/ports'
-import { putSegment, readMoved, segmentTables, writeMoved } from '#store/segments/segmentRecords'
-import type { Hash } from '#types/ids'
-import { readGenesisId, readHeads } from '../chainStore.ts'
-import { type BuiltSegments, isSegmentWhole, type SegmentBounds, type SegmentBuilder } from './buildSegments.ts'
+import { putSegment, writeMoved } from '#store/segments/segmentRecords'
+import type { BuiltSegments, SegmentBuilder } from './buildSegments.ts'
 import type { RowPruner, StepLimits } from './rowPruner.ts'
+import { nextSegments, type SegmentBounds } from './segmentCut.ts'
+import { waitingRows } from './waitingRows.ts'
 
 /** Duration of a step that the mover aims at; the number of rows of the next one of its kind follows from it. */
 const stepMs = 10
@@ -55,7 +54,7 @@ export type SegmentMoverDeps = {
 }
 
 /**
- * Moves finalized blocks to segment files, and removes rows that are not retained, in the thread that writes transactions of blocks, between these.
+ * Moves finalized blocks and their log index to segment files, and removes rows that are not retained, in the thread that writes transactions of blocks, between these.
  *
  * Effects, in order: 1 the builder writes and flushes the files of one range, in another thread, 2 one transaction records them, 3 transactions of some
  * 10 ms delete the rows of the range. After a kill before 2 the next start removes the files and the range is built again; after a kill before the end
@@ -154,7 +153,7 @@ export class SegmentMover implements AsyncDisposable {
     this.#doing = 'record files'
     if (this.#built) return this.#record(this.#built)
     this.#doing = 'delete moved rows'
-    const found = read(kv, (reader) => movedRows(reader, limits))
+    const found = read(kv, (reader) => waitingRows(reader, limits))
     if (found) {
       const { table, keys } = found
       kv.write((tx) => {
@@ -168,17 +167,20 @@ export class SegmentMover implements AsyncDisposable {
     return pruner.step(limits)
   }
 
-  #record({ last, records }: BuiltSegments): Partial<MoverStep> {
+  #record({ of, last, records }: BuiltSegments): Partial<MoverStep> {
     const { kv, log } = this.#deps
-    const first = kv.write((tx) => {
-      const from = readMoved(tx)
+    kv.write((tx) => {
       for (const record of records) putSegment(tx, record)
-      writeMoved(tx, last + 1)
-      return from
+      if (of === 'blocks') writeMoved(tx, last + 1)
     })
     this.#built = undefined
+    const first = records[0]?.first ?? last
     const fileBytes = records.reduce((sum, record) => sum + record.fileBytes, 0)
     const rowBytes = records.reduce((sum, record) => sum + record.rowBytes, 0)
+    if (of === 'logs') {
+      log.info('log index moved to a segment file', { first, last, fileBytes, rowBytes })
+      return { files: records.length }
+    }
     log.info('blocks moved to segment files', { first, last, fileBytes, rowBytes })
     return { files: records.length, moved: last - first + 1 }
   }
@@ -190,7 +192,7 @@ export class SegmentMover implements AsyncDisposable {
   #build(): void {
     const { kv, clock, builder, dir, minFreeBytes, bounds } = this.#deps
     if (this.#building || clock.elapsedMs() < this.#notBeforeMs) return
-    const range = read(kv, (reader) => nextRange(reader, bounds))
+    const range = read(kv, (reader) => nextSegments(reader, bounds))
     if (range === undefined) return
     try {
       requireFreeSpace(kv, minFreeBytes)
@@ -229,34 +231,6 @@ function nextSize({ rows, before }: StepSize, ms: number): StepSize {
   else if (ms <= stepMs) next = rows + 1 + (rows >> 3)
   else if (waits) next = before.rows * 2
   return { rows: Math.min(mostRows, Math.max(1, next)), before: { rows, ms } }
-}
-
-/** Returns the range of the next segment files; undefined while it is not whole. */
-function nextRange(
-  reader: KvReader,
-  bounds?: SegmentBounds,
-): { readonly genesis: Hash; readonly from: number; readonly upTo: number } | undefined {
-  const [heads, genesis] = [readHeads(reader), readGenesisId(reader)]
-  if (heads === undefined || genesis === undefined) return undefined
-  const [from, upTo] = [Math.max(genesis.number, readMoved(reader)), heads.finalized.number]
-  return isSegmentWhole(reader, from, upTo, bounds) ? { genesis: genesis.hash, from, upTo } : undefined
-}
-
-/** Returns keys of rows of blocks that are in segments, of one table; undefined when there are none. */
-function movedRows(
-  reader: KvReader,
-  { rowsIn, hasTime }: StepLimits,
-): { readonly table: number; readonly keys: readonly Uint8Array[] } | undefined {
-  const to = u64Bytes(readMoved(reader))
-  for (const { id: table } of segmentTables) {
-    const keys: Uint8Array[] = []
-    for (const key of reader.keys(table, { to, limit: rowsIn(table) })) {
-      keys.push(key)
-      if (!hasTime()) break
-    }
-    if (keys.length > 0) return { table, keys }
-  }
-  return undefined
 }
 
 function read<T>(kv: Kv, use: (reader: KvReader) => T): T {

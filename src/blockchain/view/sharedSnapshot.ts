@@ -1,4 +1,4 @@
-import type { KvRange, KvReader } from '#store/ports'
+import type { KvRange, KvReader, RowReader } from '#store/ports'
 
 /** A snapshot shared by several users; its creator is the first. Disposed when it is retired and the last user has left. */
 export class SharedSnapshot implements KvReader, Disposable {
@@ -25,6 +25,10 @@ export class SharedSnapshot implements KvReader, Disposable {
 
   keys(table: number, range: KvRange): Iterable<Uint8Array> {
     return this.#snapshot.keys(table, range)
+  }
+
+  get moved(): RowReader | undefined {
+    return this.#snapshot.moved
   }
 
   /** Adds a user. */

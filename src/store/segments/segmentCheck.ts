@@ -6,8 +6,8 @@ import { storeFault } from '../faults.ts'
 import type { KvReader } from '../ports.ts'
 import type { CheckWatch } from '../rowCheck.ts'
 import { tables } from '../tables.ts'
+import { digestOf } from './frameWriter.ts'
 import { decodeRecord, type SegmentRecord, segmentFileName } from './segmentRecords.ts'
-import { digestOf } from './segmentWriter.ts'
 
 const { id, name } = tables.segments
 

@@ -5,10 +5,19 @@ import { errorMessage } from '#lib/fault'
 import { Lru } from '#lib/lru'
 import { unzstd } from '#lib/zstd'
 import { storeFault } from '../faults.ts'
-import { decodeHead, headBytes, indexBytesOf, isChecked, type SegmentHead, SegmentIndex } from './segmentFormat.ts'
+import {
+  decodeHead,
+  type FramePlace,
+  headBytes,
+  indexBytesOf,
+  isChecked,
+  keyedRows,
+  type SegmentHead,
+  SegmentIndex,
+} from './segmentFormat.ts'
 import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 
-/** Bounds of a thread: open files, each with an index of some 4 bytes for each block, and decompressed frames. */
+/** Bounds of a thread: open files, each with an index of some 4 bytes for each block or 25 for each frame of the log index, and decompressed frames. */
 const usualBounds = { files: 64, frameBytes: 4 * 2 ** 20 }
 /** Time between two looks for removed files, which take a microsecond a file. */
 const looksMs = 60_000
@@ -16,14 +25,14 @@ const looksMs = 60_000
 class SegmentFile {
   readonly path: string
   readonly #file: number
-  readonly #index: SegmentIndex
+  readonly index: SegmentIndex
 
   /** @throws Fault SEGMENT_DAMAGED */
   constructor(path: string, record: SegmentRecord) {
     this.path = path
     this.#file = this.#guarded(() => openSync(path, 'r'))
     try {
-      this.#index = this.#readIndex(record)
+      this.index = this.#readIndex(record)
     } catch (error) {
       closeSync(this.#file)
       throw error
@@ -35,17 +44,11 @@ class SegmentFile {
     return fstatSync(this.#file).nlink > 0
   }
 
-  /** Returns the frame that has a row, decompressed, and the row's place in it. @param row index of the block in the segment */
-  frameOf(
-    row: number,
-    kept: (frame: number) => Uint8Array | undefined,
-  ): { readonly frame: number; bytes: Uint8Array; from: number; to: number } {
-    const { frame, fileFrom, fileTo, frameBytes, from, to } = this.#index.place(row)
-    const known = kept(frame)
-    if (known) return { frame, bytes: known, from, to }
+  /** Returns a frame, decompressed. @throws Fault SEGMENT_DAMAGED */
+  frame({ fileFrom, fileTo, frameBytes }: FramePlace): Uint8Array {
     const bytes = unzstd(this.#read(fileFrom, fileTo - fileFrom), frameBytes)
     if (bytes?.length !== frameBytes) throw this.#damaged(`the frame at byte ${fileFrom} is damaged`)
-    return { frame, bytes, from, to }
+    return bytes
   }
 
   close(): void {
@@ -121,9 +124,33 @@ export class SegmentFiles implements Disposable {
   row(record: SegmentRecord, number: number): Uint8Array {
     const name = segmentFileName(record)
     const file = this.#opened(name, record)
-    const read = file.frameOf(number - record.first, (frame) => this.#frames.get(`${name}/${frame}`))
-    this.#frames.set(`${name}/${read.frame}`, read.bytes, read.bytes.length)
-    return read.bytes.subarray(read.from, read.to)
+    const { frame, from, to } = file.index.rowAt(number - record.first)
+    const { rowsFrom } = file.index.frameAt(frame)
+    return this.#frame(name, file, frame).subarray(from - rowsFrom, to - rowsFrom)
+  }
+
+  /**
+   * Iterates over rows of the log index from a key on, as views, which the caller must not change. Cost of the first row: one read of the file and one
+   * decompression, unless the frame is cached.
+   * @throws as `row`
+   */
+  *rowsFrom(record: SegmentRecord, from: Uint8Array): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+    const name = segmentFileName(record)
+    const { index } = this.#opened(name, record)
+    for (let frame = index.frameFrom(from); frame < index.frames; frame++) {
+      // a reader of many files may have closed this one
+      const bytes = this.#frame(name, this.#opened(name, record), frame)
+      for (const row of keyedRows(bytes)) if (Buffer.compare(row.key, from) >= 0) yield row
+    }
+  }
+
+  #frame(name: string, file: SegmentFile, frame: number): Uint8Array {
+    const key = `${name}/${frame}`
+    const known = this.#frames.get(key)
+    if (known) return known
+    const bytes = file.frame(file.index.frameAt(frame))
+    this.#frames.set(key, bytes, bytes.length)
+    return bytes
   }
 
   [Symbol.dispose](): void {

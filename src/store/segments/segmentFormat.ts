@@ -2,14 +2,19 @@ import { crc32 } from 'node:zlib'
 import { concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { type Hash, hashFromBytes } from '#types/ids'
+import { tables } from '../tables.ts'
 
 /*
- * A segment file has the rows of one table for consecutive canonical blocks. Integers are big-endian.
+ * A segment file has the rows of one table for consecutive canonical blocks, in the order of their keys. Integers are big-endian.
  *   head     'basaltsg', version u16, table id u16, number of frames u32, genesis hash, first number u64, last number u64, hash of the first block,
  *            hash of the last block, offset of the index u64, CRC-32 of the head before this field and of the index u32
  *   frames   zstd frames with a checksum, each of whole rows, one after another
  *   index    for each frame the end of its rows u32 and its end in the file u32, then for each block the end of its row u32
  * Ends of rows count from the first row of the file. The file's name has the SHA-256 of its bytes.
+ *
+ * In a file of the log index a block has no row of its own. Its rows have their keys, and are found by them:
+ *   row      length of the key u8, length of the value u32, key, value
+ *   index    for each frame the two ends, then for each frame its last key, padded with zeros to 17 bytes
  */
 const magic = new TextEncoder().encode('basaltsg')
 const version = 1
@@ -18,6 +23,9 @@ const sumAt = 136
 export const headBytes: number = sumAt + 4
 const frameEntryBytes = 8
 const rowEntryBytes = 4
+/** Longest key of the log index. */
+const keyBytes = 17
+const keyedHead = 5
 
 /** What a segment file has: rows of a table for the blocks from `first` to `last` of one chain. */
 export type SegmentRange = {
@@ -31,8 +39,8 @@ export type SegmentRange = {
 export type SegmentHead = SegmentRange & { readonly genesis: Hash; readonly frames: number; readonly indexAt: number }
 
 /** Returns the length of the index of a segment with this head. */
-export const indexBytesOf = ({ frames, first, last }: Pick<SegmentHead, 'frames' | 'first' | 'last'>): number =>
-  frames * frameEntryBytes + (last - first + 1) * rowEntryBytes
+export const indexBytesOf = ({ table, frames, first, last }: Pick<SegmentHead, 'table' | 'frames' | 'first' | 'last'>): number =>
+  frames * frameEntryBytes + (table === tables.logIndex.id ? frames * keyBytes : (last - first + 1) * rowEntryBytes)
 
 /** @param index as of `SegmentIndexBuilder` */
 export function encodeHead(head: SegmentHead, index: Uint8Array): Uint8Array {
@@ -74,18 +82,47 @@ export function decodeHead(bytes: Uint8Array): SegmentHead | string {
   }
 }
 
-/** Collects the index of a segment that is being written. */
+/** Returns the part of the index that follows the ends of the frames, for rows of blocks. @param ends of the rows */
+export function rowEndsOf(ends: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(ends.length * rowEntryBytes)
+  const view = new DataView(bytes.buffer)
+  for (const [row, end] of ends.entries()) view.setUint32(row * rowEntryBytes, end)
+  return bytes
+}
+
+/** Returns the same part for rows with keys. @param last key of each frame */
+export function lastKeysOf(last: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(last.length * keyBytes)
+  for (const [frame, key] of last.entries()) bytes.set(key, frame * keyBytes)
+  return bytes
+}
+
+/** Encodes a row with its key. */
+export function keyedRow(key: Uint8Array, value: Uint8Array): Uint8Array {
+  if (key.length > keyBytes) throw new RangeError(`segment: a key of ${key.length} bytes`)
+  const head = new Uint8Array(keyedHead)
+  head[0] = key.length
+  new DataView(head.buffer).setUint32(1, value.length)
+  return concatBytes(head, key, value)
+}
+
+/** Iterates over the rows with keys of a decompressed frame, as views of it. */
+export function* keyedRows(frame: Uint8Array): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+  for (let at = 0; at < frame.length; ) {
+    const keyAt = at + keyedHead
+    const valueAt = keyAt + (frame[at] ?? 0)
+    const end = valueAt + u32At(frame, at + 1)
+    yield { key: frame.subarray(keyAt, valueAt), value: frame.subarray(valueAt, end) }
+    at = end
+  }
+}
+
+/** Collects the frames of a segment that is being written. */
 export class SegmentIndexBuilder {
   readonly #frames: number[] = []
-  readonly #rows: number[] = []
 
   get frames(): number {
     return this.#frames.length / 2
-  }
-
-  /** @param end of the row, counted from the first row */
-  row(end: number): void {
-    this.#rows.push(end)
   }
 
   /** @param rowsEnd end of its rows @param fileEnd its end in the file */
@@ -93,61 +130,61 @@ export class SegmentIndexBuilder {
     this.#frames.push(rowsEnd, fileEnd)
   }
 
-  bytes(): Uint8Array {
-    const bytes = new Uint8Array(4 * (this.#frames.length + this.#rows.length))
-    const view = new DataView(bytes.buffer)
-    let at = 0
-    for (const end of this.#frames) view.setUint32(4 * at++, end)
-    for (const end of this.#rows) view.setUint32(4 * at++, end)
-    return bytes
+  /** @param rest of `rowEndsOf` or `lastKeysOf` */
+  bytes(rest: Uint8Array): Uint8Array {
+    return concatBytes(rowEndsOf(this.#frames), rest)
   }
 }
 
-/** Place of a row: its frame in the file, and its bytes in the decompressed frame. */
-export type RowPlace = {
-  readonly frame: number
-  readonly fileFrom: number
-  readonly fileTo: number
-  readonly frameBytes: number
-  readonly from: number
-  readonly to: number
-}
+/** Place of a frame in the file, and the end of the rows before it. */
+export type FramePlace = { readonly fileFrom: number; readonly fileTo: number; readonly rowsFrom: number; readonly frameBytes: number }
 
 /** Index of a segment file. */
 export class SegmentIndex {
   readonly #bytes: Uint8Array
-  readonly #frames: number
+  readonly frames: number
 
   /** @param bytes verified with `isChecked` */
   constructor(bytes: Uint8Array, frames: number) {
     this.#bytes = bytes
-    this.#frames = frames
+    this.frames = frames
   }
 
-  /** @param row index of the block in the segment */
-  place(row: number): RowPlace {
-    const from = row === 0 ? 0 : this.#rowEnd(row - 1)
-    const to = this.#rowEnd(row)
-    const frame = this.#frameOf(from)
+  frameAt(frame: number): FramePlace {
     const rowsFrom = frame === 0 ? 0 : this.#rowsEnd(frame - 1)
     const fileFrom = frame === 0 ? headBytes : this.#fileEnd(frame - 1)
-    const frameBytes = this.#rowsEnd(frame) - rowsFrom
-    return { frame, fileFrom, fileTo: this.#fileEnd(frame), frameBytes, from: from - rowsFrom, to: to - rowsFrom }
+    return { fileFrom, fileTo: this.#fileEnd(frame), rowsFrom, frameBytes: this.#rowsEnd(frame) - rowsFrom }
   }
 
-  /** Returns the frame that has the row at a position: the first that ends after it. Rows are not empty. */
-  #frameOf(position: number): number {
-    let [low, high] = [0, this.#frames - 1]
+  /** Returns the frame of the row of a block, and the ends of the row. Rows are not empty. @param row index of the block in the segment */
+  rowAt(row: number): { readonly frame: number; readonly from: number; readonly to: number } {
+    const from = row === 0 ? 0 : this.#rowEnd(row - 1)
+    return { frame: this.#firstFrame((frame) => this.#rowsEnd(frame) > from), from, to: this.#rowEnd(row) }
+  }
+
+  /** Returns the first frame with a row at or after a key; the number of frames when there is none. */
+  frameFrom(key: Uint8Array): number {
+    return this.#firstFrame((frame) => Buffer.compare(this.#lastKey(frame), key) >= 0)
+  }
+
+  /** @param isMet false, then true, in the order of the frames */
+  #firstFrame(isMet: (frame: number) => boolean): number {
+    let [low, high] = [0, this.frames]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#rowsEnd(middle) > position) high = middle
+      if (isMet(middle)) high = middle
       else low = middle + 1
     }
     return low
   }
 
   #rowEnd(row: number): number {
-    return u32At(this.#bytes, this.#frames * frameEntryBytes + row * rowEntryBytes)
+    return u32At(this.#bytes, this.frames * frameEntryBytes + row * rowEntryBytes)
+  }
+
+  #lastKey(frame: number): Uint8Array {
+    const at = this.frames * frameEntryBytes + frame * keyBytes
+    return this.#bytes.subarray(at, at + keyBytes)
   }
 
   #rowsEnd(frame: number): number {

@@ -7,8 +7,10 @@ import type { KvReader, KvWriter } from '../ports.ts'
 import { type TableSpec, tables } from '../tables.ts'
 import type { SegmentRange } from './segmentFormat.ts'
 
-/** Tables whose rows of finalized blocks move to segment files. */
-export const segmentTables: readonly TableSpec[] = [tables.headers, tables.bodies, tables.receipts]
+/** Tables with a row for each block, which moves to a segment file when the block is finalized. */
+export const blockTables: readonly TableSpec[] = [tables.headers, tables.bodies, tables.receipts]
+/** Tables with segment files. */
+export const segmentTables: readonly TableSpec[] = [...blockTables, tables.logIndex]
 
 /** A segment file as the store records it. */
 export type SegmentRecord = SegmentRange & {
@@ -27,7 +29,7 @@ export const segmentFileName = ({ table, first, digest }: Pick<SegmentRecord, 't
   `${nameOf(table)}-${String(first).padStart(12, '0')}-${digest}.seg`
 
 /** Returns whether a file has a name as `segmentFileName` returns it. */
-export const isSegmentFileName = (name: string): boolean => /^[a-z]+-\d{12,}-[0-9a-f]{64}\.seg$/.test(name)
+export const isSegmentFileName = (name: string): boolean => /^[a-zA-Z]+-\d{12,}-[0-9a-f]{64}\.seg$/.test(name)
 
 const keyOf = (table: number, number: number): Uint8Array => concatBytes(Uint8Array.of(table), u64Bytes(number))
 
@@ -65,6 +67,15 @@ export function segmentWith(reader: KvReader, table: number, number: number): Se
   return undefined
 }
 
+/** Returns the segment of a table that has a block, or the first one after it. */
+export function segmentFrom(reader: KvReader, table: number, number: number): SegmentRecord | undefined {
+  const found = segmentWith(reader, table, number)
+  if (found) return found
+  const range = { from: keyOf(table, number), to: Uint8Array.of(table + 1), limit: 1 }
+  for (const { key, value } of reader.range(tables.segments.id, range)) return decodeRecord(key, value)
+  return undefined
+}
+
 /** Returns whether a file is that of a segment with a block. */
 export function isRecorded(reader: KvReader, number: number, path: string): boolean {
   return segmentTables.some(({ id }) => {
@@ -92,7 +103,7 @@ export function writeMoved(tx: KvWriter, number: number): void {
   tx.put(tables.meta.id, movedKey, u64Bytes(number))
 }
 
-/** Returns the number of the first block whose row in one of `segmentTables` is retained. */
+/** Returns the number of the first block whose row in one of `blockTables` is retained. */
 export const readPruned = (reader: KvReader, table: number): number => readMark(reader, prunedKey(table))
 
 export function writePruned(tx: KvWriter, table: number, number: number): void {

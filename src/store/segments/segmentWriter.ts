@@ -1,49 +1,31 @@
-import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
-import { zstdChecked } from '#lib/zstd'
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
-import { storeFailure } from '../lmdb/failure.ts'
-import { makeDir } from '../lmdb/makeDir.ts'
-import { encodeHead, headBytes, SegmentIndexBuilder } from './segmentFormat.ts'
-import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
+import { FrameWriter, type SegmentWriterOptions } from './frameWriter.ts'
+import { keyedRow, lastKeysOf, rowEndsOf, type SegmentRange } from './segmentFormat.ts'
+import type { SegmentRecord } from './segmentRecords.ts'
 
-/** A frame ends with the row that reaches this size. */
-const frameBytes = 16 * 1_024
-const readBytes = 2 ** 20
-const temporaryEnd = '.tmp'
+export type { SegmentStep } from './frameWriter.ts'
 
-/** Returns whether a file has the name of one that is being written. */
-export const isTemporaryName = (name: string): boolean => /^\d+\.tmp$/.test(name)
+const blocksOf = (first: BlockId, last: BlockId): Omit<SegmentRange, 'table'> => ({
+  first: first.number,
+  last: last.number,
+  firstHash: first.hash,
+  lastHash: last.hash,
+})
 
-/** Effects of writing a file, in order. From `named` on the file is complete. */
-export type SegmentStep = 'created' | 'written' | 'flushed' | 'named'
-
-export type SegmentWriterOptions = {
-  readonly dir: string
-  readonly table: number
-  readonly genesis: Hash
-  /** Called after each step. */
-  readonly onStep?: ((step: SegmentStep) => void) | undefined
-}
-
-/** Writes one segment file, row by row. Disposing before the end removes what was written. Memory: one frame, and 4 bytes for each row. */
+/** Writes a segment file with a row for each block. Disposing before the end removes what was written. Memory: one frame, and 4 bytes for each row. */
 export class SegmentWriter implements Disposable {
-  readonly #opts: SegmentWriterOptions
-  readonly #index = new SegmentIndexBuilder()
-  #path = ''
-  #file: number | undefined
+  readonly #frames: FrameWriter
+  readonly #rowEnds: number[] = []
   #first: BlockId | undefined
   #last: BlockId | undefined
-  #pending: Uint8Array[] = []
-  #pendingBytes = 0
-  #fileEnd = headBytes
-  /** size of all rows so far */
-  rowBytes = 0
 
   constructor(opts: SegmentWriterOptions) {
-    this.#opts = opts
+    this.#frames = new FrameWriter(opts)
+  }
+
+  /** Size of all rows so far. */
+  get rowBytes(): number {
+    return this.#frames.rowBytes
   }
 
   /**
@@ -54,106 +36,52 @@ export class SegmentWriter implements Disposable {
     if (row.length === 0 || (this.#last && id.number !== this.#last.number + 1)) throw new RangeError(`segment: row of block ${id.number}`)
     this.#first ??= id
     this.#last = id
-    this.rowBytes += row.length
-    this.#index.row(this.rowBytes)
-    this.#pending.push(row)
-    this.#pendingBytes += row.length
-    if (this.#pendingBytes >= frameBytes) this.#flushFrame()
+    this.#frames.add(row)
+    this.#rowEnds.push(this.rowBytes)
   }
 
-  /**
-   * Completes the file: index, head, flush to the disk, hash of the bytes as read back, final name.
-   * @throws Fault DISK_FULL (retry), STORE_FAILED (fatal); RangeError without rows
-   */
+  /** Completes the file. @throws Fault DISK_FULL (retry), STORE_FAILED (fatal); RangeError without rows */
   finish(): SegmentRecord {
-    const { table, genesis, dir, onStep } = this.#opts
     const [first, last] = [this.#first, this.#last]
     if (first === undefined || last === undefined) throw new RangeError('segment: no rows')
-    if (this.#pendingBytes > 0) this.#flushFrame()
-    const index = this.#index.bytes()
-    const range = { table, first: first.number, last: last.number, firstHash: first.hash, lastHash: last.hash }
-    return this.#guarded(() => {
-      const file = this.#opened()
-      writeAll(file, index, this.#fileEnd)
-      writeAll(file, encodeHead({ ...range, genesis, frames: this.#index.frames, indexAt: this.#fileEnd }, index), 0)
-      onStep?.('written')
-      fsyncSync(file)
-      onStep?.('flushed')
-      const fileBytes = this.#fileEnd + index.length
-      const record = { ...range, digest: digestOf(file, fileBytes), fileBytes, rowBytes: this.rowBytes }
-      closeSync(file)
-      this.#file = undefined
-      renameSync(this.#path, join(dir, segmentFileName(record)))
-      this.#path = ''
-      flushDir(dir)
-      onStep?.('named')
-      return record
-    })
+    this.#frames.endFrame()
+    return this.#frames.finish(blocksOf(first, last), rowEndsOf(this.#rowEnds))
   }
 
   [Symbol.dispose](): void {
-    const [file, path] = [this.#file, this.#path]
-    this.#file = undefined
-    this.#path = ''
-    try {
-      if (file !== undefined) closeSync(file)
-      if (path !== '') rmSync(path, { force: true })
-    } catch {
-      // the error that ended the writing is thrown; the next start removes the file
-    }
-  }
-
-  #flushFrame(): void {
-    const frame = zstdChecked(this.#pending.length === 1 ? (this.#pending[0] as Uint8Array) : Buffer.concat(this.#pending))
-    this.#pending = []
-    this.#pendingBytes = 0
-    this.#guarded(() => writeAll(this.#opened(), frame, this.#fileEnd))
-    this.#fileEnd += frame.length
-    this.#index.frame(this.rowBytes, this.#fileEnd)
-  }
-
-  #opened(): number {
-    if (this.#file !== undefined) return this.#file
-    const { dir, table, onStep } = this.#opts
-    makeDir(dir)
-    this.#path = join(dir, `${table}${temporaryEnd}`)
-    this.#file = openSync(this.#path, 'w+', 0o600)
-    onStep?.('created')
-    return this.#file
-  }
-
-  #guarded<T>(run: () => T): T {
-    try {
-      return run()
-    } catch (error) {
-      throw storeFailure(this.#opts.dir, error)
-    }
+    this.#frames[Symbol.dispose]()
   }
 }
 
-function writeAll(file: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, position + done)
-}
+/** Writes a segment file of rows with keys. Disposing before the end removes what was written. Memory: one frame, and the last key of each frame. */
+export class KeyedSegmentWriter implements Disposable {
+  readonly #frames: FrameWriter
+  readonly #lastKeys: Uint8Array[] = []
+  #key = new Uint8Array(0)
 
-/** Returns the SHA-256 of a file's first bytes in hex. Throws the system's error. */
-export function digestOf(file: number, fileBytes: number): string {
-  const hash = createHash('sha256')
-  const window = new Uint8Array(Math.min(readBytes, fileBytes))
-  for (let at = 0; at < fileBytes; ) {
-    const read = readSync(file, window, 0, Math.min(window.length, fileBytes - at), at)
-    if (read === 0) throw new Error(`the file ends after ${at} of ${fileBytes} bytes`)
-    hash.update(window.subarray(0, read))
-    at += read
+  constructor(opts: SegmentWriterOptions) {
+    this.#frames = new FrameWriter(opts)
   }
-  return hash.digest('hex')
-}
 
-/** Makes names in a directory durable. Throws the system's error. */
-export function flushDir(dir: string): void {
-  const handle = openSync(dir, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
+  /** Size of all rows so far, keys included. */
+  get rowBytes(): number {
+    return this.#frames.rowBytes
+  }
+
+  /** Appends the next row in the order of the keys. @throws Fault DISK_FULL (retry), STORE_FAILED (fatal) */
+  add(key: Uint8Array, value: Uint8Array): void {
+    if (Buffer.compare(this.#key, key) >= 0) throw new RangeError('segment: keys out of order')
+    this.#key = key.slice()
+    if (this.#frames.add(keyedRow(key, value))) this.#lastKeys.push(this.#key)
+  }
+
+  /** Completes the file with the rows of the blocks of a range. @throws as `add` */
+  finish(first: BlockId, last: BlockId): SegmentRecord {
+    if (this.#frames.endFrame()) this.#lastKeys.push(this.#key)
+    return this.#frames.finish(blocksOf(first, last), lastKeysOf(this.#lastKeys))
+  }
+
+  [Symbol.dispose](): void {
+    this.#frames[Symbol.dispose]()
   }
 }

@@ -1,17 +1,19 @@
 import { equalBytes, u64FromBytes } from '#lib/bytes'
-import type { Kv, KvRange, KvReader, KvWriter, SnapshotSource } from '../ports.ts'
+import type { Kv, KvRange, KvReader, KvWriter, RowReader, SnapshotSource } from '../ports.ts'
 import { tables } from '../tables.ts'
+import { MovedRows } from './movedRows.ts'
 import type { SegmentFiles } from './segmentFiles.ts'
-import { type SegmentRecord, segmentTables, segmentWith } from './segmentRecords.ts'
+import { blockTables, type SegmentRecord, segmentWith } from './segmentRecords.ts'
 
-const isMovable = (table: number): boolean => segmentTables.some(({ id }) => id === table)
+const isMovable = (table: number): boolean => blockTables.some(({ id }) => id === table)
 /** Key of a block's row: number u64, then hash. */
 const numberBytes = 8
 const keyBytes = 40
 
-/** Reads single rows from tables, then from segment files. Ranges are of the tables only. */
+/** Reads single rows of blocks from tables, then from segment files. Ranges are of the tables only. */
 class SegmentedReader<R extends KvReader> implements KvReader {
   protected readonly inner: R
+  readonly moved: RowReader
   readonly #files: SegmentFiles
   /** the last segment that was read */
   #last: SegmentRecord | undefined
@@ -19,6 +21,7 @@ class SegmentedReader<R extends KvReader> implements KvReader {
   constructor(inner: R, files: SegmentFiles) {
     this.inner = inner
     this.#files = files
+    this.moved = new MovedRows(inner, files)
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
@@ -81,8 +84,9 @@ class SegmentedWriter extends SegmentedReader<KvWriter> implements KvWriter {
 }
 
 /**
- * Returns the tables of the chain with the rows that are in segment files: `get` and `look` find them like other rows, in the writer's transactions too.
- * Ranges and deletions concern the tables only. A snapshot that has a row in its tables never reads a file. Disposing disposes both.
+ * Returns the tables of the chain with the rows that are in segment files: `get` and `look` find those of blocks like other rows, in the writer's
+ * transactions too, and `moved` has those of the log index. Ranges and deletions concern the tables only. A snapshot that has a row of a block in its tables
+ * never reads a file for it. Disposing disposes both.
  */
 export function withSegments(kv: Kv, files: SegmentFiles): Kv {
   return {

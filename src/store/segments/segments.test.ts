@@ -27,10 +27,11 @@ import { openChainKv, openChainReader, segmentsDir } from '../chainTables.ts'
 import { openLmdbKv } from '../lmdbKv.ts'
 import { agreeOnSchema, chainSchema } from '../schema.ts'
 import { tables } from '../tables.ts'
+import { digestOf } from './frameWriter.ts'
 import { SegmentFiles } from './segmentFiles.ts'
 import { decodeHead, headBytes } from './segmentFormat.ts'
 import { deleteSegment, putSegment, type SegmentRecord, segmentFileName, segmentsOf, segmentWith, writeMoved } from './segmentRecords.ts'
-import { digestOf, SegmentWriter } from './segmentWriter.ts'
+import { SegmentWriter } from './segmentWriter.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-segments-'))
 let dirs = 0

@@ -4,26 +4,33 @@ import { expect } from 'vitest'
 import { readBlock, readCanonicalHash, readHeader, readHeads, readLocation, readReceipts } from '#blockchain/chainStore'
 import { checkBlocks } from '#blockchain/check/blockCheck'
 import { commitBranch, commitGenesis } from '#blockchain/commit/commit'
-import { buildSegments, type SegmentBounds, type SegmentBuilder } from '#blockchain/segments/buildSegments'
+import { buildSegments, type SegmentBuilder } from '#blockchain/segments/buildSegments'
 import { RowPruner, type RowRetention, retainAllRows } from '#blockchain/segments/rowPruner'
+import type { SegmentBounds } from '#blockchain/segments/segmentCut'
 import { type MoverStep, SegmentMover } from '#blockchain/segments/segmentMover'
+import { bytesFromBigint } from '#lib/bytes'
 import { type Log, logTo, silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import type { Difference } from '#store/rowCheck'
-import { readPruned, segmentTables } from '#store/segments/segmentRecords'
+import { blockTables, readPruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
-import { accountOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { testAccount, testAddress } from '#test/harness/evm/sessions'
 
 export const bounds: SegmentBounds = { blocks: 10, rowBytes: 2 ** 20, windowSec: 3_600 }
-export const chain = smallChain(scheduleTo('isthmus'))
+/** LOG1 without data, the first word of the calldata as its topic */
+const contract = testAddress(0x55)
+export const chain = smallChain(scheduleTo('isthmus'), [testAccount(contract, { nonce: 1n, code: '0x5f355f5fa100' })])
 export const genesis = builtGenesis(chain)
 export const blocks = buildChain(
   chain.config,
   genesis,
-  Array.from({ length: 40 }, (_, at) => [signedBy('alice', { nonce: BigInt(at), to: accountOf(`account ${at}`), value: 1n })]),
+  Array.from({ length: 40 }, (_, at) => [
+    signedBy('alice', { nonce: BigInt(at), to: contract, gasLimit: 100_000n, data: bytesFromBigint(BigInt(at % 7), 32) }),
+  ]),
 ).map(({ block }) => block)
 
 export function store(dir: string): Kv {
@@ -141,9 +148,10 @@ export function keptLog(): { readonly log: Log; readonly lines: unknown[] } {
   return { log, lines }
 }
 
+/** Returns the number of rows of blocks in the tables. */
 export const rowCount = (kv: Kv): number => {
   using reader = kv.snapshot()
-  return segmentTables.reduce((sum, { id }) => sum + [...reader.keys(id, {})].length, 0)
+  return blockTables.reduce((sum, { id }) => sum + [...reader.keys(id, {})].length, 0)
 }
 
 /** Copies a data directory as a kill at this instant leaves it. */
