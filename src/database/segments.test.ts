@@ -59,6 +59,9 @@ it.each([
   ['a flipped byte in headers', 'headers', flip],
   ['a flipped byte in bodies', 'bodies', flip],
   ['a flipped byte in receipts', 'receipts', flip],
+  ['a flipped byte in the log index', 'logIndex', flip],
+  ['a truncated file of it', 'logIndex', (path: string) => truncateSync(path, 160)],
+  ['a missing file of it', 'logIndex', (path: string) => unlinkSync(path)],
   ['a truncated file', 'receipts', (path: string) => truncateSync(path, 300)],
   ['a missing file', 'bodies', (path: string) => unlinkSync(path)],
 ])('database/verify: names the segment file with %s', async (_what, table, change) => {
@@ -69,7 +72,7 @@ it.each([
   expect(differences.some(({ table: of }) => of === 'segments')).toBe(true)
 })
 
-describe.each(['headers', 'bodies', 'receipts'])('segment file of %s', (table) => {
+describe.each(['headers', 'bodies', 'receipts', 'logIndex'])('segment file of %s', (table) => {
   it.each([
     ['its head', flipAt(20)],
     ['a frame', flip],
@@ -79,7 +82,7 @@ describe.each(['headers', 'bodies', 'receipts'])('segment file of %s', (table) =
     const { datadir, path } = changed(table, change)
     const { found, differences, checked } = await verify(datadir)
     expect(found).toBeGreaterThan(0)
-    expect(checked.files).toBe(6)
+    expect(checked.files).toBe(8)
     const named = differences.filter(({ table: of, expected }) => of === 'segments' && expected.includes('SHA-256'))
     expect(named).toHaveLength(1)
     expect(named[0]).toMatchObject({
@@ -91,7 +94,7 @@ describe.each(['headers', 'bodies', 'receipts'])('segment file of %s', (table) =
 
 it('database/verify: checks one file in each run when it has time for one', async () => {
   const result = await verifyDatabase({ clock: systemClock, signal, onProgress() {} }, { datadir: sound, runMs: 0 })
-  expect(result).toMatchObject({ done: true, found: 0, checked: { files: 6 } })
+  expect(result).toMatchObject({ done: true, found: 0, checked: { files: 8 } })
 })
 
 it('database/verify: does not report a file that retention has removed since the snapshot', async () => {
@@ -141,7 +144,7 @@ it('database/stats: counts segment files, and the growth of their tables by thei
   const bytesOf = (table: string): number =>
     readdirSync(dir).reduce((sum, name) => sum + (name.startsWith(`${table}-`) ? statSync(join(dir, name)).size : 0), 0)
   const perDay = blocks.perDay ?? expect.fail()
-  for (const table of ['headers', 'bodies', 'receipts']) {
+  for (const table of ['headers', 'bodies', 'receipts', 'logIndex']) {
     const fileBytes = bytesOf(table)
     expect(segments.find((found) => found.table === table)).toMatchObject({ table, files: 2, first: 0, last: 19, fileBytes })
     const grown = growth.find((found) => found.table === table)
@@ -150,5 +153,5 @@ it('database/stats: counts segment files, and the growth of their tables by thei
   }
   // rows of all 31 blocks, although 11 bodies are in the table
   expect(growth.find(({ table }) => table === 'txByHash')?.basis).toBe('bytes / 31 stored bodies × blocks per day')
-  expect(growth.find(({ table }) => table === 'logIndex')?.basis).toBe('bytes / 31 indexed blocks × blocks per day')
+  expect(growth.find(({ table }) => table === 'logIndex')?.basis).toBe('bytes of segment files / 20 blocks in them × blocks per day')
 })

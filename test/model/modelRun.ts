@@ -42,6 +42,7 @@ export class ModelRun {
     computed: 0,
     proved: 0,
     moved: 0,
+    logFiles: 0,
     oldestBlock: 0,
   }
   #views: HeldView[] = []
@@ -264,6 +265,7 @@ export class ModelRun {
     if (this.node.rows !== retainAllRows) this.dropViews()
     await this.node.move(steps)
     this.counts.moved = this.node.moved
+    this.counts.logFiles = this.node.logFiles
   }
 
   /** Ends the process and starts the next one on its directory. @param retention of the next one */

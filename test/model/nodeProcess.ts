@@ -20,6 +20,7 @@ import type { Journal, Kv, SnapshotSource } from '#store/ports'
 import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { Fate, mortalJournal, mortalKv } from '#test/harness/process/mortalStore'
+import { joinLogs } from '#test/harness/store/logRuns'
 import type { ChainDistance, Retention } from '#types/chainDistance'
 import { genesisAccounts, type Roll } from './transactions.ts'
 
@@ -67,6 +68,7 @@ export const anyRows = (roll: Roll): RowRetention => rowRetentions[roll(rowReten
 
 /** Segments of few blocks, so that a run has many. */
 const segmentBounds = { blocks: 10, rowBytes: 2 ** 20, windowSec: 3_600 }
+const blocksOfLogs = 4
 
 export function settingsOf(roll: Roll): Settings {
   const of = <T>(...values: [T, ...T[]]): T => values[roll(values.length)] ?? values[0]
@@ -107,6 +109,8 @@ export class NodeProcess {
   #moving: { readonly mover: SegmentMover; readonly clock: ManualClock } | undefined
   /** blocks that all processes have moved to segment files */
   moved = 0
+  /** files of the log index that all processes have built */
+  logFiles = 0
   /** of the next process, and of the present one */
   rows: RowRetention = retainAllRows
   #execution: Execution | undefined
@@ -199,7 +203,11 @@ export class NodeProcess {
     const clock = createManualClock()
     const files = { kv, clock, log: silentLog, dir: segmentsDir(join(this.#dir, 'chain')) }
     const builder = {
-      build: async (request: Parameters<typeof buildSegments>[1]) => buildSegments(kv, request),
+      build: async (request: Parameters<typeof buildSegments>[1]) => {
+        const built = buildSegments(kv, request)
+        if (built?.of === 'logs') this.logFiles++
+        return built
+      },
       async [Symbol.asyncDispose]() {},
     }
     const pruner = new RowPruner({ ...files, retention: this.rows, leastBodies: { sec: 0 } })
@@ -210,8 +218,9 @@ export class NodeProcess {
     return { mover, clock }
   }
 
-  /** Lets the mover do some steps. */
+  /** Lets the mover do some steps. The log index has short segments, so that some of them are finalized. */
   async move(steps: number): Promise<void> {
+    if (this.#files && !this.isDead) joinLogs(this.#files.kv, blocksOfLogs)
     this.#moving?.mover.committed()
     for (let i = 0; i < steps && !this.isDead; i++) await this.#moving?.clock.advanceToNext()
   }

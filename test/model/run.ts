@@ -50,12 +50,13 @@ for (let seed = first; seed < first + (values.replay === undefined ? seeds : 1);
     computed,
     proved,
     moved,
+    logFiles,
     oldestBlock,
   } = outcome.counts
   process.stdout.write(
     `test:model: seed ${seed}: ${steps.length} steps, ${blocks} blocks, ${reorgs} reorgs (deepest ${deepestReorg}), ${starts} starts ` +
       `(${killsInWrites} after kills in a write, ${killsInPruning} of these in pruning), oldest state ${oldestState}, ` +
-      `${moved} blocks moved to segments, oldest block ${oldestBlock}, ` +
+      `${moved} blocks moved to segments, ${logFiles} files of the log index, oldest block ${oldestBlock}, ` +
       `${recorded} blocks recorded, ${computed} computed, ${proved} recorded states compared, ${seconds(ms)}, ${Math.round((steps.length / ms) * 1_000)} steps/s, ` +
       `RSS ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MB\n`,
   )

@@ -5,7 +5,8 @@ import { afterAll, expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
 import type { Kv, KvReader } from '#store/ports'
-import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
+import { putSegment, readMoved, segmentsOf } from '#store/segments/segmentRecords'
+import { KeyedSegmentWriter } from '#store/segments/segmentWriter'
 import { tables } from '#store/tables'
 import { joinLogs } from '#test/harness/store/logRuns'
 import { blocks, fileOf, genesis, killed, moverOn, seen, store } from '#test/harness/store/movingStore'
@@ -13,6 +14,7 @@ import type { Hash } from '#types/ids'
 import { checkLogIndex } from '../check/logIndexCheck.ts'
 import { commitBranch } from '../commit/commit.ts'
 import { readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
+import { rowRange } from '../logIndex/logIndexRows.ts'
 import { searchLogIndex } from '../logIndex/logSearch.ts'
 import { buildSegments } from './buildSegments.ts'
 import { type RowRetention, retainAllRows } from './rowPruner.ts'
@@ -254,6 +256,27 @@ it.each([
     expect(logsIn(reader, 16)).toEqual(allLogs(16))
   },
 )
+
+it('blockchain/segments: a verification finds a row in a file of the log index that contradicts the receipts', async () => {
+  const dir = newDir()
+  await using kv = indexedStore(dir)
+  await moveAll(dir, kv)
+  const [, record] = read(kv, (reader) => [...segmentsOf(reader, table)])
+  if (record === undefined) expect.fail()
+  using writer = new KeyedSegmentWriter({ dir: segmentsDir(dir), table, genesis: genesis.block.hash })
+  read(kv, (reader) => {
+    for (const kind of ['page', 'segment'] as const) {
+      for (const { key, value } of reader.moved?.range(table, rowRange(kind, 8, 16)) ?? []) {
+        if (kind === 'page') value[0] = (value[0] ?? 0) ^ 1
+        writer.add(key, value)
+      }
+    }
+  })
+  const { first, last, firstHash, lastHash } = record
+  const other = writer.finish({ number: first, hash: firstHash }, { number: last, hash: lastHash })
+  kv.write((tx) => putSegment(tx, other))
+  expect(differencesIn(kv)).toEqual([expect.objectContaining({ table: 'logIndex' }), expect.objectContaining({ table: 'logIndex' })])
+})
 
 it('blockchain/segments/rowPruner: removes files of the log index that are not retained, and segments in the table', async () => {
   const dir = newDir()

@@ -41,12 +41,12 @@ it('cli/commands/db: prints segment files and the growth of accounts and slots a
   await moveBlocks(moved, 20)
   const { out } = await run('stats', '--datadir', moved)
   const bytes = String.raw`[\d.]+ k?B`
-  for (const table of ['headers', 'bodies', 'receipts'])
+  for (const table of ['headers', 'bodies', 'receipts', 'logIndex'])
     expect(out).toMatch(new RegExp(`^segments of ${table}: 2 files, blocks 0 to 19, ${bytes} for rows of ${bytes}$`, 'm'))
   for (const table of ['accounts', 'storage', 'accountNodes', 'storageNodes'])
     expect(out).toMatch(new RegExp(`^ {2}${table} +[\\d,]+ +[\\d.]+ kB +[\\d.]+ k?B +[\\d.]+ MB$`, 'm'))
   expect(JSON.parse((await run('stats', '--datadir', moved, '--json')).out)).toMatchObject({
-    segments: [{ table: 'headers', files: 2 }, { table: 'bodies' }, { table: 'receipts', first: 0, last: 19 }],
+    segments: [{ table: 'headers', files: 2 }, { table: 'bodies' }, { table: 'receipts', first: 0, last: 19 }, { table: 'logIndex' }],
   })
 })
 
