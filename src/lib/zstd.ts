@@ -17,10 +17,14 @@ export function zstdChecked(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(frame.buffer, frame.byteOffset, frame.length)
 }
 
+/** Longest output that is decompressed in one step, and the bytes beyond it with which the decoder sees its end there. */
+const [oneStepBytes, endBytes] = [512 * 1_024, 64]
+
 /** Decompresses a zstd frame. Returns undefined when the bytes are not a frame, contradict its checksum, or decompress to more than `maxBytes`. */
 export function unzstd(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
   try {
-    const bytes = zstdDecompressSync(frame, { maxOutputLength: maxBytes })
+    const chunkSize = maxBytes <= oneStepBytes ? { chunkSize: maxBytes + endBytes } : {}
+    const bytes = zstdDecompressSync(frame, { maxOutputLength: maxBytes, ...chunkSize })
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   } catch {
     return undefined

@@ -4,7 +4,7 @@ import { KeyedSegmentWriter, type SegmentStep } from '#store/segments/segmentWri
 import { tables } from '#store/tables'
 import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { type BlockRange, rowRange, type Segment, segmentsIn } from '../logIndex/logIndexRows.ts'
-import { type BuiltSegments, headerAt, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
+import { type BuiltSegments, blockAt, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
 
 const table = tables.logIndex.id
 /** Rows of block ends read on one snapshot. */
@@ -30,7 +30,7 @@ export function buildLogSegment(
   const last = segments?.at(-1)?.last
   if (segments === undefined || last === undefined || !writeEnds(source, writer, request, segments)) return undefined
   using reader = source.snapshot()
-  return { of: 'logs', last, records: [writer.finish(headerAt(reader, from), headerAt(reader, last))] }
+  return { of: 'logs', last, records: [writer.finish(blockAt(reader, from), blockAt(reader, last))] }
 }
 
 /** Writes the pages of the segments of the file. @returns these; undefined when ended */

@@ -257,6 +257,23 @@ it.each([
   },
 )
 
+it('blockchain/segments: the log index moves when the headers of its blocks are in a damaged file', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  // no segment is full, so only rows of blocks move
+  await moveAll(dir, kv)
+  truncateSync(fileOf(dir, 'headers', 10), 100)
+  joinLogs(kv, 4)
+  await moveAll(dir, kv)
+  expect(rangesIn(kv)).toEqual([
+    [0, 7],
+    [8, 15],
+    [16, 19],
+    [20, 27],
+  ])
+  expect(read(kv, logsIn)).toEqual(allLogs())
+})
+
 it('blockchain/segments: a verification finds a row in a file of the log index that contradicts the receipts', async () => {
   const dir = newDir()
   await using kv = indexedStore(dir)

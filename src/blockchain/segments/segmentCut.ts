@@ -31,7 +31,7 @@ export type SegmentRequest = SegmentChoice & {
 export type BuiltSegments = Pick<SegmentRequest, 'of'> & { readonly last: number; readonly records: readonly SegmentRecord[] }
 
 /** Returns the window of time of a block. @throws Fault CHAIN_STORE_DAMAGED without a header; SEGMENT_DAMAGED */
-export function windowAt(reader: KvReader, number: number, bounds: SegmentBounds): number {
+function windowAt(reader: KvReader, number: number, bounds: SegmentBounds): number {
   return windowOf(headerAt(reader, number).timestamp, bounds)
 }
 
@@ -39,15 +39,22 @@ export const windowOf = (timestamp: number, { windowSec }: SegmentBounds): numbe
 
 /** @throws as `windowAt` */
 export function headerAt(reader: KvReader, number: number): BlockId & { readonly timestamp: number } {
-  const hash = readCanonicalHash(reader, number)
-  const header = hash && readHeader(reader, { number, hash })
-  if (hash === undefined || header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${number}` })
-  return { number, hash, timestamp: header.timestamp }
+  const id = blockAt(reader, number)
+  const header = readHeader(reader, id)
+  if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${number}` })
+  return { ...id, timestamp: header.timestamp }
 }
 
-/** Returns the window of time that has the last block of a segment of the log index. Blocks whose header is in a damaged file share one window. */
-export function logWindowAt(reader: KvReader, last: number, bounds: SegmentBounds): number {
-  return unlessDamaged(() => windowAt(reader, last, bounds)) ?? 0
+/** @throws Fault CHAIN_STORE_DAMAGED without a hash */
+export function blockAt(reader: KvReader, number: number): BlockId {
+  const hash = readCanonicalHash(reader, number)
+  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${number}` })
+  return { number, hash }
+}
+
+/** Does the same for the log index. Blocks whose header is in a damaged file share one window. */
+export function logWindowAt(reader: KvReader, number: number, bounds: SegmentBounds): number {
+  return unlessDamaged(() => windowAt(reader, number, bounds)) ?? 0
 }
 
 /** Returns the blocks of the next files, rows of blocks first; undefined while no range is whole. */
@@ -78,5 +85,5 @@ function nextLogs(reader: KvReader, genesis: number, finalized: number, bounds: 
   if (lowest === undefined || lowest.first < retained || lowest.last >= moved) return undefined
   if (segmentWith(reader, tables.logIndex.id, lowest.first)) return undefined
   const isFull = moved - lowest.first >= bounds.blocks
-  return isFull || logWindowAt(reader, lowest.last, bounds) !== windowAt(reader, finalized, bounds) ? lowest.first : undefined
+  return isFull || logWindowAt(reader, lowest.last, bounds) !== logWindowAt(reader, finalized, bounds) ? lowest.first : undefined
 }
