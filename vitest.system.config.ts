@@ -4,7 +4,7 @@ import { slowOnly } from './vitest.slow.config.ts'
 /** Tests of whole nodes and processes, and of faults and kills at many places. Each takes seconds: CI runs them, `npm test` does not. */
 export const system: readonly string[] = [
   'src/batcher/{batcherFaults,batcherProperties}.test.ts',
-  'src/blockchain/{importPayloads,kill,segments/{logMover,rowPruner,segmentMover}}.test.ts',
+  'src/blockchain/{importPayloads,kill,segments/{logMover,logRetention,rowPruner,segmentMover}}.test.ts',
   'src/cli/{run,commands/db,commands/devnetViews,commands/doctor/doctor,commands/proofs,commands/snapshot}.test.ts',
   'src/consensus/{chaos,followChaos,restart,sequencerChaos}.test.ts',
   'src/database/{compact,migrate,segments,stats,verify,verifyPruned}.test.ts',

@@ -6,17 +6,17 @@ import type { Log } from '#types/log'
 import {
   BlockEnds,
   deleteBlockRow,
+  deleteSegmentRows,
   entriesOf,
   type IndexedBlock,
   type IndexRow,
   keysBefore,
-  lookAtEnds,
   placeOf,
   putBlockRow,
   readBlockRow,
+  readSegment,
   segmentRows,
   segmentsIn,
-  takeSegment,
 } from './logIndexRows.ts'
 
 /**
@@ -88,7 +88,7 @@ export function joinedRows(first: number, blocks: readonly IndexedBlock[]): Gene
   const ends = BlockEnds.of(blocks.map(({ transactions }) => transactions))
   let at = 0
   for (const [i, { entries }] of blocks.entries()) for (const entry of entries) all[at++] = entry + ends.at(i - 1)
-  return segmentRows({ first, last: first + blocks.length - 1 }, ends, all.sort())
+  return segmentRows({ first, ends, entries: all.sort() })
 }
 
 /** Removes the last block, which is unwound. */
@@ -109,10 +109,10 @@ export function unindexLogs(tx: KvWriter, number: number): void {
 /** Splits the last segment into single blocks. Segments in files are of blocks that are not unwound. */
 function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
   const [segment] = segmentsIn(tx, number)
-  const ends = segment && lookAtEnds(segment, ({ bytes }) => new BlockEnds(bytes.slice()))
-  if (segment === undefined || ends === undefined) throw new RangeError(`log index: no segment in the table has block ${number}`)
-  const entries = takeSegment(tx, segment)
-  const { first } = segment
+  const joined = segment && readSegment(segment)
+  if (segment === undefined || joined === undefined) throw new RangeError(`log index: no segment in the table has block ${number}`)
+  deleteSegmentRows(tx, segment)
+  const { first, ends, entries } = joined
   const byBlock = Array.from({ length: ends.count }, (): number[] => [])
   for (const entry of entries) {
     const block = ends.blockOf(placeOf(entry))

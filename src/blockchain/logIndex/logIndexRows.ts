@@ -200,13 +200,13 @@ export function lookAtEnds<T>({ last, rows }: Segment, use: (ends: BlockEnds) =>
 const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
 const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
 
-/** Iterates over the rows of a segment: its pages, ascending, then its ends. @param entries ascending */
-export function* segmentRows({ first, last }: BlockRange, ends: BlockEnds, entries: Entries): Generator<IndexRow> {
+/** Iterates over the rows of a segment: its pages, ascending, then its ends. */
+export function* segmentRows({ first, ends, entries }: JoinedBlocks): Generator<IndexRow> {
   for (let from = 0; from < entries.length; from += pageEntries) {
     const page = packed(entries.subarray(from, from + pageEntries), 0)
     yield { key: pageKey(first, page.subarray(-entryBytes)), value: page }
   }
-  yield { key: tableKey(kinds.segment, u64Bytes(last)), value: concatBytes(u64Bytes(first), ends.bytes) }
+  yield { key: tableKey(kinds.segment, u64Bytes(first + ends.count - 1)), value: concatBytes(u64Bytes(first), ends.bytes) }
 }
 
 /** Range of the keys of a kind from a block on, up to before another block, or to the end of the kind. */
@@ -219,16 +219,40 @@ export const rowRange = (
   to: before === undefined ? Uint8Array.of(kinds[kind] + 1) : tableKey(kinds[kind], u64Bytes(before)),
 })
 
-/** Removes a segment from the table. @returns its entries */
-export function takeSegment(tx: KvWriter, { first, last }: BlockRange): Entries {
-  const all: number[] = []
-  const range = { from: pageKey(first, new Uint8Array(entryBytes)), to: tableKey(kinds.page, u64Bytes(first + 1)) }
-  for (const { key, value } of tx.range(table, range)) {
-    for (const entry of unpacked(value, 0)) all.push(entry)
-    tx.delete(table, key)
+/** Blocks of a segment in memory: their entries, ascending, by place in the segment. */
+export type JoinedBlocks = { readonly first: number; readonly ends: BlockEnds; readonly entries: Entries }
+
+/** Reads a whole segment; undefined without its block ends. */
+export function readSegment(segment: Segment): JoinedBlocks | undefined {
+  const { first, rows } = segment
+  const ends = lookAtEnds(segment, ({ bytes }) => new BlockEnds(bytes.slice()))
+  const pages = [...rows.range(table, rowRange('page', first, first + 1))].map(({ value }) => unpacked(value, 0))
+  const entries = new Float64Array(pages.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const page of pages) {
+    entries.set(page, at)
+    at += page.length
   }
+  return ends && { first, ends, entries }
+}
+
+/** Joins consecutive segments. The sum of their transactions is below 2^21. */
+export function joinSegments(segments: readonly JoinedBlocks[]): JoinedBlocks {
+  const counts: number[] = []
+  const entries = new Float64Array(segments.reduce((sum, each) => sum + each.entries.length, 0))
+  let [at, before] = [0, 0]
+  for (const { ends, entries: own } of segments) {
+    for (const entry of own) entries[at++] = entry + before
+    for (let block = 0; block < ends.count; block++) counts.push(ends.at(block) - ends.at(block - 1))
+    before += ends.at(ends.count - 1)
+  }
+  return { first: segments[0]?.first ?? 0, ends: BlockEnds.of(counts), entries: entries.sort() }
+}
+
+/** Removes a segment from the table. */
+export function deleteSegmentRows(tx: KvWriter, { first, last }: BlockRange): void {
+  for (const key of [...tx.keys(table, rowRange('page', first, first + 1))]) tx.delete(table, key)
   tx.delete(table, tableKey(kinds.segment, u64Bytes(last)))
-  return Float64Array.from(all)
 }
 
 /** Adds the places of a value to a list. @returns whether the entries end with that value, so that the next page may continue it */

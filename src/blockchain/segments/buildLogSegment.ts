@@ -3,17 +3,17 @@ import { segmentWith } from '#store/segments/segmentRecords'
 import { KeyedSegmentWriter, type SegmentStep } from '#store/segments/segmentWriter'
 import { tables } from '#store/tables'
 import { readLogsPruned } from '../logIndex/logIndex.ts'
-import { type BlockRange, rowRange, type Segment, segmentsIn } from '../logIndex/logIndexRows.ts'
+import { type IndexRow, type JoinedBlocks, joinSegments, readSegment, segmentRows, segmentsIn } from '../logIndex/logIndexRows.ts'
 import { type BuiltSegments, blockAt, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
 
 const table = tables.logIndex.id
-/** Rows of block ends read on one snapshot. */
-const endsAtOnce = 256
+/** Bound of the transactions of a joined segment, with those of its last part: a place has 21 bits. */
+const mostTransactions = 2 ** 20
 
 /**
- * Writes the file of the log index that begins at a block: the rows of whole segments as the table has them, first the pages of all, then the block ends. It
- * ends before a segment whose last block is in another window of time or would make it longer than the bound of blocks, and with the bound of bytes.
- * Memory: one frame, and the range of each segment.
+ * Writes the file of the log index that begins at a block. It has whole segments of the table, joined into longer ones, so that a search reads fewer. The
+ * file ends before a segment whose last block is in another window of time or would make it longer than the bound of blocks, and with the bound of bytes.
+ * Memory: the entries of one joined segment, one frame, and 4 bytes a block.
  * @param isEnded called for each segment; true ends the work
  * @returns undefined when ended, or when retention has begun to remove the segments
  * @throws as `buildSegments`
@@ -24,59 +24,79 @@ export function buildLogSegment(
   isEnded: () => boolean,
   onStep: ((step: SegmentStep) => void) | undefined,
 ): BuiltSegments | undefined {
-  const { dir, genesis, from } = request
+  const { dir, genesis, from, upTo, bounds = usualBounds } = request
   using writer = new KeyedSegmentWriter({ dir, table, genesis, onStep })
-  const segments = writePages(source, writer, request, isEnded)
-  const last = segments?.at(-1)?.last
-  if (segments === undefined || last === undefined || !writeEnds(source, writer, request, segments)) return undefined
-  using reader = source.snapshot()
-  return { of: 'logs', last, records: [writer.finish(blockAt(reader, from), blockAt(reader, last))] }
-}
-
-/** Writes the pages of the segments of the file. @returns these; undefined when ended */
-function writePages(
-  source: Pick<SnapshotSource, 'snapshot'>,
-  writer: KeyedSegmentWriter,
-  { from, upTo, bounds = usualBounds }: SegmentRequest,
-  isEnded: () => boolean,
-): readonly BlockRange[] | undefined {
-  const segments: BlockRange[] = []
+  const joined = new JoinedSegments(writer, bounds.entries)
   let window: number | undefined
-  for (let next = from; writer.rowBytes < bounds.rowBytes; ) {
+  for (let next = from; joined.rowBytes < bounds.rowBytes; next = joined.end + 1) {
     if (isEnded()) return undefined
     using reader = source.snapshot()
     if (readLogsPruned(reader) > from) return undefined
     const segment = movableFrom(reader, next, upTo)
-    if (segment === undefined || (segments.length > 0 && segment.last - from >= bounds.blocks)) break
-    window ??= logWindowAt(reader, segment.last, bounds)
-    if (logWindowAt(reader, segment.last, bounds) !== window) break
-    for (const { key, value } of reader.range(table, rowRange('page', segment.first, segment.first + 1))) writer.add(key, value)
-    segments.push({ first: segment.first, last: segment.last })
-    next = segment.last + 1
+    if (segment === undefined) break
+    const { ends, first } = segment
+    const last = first + ends.count - 1
+    window ??= logWindowAt(reader, last, bounds)
+    if (logWindowAt(reader, last, bounds) !== window || (next > from && last - from >= bounds.blocks)) break
+    joined.add(segment)
   }
-  return segments
+  if (joined.end < from) return undefined
+  joined.finish()
+  using reader = source.snapshot()
+  return { of: 'logs', last: joined.end, records: [writer.finish(blockAt(reader, from), blockAt(reader, joined.end))] }
 }
 
-/** Writes the block ends of segments. @returns false when retention has begun to remove them */
-function writeEnds(
-  source: Pick<SnapshotSource, 'snapshot'>,
-  writer: KeyedSegmentWriter,
-  { from }: SegmentRequest,
-  segments: readonly BlockRange[],
-): boolean {
-  for (let at = 0; at < segments.length; at += endsAtOnce) {
-    using reader = source.snapshot()
-    if (readLogsPruned(reader) > from) return false
-    for (const { last } of segments.slice(at, at + endsAtOnce)) {
-      for (const { key, value } of reader.range(table, rowRange('segment', last, last + 1))) writer.add(key, value)
-    }
+/** Joins segments, up to a bound of their entries, and writes them: pages at once, block ends after all pages. */
+class JoinedSegments {
+  readonly #writer: KeyedSegmentWriter
+  readonly #mostEntries: number
+  readonly #ends: IndexRow[] = []
+  #parts: JoinedBlocks[] = []
+  #entries = 0
+  #transactions = 0
+  /** last block of the segments so far */
+  end = -1
+
+  constructor(writer: KeyedSegmentWriter, mostEntries = usualBounds.entries) {
+    this.#writer = writer
+    this.#mostEntries = mostEntries
   }
-  return true
+
+  /** Size of the pages so far. */
+  get rowBytes(): number {
+    return this.#writer.rowBytes + 8 * this.#entries
+  }
+
+  add(segment: JoinedBlocks): void {
+    const { first, ends, entries } = segment
+    const transactions = ends.at(ends.count - 1)
+    if (this.#entries + entries.length > this.#mostEntries || this.#transactions + transactions > mostTransactions) this.#flush()
+    this.#parts.push(segment)
+    this.#entries += entries.length
+    this.#transactions += transactions
+    this.end = first + ends.count - 1
+  }
+
+  /** Writes the rest. */
+  finish(): void {
+    this.#flush()
+    for (const { key, value } of this.#ends) this.#writer.add(key, value)
+  }
+
+  #flush(): void {
+    if (this.#parts.length === 0) return
+    const rows = [...segmentRows(joinSegments(this.#parts))]
+    for (const { key, value } of rows.slice(0, -1)) this.#writer.add(key, value)
+    this.#ends.push(...rows.slice(-1))
+    this.#parts = []
+    this.#entries = 0
+    this.#transactions = 0
+  }
 }
 
 /** Returns the segment in the table that begins at a block, unless it ends above another one or is in a file already. */
-function movableFrom(reader: KvReader, first: number, upTo: number): Segment | undefined {
+function movableFrom(reader: KvReader, first: number, upTo: number): JoinedBlocks | undefined {
   const [segment] = segmentsIn(reader, first)
   if (segment === undefined || segment.last > upTo || segmentWith(reader, table, first)) return undefined
-  return segment
+  return readSegment(segment)
 }

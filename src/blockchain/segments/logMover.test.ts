@@ -1,23 +1,20 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { openChainKv, openForeignChainReader, segmentsDir } from '#store/chainTables'
-import type { Kv, KvReader } from '#store/ports'
-import { putSegment, readMoved, segmentsOf } from '#store/segments/segmentRecords'
+import type { Kv, RowReader } from '#store/ports'
+import { deleteSegment, putSegment, readMoved, segmentsOf } from '#store/segments/segmentRecords'
 import { KeyedSegmentWriter } from '#store/segments/segmentWriter'
 import { tables } from '#store/tables'
 import { joinLogs } from '#test/harness/store/logRuns'
-import { blocks, fileOf, genesis, killed, moverOn, seen, store } from '#test/harness/store/movingStore'
-import type { Hash } from '#types/ids'
-import { checkLogIndex } from '../check/logIndexCheck.ts'
+import { allLogs, differencesIn, indexedStore, keysIn, logFiles, logsIn, moveAll, rangesIn, read } from '#test/harness/store/movedLogs'
+import { blocks, fileOf, genesis, killed, moverOn, store } from '#test/harness/store/movingStore'
 import { commitBranch } from '../commit/commit.ts'
-import { readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
+import { indexedBlock, joinedRows, readIndexMark } from '../logIndex/logIndex.ts'
 import { rowRange } from '../logIndex/logIndexRows.ts'
-import { searchLogIndex } from '../logIndex/logSearch.ts'
 import { buildSegments } from './buildSegments.ts'
-import { type RowRetention, retainAllRows } from './rowPruner.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-log-mover-'))
 let dirs = 0
@@ -26,64 +23,18 @@ afterAll(() => rmSync(base, { recursive: true }))
 
 const table = tables.logIndex.id
 
-/** Opens a store with segments of four blocks in its log index: blocks 0 to 39; block 40 is single. */
-function indexedStore(dir: string): Kv {
-  const kv = store(dir)
-  joinLogs(kv, 4)
-  return kv
-}
-
-function read<T>(kv: Pick<Kv, 'snapshot'>, use: (reader: KvReader) => T): T {
-  using reader = kv.snapshot()
-  return use(reader)
-}
-
-/** Returns the blocks with a topic, as `topic: number/transaction …`, for each topic of the chain. */
-function logsIn(reader: KvReader, from = 0): string[] {
-  return Array.from({ length: 7 }, (_, value) => {
-    const topic = `0x${value.toString(16).padStart(64, '0')}` as Hash
-    const found: string[] = []
-    for (let number = from; number <= 40; ) {
-      const search = searchLogIndex(reader, { addresses: [], topics: [[topic]] }, number, 40)
-      if (search.kind !== 'found') expect.fail(`block ${number} is not indexed`)
-      for (const place of search.places) found.push(`${place.number}/${place.transactions}`)
-      number = search.next
-    }
-    return `${value}: ${found.join(' ')}`
-  })
-}
-
-/** Returns the same by reading each receipt. */
-const allLogs = (from = 0): string[] =>
-  Array.from({ length: 7 }, (_, value) => {
-    const found = blocks.flatMap(({ header: { number }, executed }) =>
-      executed.flatMap(({ receipt }, index) =>
-        number >= from && receipt.logs.some(({ topics }) => topics[0] !== undefined && BigInt(topics[0]) === BigInt(value))
-          ? [`${number}/${index}`]
-          : [],
-      ),
-    )
-    return `${value}: ${found.join(' ')}`
+/** Computes the log index of blocks from their receipts. */
+const indexOf = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, at) => {
+    const executed = blocks[from + at - 1]?.executed ?? []
+    return indexedBlock(executed.map(({ receipt }) => receipt.logs))
   })
 
-const logFiles = (dir: string): string[] =>
-  readdirSync(segmentsDir(dir))
-    .filter((name) => name.startsWith('logIndex-'))
-    .sort()
-const rangesIn = (kv: Kv): number[][] => read(kv, (reader) => [...segmentsOf(reader, table)].map(({ first, last }) => [first, last]))
-const keysIn = (kv: Kv): string[] => read(kv, (reader) => [...reader.keys(table, {})].map((key) => toHex(key)))
-const differencesIn = (kv: Kv): unknown[] => {
-  const found: unknown[] = []
-  const watch = { hasTime: () => true, onRow() {}, report: (difference: unknown) => void found.push(difference) }
-  read(kv, (reader) => checkLogIndex(reader, undefined, 40, watch))
-  return found
-}
-
-async function moveAll(dir: string, kv: Kv, rows: RowRetention = retainAllRows): Promise<void> {
-  const { run, mover } = moverOn(dir, kv, { rows })
-  await using _mover = mover
-  for (let times = 0; times < 10; times++) await run()
-}
+type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+const rowTexts = (rows: Iterable<Row>): string[] => [...rows].map(({ key, value }) => `${toHex(key)} ${toHex(value)}`).sort()
+/** Returns the pages and the block ends before block 24. */
+const rowsIn = (rows: RowReader | undefined): string[] =>
+  rowTexts((['page', 'segment'] as const).flatMap((kind) => [...(rows?.range(table, rowRange(kind, 0, 24)) ?? [])]))
 
 it('blockchain/segments: moves whole segments of the log index, after the rows of their blocks, and every search finds the same', async () => {
   const dir = newDir()
@@ -105,24 +56,38 @@ it('blockchain/segments: moves whole segments of the log index, after the rows o
   expect(differencesIn(kv)).toEqual([])
 })
 
-it('blockchain/segments: a file of the log index has the rows of the table, in the order of the keys; the same rows make the same file', async () => {
+it('blockchain/segments: a file of the log index has the rows of its segments joined; the same segments make the same file', async () => {
   const dir = newDir()
   await using kv = indexedStore(dir)
-  const isMoved = (key: Uint8Array): boolean => key[0] !== 2 && Buffer.from(key).readBigUInt64BE(1) < 24n
-  const rowsOf = (rows: Iterable<{ key: Uint8Array; value: Uint8Array }>): string[] =>
-    [...rows].filter(({ key }) => isMoved(key)).map(({ key, value }) => `${toHex(key)} ${toHex(value)}`)
-  const before = read(kv, (reader) => rowsOf(reader.range(table, {})))
   await moveAll(dir, kv)
-  const moved = read(kv, (reader) =>
-    [0, 1].flatMap((kind) =>
-      rowsOf(reader.moved?.range(table, { from: Uint8Array.of(kind, 0, 0, 0, 0, 0, 0, 0, 0), to: Uint8Array.of(kind + 1) }) ?? []),
-    ),
-  )
-  expect(moved).toEqual(before)
+  const moved = read(kv, (reader) => rowsIn(reader.moved))
+  const joined = [0, 8, 16].flatMap((first) => [...joinedRows(first, indexOf(first, first + 7))])
+  expect(moved).toEqual(rowTexts(joined))
   const other = newDir()
   await using again = indexedStore(other)
   await moveAll(other, again)
   expect(logFiles(other)).toEqual(logFiles(dir))
+})
+
+it('blockchain/segments: at the bound of entries the next segment begins, with the rows of the table in the order of their keys', async () => {
+  const dir = newDir()
+  await using kv = indexedStore(dir)
+  const request = { of: 'logs' as const, dir: segmentsDir(dir), genesis: genesis.block.hash, from: 0, upTo: 39 }
+  const build = (entries: number, first: number, length: number) => {
+    const built = buildSegments(kv, { ...request, bounds: { blocks: 24, rowBytes: 2 ** 20, windowSec: 3_600, entries } })
+    expect(built?.last).toBe(23)
+    for (const record of built?.records ?? []) kv.write((tx) => putSegment(tx, record))
+    const rows = read(kv, (reader) => rowsIn(reader.moved))
+    kv.write((tx) => deleteSegment(tx, { table, first: 0 }))
+    const parts = Array.from({ length }, (_, at) => [...joinedRows(at * first, indexOf(at * first, (at + 1) * first - 1))])
+    expect(rows).toEqual(rowTexts(parts.flat()))
+    return rows
+  }
+  const inTable = read(kv, rowsIn)
+  expect(build(1, 4, 6)).toEqual(inTable)
+  // two entries a block
+  build(16, 8, 3)
+  expect(read(kv, logsIn)).toEqual(allLogs())
 })
 
 it('blockchain/segments: a file of the log index ends where the window of the time of the last blocks changes, or with its bytes', async () => {
@@ -292,85 +257,5 @@ it('blockchain/segments: a verification finds a row in a file of the log index t
   const { first, last, firstHash, lastHash } = record
   const other = writer.finish({ number: first, hash: firstHash }, { number: last, hash: lastHash })
   kv.write((tx) => putSegment(tx, other))
-  expect(differencesIn(kv)).toEqual([expect.objectContaining({ table: 'logIndex' }), expect.objectContaining({ table: 'logIndex' })])
-})
-
-it('blockchain/segments/rowPruner: removes files of the log index that are not retained, and segments in the table', async () => {
-  const dir = newDir()
-  await using kv = indexedStore(dir)
-  await moveAll(dir, kv)
-  const rows: RowRetention = { bodies: 'all', receipts: 'all', logs: { blocks: 22 } }
-  const { run, settle, mover } = moverOn(dir, kv, { rows })
-  await using _mover = mover
-  for (let times = 0; times < 4; times++) await run()
-  // the file with block 18 stays whole
-  expect(rangesIn(kv)).toEqual([[16, 23]])
-  expect(read(kv, readLogsPruned)).toBe(16)
-  expect(logFiles(dir)).toHaveLength(3)
-  await settle()
-  expect(logFiles(dir)).toHaveLength(1)
-  expect(read(kv, (reader) => logsIn(reader, 16))).toEqual(allLogs(16))
-  expect(differencesIn(kv)).toEqual([])
-})
-
-it('blockchain/segments/rowPruner: a retention below the files removes them all, then segments of the table', async () => {
-  const dir = newDir()
-  await using kv = indexedStore(dir)
-  await moveAll(dir, kv)
-  const { run, settle, mover } = moverOn(dir, kv, { rows: { bodies: 'all', receipts: 'all', logs: { blocks: 8 } } })
-  await using _mover = mover
-  for (let times = 0; times < 6; times++) await run()
-  await settle()
-  expect([rangesIn(kv), logFiles(dir), read(kv, readLogsPruned)]).toEqual([[], [], 32])
-  expect(read(kv, (reader) => logsIn(reader, 32))).toEqual(allLogs(32))
-  expect(keysIn(kv).every((key) => Number.parseInt(key.slice(4, 20), 16) >= 32)).toBe(true)
-  expect(seen(kv)).toHaveLength(41)
-})
-
-it('blockchain/segments/rowPruner: a damaged file of the log index is removed like others', async () => {
-  const dir = newDir()
-  await using kv = indexedStore(dir)
-  await moveAll(dir, kv)
-  truncateSync(fileOf(dir, 'logIndex', 0), 100)
-  truncateSync(fileOf(dir, 'logIndex', 16), 100)
-  const { run, settle, mover } = moverOn(dir, kv, { rows: { bodies: 'all', receipts: 'all', logs: { blocks: 22 } } })
-  await using _mover = mover
-  for (let times = 0; times < 4; times++) await run()
-  await settle()
-  expect(rangesIn(kv)).toEqual([[16, 23]])
-})
-
-it('blockchain/segments/rowPruner: a kill between any two effects of the retention of logs leaves each search complete from the oldest logs on', async () => {
-  const dir = newDir()
-  const copies: string[] = []
-  await using kv = indexedStore(dir)
-  await moveAll(dir, kv)
-  const rows: RowRetention = { bodies: 'all', receipts: 'all', logs: { blocks: 8 } }
-  const { run, mover } = moverOn(dir, kv, { rows, onEffect: () => void copies.push(killed(dir, newDir())) })
-  await using _mover = mover
-  for (let times = 0; times < 4; times++) await run()
-  expect(copies.length).toBeGreaterThan(6)
-  for (const copy of copies) {
-    await using again = openChainKv(copy)
-    const oldest = read(again, readLogsPruned)
-    expect(read(again, (reader) => logsIn(reader, oldest))).toEqual(allLogs(oldest))
-    expect(differencesIn(again)).toEqual([])
-    await moveAll(copy, again, rows)
-    expect(rangesIn(again)).toEqual([])
-    expect(read(again, (reader) => logsIn(reader, 32))).toEqual(allLogs(32))
-  }
-}, 60_000)
-
-it('blockchain/segments: retention that begins during a build of the log index ends the build without a file', async () => {
-  const dir = newDir()
-  await using kv = indexedStore(dir)
-  const request = { of: 'logs' as const, dir: segmentsDir(dir), genesis: genesis.block.hash, from: 0, upTo: 29 }
-  let looks = 0
-  const built = buildSegments(kv, request, () => {
-    if (++looks === 2)
-      kv.write((tx) => tx.put(tables.meta.id, new TextEncoder().encode('logs.pruned'), Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 4)))
-    return false
-  })
-  expect([built, looks]).toEqual([undefined, 2])
-  expect(existsSync(segmentsDir(dir)) ? readdirSync(segmentsDir(dir)) : []).toEqual([])
+  expect(differencesIn(kv)).toEqual([expect.objectContaining({ table: 'logIndex', expected: 'the index of the logs in the receipts' })])
 })

@@ -8,9 +8,12 @@ import { readCanonicalHash, readGenesisId, readHeader, readHeads } from '../chai
 import { readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
 import { lowestSegment } from '../logIndex/logIndexRows.ts'
 
-/** Bounds of a segment file: blocks, bytes of the rows of one table, and windows of the blocks' time: a file ends where a window does. */
-export const usualBounds = { blocks: 8_192, rowBytes: 512 * 2 ** 20, windowSec: 3_600 }
-export type SegmentBounds = typeof usualBounds
+/**
+ * Bounds of a segment file: blocks, bytes of the rows of one table, and windows of the blocks' time: a file ends where a window does. `entries`: of a
+ * segment of the log index in a file, 8 bytes each, which is built in memory.
+ */
+export type SegmentBounds = { readonly blocks: number; readonly rowBytes: number; readonly windowSec: number; readonly entries?: number }
+export const usualBounds: Required<SegmentBounds> = { blocks: 8_192, rowBytes: 512 * 2 ** 20, windowSec: 3_600, entries: 2 ** 20 }
 
 /** Blocks to move, from `from` to the cut, which is at most at `upTo`. All of them are canonical and finalized. */
 type SegmentChoice = {
@@ -58,7 +61,7 @@ export function logWindowAt(reader: KvReader, number: number, bounds: SegmentBou
 }
 
 /** Returns the blocks of the next files, rows of blocks first; undefined while no range is whole. */
-export function nextSegments(reader: KvReader, bounds = usualBounds): SegmentChoice | undefined {
+export function nextSegments(reader: KvReader, bounds: SegmentBounds = usualBounds): SegmentChoice | undefined {
   const [heads, genesis] = [readHeads(reader), readGenesisId(reader)]
   if (heads === undefined || genesis === undefined) return undefined
   const upTo = heads.finalized.number
