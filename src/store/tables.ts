@@ -95,7 +95,7 @@ export const tables = {
     key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block)',
     value:
       'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
-    doc: 'transactions that have logs with an address or a topic: the newest blocks one by one, older ones joined in segments',
+    doc: 'transactions that have logs with an address or a topic: the newest blocks one by one, older ones joined in segments, finalized ones in segment files',
   },
   nodeHistory: {
     id: 16,
@@ -112,7 +112,7 @@ export const tables = {
     key: 'table id u8 ++ first number u64',
     value:
       'last number u64 ++ hash of the first block ++ hash of the last block ++ SHA-256 ++ size of the file u64 ++ size of the rows u64',
-    doc: 'segment files with the rows of finalized blocks that left headers, bodies and receipts',
+    doc: 'segment files with the rows of finalized blocks that left headers, bodies, receipts and logIndex',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
 
