@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readGenesisId } from '#blockchain/chainStore'
 import { buildSegments } from '#blockchain/segments/buildSegments'
 import { openChainKv, segmentsDir } from '#store/chainTables'
+import { tables } from '#store/tables'
+import { joinLogs } from '#test/harness/store/logRuns'
 import { storedChain } from '#test/harness/store/storedChain'
 import { SegmentThread } from './segmentThread.ts'
 
@@ -24,6 +26,11 @@ it('executionThread/segmentThread: builds the same files as this thread, returns
   const built = await thread.build(request)
   expect(built).toEqual(buildSegments(kv, { ...request, dir: join(base, 'other') }))
   expect(readdirSync(segmentsDir(dir))).toEqual(readdirSync(join(base, 'other')))
+  joinLogs(kv, 4)
+  const logs = { ...request, of: 'logs' as const }
+  const builtLogs = await thread.build(logs)
+  expect(builtLogs).toEqual(buildSegments(kv, { ...logs, dir: join(base, 'other') }))
+  expect(builtLogs?.records.map(({ table }) => table)).toEqual([tables.logIndex.id])
   writeFileSync(join(base, 'file'), '')
   await expect(thread.build({ ...request, dir: join(base, 'file') })).rejects.toMatchObject({ name: 'Fault' })
   const last = thread.build({ ...request, from: 10 })
