@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { addressOf, expectSame, lookedThrough, randomBlocks, searched, wishes, write } from '#test/harness/store/searchedLogs'
 import type { WantedLogs } from '#types/logMatcher'
 import { fillLogIndex, planLogPruning, pruneLogIndex, readIndexMark, readLogsPruned, unindexLogs } from './logIndex.ts'
+import { searchLogIndex } from './logSearch.ts'
 
 it('blockchain/logIndex/logIndex: finds the transactions that a search of all logs finds, in segments and in the newest blocks', () => {
   const kv = createMemoryKv()
@@ -111,4 +113,19 @@ it('blockchain/logIndex/logIndex: removes whole segments before a number in step
   for (const wanted of wishes) {
     expect(searched(kv, blocks, wanted, 2_048, 2_499)?.found).toEqual(lookedThrough(blocks, wanted, 2_048, 2_499))
   }
+})
+
+it('blockchain/logIndex/logIndex: reads of a common value only the pages of the blocks that it searches', () => {
+  const kv = createMemoryKv()
+  const logs = [{ address: addressOf(1), topics: [], data: new Uint8Array(0) }]
+  const blocks = Array.from({ length: 1_024 }, () => Array.from({ length: 10 }, () => logs))
+  write(kv, blocks)
+  using reader = kv.snapshot()
+  const look = vi.spyOn(reader, 'look')
+  const wanted = { addresses: [addressOf(1)], topics: [] }
+  const search = searchLogIndex(reader, wanted, 500, 509)
+  const all = Array.from({ length: 10 }, (_, at) => at)
+  expect(search).toEqual({ kind: 'found', places: all.map((at) => ({ number: 500 + at, transactions: all })), next: 510 })
+  // the mark is read otherwise; block ends twice, and at most two of 42 pages
+  expect(look.mock.calls.filter(([table]) => table === tables.logIndex.id).length).toBeLessThanOrEqual(4)
 })

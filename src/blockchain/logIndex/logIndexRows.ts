@@ -255,19 +255,28 @@ export function deleteSegmentRows(tx: KvWriter, { first, last }: BlockRange): vo
   tx.delete(table, tableKey(kinds.segment, u64Bytes(last)))
 }
 
-/** Adds the places of a value to a list. @returns whether the entries end with that value, so that the next page may continue it */
-function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number[]): boolean {
+/** Places from `from` up to before `to`. */
+export type PlaceRange = { readonly from: number; readonly to: number }
+export const allPlaces: PlaceRange = { from: 0, to: places }
+
+/** Adds the places of a value in a range to a list. @returns whether the entries end with such a place, so that the next page may continue it */
+function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number[], within = allPlaces): boolean {
   const count = (bytes.length - head) / entryBytes
+  const isBefore = (at: number): boolean => {
+    const found = u32At(bytes, at)
+    return found < digest || (found === digest && u32At(bytes, at + 4) < within.from)
+  }
   let [from, to] = [0, count]
   while (from < to) {
     const middle = (from + to) >> 1
-    if (u32At(bytes, head + middle * entryBytes) < digest) from = middle + 1
+    if (isBefore(head + middle * entryBytes)) from = middle + 1
     else to = middle
   }
   for (let i = from; i < count; i++) {
     const at = head + i * entryBytes
-    if (u32At(bytes, at) !== digest) return false
-    into.push(u32At(bytes, at + 4))
+    const place = u32At(bytes, at + 4)
+    if (u32At(bytes, at) !== digest || place >= within.to) return false
+    into.push(place)
   }
   return true
 }
@@ -286,17 +295,23 @@ export function lookAtRow<T>(reader: KvReader, number: number, use: (row: Uint8A
 const commonEvery = 4
 
 /**
- * Adds the places of a value in a segment to a list, ascending.
+ * Adds the places of a value in a part of a segment to a list, ascending.
  * @param give 'up': stop when the value is found to be common
  * @returns pages read; 'common': stopped
  */
-export function addSegmentPlaces({ first, rows }: Segment, digest: number, into: number[], give: 'all' | 'up' = 'all'): number | 'common' {
+export function addSegmentPlaces(
+  { first, rows }: Segment,
+  digest: number,
+  into: number[],
+  give: 'all' | 'up',
+  within: PlaceRange,
+): number | 'common' {
   let pages = 0
   const begin = into.length
-  const range = { from: pageKey(first, entryKey(entryOf(digest, 0))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
+  const range = { from: pageKey(first, entryKey(entryOf(digest, within.from))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
   for (const key of rows.keys(table, range)) {
     pages++
-    if (!rows.look(table, key, (page) => addPlaces(page, 0, digest, into))) break
+    if (!rows.look(table, key, (page) => addPlaces(page, 0, digest, into, within))) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
     if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }

@@ -5,11 +5,13 @@ import { readIndexMark } from './logIndex.ts'
 import {
   addRowPlaces,
   addSegmentPlaces,
+  allPlaces,
   type BlockEnds,
   digestAt,
   type LogPosition,
   lookAtEnds,
   lookAtRow,
+  type PlaceRange,
   type Segment,
   segmentsFrom,
 } from './logIndexRows.ts'
@@ -71,10 +73,11 @@ class Search {
 
   segment(segment: Segment, from: number, to: number): void {
     this.#segments++
+    const within = placesOf(segment, from, to)
     const { places, rows } = this.#matching((digest, into, give) => {
       const at = give === 'up' ? this.#commonAt.get(digest) : undefined
       if (at !== undefined && this.#segments - at < commonSegments) return 'common'
-      const read = addSegmentPlaces(segment, digest, into, give)
+      const read = addSegmentPlaces(segment, digest, into, give, within)
       if (read === 'common') this.#commonAt.set(digest, this.#segments)
       return read
     })
@@ -122,6 +125,17 @@ class Search {
     }
     return { places: places ?? [], rows }
   }
+}
+
+/** Returns the places of blocks of a segment. Reads its ends only when some of its blocks are not among them. */
+function placesOf(segment: Segment, from: number, to: number): PlaceRange {
+  const { first, last } = segment
+  if (from <= first && to >= last) return allPlaces
+  const within = lookAtEnds(segment, (ends) => ({
+    from: ends.at(Math.max(from, first) - first - 1),
+    to: ends.at(Math.min(to, last) - first),
+  }))
+  return within ?? allPlaces
 }
 
 /** Returns the intersection of two ascending lists. */

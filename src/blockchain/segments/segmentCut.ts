@@ -51,11 +51,11 @@ export function headerAt(reader: KvReader, number: number): BlockId & { readonly
 /** @throws Fault CHAIN_STORE_DAMAGED without a hash */
 export function blockAt(reader: KvReader, number: number): BlockId {
   const hash = readCanonicalHash(reader, number)
-  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${number}` })
+  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
   return { number, hash }
 }
 
-/** Does the same for the log index. Blocks whose header is in a damaged file share one window. */
+/** Returns the window of time of a block for the cut of the log index. Blocks whose header is in a damaged file share one window. */
 export function logWindowAt(reader: KvReader, number: number, bounds: SegmentBounds): number {
   return unlessDamaged(() => windowAt(reader, number, bounds)) ?? 0
 }
