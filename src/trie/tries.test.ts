@@ -47,8 +47,9 @@ function outcomeOf(run: () => { root: Hash; changes: Iterable<NodeChange> }): { 
 }
 
 const plain = new Tries()
-/** A cache that a few updates fill. */
-const small = new Tries(300_000)
+/** A cache that some hundred updates fill. A smaller one is none. */
+const smallCacheBytes = 310_000
+const small = new Tries(smallCacheBytes)
 
 /** Updates a trie in linear memory and by the judge; the results, or their faults, must agree. */
 function updateTrie(
@@ -56,7 +57,7 @@ function updateTrie(
   owner: Uint8Array | undefined,
   root: Hash,
   changes: readonly TrieChange[],
-  withCache: Tries = new Tries(300_000),
+  withCache: Tries = new Tries(smallCacheBytes),
 ): { root: Hash; changes: NodeChange[] } {
   const expected = outcomeOf(() => judged(nodes, owner, root, changes))
   for (const tries of [withCache, plain]) expect(outcomeOf(() => tries.update(nodes, owner, root, changes))).toEqual(expected)
@@ -114,7 +115,9 @@ describe('trie/tries', () => {
   ])(
     'trie/tries: batches of keys of %i bytes give the nodes and root of a rebuild, and undo restores the earlier nodes',
     (size, alphabet) => {
+      const { hits } = small.facts()
       fc.assert(fc.property(batchesOf(size, alphabet), runBatches), { numRuns: 150 })
+      expect(small.facts().hits).toBeGreaterThan(hits)
     },
   )
 
