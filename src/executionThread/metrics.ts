@@ -57,6 +57,7 @@ export const executionMetrics = defineMetrics({
     },
   ),
   senderQueue: gauge('basalt_execution_sender_queue_bytes', 'Bytes of transactions and tables that wait for sender threads'),
+  rootParts: counter('basalt_execution_root_parts_total', 'Parts of state roots that sender threads computed'),
   stages: counter('basalt_execution_stage_milliseconds_total', 'Time of blocks in each stage; `commit` may run beside the others', {
     stage: blockStages,
   }),

@@ -119,8 +119,8 @@ function rootLinks(): { readonly execution: RootLink; readonly thread: RootLink 
   return { execution: { port: port1, queue }, thread: { port: port2, queue } }
 }
 
-/** Counts since the start, and bytes that the threads have not done. */
-export type SenderFacts = SenderCounts & { readonly queuedBytes: number }
+/** Counts since the start, and bytes that the threads have not done. `rootParts`: parts of state roots that they computed. */
+export type SenderFacts = SenderCounts & { readonly rootParts: number; readonly queuedBytes: number }
 
 export type SenderThreadsOptions = {
   readonly count?: number
@@ -161,7 +161,8 @@ export class SenderThreads implements AsyncDisposable {
   }
 
   get facts(): SenderFacts {
-    return { ...this.#counts, queuedBytes: this.#threads.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0) }
+    const rootParts = this.roots.reduce((sum, { queue }) => sum + new RootQueue(queue).parts, 0)
+    return { ...this.#counts, rootParts, queuedBytes: this.#threads.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0) }
   }
 
   /**

@@ -23,10 +23,10 @@ export type RootAnswer = Omit<UpdatedState, 'nodes'> & { readonly number: number
 /** The execution thread's link to one thread that computes parts: work leaves and answers arrive at the port. */
 export type RootLink = { readonly port: MessagePort; readonly queue: SharedArrayBuffer }
 
-const [openAt, postedAt, takenAt] = [0, 1, 2]
-const ints = 3
+const [openAt, postedAt, takenAt, partsAt] = [0, 1, 2, 3]
+const ints = 4
 
-/** Shared memory of both ends of a link: whether the thread takes work, and how much was posted and taken. At most one work waits. */
+/** Shared memory of both ends of a link: whether the thread takes work, how much was posted and taken, and parts computed. At most one work waits. */
 export class RootQueue {
   readonly #ints: Int32Array
 
@@ -59,5 +59,14 @@ export class RootQueue {
 
   taken(): void {
     Atomics.add(this.#ints, takenAt, 1)
+  }
+
+  computed(): void {
+    Atomics.add(this.#ints, partsAt, 1)
+  }
+
+  /** Parts that the thread has computed since its start; wraps at 2^32. */
+  get parts(): number {
+    return Atomics.load(this.#ints, partsAt) >>> 0
   }
 }

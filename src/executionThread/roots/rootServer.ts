@@ -60,6 +60,7 @@ export class RootServer implements AsyncDisposable {
       try {
         const { root, nodes: changed, storageRoots } = plainTries().updateRows(nodes, parentRoot, diff, rows, check)
         this.#link.port.postMessage({ number, part, root, nodes: changed.buffer, storageRoots })
+        this.#queue.computed()
         claims.end(part, 'done')
       } catch {
         // a node is missing or damaged, or the committed state is another one: execution computes the part

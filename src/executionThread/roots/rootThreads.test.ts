@@ -76,7 +76,7 @@ function link(): { execution: RootLink; thread: RootLink } {
 }
 
 /** Threads of which one does its work in this thread, between the offer and the first claim. */
-function served(kv: Kv): { threads: RootThreads; free: () => number } {
+function served(kv: Kv): { threads: RootThreads; free: () => number; queue: RootQueue } {
   const { execution, thread } = link()
   const server = new RootServer(thread, '/chain', () => kv)
   const threads = new LinkedRootThreads([execution])
@@ -101,6 +101,7 @@ function served(kv: Kv): { threads: RootThreads; free: () => number } {
       },
     },
     free: () => free,
+    queue: new RootQueue(thread.queue),
   }
 }
 
@@ -130,9 +131,10 @@ it('executionThread/roots/rootThreads: a thread computes all parts, on the commi
     const { state, root } = stateOf(base, ...above)
     const alone = computeStateRoot(state.nodes, root, large)
     for (const claim of [undefined, alone.root]) {
-      const { threads, free } = served(base)
+      const { threads, free, queue } = served(base)
       expect(comparable(computeStateRoot(state.nodes, root, large, plainTries(), claim, threads))).toEqual(comparable(alone))
       expect(free()).toBe(0)
+      expect(queue.parts).toBe(new Set(Array.from({ length: accounts }, (_, n) => (keyOf(n)[0] ?? 0) >> 4)).size)
     }
   }
 })
@@ -180,6 +182,8 @@ it('executionThread/roots/rootThreads: offers nothing to a thread that has not b
   }
   server.serve()
   expect(queue.isFree).toBe(true)
+  // the work has ended
+  expect(queue.parts).toBe(0)
   await server[Symbol.asyncDispose]()
   expect(queue.isFree).toBe(false)
   expect(compute()).toBe(expected)

@@ -145,6 +145,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     abandonedBefore = abandoned
     const recovered = senders.facts
     for (const by of senderSources) executed.senders.inc({ by }, recovered[by] - sendersBefore[by])
+    executed.rootParts.inc({}, Math.max(0, recovered.rootParts - sendersBefore.rootParts))
     sendersBefore = recovered
     executed.senderQueue.set({}, recovered.queuedBytes)
     measureHistory()
