@@ -211,7 +211,16 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   executionThread: {
     // biome-ignore format: one name on a line would take this file above its bound
     imports: ['txpool', 'proofs', 'blockchain', 'pending', 'block', 'engine', 'evm', 'state', 'store', 'trie', 'chainspec', 'types', 'lib'],
-    public: ['commitThread', 'executionReader', 'executionThread', 'metrics', 'senderThreads', 'wire/packedBlocks', 'wire/protocol'],
+    public: [
+      'commitThread',
+      'executionReader',
+      'executionThread',
+      'metrics',
+      'roots/rootThreads',
+      'senderThreads',
+      'wire/packedBlocks',
+      'wire/protocol',
+    ],
   },
   derive: {
     imports: ['chainspec', 'types', 'lib'],

@@ -6,6 +6,7 @@ import { type ImportOptions, type ImportResult, importPayloads } from '#blockcha
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { CommitThread } from '#executionThread/commitThread'
+import { LinkedRootThreads } from '#executionThread/roots/rootThreads'
 import { SenderThreads } from '#executionThread/senderThreads'
 import { journalDir } from '#executionThread/wire/protocol'
 import { CacheSet } from '#lib/caches'
@@ -74,12 +75,14 @@ export async function importFile(
   const common = { ...deps, kv, config, genesis: (): Genesis => genesis, evm, memory }
   await commitJournal(common, dir)
   await using committer = new CommitThread(dir, { memoryMaxBytes: maxBytes })
+  await using threads = new SenderThreads(deps, { dir })
   await using execution = await createExecution(
     {
       ...{ ...common, committer, journal: createMemoryJournal() },
       senders: createSenders({ known: caches.lru('senders') }),
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       tries: caches.add('nodes', (nodeBytes) => new Tries(nodeBytes)),
+      rootThreads: new LinkedRootThreads(threads.roots),
     },
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,
@@ -88,7 +91,6 @@ export async function importFile(
     },
   )
   await using recording = proofs && (await startProofsThread({ log: deps.log, onStep: () => {} }, dir, proofs))
-  await using threads = new SenderThreads(deps)
   const recoverAhead: ImportOptions['recoverAhead'] = (transactions) => threads.post(shareBytes(transactions))
   const result = await importPayloads(execution, config, lines, { ...deps, recoverAhead })
   const head = execution.published.heads.unsafe
