@@ -2,7 +2,7 @@ import type { Difference } from '#store/rowCheck'
 
 const restore = 'check the disk and the memory; then start with an empty data directory, or with a copy of one that verifies'
 /** Tables that only answer requests: execution does not read them. */
-const servedOnly: readonly string[] = ['bodies', 'receipts', 'txByHash', 'blockByHash']
+const servedOnly: readonly string[] = ['bodies', 'receipts', 'txByHash', 'blockByHash', 'logIndex']
 
 const copyFile =
   'new blocks are not affected, responses about blocks of this file fail; check the disk, then stop the node and copy the file of this name from a backup or another node'

@@ -101,7 +101,7 @@ it('executionThread/senderThreads: bounds the bytes that wait, takes work again 
   expect(workers[0]?.posted).toEqual([{ transactions: large, table: table?.memory }])
 })
 
-it('executionThread/senderThreads: logs one line when a thread ends, and continues with the others', () => {
+it('executionThread/senderThreads: logs one line when a thread cannot read the database or ends, and continues with the others', () => {
   const lines: string[] = []
   const log = logTo(
     (level, message) => lines.push(`${level} ${message}`),
@@ -109,6 +109,8 @@ it('executionThread/senderThreads: logs one line when a thread ends, and continu
   )
   const { threads, workers } = threadsOf(2, log)
   threads.post(block(10))
+  workers[0]?.emit('message', { error: 'no such file' })
+  expect(lines.splice(0)).toEqual([expect.stringMatching(/^warn sender thread cannot read the database/)])
   workers[0]?.emit('error', new Error('out of memory'))
   workers[0]?.emit('exit', 1)
   expect(lines).toEqual([expect.stringMatching(/^warn sender thread ended/)])
@@ -151,7 +153,7 @@ it('executionThread/senderThreads: drops the keys of earlier blocks with each bl
   keys.note(new Uint8Array(32))
   threads.post(block(10))
   expect(keys.take()).toBeUndefined()
-  for (const { settings } of workers) expect(settings.pages).toEqual({ dir: '/chain', keys: keys.memory })
+  for (const { settings } of workers) expect(settings.tables).toMatchObject({ dir: '/chain', keys: keys.memory })
 })
 
 it('executionThread/senderThreads: takes no keys without tables or on one core', () => {

@@ -38,15 +38,14 @@ export function recoverHere(transactions: PackedBytes<SharedArrayBuffer>, most: 
 /** Entry file of a thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./senderThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
-/**
- * `queue`: memory of its `SenderQueue`; `pages`: the chain's tables and memory of the `KeyRing`, if it reads ahead; `roots`: the same tables and the link
- * to the execution thread, if it computes parts of state roots.
- */
-export type SenderThreadSettings = {
-  readonly queue: SharedArrayBuffer
-  readonly pages: { readonly dir: string; readonly keys: SharedArrayBuffer } | undefined
-  readonly roots: { readonly dir: string; readonly link: RootLink } | undefined
-}
+/** `queue`: memory of its `SenderQueue`; `tables`: absent if it only recovers senders. */
+export type SenderThreadSettings = { readonly queue: SharedArrayBuffer; readonly tables: TableSettings | undefined }
+
+/** Directory of the chain's tables, memory of the `KeyRing` of keys to read ahead, and the link for parts of state roots. */
+type TableSettings = { readonly dir: string; readonly keys: SharedArrayBuffer; readonly roots: RootLink }
+
+/** Message of a thread that cannot read the tables: from then on it reads nothing ahead, or computes no parts of state roots. */
+export type TablesFailed = { readonly error: string }
 
 /** @param ports that move to the thread with its settings */
 type Start = (settings: SenderThreadSettings, ports: MessagePort[]) => Worker
@@ -59,16 +58,14 @@ class SenderThread {
   readonly #queue = new SenderQueue(this.#memory)
   readonly #log: Log
   readonly #start: Start
-  readonly #pages: SenderThreadSettings['pages']
-  readonly #roots: SenderThreadSettings['roots']
+  readonly #tables: SenderThreadSettings['tables']
   #worker: Worker | undefined
   #hasEnded = false
 
-  constructor(log: Log, start: Start, { pages, roots }: Omit<SenderThreadSettings, 'queue'>) {
+  constructor(log: Log, start: Start, tables: SenderThreadSettings['tables']) {
     this.#log = log
     this.#start = start
-    this.#pages = pages
-    this.#roots = roots
+    this.#tables = tables
   }
 
   get queuedBytes(): number {
@@ -99,11 +96,14 @@ class SenderThread {
   }
 
   #begin(): Worker {
-    const ports = this.#roots ? [this.#roots.link.port] : []
-    const worker = this.#start({ queue: this.#memory, pages: this.#pages, roots: this.#roots }, ports)
+    const ports = this.#tables ? [this.#tables.roots.port] : []
+    const worker = this.#start({ queue: this.#memory, tables: this.#tables }, ports)
     worker.unref()
+    worker.on('message', ({ error }: TablesFailed) => {
+      this.#log.warn('sender thread cannot read the database, execution does that work until the next start', { error })
+    })
     const ended = (cause: LogFields): void => {
-      if (!this.#hasEnded) this.#log.warn('sender thread ended, execution recovers its senders itself until the next start', cause)
+      if (!this.#hasEnded) this.#log.warn('sender thread ended, execution does its work until the next start', cause)
       this.#hasEnded = true
     }
     worker.once('error', (error) => ended({ error }))
@@ -150,13 +150,13 @@ export class SenderThreads implements AsyncDisposable {
     { count = senderThreadCount(), start = startWorker, dir }: SenderThreadsOptions = {},
   ) {
     this.#clock = clock
-    this.keys = dir === undefined || count === 0 ? undefined : KeyRing.create()
-    const pages = dir !== undefined && this.keys ? { dir, keys: this.keys.memory } : undefined
-    const roots = Array.from({ length: dir === undefined ? 0 : count }, () => rootLinks())
-    this.roots = roots.map(({ execution }) => execution)
+    const keys = dir === undefined || count === 0 ? undefined : KeyRing.create()
+    const links = Array.from({ length: dir === undefined ? 0 : count }, () => rootLinks())
+    this.keys = keys
+    this.roots = links.map(({ execution }) => execution)
     this.#threads = Array.from({ length: count }, (_, i) => {
-      const link = roots[i]?.thread
-      return new SenderThread(log, start, { pages, roots: dir !== undefined && link ? { dir, link } : undefined })
+      const roots = links[i]?.thread
+      return new SenderThread(log, start, dir !== undefined && keys && roots ? { dir, keys: keys.memory, roots } : undefined)
     })
   }
 

@@ -223,7 +223,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       keys,
       tries: caches.add('nodes', (bytes) => new Tries(bytes)),
-      ...(settings.roots && { rootThreads: new LinkedRootThreads(settings.roots) }),
+      ...(settings.roots?.length && { rootThreads: new LinkedRootThreads(settings.roots) }),
       memory,
       watch,
       stages,

@@ -82,7 +82,7 @@ export async function importFile(
       senders: createSenders({ known: caches.lru('senders') }),
       history: createHistoryCaches((share) => caches.lru('branches', share)),
       tries: caches.add('nodes', (nodeBytes) => new Tries(nodeBytes)),
-      rootThreads: new LinkedRootThreads(threads.roots),
+      ...(threads.roots.length > 0 && { rootThreads: new LinkedRootThreads(threads.roots) }),
     },
     {
       maxPayloadMs: Number.POSITIVE_INFINITY,

@@ -31,9 +31,8 @@ export type RootWork = {
   readonly diff: StateDiff
   /** in the order in which threads claim them */
   readonly parts: readonly RootPart[]
-  /** nodes above the last committed state, as of `sharedLayers` */
-  readonly layers: readonly SharedNodes[]
-  readonly check: NodeCheck
+  /** Returns nodes above the last committed state, as of `sharedLayers`. Called when a thread takes the work. */
+  layers(): readonly SharedNodes[]
 }
 
 /** A root of which several threads compute parts. Disposing ends their work. */
@@ -118,8 +117,8 @@ function joined(
 
 /**
  * Computes a state root in parts, together with other threads. This thread computes each part that no other one has claimed or completes in time.
- * @param nodes of the state that `parentRoot` names: the last committed one and layers above it. Another thread may read a newer one, whose nodes have
- *   other hashes: then its parts fail, or the root differs from the expected one
+ * @param nodes of the state that `parentRoot` names: the last committed one and layers above it. Another thread may read another one, of a sibling too. So it
+ *   compares each node with its hash, whatever root is expected: a root that matches does not prove that no changed node was left out
  * @param tries, expected as of `computeStateRoot`
  * @returns undefined when the diff has one part, no thread takes part, or the account trie's root is not a branch before and after the diff
  * @throws as `computeStateRoot`
@@ -137,9 +136,9 @@ export function rootInParts(
   if (ascending.length < 2 || top === undefined) return undefined
   // the largest ones first, so that no thread ends with one of them while others are idle
   const parts = ascending.toSorted((a, b) => sizeOf(b) - sizeOf(a))
-  const check: NodeCheck = expected === undefined ? 'nodes' : 'root'
-  using shared = threads.offer({ parentRoot, diff, parts, layers: sharedLayers(nodes), check })
+  using shared = threads.offer({ parentRoot, diff, parts, layers: () => sharedLayers(nodes) })
   if (shared === undefined) return undefined
+  const check: NodeCheck = expected === undefined ? 'nodes' : 'root'
   const compute = ({ rows }: RootPart): UpdatedState => tries.updateRows(nodes, parentRoot, diff, rows, check)
   /** Returns the result of another thread. The next root finds its nodes in the cache, like its own. */
   const otherResult = (part: number): UpdatedState | undefined => {

@@ -40,13 +40,21 @@ const transfers = (block: number, branch: number): readonly Uint8Array[] =>
     })
   })
 
+/** Transfers to the same accounts on each branch. The values of half of them differ. */
+const sameAccounts = (block: number, branch: number): readonly Uint8Array[] =>
+  Array.from({ length: recipients }, (_, n) => {
+    const nonce = BigInt((block - 1) * recipients + n)
+    const to = parseAddress(`0x${(10_000 * (block === 1 ? 2 : 1) + n).toString(16).padStart(40, '0')}`)
+    return signedBy('alice', { nonce, to, value: BigInt(block + (n % 2) * branch) })
+  })
+
 /** Builds blocks in one thread. @param branches of each block */
-async function built(branches: readonly number[]): Promise<readonly Payload[]> {
+async function built(branches: readonly number[], sent: typeof transfers = transfers): Promise<readonly Payload[]> {
   await using execution = createExecution({ ...deps, kv: createMemoryKv(), evm: createWasmEvm(), config })
   const payloads: Payload[] = []
   for (const [i, branch] of branches.entries()) {
     const { unsafe } = await execution.heads()
-    const result = await execution.build(unsafe, attributesAt(schedule, i + 1, transfers(i + 1, branch), branch))
+    const result = await execution.build(unsafe, attributesAt(schedule, i + 1, sent(i + 1, branch), branch))
     if (result.kind === 'invalid') throw new Error(result.reason)
     payloads.push(result.payload)
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, result.payload) })
@@ -88,13 +96,41 @@ it('faults/rootThreads: large blocks of two branches are valid with the roots of
   expect(takenBy(senders)).toBeGreaterThan(0)
 })
 
+it('faults/rootThreads: the block after a reorg is valid when threads read the branch that was left, and it wrote the same accounts', async () => {
+  const dir = join(base, String(dirs++))
+  const [first, left] = await built([0, 0], sameAccounts)
+  const [, sibling, next] = await built([0, 1, 0], sameAccounts)
+  let commits = 0
+  const onCommit = (phase: 'begin' | 'end'): void => {
+    if (phase === 'end') commits++
+  }
+  await using senders = new SenderThreads(deps, { count: 2, dir })
+  await using worker = await startExecutionWorker({ ...deps, senders, onCommit }, { dir, config, minFreeBytes: 0, cacheBytes })
+  await begun(senders)
+  const insert = async (payload: Payload = expect.fail()): Promise<void> => {
+    expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
+    await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  const committed = async (): Promise<void> => {
+    const before = commits
+    await expect.poll(() => commits, { timeout: 20_000 }).toBeGreaterThan(before)
+  }
+  await insert(first)
+  await insert(left)
+  await committed()
+  await insert(sibling)
+  await committed()
+  await insert(next)
+  expect(takenBy(senders)).toBeGreaterThan(0)
+}, 60_000)
+
 /** Begins a thread that takes work, and continues with more code for each message. */
 const taking = (onWork: string): SenderThreadsOptions => ({
   count: 1,
   start: (workerData, transferList) =>
     new Worker(
       `const { parentPort, workerData } = require('node:worker_threads')
-      const { port, queue } = workerData.roots.link
+      const { port, queue } = workerData.tables.roots
       const ints = new Int32Array(queue)
       parentPort.on('message', (work) => { if (work === 'stop') process.exit(0) })
       port.on('message', ({ claims, parts, number }) => {

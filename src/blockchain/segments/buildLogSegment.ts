@@ -13,7 +13,7 @@ const mostTransactions = 2 ** 20
 /**
  * Writes the file of the log index that begins at a block. It has whole segments of the table, joined into longer ones, so that a search reads fewer. The
  * file ends before a segment whose last block is in another window of time or would make it longer than the bound of blocks, and with the bound of bytes.
- * Memory: the entries of one joined segment, one frame, and 4 bytes a block.
+ * Memory: the entries of one joined segment twice, one frame, and 4 bytes a block.
  * @param isEnded called for each segment; true ends the work
  * @returns undefined when ended, or when retention has begun to remove the segments
  * @throws as `buildSegments`
@@ -85,9 +85,12 @@ class JoinedSegments {
 
   #flush(): void {
     if (this.#parts.length === 0) return
-    const rows = [...segmentRows(joinSegments(this.#parts))]
-    for (const { key, value } of rows.slice(0, -1)) this.#writer.add(key, value)
-    this.#ends.push(...rows.slice(-1))
+    let last: IndexRow | undefined
+    for (const row of segmentRows(joinSegments(this.#parts))) {
+      if (last) this.#writer.add(last.key, last.value)
+      last = row
+    }
+    if (last) this.#ends.push(last)
     this.#parts = []
     this.#entries = 0
     this.#transactions = 0

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RootPart } from '#state/rootParts'
 import type { SharedNodes } from '#trie/trieDiff'
-import type { NodeCheck, UpdatedState } from '#trie/tries'
+import type { UpdatedState } from '#trie/tries'
 import type { Hash } from '#types/ids'
 
 /** A `RootWork` as it crosses threads. */
@@ -14,7 +14,6 @@ export type RootMessage = {
   readonly diff: SharedArrayBuffer
   readonly parts: readonly RootPart[]
   readonly layers: readonly SharedNodes[]
-  readonly check: NodeCheck
 }
 
 /** The result of one part. */

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { bytesFromBigint } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { latestState, latestStateRoot, writeGenesis, writeState } from '#state/chainState'
@@ -64,7 +64,9 @@ function storeWith(...blocks: readonly StateDiff[]): Kv {
 }
 
 const open: MessagePort[] = []
+const onFailed = vi.fn<(error: unknown) => void>()
 afterEach(() => {
+  onFailed.mockClear()
   for (const port of open.splice(0)) port.close()
 })
 
@@ -78,7 +80,7 @@ function link(): { execution: RootLink; thread: RootLink } {
 /** Threads of which one does its work in this thread, between the offer and the first claim. */
 function served(kv: Kv): { threads: RootThreads; free: () => number; queue: RootQueue } {
   const { execution, thread } = link()
-  const server = new RootServer(thread, '/chain', () => kv)
+  const server = new RootServer(thread, () => kv, onFailed)
   const threads = new LinkedRootThreads([execution])
   let free = -1
   return {
@@ -161,6 +163,42 @@ it('executionThread/roots/rootThreads: the root is right while the thread reads 
     for (const claim of [undefined, alone.root, root])
       expect(comparable(computeStateRoot(state.nodes, root, large, plainTries(), claim, threads))).toEqual(comparable(alone))
   }
+  // a thread whose store fails takes no more work
+  expect(onFailed.mock.calls).toEqual([[expect.objectContaining({ message: 'disk' })]])
+})
+
+it('executionThread/roots/rootThreads: no node is missing when the thread reads a sibling with the same keys and some of the same values', () => {
+  // each part has several accounts
+  const many = 200
+  const accountsOnly = {
+    accounts: Array.from({ length: many }, (_, n) => ({ key: keyOf(n), change: plainAccount, wiped: false })),
+    slots: [],
+    codes: [],
+  }
+  const slotsBy = (value: (account: number) => bigint): StateDiff => {
+    const slots = Array.from({ length: 800 }, (_, n) => [n % many, keyOf(n)] as const)
+    return createStateDiff({
+      accounts: [],
+      slots: slots.map(([account, slotKey]) => ({ addressKey: keyOf(account), slotKey, value: bytesFromBigint(value(account), 32) })),
+      codes: [],
+    })
+  }
+  const kv = createMemoryKv()
+  const genesis = createStateDiff(accountsOnly)
+  kv.write((tx) => writeGenesis(tx, genesis, computeStateRoot(noNodes, emptyRoot, genesis)))
+  const before = kv.snapshot()
+  const [state, root] = [latestState(before, () => undefined), latestStateRoot(before)]
+  write(
+    kv,
+    1,
+    slotsBy((account) => (account < many / 2 ? 9n : 7n)),
+  )
+  const diff = slotsBy(() => 9n)
+  const alone = computeStateRoot(state.nodes, root, diff)
+  for (const claim of [undefined, alone.root]) {
+    const { threads } = served(kv)
+    expect(comparable(computeStateRoot(state.nodes, root, diff, plainTries(), claim, threads))).toEqual(comparable(alone))
+  }
 })
 
 it('executionThread/roots/rootThreads: offers nothing to a thread that has not begun, has ended its work, or has not taken earlier work', async () => {
@@ -174,7 +212,7 @@ it('executionThread/roots/rootThreads: offers nothing to a thread that has not b
   }
   const expected = compute()
   expect(receiveMessageOnPort(thread.port)).toBeUndefined()
-  const server = new RootServer(thread, '/chain', () => base)
+  const server = new RootServer(thread, () => base, onFailed)
   const queue = new RootQueue(execution.queue)
   for (const isFree of [true, false, false]) {
     expect(queue.isFree).toBe(isFree)
@@ -184,7 +222,7 @@ it('executionThread/roots/rootThreads: offers nothing to a thread that has not b
   expect(queue.isFree).toBe(true)
   // the work has ended
   expect(queue.parts).toBe(0)
-  await server[Symbol.asyncDispose]()
+  server[Symbol.dispose]()
   expect(queue.isFree).toBe(false)
   expect(compute()).toBe(expected)
   expect(computed).toBe(5)
@@ -221,12 +259,12 @@ it('executionThread/roots/rootThreads: waits once for a thread that is late, and
 
 it('executionThread/roots/rootThreads: drops late answers to earlier work, and parts without an answer', () => {
   const { state, root } = stateOf(base)
-  const threads = answering(({ claims, number, parentRoot, parts, layers, diff: _diff, check }, port) => {
+  const threads = answering(({ claims, number, parentRoot, parts, layers }, port) => {
     const taken = new RootClaims(claims)
     expect(layers).toEqual([])
     for (const [part, { rows }] of parts.entries()) {
       taken.claim(part)
-      const { nodes, ...rest } = new Tries().updateRows(state.nodes, parentRoot, slotsOf(800, 5n), rows, check)
+      const { nodes, ...rest } = new Tries().updateRows(state.nodes, parentRoot, slotsOf(800, 5n), rows, 'nodes')
       port.postMessage({ ...rest, nodes: nodes.buffer, number: number - 1, part })
       taken.end(part, 'done')
     }
@@ -240,7 +278,7 @@ it('executionThread/roots/rootThreads: drops late answers to earlier work, and p
 
 it('executionThread/roots/rootThreads: a thread computes no part of work that has ended', () => {
   const { execution, thread } = link()
-  const server = new RootServer(thread, '/chain', () => base)
+  const server = new RootServer(thread, () => base, onFailed)
   const threads = new LinkedRootThreads([execution])
   const { state, root } = stateOf(base)
   computeStateRoot(state.nodes, root, large, plainTries(), undefined, threads)

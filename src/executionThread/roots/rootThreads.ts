@@ -1,5 +1,4 @@
-import type { RootThreads, RootWork, SharedRoot } from '#state/rootParts'
-import { sizeOf } from '#state/rootParts'
+import { type RootThreads, type RootWork, type SharedRoot, sizeOf } from '#state/rootParts'
 import { TrieDiff } from '#trie/trieDiff'
 import type { UpdatedState } from '#trie/tries'
 import { drainOf } from '../drainOf.ts'
@@ -23,14 +22,15 @@ export class LinkedRootThreads implements RootThreads {
     this.#drains = links.map(({ port }) => drainOf<RootAnswer>(port, (answer) => this.#take(answer)))
   }
 
-  offer({ diff, parts, ...work }: RootWork): SharedRoot | undefined {
+  offer({ parentRoot, diff, parts, layers }: RootWork): SharedRoot | undefined {
     const links = this.#links.filter(({ queue }) => queue.isFree)
     if (links.length === 0) return undefined
     const claims = RootClaims.create(parts.length)
     const number = ++this.#number
+    const message = { number, claims: claims.memory, parentRoot, diff: diff.bytes, parts, layers: layers() }
     for (const { post, queue } of links) {
       queue.posted()
-      post({ ...work, number, claims: claims.memory, diff: diff.bytes, parts })
+      post(message)
     }
     let isLate = false
     return {
