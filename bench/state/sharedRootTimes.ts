@@ -55,7 +55,7 @@ export async function sharedRootTimes({ dir, model }: StateWorld): Promise<reado
   const roll = dice(20_261_130)
   await using kv = openLmdbKv(folder, Object.values(tables))
   await using senders = new SenderThreads({ clock: systemClock, log: silentLog }, { count: 1, dir: folder })
-  const threads = new LinkedRootThreads(senders.roots)
+  const threads = new LinkedRootThreads(senders.roots, 1)
   // a thread starts with its first work
   senders.post(shareBytes(Array.from({ length: minTransactions }, () => new Uint8Array(1))))
   await sleep(1_000)

@@ -23,6 +23,7 @@ const deeds: readonly Deed[] = ['leaves', 'computes', 'fails']
 
 /** One thread that deals with its parts before the caller claims any. */
 class OtherThread implements RootThreads {
+  readonly minRows = 256
   offers = 0
   closed = 0
   computed = 0
@@ -175,7 +176,7 @@ describe('state/rootParts', () => {
     expect(alone(accountDiff([account(1, 2n)]))).toBeUndefined()
     expect(rootInParts(threads, noNodes, emptyRoot, accountDiff([account(1, 2n), account(2, 2n)]), plainTries(), undefined)).toBeUndefined()
     expect(threads.offers).toBe(2)
-    const none: RootThreads = { offer: () => undefined }
+    const none: RootThreads = { minRows: 256, offer: () => undefined }
     expect(rootInParts(none, nodes, root, accountDiff([account(1, 2n), account(2, 2n)]), plainTries(), undefined)).toBeUndefined()
   })
 
@@ -195,8 +196,8 @@ describe('state/rootParts', () => {
         expect(comparable(computeStateRoot(nodes, root, diff, plainTries(), claim, threads))).toEqual(comparable(alone))
     }
     expect([threads.offers, threads.closed]).toEqual([3, 3])
-    expect([1, 0.5, 0.4, 0].map((missShare) => isLarge(large, missShare))).toEqual([true, true, false, false])
-    expect(isLarge(small, 1)).toBe(false)
+    expect([1, 0.5, 0.4, 0].map((missShare) => isLarge(large, missShare, { minRows: 256 }))).toEqual([true, true, false, false])
+    expect(isLarge(small, 1, { minRows: 256 })).toBe(false)
   })
 
   it('state/rootParts: the root is right when another thread has other nodes at some paths', () => {

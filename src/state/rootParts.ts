@@ -10,14 +10,11 @@ import type { StateDiff } from '#types/stateDiff'
 import { readLayout } from '#types/stateDiffLayout'
 import { sharedLayers } from './stateStack.ts'
 
-/** Minimum rows of a diff whose root is computed in parts, if no node is cached. */
-const minRows = 256
-
 /**
  * Returns whether other threads save more time than they cost: they have no cached nodes.
  * @param missShare of `Tries`, for the thread's last root
  */
-export function isLarge(diff: StateDiff, missShare: number): boolean {
+export function isLarge(diff: StateDiff, missShare: number, { minRows }: Pick<RootThreads, 'minRows'>): boolean {
   const { accounts, slots } = readLayout(new DataView(diff.bytes))
   return (accounts.rows + slots.rows) * missShare >= minRows
 }
@@ -45,6 +42,8 @@ export interface SharedRoot extends Disposable {
 
 /** Threads that compute parts of state roots. */
 export interface RootThreads {
+  /** Minimum rows of a diff whose root is computed in parts, if no node is cached. */
+  readonly minRows: number
   /** Offers work to the threads. @returns undefined when no thread takes it */
   offer(work: RootWork): SharedRoot | undefined
 }

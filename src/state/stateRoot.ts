@@ -64,7 +64,8 @@ export function computeStateRoot(
   expected?: Hash,
   threads?: RootThreads,
 ): StateRoot {
-  const joined = threads && isLarge(diff, tries.missShare) ? rootInParts(threads, nodes, parentRoot, diff, tries, expected) : undefined
+  const joined =
+    threads && isLarge(diff, tries.missShare, threads) ? rootInParts(threads, nodes, parentRoot, diff, tries, expected) : undefined
   if (joined === undefined) return tries.updateState(nodes, parentRoot, diff, expected)
   return expected === undefined || joined.root === expected ? joined : tries.updateState(nodes, parentRoot, diff)
 }

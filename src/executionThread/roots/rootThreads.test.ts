@@ -32,6 +32,7 @@ const slotsOf = (count: number, value: bigint): StateDiff =>
     })),
     codes: [],
   })
+const minRows = 256
 /** A diff that is computed in parts. */
 const large = slotsOf(800, 9n)
 
@@ -81,10 +82,11 @@ function link(): { execution: RootLink; thread: RootLink } {
 function served(kv: Kv): { threads: RootThreads; free: () => number; queue: RootQueue } {
   const { execution, thread } = link()
   const server = new RootServer(thread, () => kv, onFailed)
-  const threads = new LinkedRootThreads([execution])
+  const threads = new LinkedRootThreads([execution], minRows)
   let free = -1
   return {
     threads: {
+      minRows,
       offer(work) {
         const shared = threads.offer(work)
         server.serve()
@@ -204,7 +206,7 @@ it('executionThread/roots/rootThreads: no node is missing when the thread reads 
 it('executionThread/roots/rootThreads: offers nothing to a thread that has not begun, has ended its work, or has not taken earlier work', async () => {
   const { state, root } = stateOf(base)
   const { execution, thread } = link()
-  const threads = new LinkedRootThreads([execution])
+  const threads = new LinkedRootThreads([execution], minRows)
   let computed = 0
   const compute = (): Hash => {
     computed++
@@ -233,8 +235,9 @@ function answering(answer: (message: RootMessage, port: MessagePort) => void): R
   const { execution, thread } = link()
   const queue = new RootQueue(thread.queue)
   queue.isOpen = true
-  const threads = new LinkedRootThreads([execution])
+  const threads = new LinkedRootThreads([execution], minRows)
   return {
+    minRows,
     offer(work) {
       const shared = threads.offer(work)
       const received = receiveMessageOnPort(thread.port)
@@ -279,7 +282,7 @@ it('executionThread/roots/rootThreads: drops late answers to earlier work, and p
 it('executionThread/roots/rootThreads: a thread computes no part of work that has ended', () => {
   const { execution, thread } = link()
   const server = new RootServer(thread, () => base, onFailed)
-  const threads = new LinkedRootThreads([execution])
+  const threads = new LinkedRootThreads([execution], minRows)
   const { state, root } = stateOf(base)
   computeStateRoot(state.nodes, root, large, plainTries(), undefined, threads)
   server.serve()

@@ -9,15 +9,20 @@ import { type RootAnswer, type RootLink, type RootMessage, RootQueue } from './r
 const waitMs = 10
 const waitMsPerRow = 0.1
 
+/** Minimum rows of a diff. One thread shares its core with the thread that commits, which needs it while blocks of usual size wait. */
+const [minRowsOfOne, minRowsOfSeveral] = [2_048, 256]
+
 /** The threads of a node that compute parts of state roots, as the execution thread uses them. */
 export class LinkedRootThreads implements RootThreads {
+  readonly minRows: number
   readonly #links: readonly { readonly post: (message: RootMessage) => void; readonly queue: RootQueue }[]
   readonly #drains: readonly (() => void)[]
   #number = 0
   /** of the present work, by part */
   #answers = new Map<number, UpdatedState>()
 
-  constructor(links: readonly RootLink[]) {
+  constructor(links: readonly RootLink[], minRows: number = links.length > 1 ? minRowsOfSeveral : minRowsOfOne) {
+    this.minRows = minRows
     this.#links = links.map(({ port, queue }) => ({ post: (message) => port.postMessage(message), queue: new RootQueue(queue) }))
     this.#drains = links.map(({ port }) => drainOf<RootAnswer>(port, (answer) => this.#take(answer)))
   }
