@@ -1,5 +1,5 @@
 import { BoundedMap } from '#lib/boundedMap'
-import { concatBytes } from '#lib/bytes'
+import { padLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { Address, Hash } from '#types/ids'
@@ -35,7 +35,7 @@ type CodeFunction = { calls: number; readonly rules: Rule[] }
 
 /** Returns the words of a call that may be keys, as 32 bytes each. */
 function wordsOf({ sender, data }: CodeCall): Uint8Array[] {
-  const words = [concatBytes(new Uint8Array(12), fromHex(sender))]
+  const words = [padLeft(fromHex(sender), wordBytes)]
   for (let at = selectorBytes; at + wordBytes <= data.length && words.length < maxWords; at += wordBytes) {
     words.push(data.subarray(at, at + wordBytes))
   }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { noNodes } from '#trie/ports'
 import { zeroHash } from '#types/ids'
 import { CurrentState } from './currentState.ts'
-import { noNodes, noState } from './stateRoot.ts'
+import { noState } from './stateRoot.ts'
 
 it('state/currentState: is readable only during `during`, also after an error inside', () => {
   const current = new CurrentState()

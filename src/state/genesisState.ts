@@ -1,8 +1,9 @@
 import type { GenesisAccount } from '#chainspec/genesis'
+import { noNodes } from '#trie/ports'
 import { emptyRoot } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { accountsDiff } from './accountsDiff.ts'
-import { computeStateRoot, noNodes, noState, type StateRoot } from './stateRoot.ts'
+import { computeStateRoot, noState, type StateRoot } from './stateRoot.ts'
 import { overlay } from './stateStack.ts'
 import type { WorldState } from './worldState.ts'
 

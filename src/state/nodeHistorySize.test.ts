@@ -4,13 +4,14 @@ import { keccak256 } from '#lib/keccak'
 import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { noNodes } from '#trie/ports'
 import { emptyCodeHash, emptyRoot } from '#types/ids'
 import type { StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { latestState, writeGenesis, writeState } from './chainState.ts'
 import { countNodes } from './nodeRow.ts'
 import { accountNodesTable } from './rows.ts'
-import { computeStateRoot, noNodes } from './stateRoot.ts'
+import { computeStateRoot } from './stateRoot.ts'
 
 const [accounts, contracts, slots] = [400, 40, 200]
 /** Two segments, with their indices. */

@@ -11,6 +11,7 @@ import { dump, readNow } from '#test/harness/chain/olderSchemas'
 import { provedPart } from '#test/harness/state/provedParts'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { encodeBranch } from '#trie/node'
+import { noNodes } from '#trie/ports'
 import { createProof } from '#trie/proof'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -18,7 +19,7 @@ import { createStateDiff } from '#types/stateDiffTable'
 import type { BlockWitness } from './blockWitness.ts'
 import { latestState, latestStateRoot, markLoadedState, stateAt, unwindState, writeGenesis, writeState } from './chainState.ts'
 import { beginPartialState, enterFetched, type FetchedState, placeNodes } from './fetchedState.ts'
-import { computeStateRoot, noNodes } from './stateRoot.ts'
+import { computeStateRoot } from './stateRoot.ts'
 
 const noHash = (): undefined => undefined
 

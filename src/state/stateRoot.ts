@@ -83,6 +83,5 @@ export function computeStorageRoot(nodes: NodeSource, view: StateView, diff: Sta
   return plainTries().update(nodes, addressKey, before, slots).root
 }
 
-/** Nodes of the empty state, the base of a genesis state. */
-export const noNodes: NodeSource = { get: () => undefined }
+/** Values of the empty state. */
 export const noState: StateView = { account: () => undefined, slot: () => undefined, code: () => emptyBytes, blockHash: () => undefined }

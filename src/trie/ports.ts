@@ -22,6 +22,9 @@ export interface NodeSource {
   ): T | undefined
 }
 
+/** Source without nodes: that of the empty trie. */
+export const noNodes: NodeSource = { get: () => undefined }
+
 /** Reads a node of any source as `NodeSource.look`. */
 export function lookAt<T>(
   source: NodeSource,

@@ -8,7 +8,7 @@ import type { StateDiff } from '#types/stateDiff'
 import { accountBytes, readLayout, slotBytes } from '#types/stateDiffLayout'
 import { trieFault } from './faults.ts'
 import { locationOf } from './loadNode.ts'
-import { lookAt, type NodeSource } from './ports.ts'
+import { lookAt, type NodeSource, noNodes } from './ports.ts'
 import { TrieDiff } from './trieDiff.ts'
 
 /** The used part of the global `WebAssembly`, which the Node types omit. */
@@ -47,7 +47,6 @@ const mostCacheBytes = 3 * 2 ** 30
 const maxKeyBytes = 32
 const changeBytes = 16
 const noAccount = 2
-const noNodes: NodeSource = { get: () => undefined }
 
 /** Change of one key of a trie; `null` removes the key. */
 export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stateAt, writeGenesis, writeState } from '#state/chainState'
-import { computeStateRoot, noNodes } from '#state/stateRoot'
+import { computeStateRoot } from '#state/stateRoot'
 import { push, type StateStack, stackedState, trimStack } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import type { Kv, KvReader } from '#store/ports'
+import { noNodes } from '#trie/ports'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch } from '../harness/chain/stateModel.ts'
 

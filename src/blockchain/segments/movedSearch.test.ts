@@ -114,7 +114,7 @@ it('blockchain/segments: older blocks that are indexed below a file move after i
   const blocks = randomBlocks(13, count)
   kv.write((tx) => tx.put(tables.meta.id, new TextEncoder().encode('logs.pruned'), u64Bytes(500)))
   write(kv, blocks, 500)
-  while (filesIn(kv).length === 0) expect(step(kv, dir, usual, 200)).toBeDefined()
+  while (filesIn(kv).length === 0) expect(step(kv, dir, usual, 200)).toBeOneOf(['deleted', 'recorded'])
   expect(filesIn(kv)).toEqual([[500, 1_523]])
   // the rows of the file are still in the table
   kv.write((tx) => {
