@@ -30,6 +30,8 @@ export type StateWorld = {
 }
 
 const nameOfSpec = 'state.json'
+/** With these, `--retain.bodies 1h` keeps an hour (`rederivedSec`). */
+const shortWindow = { sequencingWindowBlocks: 200, channelTimeoutBlocks: 20, channelTimeoutGraniteBlocks: 20 }
 
 /**
  * Generates a state into a new data directory. The genesis file lacks the generated accounts: a node reads it for the chain's rules alone, because the
@@ -51,7 +53,7 @@ export async function makeStateWorld(dir: string, spec: StateSpec, onDone: (slot
   const diff = createStateDiff({ accounts: [], slots: [], codes: [] })
   agreeOnSchema(kv, chainSchema)
   kv.write((tx) => commitGenesis(tx, { header, hash, transactions: [], executed: [], diff, trie }))
-  const config = { ...chain.config, genesis: { ...chain.config.genesis, l2: { number: header.number, hash } } }
+  const config = { ...chain.config, ...shortWindow, genesis: { ...chain.config.genesis, l2: { number: header.number, hash } } }
   writeFileSync(chain.rollupFile, JSON.stringify(toRollupJson(config)))
   writeFileSync(join(dir, nameOfSpec), JSON.stringify(spec))
   return { dir, model, config, genesisFile: chain.genesisFile, rollupFile: chain.rollupFile, root: roots.stateRoot }

@@ -166,6 +166,17 @@ export function parseRollupConfig(json: unknown): ParsedRollupConfig {
   return { config, warnings: [...warnings, ...planned.warnings], hasEip1559: Boolean(value.chain_op_config) }
 }
 
+/**
+ * Returns the time in seconds whose L2 blocks derivation may read again at a start: a sequencing window and the channel timeout before it, which counts twice
+ * before Canyon. A quarter more is added for empty slots of L1.
+ * @param slotSec seconds between L1 slots
+ * @see specs protocol/derivation.md, "Resetting the Pipeline"
+ */
+export function rederivedSec(config: RollupConfig, slotSec = 12): number {
+  const timeoutBlocks = Math.max(config.channelTimeoutBlocks, config.channelTimeoutGraniteBlocks)
+  return 1.25 * slotSec * (config.sequencingWindowBlocks + 2 * timeoutBlocks)
+}
+
 const orNull = (value: number | bigint): number | null => (value ? Number(value) : null)
 
 function systemConfigJson(config: SystemConfig): Readonly<Record<string, unknown>> {

@@ -272,7 +272,7 @@ export const flags = {
     ),
     'retain.bodies': defaulted(
       retention({
-        doc: 'transactions of finalized blocks to keep, counted back from the head; at least a day; older ones are removed in segment files of about an hour',
+        doc: 'transactions of finalized blocks to keep, counted back from the head; at least those that derivation may read again, 17.5 hours on Base; older ones are removed in segment files of about an hour',
         modes: withExecution,
       }),
       'all',

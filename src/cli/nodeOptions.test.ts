@@ -55,7 +55,8 @@ it('cli/nodeOptions: starts both halves without the Engine API, on loopback, in 
     maxPayloadMs: 60_000,
     retention: { history: { sec: 604_800 } },
     minFreeBytes: 2_000_000_000,
-    rows: { bodies: 'all', receipts: 'all', logs: 'all' },
+    // a sequencing window of 3,600 L1 blocks and twice the channel timeout of 300, with a quarter more
+    rows: { bodies: 'all', receipts: 'all', logs: 'all', leastBodies: { sec: 63_000 } },
   })
 })
 
@@ -118,6 +119,16 @@ it('cli/nodeOptions: uses the other half by URL, serves rollup and metrics in mo
 it('cli/nodeOptions: stops at a difference of fork times only with --forks.from-l1', () => {
   expect(options('all', l1)).not.toHaveProperty('forksFromL1')
   expect(options('all', { ...l1, 'forks.from-l1': 'true' }).forksFromL1).toBe(true)
+})
+
+it('cli/nodeOptions: keeps the bodies that derivation may read again, by the window of the chain and the slots of L1', () => {
+  const window = { ...chain, config: { ...chain.config, sequencingWindowBlocks: 14_400 } }
+  const leastOf = (mode: NodeMode, raw: Record<string, string>) => {
+    const { values } = readFlagsOfMode(optionFlags, mode, { mode, datadir: dir, 'retain.bodies': '1h', ...raw }, {})
+    return nodeOptionsOf(values, window, '1.2.3').rows
+  }
+  expect(leastOf('all', l1)).toMatchObject({ bodies: { sec: 3_600 }, leastBodies: { sec: 225_000 } })
+  expect(leastOf('all', { ...l1, 'l1.slot-seconds': '2' })).toMatchObject({ leastBodies: { sec: 37_500 } })
 })
 
 it('cli/nodeOptions: trusts transactions of L1 and sets a slot time only when the flags do', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseBlobSchedule } from '#chainspec/blobSchedule'
 import { blockIntervalMs, numberAt } from '#chainspec/blockTime'
-import type { RollupConfig } from '#chainspec/rollupConfig'
+import { type RollupConfig, rederivedSec } from '#chainspec/rollupConfig'
 import { systemClock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import type { MemoryOptions, NodeOptions } from '#node/nodeOptions'
@@ -234,7 +234,10 @@ function executionOf(given: OptionValues, datadir: string, config: RollupConfig,
     ...{ callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] },
     ...{ maxPayloadMs: given['payload.max-time'], retention: retentionOf(given), trustRequired: given['trust.require'] },
     ...proofsOf(given, datadir, config, nowMs),
-    rows: { bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
+    rows: {
+      ...{ bodies: given['retain.bodies'], receipts: given['retain.receipts'], logs: given['retain.logs'] },
+      leastBodies: { sec: rederivedSec(config, given['l1.slot-seconds']) },
+    },
   }
 }
 

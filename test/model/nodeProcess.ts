@@ -210,7 +210,7 @@ export class NodeProcess {
       },
       async [Symbol.asyncDispose]() {},
     }
-    const pruner = new RowPruner({ ...files, retention: this.rows, leastBodies: { sec: 0 } })
+    const pruner = new RowPruner({ ...files, retention: this.rows })
     const onStep = ({ moved }: { readonly moved: number }): void => {
       this.moved += moved
     }

@@ -36,7 +36,6 @@ it('blockchain/segments/rowPruner: a step ends within a large block when its tim
   const pruner = new RowPruner({
     ...{ kv, clock: createManualClock(), log: silentLog, dir: segmentsDir(dir) },
     retention: { bodies: { blocks: 2 }, receipts: 'all', logs: 'all' },
-    leastBodies: { sec: 0 },
   })
   const rows: number[] = []
   for (let step = 0; step < 40; step++) {

@@ -65,6 +65,19 @@ it('blockchain/segments/rowPruner: removes files and places of transactions that
   }
 })
 
+it('blockchain/segments/rowPruner: keeps the least of the bodies when a shorter retention is given', async () => {
+  const dir = newDir()
+  await using kv = store(dir)
+  const rows: RowRetention = { bodies: { blocks: 5 }, receipts: { blocks: 5 }, logs: 'all', leastBodies: { blocks: 25 } }
+  const { run, settle, mover } = moverOn(dir, kv, { rows })
+  await using _mover = mover
+  for (let times = 0; times < 6; times++) await run()
+  await settle()
+  using reader = kv.snapshot()
+  const firstOf = (table: number) => [...segmentsOf(reader, table)].map(({ first }) => first)[0]
+  expect([firstOf(tables.bodies.id), firstOf(tables.receipts.id)]).toEqual([10, undefined])
+})
+
 it('blockchain/segments/rowPruner: a damaged file of bodies is removed like others, with one warning, and moving goes on', async () => {
   const dir = newDir()
   {
@@ -105,7 +118,6 @@ it('blockchain/segments/rowPruner: a step removes as many places as its limit, a
     log: silentLog,
     dir: segmentsDir(dir),
     retention,
-    leastBodies: { sec: 0 },
   })
   const rowsOf = (rows: number, hasTime: boolean) => pruner.step({ rowsIn: () => rows, hasTime: () => hasTime })?.rows
   // the mark, and the genesis block, which has no transactions
@@ -226,7 +238,6 @@ it('blockchain/segments/rowPruner: a removal that a kill has interrupted is comp
     log: silentLog,
     dir: segmentsDir(dir),
     retention: rows,
-    leastBodies: { sec: 0 },
   })
   // the mark, and the places of some blocks
   const limits = { rowsIn: () => 3, hasTime: () => true }

@@ -18,14 +18,11 @@ type Kept = ChainDistance | 'all'
 
 /**
  * Rows of finalized blocks that are retained, counted back from the head, times by its timestamp. Receipts are removed with their bodies at the latest,
- * and the log index with its receipts: without them it is of no use.
+ * and the log index with its receipts: without them it is of no use. `leastBodies`: kept if `bodies` is shorter; absent: none.
  */
-export type RowRetention = { readonly bodies: Kept; readonly receipts: Kept; readonly logs: Kept }
+export type RowRetention = { readonly bodies: Kept; readonly receipts: Kept; readonly logs: Kept; readonly leastBodies?: ChainDistance }
 
 export const retainAllRows: RowRetention = { bodies: 'all', receipts: 'all', logs: 'all' }
-
-/** Least time for which bodies are kept: derivation reads those of the last sequencing window again at a start. */
-const leastBodies: ChainDistance = { sec: 86_400 }
 
 /** Numbers of the oldest blocks whose rows are kept. */
 type OldestRows = { readonly bodies: number; readonly receipts: number; readonly logs: number }
@@ -33,8 +30,7 @@ type OldestRows = { readonly bodies: number; readonly receipts: number; readonly
 /** Returns the oldest blocks to keep. Blocks from the finalized one on are kept. */
 export function oldestRows(
   reader: KvReader,
-  { bodies, receipts, logs }: RowRetention,
-  least: ChainDistance = leastBodies,
+  { bodies, receipts, logs, leastBodies = { blocks: 0 } }: RowRetention,
   onDamaged?: (error: Fault) => void,
 ): OldestRows {
   const heads = readHeads(reader)
@@ -43,7 +39,8 @@ export function oldestRows(
   const oldest = (kept: Kept, from: number): number =>
     Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, head, kept, from, onDamaged)))
   const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]
-  const bodiesKept = bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(least, bodiesFrom)))
+  const bodiesKept =
+    bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(leastBodies, bodiesFrom)))
   const receiptsKept = Math.max(bodiesKept, oldest(receipts, receiptsFrom))
   return { bodies: bodiesKept, receipts: receiptsKept, logs: Math.max(receiptsKept, oldest(logs, readLogsPruned(reader))) }
 }
@@ -55,8 +52,6 @@ export type RowPrunerDeps = {
   /** directory of segment files */
   readonly dir: string
   readonly retention: RowRetention
-  /** absent: a day */
-  readonly leastBodies?: ChainDistance
 }
 
 /** Time for which a file stays after its record: requests that began before may read it. */
@@ -112,7 +107,7 @@ export class RowPruner {
     const [left] = this.#left
     if (left && this.waitMs() === 0) return this.#unlink(left)
     using reader = kv.snapshot()
-    const oldest = oldestRows(reader, retention, this.#deps.leastBodies, this.#onDamaged)
+    const oldest = oldestRows(reader, retention, this.#onDamaged)
     const bodies = oldestSegment(reader, tables.bodies.id)
     if (bodies && bodies.last < oldest.bodies) {
       return this.#mark(reader, bodies) ?? this.#removePlaces(reader, bodies, limits) ?? this.#remove(bodies)

@@ -78,7 +78,7 @@ export function moverOn(dir: string, kv: Kv, rig: Rig = {}) {
   const { rows = retainAllRows, onEffect, onStep, log = silentLog, minFreeBytes = 0 } = rig
   const clock = createManualClock()
   const files = { kv, clock, log, dir: segmentsDir(dir) }
-  const pruner = new RowPruner({ ...files, retention: rows, leastBodies: { sec: 0 } })
+  const pruner = new RowPruner({ ...files, retention: rows })
   const mover = new SegmentMover({
     ...files,
     builder: builderOn(kv, rig),
