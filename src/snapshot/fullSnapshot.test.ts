@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { lowestWhole } from '#blockchain/base/olderBlocks'
 import { createExecution } from '#blockchain/execution'
+import { pruneLogIndex, readLogsPruned } from '#blockchain/logIndex/logIndex'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openChainKv } from '#store/chainTables'
@@ -127,6 +128,28 @@ it('snapshot: a restore that ends between chunks of older blocks continues below
   // neither the state nor older blocks are read again
   expect(asked).toEqual(history().slice(2).map(fileOf))
   expect(await blocksOf(datadir)).toEqual(await blocksOf(source))
+}, 300_000)
+
+it('snapshot: older blocks that follow after logs were removed do not bring the removed logs back', async () => {
+  const datadir = folders.make()
+  const bad = history()[2] ?? expect.fail('too few chunks')
+  const without = new Map(files)
+  without.delete(fileOf(bad))
+  const restore = (from: Files) =>
+    restoreSnapshot(
+      { ...deps, clock: hastyClock(systemClock), fetch: fetchFrom(from) },
+      { ...options(), from: 'http://a.example', datadir, command: 'again' },
+    )
+  await expect(restore(without)).rejects.toMatchObject({ code: 'CHUNK_UNAVAILABLE' })
+  const open = () => openChainKv(join(datadir, 'chain'))
+  {
+    await using kv = open()
+    kv.write((tx) => pruneLogIndex(tx, { from: base, keys: [] }))
+  }
+  await restore(files)
+  await using kv = open()
+  using reader = kv.snapshot()
+  expect([readLogsPruned(reader), lowestWhole(reader)?.number]).toEqual([base, 0])
 }, 300_000)
 
 it('snapshot: a chain without its older blocks makes no full snapshot (HISTORY_INCOMPLETE)', async () => {

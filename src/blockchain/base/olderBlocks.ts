@@ -8,7 +8,7 @@ import { encodeHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import { readCanonicalHash, readHeader, storedReceipts } from '../chainStore.ts'
-import { fillLogIndex, pruneLogIndex, readIndexMark } from '../logIndex/logIndex.ts'
+import { fillLogIndex, pruneLogIndex, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
 import { encodeReceiptRow } from '../receiptRows.ts'
 import type { BaseBlock, WholeBlock } from './baseBlocks.ts'
 import { bodyRow, putLookups, segmentOf } from './baseRows.ts'
@@ -58,7 +58,7 @@ export function addOlderBlocks(
 
 /** Adds the logs of blocks, unless the index has been pruned above them meanwhile. */
 function addLogs(tx: KvWriter, first: number, last: number, logsOf: (number: number) => readonly (readonly Log[])[] | undefined): void {
-  if (readIndexMark(tx)?.from !== last + 1) return
+  if (readIndexMark(tx)?.from !== last + 1 || readLogsPruned(tx) > last + 1) return
   pruneLogIndex(tx, { from: first, keys: [] })
   const always = (): boolean => true
   while ((readIndexMark(tx)?.from ?? first) > first) fillLogIndex(tx, logsOf, always)
