@@ -30,6 +30,7 @@ const following: DriverStatus = {
   resets: 0,
   fault: undefined,
 }
+const headsAt = (timestamp: number) => ({ unsafe: { ...unsafe, timestamp }, safe: unsafe, finalized: unsafe })
 const starting = { ...following, phase: 'starting', origin: undefined } as const
 const underived: DriverStatus = {
   ...following,
@@ -50,6 +51,12 @@ it.each<[string, DriverStatus, readonly string[]]>([
     ['derivation has not started: no endpoint answers (L1_UNREACHABLE)'],
   ],
   ['before the start, without L1', { ...underived, phase: 'starting' }, ['following has not started']],
+  ['ten minutes of blocks after the L1 head', { ...following, heads: headsAt(1_800) }, []],
+  [
+    'more than ten minutes of blocks after the L1 head',
+    { ...following, heads: headsAt(1_801) },
+    ['the L1 head, block 100, is 601 s older than the unsafe head'],
+  ],
   ['48 s of L1 behind', { ...following, origin: ref(96) }, []],
   ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, 600 s of L1 time behind the L1 head, block 100']],
   [

@@ -4,6 +4,8 @@ import type { Wait } from '#consensus/waits'
 
 /** Longest L1 time that derivation may be behind the head of L1 and still be ready: four slots of mainnet. */
 const maxLagL1Sec = 48
+/** Longest time that the head of L1 may be older than the unsafe head: 50 slots of mainnet. */
+const maxL1AgeSec = 600
 
 const waiting: Readonly<Record<WaitReason, string>> = {
   'l1-head': 'the next L1 block',
@@ -43,9 +45,11 @@ export function readinessProblems(status: DriverStatus, nowMs: number, sourceMax
 
 const whyOf = ({ fault }: Wait): string => (fault ? `: ${fault.message} (${fault.code})` : '')
 
-function l1Problems({ labels, l1, origin }: DriverStatus): string[] {
+function l1Problems({ labels, l1, origin, heads }: DriverStatus): string[] {
   if (labels !== 'l1' || origin === undefined) return []
   if (l1.latest === undefined) return ['the L1 head is not known yet']
+  const ageSec = (heads?.unsafe.timestamp ?? 0) - l1.latest.timestamp
+  if (ageSec > maxL1AgeSec) return [`the L1 head, block ${l1.latest.number}, is ${ageSec} s older than the unsafe head`]
   const lagSec = l1.latest.timestamp - origin.timestamp
   // derivation reads the next block, however long L1 took for it
   const isNext = l1.latest.number - origin.number <= 1

@@ -31,6 +31,7 @@ const follow = (change: object): FollowStatus => ({ ...change }) as FollowStatus
 const problems: readonly string[] = [
   ...readinessProblems(status, 1_000_000, 30),
   ...readinessProblems({ ...status, heads: undefined }, 1_000_000, 30),
+  ...readinessProblems({ ...status, heads: { unsafe: l2(900, 13_000), safe: l2(490, 880), finalized: l2(400, 800) } }, 1_000_000),
   ...readinessProblems({ ...status, phase: 'starting' }, 1_000_000),
   ...readinessProblems({ ...status, phase: 'stopped' }, 1_000_000),
   ...readinessProblems({ ...status, fault }, 1_000_000),

@@ -35,6 +35,12 @@ export const readinessReasons: readonly ReadinessReason[] = [
     fix: 'check --l1.rpc with basalt doctor',
   },
   {
+    code: 'L1_HEAD_OLD',
+    matches: /^the L1 head, block \d+, is \d+ s older than the unsafe head$/,
+    meaning: 'blocks arrive from the sequencer, but the L1 endpoint returns the same head for ten minutes: no block becomes safe',
+    fix: 'compare the head of --l1.rpc with that of another endpoint; the endpoint is stuck, or L1 has stopped',
+  },
+  {
     code: 'DERIVATION_BEHIND',
     matches: /^derivation is at L1 block /,
     meaning: 'derivation is more than four L1 slots behind the head of L1: a sync, or a slow L1 endpoint or disk',
