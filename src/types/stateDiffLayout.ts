@@ -3,7 +3,8 @@
  *   header    16 u32: magic, version, total bytes, then number of rows and of table entries for accounts, slots, codes; bytes of code; zeros
  *   rows      accounts (112 bytes: key, flags, nonce, balance, code hash), slots (128: address key, slot key, value, value
  *             before the diff or zeros), codes (40: hash, from, length), each ascending by key
- *   tables    accounts, slots, codes: u32 row number + 1, 0 for a free entry; open addressing by the key's first bytes
+ *   tables    accounts, slots, codes: u32 row number + 1, 0 for a free entry; open addressing by the key's first bytes. A row that finds no free
+ *             entry within `maxProbes` is in no entry
  *   code      code bytes in the order of their rows
  */
 const magic = 0x46445342
@@ -73,11 +74,19 @@ const rowHash = (bytes: Uint8Array, section: Section, row: number): number => {
   return section.rowBytes === slotBytes ? mixed(word(bytes, at), word(bytes, at + 32)) : word(bytes, at)
 }
 
+/** Bound on the entries that one search reads. Rows need more only when their keys were chosen to collide: anyone can try slot numbers until they do. */
+export const maxProbes = 64
+
 function fillTable(bytes: Uint8Array, view: DataView, section: Section): void {
+  const mask = section.entries - 1
   for (let row = 0; row < section.rows; row++) {
-    let entry = rowHash(bytes, section, row) & (section.entries - 1)
-    while (view.getUint32(section.tableAt + entry * 4, true) !== 0) entry = (entry + 1) & (section.entries - 1)
-    view.setUint32(section.tableAt + entry * 4, row + 1, true)
+    const hash = rowHash(bytes, section, row)
+    for (let probe = 0; probe < maxProbes; probe++) {
+      const entry = section.tableAt + ((hash + probe) & mask) * 4
+      if (view.getUint32(entry, true) !== 0) continue
+      view.setUint32(entry, row + 1, true)
+      break
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import {
   isGoneFlag,
   isWipedFlag,
   type Layout,
+  maxProbes,
   mixed,
   type NewDiff,
   readLayout,
@@ -130,15 +131,10 @@ export class StateDiffTable implements StateDiff {
   }
 
   setsSlots(addressKey: Uint8Array): boolean {
-    const { rows, rowsAt } = this.#layout.slots
+    const { slots } = this.#layout
     const bytes = this.#bytes
-    let row = 0
-    for (let end = rows; row < end; ) {
-      const middle = (row + end) >>> 1
-      if (compareAt(bytes, rowsAt + middle * slotBytes, addressKey, 0, 32) < 0) row = middle + 1
-      else end = middle
-    }
-    for (let at = rowsAt + row * slotBytes; row < rows && this.#holds(at, addressKey); row++, at += slotBytes) {
+    const end = slots.rowsAt + slots.rows * slotBytes
+    for (let at = this.#firstFrom(slots, addressKey); at < end && this.#holds(at, addressKey); at += slotBytes) {
       for (let i = at + 64; i < at + slotBefore; i++) if (bytes[i] !== 0) return true
     }
     return false
@@ -184,16 +180,35 @@ export class StateDiffTable implements StateDiff {
     return toHex(this.#bytes.subarray(at, at + 32)) as Hash
   }
 
-  /** Returns the offset of the row with the key. Terminates on any table, because it visits each entry at most once. */
+  /** Returns the offset of the row with the key. */
   #find(section: Section, hash: number, key: Uint8Array, second?: Uint8Array): number | undefined {
+    if (section.rows === 0) return undefined
     const mask = section.entries - 1
-    for (let probe = 0; probe < section.entries; probe++) {
+    for (let probe = 0; probe < maxProbes; probe++) {
       const row = this.#view.getUint32(section.tableAt + ((hash + probe) & mask) * 4, true)
       if (row === 0 || row > section.rows) return undefined
       const at = section.rowsAt + (row - 1) * section.rowBytes
-      if (this.#holds(at, key) && (second === undefined || this.#holds(at + 32, second))) return at
+      if (this.#isAt(at, key, second)) return at
     }
-    return undefined
+    const at = this.#firstFrom(section, key, second)
+    return at < section.rowsAt + section.rows * section.rowBytes && this.#isAt(at, key, second) ? at : undefined
+  }
+
+  /** Returns the offset of the first row whose key is not below a key; the end of the rows if there is none. */
+  #firstFrom({ rows, rowsAt, rowBytes }: Section, key: Uint8Array, second?: Uint8Array): number {
+    let row = 0
+    for (let end = rows; row < end; ) {
+      const middle = (row + end) >>> 1
+      const at = rowsAt + middle * rowBytes
+      const order = compareAt(this.#bytes, at, key, 0, 32) || (second ? compareAt(this.#bytes, at + 32, second, 0, 32) : 0)
+      if (order < 0) row = middle + 1
+      else end = middle
+    }
+    return rowsAt + row * rowBytes
+  }
+
+  #isAt(at: number, key: Uint8Array, second: Uint8Array | undefined): boolean {
+    return this.#holds(at, key) && (second === undefined || this.#holds(at + 32, second))
   }
 
   #holds(at: number, key: Uint8Array): boolean {
