@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /** Change of one trie node; `owner` is undefined in the account trie, `node: null` removes the node. */
 export type TrieNodeChange = { readonly owner: Uint8Array | undefined; readonly path: Uint8Array; readonly node: Uint8Array | null }
 
@@ -79,9 +81,9 @@ export class TrieDiff implements Iterable<TrieNodeChange> {
     }
   }
 
-  /** Returns the first four bytes of the hash at an offset of `hashes` as a number. */
-  wordAt(at: number): number {
-    return this.#view.getUint32(at, true)
+  /** Returns four bytes of the hash at an offset of `hashes` as a number. @param word 0: the first ones, 1: the next ones */
+  wordAt(at: number, word: 0 | 1): number {
+    return this.#view.getUint32(at + 4 * word, true)
   }
 
   /** Returns the node whose hash is at an offset of `hashes`; undefined when its hash is another. */
@@ -167,7 +169,10 @@ export type SharedNodes = { readonly diffs: readonly SharedArrayBuffer[]; readon
 /** The stored nodes of several diffs by hash, in memory that threads share. */
 export class NodesByHash {
   readonly #diffs: readonly TrieDiff[]
-  /** Open addressing by the first bytes of the hash, two numbers each: the number of the diff plus one (0: free), and an offset. */
+  /**
+   * Two random odd factors, then open addressing by the products of the first words of the hash with them, two numbers each: the number of the diff plus
+   * one (0: free), and an offset. The factors prevent chosen collisions: the hash of a leaf follows from the value of a slot.
+   */
   readonly #table: Uint32Array<SharedArrayBuffer>
 
   /** @param table of the same diffs, as another thread has made it */
@@ -175,38 +180,53 @@ export class NodesByHash {
     this.#diffs = diffs
     this.#table = new Uint32Array(table ?? newTable(diffs))
     if (table) return
-    for (const [i, diff] of diffs.entries()) for (const at of diff.hashes()) this.#enter(i + 1, at, diff.wordAt(at))
+    for (const [i, diff] of diffs.entries()) {
+      for (const at of diff.hashes()) this.#enter(i + 1, at, this.#firstPlace(diff.wordAt(at, 0), diff.wordAt(at, 1)))
+    }
   }
 
   get shared(): SharedNodes {
     return { diffs: this.#diffs.map(({ buffer }) => buffer), table: this.#table.buffer }
   }
 
-  #enter(diff: number, at: number, word: number): void {
-    const mask = this.#table.length / 2 - 1
-    let slot = word & mask
-    while (this.#table[2 * slot] !== 0) slot = (slot + 1) & mask
-    this.#table[2 * slot] = diff
-    this.#table[2 * slot + 1] = at
+  get #mask(): number {
+    return (this.#table.length - secretNumbers) / 2 - 1
+  }
+
+  #firstPlace(first: number, second: number): number {
+    const [a = 1, b = 1] = this.#table
+    return ((Math.imul(first, a) + Math.imul(second, b)) >>> Math.clz32(this.#mask)) & this.#mask
+  }
+
+  #enter(diff: number, at: number, place: number): void {
+    let slot = place
+    while (this.#table[secretNumbers + 2 * slot] !== 0) slot = (slot + 1) & this.#mask
+    this.#table[secretNumbers + 2 * slot] = diff
+    this.#table[secretNumbers + 2 * slot + 1] = at
   }
 
   /** Returns the RLP of the node with a hash. */
   get(hash: Uint8Array): Uint8Array | undefined {
     const table = this.#table
-    const mask = table.length / 2 - 1
-    for (let slot = wordOf(hash) & mask; ; slot = (slot + 1) & mask) {
-      const diff = table[2 * slot] as number
+    const mask = this.#mask
+    for (let slot = this.#firstPlace(wordOf(hash, 0), wordOf(hash, 4)); ; slot = (slot + 1) & mask) {
+      const diff = table[secretNumbers + 2 * slot] as number
       if (diff === 0) return undefined
-      const node = this.#diffs[diff - 1]?.nodeAt(table[2 * slot + 1] as number, hash)
+      const node = this.#diffs[diff - 1]?.nodeAt(table[secretNumbers + 2 * slot + 1] as number, hash)
       if (node !== undefined) return node
     }
   }
 }
 
+/** Numbers of a table before its entries. */
+const secretNumbers = 2
+
 function newTable(diffs: readonly TrieDiff[]): SharedArrayBuffer {
   const nodes = diffs.reduce((sum, { size }) => sum + size, 0)
-  return new SharedArrayBuffer(8 * 2 ** Math.ceil(Math.log2(2 * nodes + 1)))
+  const table = new SharedArrayBuffer(4 * secretNumbers + 8 * 2 ** Math.ceil(Math.log2(2 * nodes + 1)))
+  new Uint32Array(table).set(Array.from({ length: secretNumbers }, () => randomBytes(4).readUInt32LE() | 1))
+  return table
 }
 
-const wordOf = (hash: Uint8Array): number =>
-  ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0
+const wordOf = (hash: Uint8Array, at: number): number =>
+  (hash[at] ?? 0) | ((hash[at + 1] ?? 0) << 8) | ((hash[at + 2] ?? 0) << 16) | ((hash[at + 3] ?? 0) << 24)
