@@ -115,6 +115,20 @@ it('blockchain/logIndex/logIndex: removes whole segments before a number in step
   }
 })
 
+it('blockchain/logIndex/logIndex: blocks whose removal has begun count as not indexed: a search that began before continues in them', () => {
+  const kv = createMemoryKv()
+  write(kv, randomBlocks(9, 2_500))
+  using before = kv.snapshot()
+  const plan = planLogPruning(before, 1_024, 4)
+  // four pages of many; the rows that name them stay
+  kv.write((tx) => plan && pruneLogIndex(tx, plan))
+  using reader = kv.snapshot()
+  const wanted = wishes[0] as WantedLogs
+  expect(searchLogIndex(reader, wanted, 0, 2_499)).toEqual({ kind: 'unindexed', next: 1_024 })
+  expect(searchLogIndex(reader, wanted, 200, 500)).toEqual({ kind: 'unindexed', next: 501 })
+  expect(searchLogIndex(reader, wanted, 1_024, 2_499).kind).toBe('found')
+})
+
 it('blockchain/logIndex/logIndex: reads of a common value only the pages of the blocks that it searches', () => {
   const kv = createMemoryKv()
   const logs = [{ address: addressOf(1), topics: [], data: new Uint8Array(0) }]

@@ -1,7 +1,7 @@
 import type { KvReader } from '#store/ports'
 import type { LogSearch } from '#types/chainView'
 import type { WantedLogs } from '#types/logMatcher'
-import { readIndexMark } from './logIndex.ts'
+import { readIndexMark, readLogsPruned } from './logIndex.ts'
 import {
   addRowPlaces,
   addSegmentPlaces,
@@ -151,13 +151,15 @@ function common(a: readonly number[], b: readonly number[]): number[] {
 }
 
 /**
- * Searches the index for logs in the committed blocks `from` to `to`.
+ * Searches the index for logs in the committed blocks `from` to `to`. Blocks that retention has removed from the index count as not indexed, also while some of
+ * their rows are left.
  * @param wanted at least one of its lists is not empty
  */
 export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: number, to: number): LogSearch {
   const mark = readIndexMark(reader)
   if (mark === undefined) return { kind: 'unindexed', next: to + 1 }
-  if (from < mark.from) return { kind: 'unindexed', next: Math.min(to + 1, mark.from) }
+  const first = Math.max(mark.from, readLogsPruned(reader))
+  if (from < first) return { kind: 'unindexed', next: Math.min(to + 1, first) }
   const search = new Search(wanted)
   let number = from
   if (from < mark.open) {
