@@ -3,6 +3,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { concatBytes } from '#lib/bytes'
+import { writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
@@ -140,6 +141,13 @@ describe('blockchain/view/chainView', () => {
       expect(proved?.account?.balance).toBe(10n * BigInt(block.header.number))
       expect(proved?.proof.length).toBeGreaterThan(0)
     }
+  })
+
+  it('has no logs below the oldest body, which has the milliseconds of their time', () => {
+    const kv = storeWith(3)
+    kv.write((tx) => writePruned(tx, tables.bodies.id, 2))
+    using view = createChainView(kv.snapshot(), config, recordAbove(3))
+    expect([view?.oldestBlock, view?.oldestLogs]).toEqual([2, 2])
   })
 
   it('answers undefined for an unknown block', () => {

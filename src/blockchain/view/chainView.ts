@@ -313,7 +313,7 @@ class SnapshotView implements ExecutionView {
   }
 
   get oldestLogs(): number {
-    return Math.max(readLogsPruned(this.#reader), readPruned(this.#reader, tables.receipts.id))
+    return Math.max(readLogsPruned(this.#reader), this.oldestBlock)
   }
 
   parent(hash: Hash): ParentBlock | undefined {
