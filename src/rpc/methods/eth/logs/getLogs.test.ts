@@ -177,6 +177,15 @@ it('rpc/methods/eth/logs/getLogs: restarts when the chain reorganises between tw
   expect(chain.views.open).toBe(0)
 })
 
+it('rpc/methods/eth/logs/getLogs: refuses the rest of a range that retention removes between two turns (4444)', async () => {
+  const chain = fakeChain(Array.from({ length: 20 }, (): FakeBlock => [[log(1)]]))
+  let oldestLogs = 0
+  const search = getLogs.call(fakeContext({ ...chain, view: (): ChainView => ({ ...chain.view(), oldestLogs }) }), [everywhere])
+  oldestLogs = 19
+  await expect(search).rejects.toMatchObject({ code: 4444 })
+  expect(chain.views.open).toBe(0)
+})
+
 it('rpc/methods/eth/logs/getLogs: ends a cancelled search', async () => {
   const many = Array.from({ length: 40 }, (): FakeBlock => [[log(1)]])
   const chain = fakeChain(many)

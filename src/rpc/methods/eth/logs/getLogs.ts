@@ -67,6 +67,8 @@ function searchSlice(context: EthContext, query: Query, progress: Progress): 'on
   using view = context.chain.view()
   const { range } = query
   if (view.canonicalHash(range.head.number) !== range.head.hash) return 'reorg'
+  // retention may have removed blocks since the last slice
+  if (progress.next < view.oldestLogs) throw prunedHistory()
   const slice: Slice = { view, cost: 0 }
   while (slice.cost < sliceCost && progress.next <= range.to) {
     progress.search ??= askIndex(query, slice, progress)
