@@ -6,7 +6,7 @@ import { silentLog } from '#lib/log'
 import { openChainKv, segmentsDir } from '#store/chainTables'
 import { storeFault } from '#store/faults'
 import type { Kv } from '#store/ports'
-import { readMoved, segmentsOf } from '#store/segments/segmentRecords'
+import { readMoved, readPruned, segmentsOf } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { createManualClock } from '#test/harness/clock'
 import { blocks, bounds, builderOn, fileOf, genesis, grow, killed, moverOn, rowCount, seen, store } from '#test/harness/store/movingStore'
@@ -16,8 +16,8 @@ import { commitBranch, commitGenesis } from '../commit/commit.ts'
 import { commitRows } from '../commit/committer.ts'
 import { readIndexMark } from '../logIndex/logIndex.ts'
 import { buildSegments } from './buildSegments.ts'
-import type { RowPruner, StepLimits } from './rowPruner.ts'
-import { SegmentMover } from './segmentMover.ts'
+import type { RowPruner, RowRetention, StepLimits } from './rowPruner.ts'
+import { type MoverStep, SegmentMover } from './segmentMover.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-mover-'))
 let dirs = 0
@@ -210,6 +210,39 @@ it('blockchain/segments: a build on a full disk is tried again after a minute', 
   await run()
   using reader = kv.snapshot()
   expect(readMoved(reader)).toBeGreaterThan(0)
+})
+
+it('blockchain/segments: a file without a record is removed while the disk is too full to record the next ones', async () => {
+  const dir = newDir()
+  await using kv = openChainKv(dir)
+  kv.write((tx) => commitGenesis(tx, genesis.block))
+  grow(kv, 1, 25)
+  let isFull = false
+  const write: Kv['write'] = (change) => {
+    if (isFull) throw storeFault('DISK_FULL', { dir, reason: 'ENOSPC' })
+    return kv.write(change)
+  }
+  const rows: RowRetention = { bodies: { blocks: 12 }, receipts: 'all', logs: 'all' }
+  let unrecorded = 0
+  const onStep = (step: MoverStep): void => {
+    unrecorded += step.unrecorded
+  }
+  const { run, mover, clock } = moverOn(dir, { ...kv, write }, { rows, onStep })
+  await using _mover = mover
+  for (let times = 0; times < 10 && unrecorded === 0; times++) await run()
+  const left = fileOf(dir, 'bodies', 0)
+  grow(kv, 26, 40)
+  isFull = true
+  await run()
+  expect(fileOf(dir, 'bodies', 20)).toBeTruthy()
+  await clock.advanceMs(60_000)
+  await clock.advanceMs(60_000)
+  expect(existsSync(left)).toBe(false)
+  isFull = false
+  await clock.advanceMs(60_000)
+  for (let times = 0; times < 6; times++) await run()
+  using reader = kv.snapshot()
+  expect([readMoved(reader), readPruned(reader, tables.bodies.id)]).toEqual([30, 20])
 })
 
 it('blockchain/segments: blocks are committed while older logs are indexed over a damaged file of receipts', async () => {

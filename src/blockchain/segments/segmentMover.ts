@@ -150,6 +150,9 @@ export class SegmentMover implements AsyncDisposable {
   /** Does one thing. @returns undefined when there is nothing to do now */
   #step(limits: StepLimits): (Partial<MoverStep> & { readonly table?: number | undefined }) | undefined {
     const { kv, pruner } = this.#deps
+    this.#doing = 'remove old rows'
+    // it needs no transaction: on a full disk it gives space back
+    if (pruner.waitMs() === 0) return pruner.step(limits)
     this.#doing = 'record files'
     if (this.#built) return this.#record(this.#built)
     this.#doing = 'delete moved rows'
