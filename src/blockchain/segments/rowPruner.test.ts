@@ -21,9 +21,10 @@ import {
   seen,
   store,
 } from '#test/harness/store/movingStore'
-import { readBlock, readLocation } from '../chainStore.ts'
+import type { ChainDistance } from '#types/chainDistance'
+import { putHeads, readBlock, readHeads, readLocation } from '../chainStore.ts'
 import { commitGenesis } from '../commit/commit.ts'
-import { RowPruner, type RowRetention } from './rowPruner.ts'
+import { oldestRows, RowPruner, type RowRetention } from './rowPruner.ts'
 import type { MoverStep } from './segmentMover.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-row-pruner-'))
@@ -76,6 +77,20 @@ it('blockchain/segments/rowPruner: keeps the least of the bodies when a shorter 
   using reader = kv.snapshot()
   const firstOf = (table: number) => [...segmentsOf(reader, table)].map(({ first }) => first)[0]
   expect([firstOf(tables.bodies.id), firstOf(tables.receipts.id)]).toEqual([10, undefined])
+})
+
+it('blockchain/segments/rowPruner: counts the least of the bodies back from the finalized block, however far the head is above it', async () => {
+  await using kv = store(newDir())
+  kv.write((tx) => {
+    const heads = readHeads(tx) ?? expect.fail()
+    const finalized = { number: 20, hash: blocks[19]?.hash ?? expect.fail() }
+    putHeads(tx, { ...heads, safe: finalized, finalized }, 41)
+  })
+  using reader = kv.snapshot()
+  const bodiesOf = (leastBodies?: ChainDistance) =>
+    oldestRows(reader, { bodies: { blocks: 5 }, receipts: 'all', logs: 'all', ...(leastBodies && { leastBodies }) }).bodies
+  // blocks are two seconds apart
+  expect([bodiesOf(), bodiesOf({ blocks: 8 }), bodiesOf({ sec: 10 }), bodiesOf({ blocks: 30 })]).toEqual([20, 12, 15, 0])
 })
 
 it('blockchain/segments/rowPruner: a damaged file of bodies is removed like others, with one warning, and moving goes on', async () => {

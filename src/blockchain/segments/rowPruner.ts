@@ -18,7 +18,8 @@ type Kept = ChainDistance | 'all'
 
 /**
  * Rows of finalized blocks that are retained, counted back from the head, times by its timestamp. Receipts are removed with their bodies at the latest,
- * and the log index with its receipts: without them it is of no use. `leastBodies`: kept if `bodies` is shorter; absent: none.
+ * and the log index with its receipts: without them it is of no use. `leastBodies`: kept if `bodies` is shorter, counted back from the finalized block: at
+ * a start derivation reads bodies below it; absent: none.
  */
 export type RowRetention = { readonly bodies: Kept; readonly receipts: Kept; readonly logs: Kept; readonly leastBodies?: ChainDistance }
 
@@ -39,8 +40,8 @@ export function oldestRows(
   const oldest = (kept: Kept, from: number): number =>
     Math.min(heads.finalized.number, Math.max(from, blockBefore(reader, head, kept, from, onDamaged)))
   const [bodiesFrom, receiptsFrom] = [tables.bodies, tables.receipts].map(({ id }) => readPruned(reader, id)) as [number, number]
-  const bodiesKept =
-    bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), oldest(leastBodies, bodiesFrom)))
+  const least = (): number => blockBefore(reader, heads.finalized.number, leastBodies, bodiesFrom, onDamaged)
+  const bodiesKept = bodies === 'all' ? bodiesFrom : Math.max(bodiesFrom, Math.min(oldest(bodies, bodiesFrom), least()))
   const receiptsKept = Math.max(bodiesKept, oldest(receipts, receiptsFrom))
   return { bodies: bodiesKept, receipts: receiptsKept, logs: Math.max(receiptsKept, oldest(logs, readLogsPruned(reader))) }
 }
