@@ -35,7 +35,7 @@ const olderBlocks = 400
 const stateDigest = (datadir: string): Promise<string> => digestOf(join(datadir, 'chain'))
 const chunksIn = (dir: string): string =>
   readdirSync(dir)
-    .filter((name) => name.endsWith('.zst'))
+    .filter((name) => /\.(?:zst|seg)$/.test(name))
     .sort()
     .join()
 

@@ -151,7 +151,7 @@ async function fillDisk(
     return existsSync(join(dir, 'd', 'chain'))
       ? await digestOf(join(dir, 'd', 'chain'))
       : readdirSync(join(dir, 'd'))
-          .filter((file) => file.endsWith('.zst'))
+          .filter((file) => /\.(?:zst|seg)$/.test(file))
           .sort()
           .join()
   } finally {
@@ -174,7 +174,7 @@ if (kinds.includes('network')) {
 if (kinds.includes('disk')) {
   const full = /DISK_FULL|SNAPSHOT_UNWRITABLE|SNAPSHOT_DISK_FULL/
   const chunks = readdirSync(out)
-    .filter((name) => name.endsWith('.zst'))
+    .filter((name) => /\.(?:zst|seg)$/.test(name))
     .sort()
     .join()
   const createArgs = (dir: string): readonly string[] =>

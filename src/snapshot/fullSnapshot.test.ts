@@ -1,20 +1,26 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { lowestWhole } from '#blockchain/base/olderBlocks'
 import { createExecution } from '#blockchain/execution'
 import { pruneLogIndex, readLogsPruned } from '#blockchain/logIndex/logIndex'
+import { u32At } from '#lib/bytes'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { openChainKv } from '#store/chainTables'
+import { openChainKv, segmentsDir } from '#store/chainTables'
+import { recordOf, SegmentFiles } from '#store/segments/segmentFiles'
+import { blockTables, writePruned } from '#store/segments/segmentRecords'
+import { SegmentWriter } from '#store/segments/segmentWriter'
 import { type GrownChain, growInto } from '#test/harness/chain/grownDatadir'
 import { createManualClock } from '#test/harness/clock'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { type Files, fetchFrom, filesIn, hastyClock } from '#test/harness/snapshot/memoryPlace'
 import { Folders, smallSizes } from '#test/harness/snapshot/recordedDatadir'
+import { moveBlocks } from '#test/harness/store/movedChain'
+import { type Hash, zeroHash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
-import { fileOf } from './format/manifest.ts'
+import { type ChunkEntry, entryOf, fileOf, manifestName, signManifest } from './format/manifest.ts'
 import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const base = 310
@@ -50,7 +56,9 @@ beforeAll(async () => {
 afterAll(() => folders[Symbol.dispose]())
 
 const options = () => ({ from: out, config: chain.config, given: made.manifest.block.hash })
-const history = () => made.manifest.chunks.filter(({ kind }) => kind === 'history')
+const segments = () => made.manifest.chunks.filter(({ kind }) => kind === 'segment')
+/** Returns the files of the n-th newest range of blocks. */
+const rangeOf = (n: number) => segments().slice(3 * n, 3 * n + 3)
 
 /** Blocks, transactions, receipts and logs since genesis, as the chain's view has them. */
 async function blocksOf(datadir: string): Promise<unknown> {
@@ -75,7 +83,13 @@ async function blocksOf(datadir: string): Promise<unknown> {
 }
 
 it('snapshot: a full one has all blocks, and the restored chain has those of the executed one since genesis', async () => {
-  expect(history().length).toBeGreaterThan(3)
+  const ranges = [0, 1, 2].map(rangeOf).map((range) => range.map(({ table, first, last }) => [table, (last ?? 0) - (first ?? 0) + 1]))
+  const wholeRange = [
+    ['receipts', 8],
+    ['bodies', 8],
+    ['headers', 8],
+  ]
+  expect(ranges.slice(1)).toEqual([wholeRange, wholeRange])
   const datadir = folders.make()
   expect([datadir, join(datadir, 'missing'), join(import.meta.filename, 'below')].map(needsRestore)).toEqual([true, true, false])
   await restoreSnapshot(deps, { ...options(), datadir, command: 'again' })
@@ -96,15 +110,17 @@ it('snapshot: a later full one re-uses the chunks of older blocks', async () => 
   await growInto(later, base + 20, base + 16)
   const { manifest, reused } = await create(to, later)
   const names = new Set(manifest.chunks.map(({ name: chunk }) => chunk))
-  expect(history().filter((entry) => !names.has(entry.name))).toEqual([])
-  expect(reused).toBeGreaterThanOrEqual(history().length)
+  const newest = rangeOf(0).map(({ name }) => name)
+  expect(segments().filter(({ name }) => !names.has(name) && !newest.includes(name))).toEqual([])
+  expect(reused).toBeGreaterThanOrEqual(segments().length - 3)
 }, 300_000)
 
 it('snapshot: a restore that ends between chunks of older blocks continues below them, and a damaged chunk is refused', async () => {
   const datadir = folders.make()
-  const [bad, other] = [history()[2], history()[3]]
-  if (bad === undefined || other === undefined) throw new Error('too few chunks')
-  const served = new Map(files).set(fileOf(bad), files.get(fileOf(other)) as Uint8Array)
+  const bad = rangeOf(2)[1] ?? expect.fail('too few chunks')
+  const bytes = (files.get(fileOf(bad)) ?? expect.fail()).slice()
+  bytes[1_000] = (bytes[1_000] as number) ^ 1
+  const served = new Map(files).set(fileOf(bad), bytes)
   const restore = (from: Files) =>
     restoreSnapshot(
       { ...deps, clock: hastyClock(systemClock), fetch: fetchFrom(from) },
@@ -115,24 +131,104 @@ it('snapshot: a restore that ends between chunks of older blocks continues below
   {
     await using kv = openChainKv(join(datadir, 'chain'))
     using reader = kv.snapshot()
-    // two chunks of eight blocks below those that every snapshot has
-    const { number } = lowestWhole(reader) ?? expect.fail()
-    expect(number % 8).toBe(0)
-    expect(number).toBeGreaterThan(0)
+    // two ranges of blocks below those that every snapshot has
+    const lowest = (bad.last ?? 0) + 1
+    expect(lowestWhole(reader)?.number).toBe(lowest)
+    // as after a kill between two transactions of a range
+    kv.write((tx) => {
+      for (const { id } of blockTables) writePruned(tx, id, lowest + 5)
+    })
   }
   const asked: string[] = []
   await restoreSnapshot(
     { ...deps, fetch: fetchFrom(files, (file) => void asked.push(file)) },
     { ...options(), from: 'http://a.example', datadir, command: 'again' },
   )
-  // neither the state nor older blocks are read again
-  expect(asked).toEqual(history().slice(2).map(fileOf))
+  // neither the state nor the files of older blocks are read again
+  expect(asked.sort()).toEqual(segments().slice(6).map(fileOf).sort())
   expect(await blocksOf(datadir)).toEqual(await blocksOf(source))
 }, 300_000)
 
+it('snapshot: segment files of the chain are files of the snapshot, and blocks that are in none get their own', async () => {
+  const [datadir, to, restored] = [folders.make(), folders.make(), folders.make()]
+  cpSync(source, datadir, { recursive: true })
+  await moveBlocks(datadir, 60)
+  const { manifest, written } = await create(to, datadir)
+  const inChain = segmentsDir(join(datadir, 'chain'))
+  const shared = manifest.chunks.filter((entry) => entry.kind === 'segment' && existsSync(join(inChain, fileOf(entry))))
+  const lowest = manifest.chunks.filter(({ kind }) => kind === 'segment')[0]
+  // blocks of the last file of the chain come with every snapshot
+  expect([shared.length, lowest?.last]).toEqual([3 * 5, 53])
+  for (const entry of shared) expect(statSync(join(to, fileOf(entry))).ino).toBe(statSync(join(inChain, fileOf(entry))).ino)
+  expect(written).toBeGreaterThanOrEqual(shared.length)
+  await restoreSnapshot(deps, { ...options(), from: to, datadir: restored, command: 'again' })
+  expect(await blocksOf(restored)).toEqual(await blocksOf(source))
+  const damaged = shared[1] ?? expect.fail()
+  truncateSync(join(inChain, fileOf(damaged)), 1_000)
+  await expect(create(folders.make(), datadir)).rejects.toMatchObject({ code: 'SEGMENT_DAMAGED' })
+}, 300_000)
+
+type Writing = { readonly rowOf?: (row: Uint8Array, number: number) => Uint8Array; readonly genesis?: Hash }
+
+/** Returns the files of a snapshot whose signer wrote one file of the newest range anew, or has other values in its entry. */
+async function liesIn(table: string, { rowOf = (row) => row, genesis = made.manifest.genesis }: Writing, other: Partial<ChunkEntry> = {}) {
+  const entry = rangeOf(0).find((each) => each.table === table) ?? expect.fail()
+  const dir = folders.make()
+  const sizes = { digest: entry.name, fileBytes: entry.size, rowBytes: entry.rawSize }
+  const record = recordOf(join(out, fileOf(entry)), made.manifest.genesis, sizes)
+  using rows = new SegmentFiles(out, systemClock)
+  using writer = new SegmentWriter({ dir, table: record.table, genesis })
+  for (let number = record.first; number <= record.last; number++) {
+    const hash = number === record.first ? record.firstHash : record.lastHash
+    writer.add({ number, hash }, rowOf(rows.row(record, number), number))
+  }
+  const changed = { ...entryOf(writer.finish()), ...other }
+  const chunks = made.manifest.chunks.map((each) => (each === entry ? changed : each))
+  const { file } = signManifest({ ...made.manifest, chunks }, folders.key)
+  return new Map([...files, ...filesIn(dir)]).set(manifestName, Buffer.from(file))
+}
+
+/** Returns a row with another byte. @param at from the end, when it is negative */
+function flipped(row: Uint8Array, at: number): Uint8Array {
+  const copy = row.slice()
+  const index = at < 0 ? copy.length + at : at
+  copy[index] = (copy[index] as number) ^ 1
+  return copy
+}
+
+/** Offset of the first entry of a row: a count and as many ends are before it. */
+const entriesAt = (row: Uint8Array): number => 4 + 4 * u32At(row, 0)
+
+it.each<[string, string, Writing, Partial<ChunkEntry>, string]>([
+  ['a sender', 'bodies', { rowOf: (row) => flipped(row, entriesAt(row)) }, {}, 'transaction 0 has another sender than its signature'],
+  ['a transaction', 'bodies', { rowOf: (row) => flipped(row, -40) }, {}, 'expected transactions with root'],
+  ['a receipt', 'receipts', { rowOf: (row) => flipped(row, -1) }, {}, 'expected receipts with root'],
+  ['gas used', 'receipts', { rowOf: (row) => flipped(row, 9 + entriesAt(row.subarray(9)) + 7) }, {}, 'expected gas'],
+  ['a header', 'headers', { rowOf: (row) => flipped(row, 40) }, {}, 'its hash is'],
+  ['the genesis', 'bodies', { genesis: zeroHash as Hash }, {}, 'it is of the chain with genesis'],
+  ['the size of the rows', 'bodies', {}, { rawSize: 1 }, 'its index is damaged'],
+  ['the table', 'receipts', {}, { table: 'bodies' }, 'it has no segments with block'],
+])(
+  'snapshot: a signer lies about %s of older blocks',
+  async (_what, table, writing, other, says) => {
+    const served = await liesIn(table, writing, other)
+    const hasNone = other.table !== undefined
+    const refused = { code: hasNone ? 'MANIFEST_BAD' : 'CHUNK_DAMAGED', message: expect.stringContaining(says) }
+    const lying = { ...deps, clock: hastyClock(systemClock), fetch: fetchFrom(served) }
+    const from = { ...options(), from: 'http://a.example' }
+    await expect(verifySnapshot(lying, from)).rejects.toMatchObject(refused)
+    const datadir = folders.make()
+    await expect(restoreSnapshot(lying, { ...from, datadir, command: 'again' })).rejects.toMatchObject(refused)
+    await using kv = openChainKv(join(datadir, 'chain'))
+    using reader = kv.snapshot()
+    expect(lowestWhole(reader)?.number).toBe((rangeOf(0)[0]?.last ?? 0) + 1)
+  },
+  300_000,
+)
+
 it('snapshot: older blocks that follow after logs were removed do not bring the removed logs back', async () => {
   const datadir = folders.make()
-  const bad = history()[2] ?? expect.fail('too few chunks')
+  const bad = rangeOf(2)[1] ?? expect.fail('too few chunks')
   const without = new Map(files)
   without.delete(fileOf(bad))
   const restore = (from: Files) =>

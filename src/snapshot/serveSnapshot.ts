@@ -1,10 +1,13 @@
 import { createReadStream, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { hostInUrl, listen } from '#lib/listen'
 
 /** Names that a snapshot has: nothing else in the directory is served. */
-const served = /^(?:[0-9a-f]{64}\.zst|manifest(?:-\d{1,15})?\.json)$/
+const served = /^(?:[0-9a-f]{64}\.zst|[a-z]{1,10}-\d{12,15}-[0-9a-f]{64}\.seg|manifest(?:-\d{1,15})?\.json)$/
+
+/** Types of files that never change. */
+const types: Readonly<Record<string, string>> = { '.zst': 'application/zstd', '.seg': 'application/octet-stream' }
 
 type Range = { readonly from: number; readonly to: number }
 
@@ -43,12 +46,12 @@ function answer(dir: string, request: IncomingMessage, response: ServerResponse)
 
 function sendFile(path: string, size: number, range: Range | undefined, request: IncomingMessage, response: ServerResponse): void {
   const { from, to } = range ?? { from: 0, to: size - 1 }
-  const isChunk = path.endsWith('.zst')
+  const type = types[extname(path)]
   response.writeHead(range ? 206 : 200, {
     'accept-ranges': 'bytes',
-    'cache-control': isChunk ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': type === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
     'content-length': String(Math.max(0, to - from + 1)),
-    'content-type': isChunk ? 'application/zstd' : 'application/json',
+    'content-type': type ?? 'application/json',
     ...(range && { 'content-range': `bytes ${from}-${to}/${size}` }),
   })
   if (request.method === 'HEAD' || size === 0) {

@@ -28,16 +28,10 @@ export type BaseBlock = BlockId & {
   readonly executed: readonly ExecutedTransaction[] | undefined
 }
 
-/** A verified block with all its parts. */
-export type WholeBlock = BaseBlock & {
-  readonly body: NonNullable<BaseBlock['body']>
-  readonly executed: NonNullable<BaseBlock['executed']>
-}
-
 /** Blocks whose hashes BLOCKHASH returns in the block after the base, besides the base. */
 export const ancestorsNeeded = 255
 
-const refused = (number: number, reason: string): Error => executionFault('BASE_BLOCK_REFUSED', { number, reason })
+export const refused = (number: number, reason: string): Error => executionFault('BASE_BLOCK_REFUSED', { number, reason })
 
 /**
  * Verifies the last block of a list against a hash, and all others by their links to it: hashes of headers, roots of transactions and of receipts. The list
@@ -53,18 +47,6 @@ export function verifyBaseBlocks(given: readonly GivenBlock[], hash: Hash, genes
   if (given.length - 1 < needed)
     throw refused(last.header.number, `${needed} headers below it are needed, and ${given.length - 1} are given`)
   return linkedBlocks(given, { number: last.header.number, hash }, genesis)
-}
-
-/**
- * Verifies blocks with all their parts, of which the last one is known, by their links to it. The list ascends without gaps.
- * @throws Fault BASE_BLOCK_REFUSED (fatal)
- */
-export function verifyWholeBlocks(given: readonly GivenBlock[], last: BlockId, genesis: BlockId): readonly WholeBlock[] {
-  return linkedBlocks(given, last, genesis).map((block): WholeBlock => {
-    const { body, executed } = block
-    if (body === undefined || executed === undefined) throw refused(block.number, 'its transactions or receipts are missing')
-    return { ...block, body, executed }
-  })
 }
 
 function linkedBlocks(given: readonly GivenBlock[], last: BlockId, genesis: BlockId): readonly BaseBlock[] {
@@ -104,13 +86,17 @@ function verifiedBody(header: Header, transactions: readonly Uint8Array[]): NonN
   const root = orderedRoot(transactions)
   if (root !== header.transactionsRoot)
     throw refused(header.number, `its transactions have root ${root}, expected ${header.transactionsRoot}`)
-  const senders = transactions.map((raw, index) => {
+  return { transactions, senders: sendersOf(header.number, transactions) }
+}
+
+/** Returns the senders of the transactions of a block. @throws Fault BASE_BLOCK_REFUSED; RlpError */
+export function sendersOf(number: number, transactions: readonly Uint8Array[]): readonly Address[] {
+  return transactions.map((raw, index) => {
     const transaction = decodeTransaction(raw)
     const sender = 'sourceHash' in transaction ? transaction.from : recoverSender(transaction)
-    if (sender === undefined) throw refused(header.number, `transaction ${index} has no valid signature`)
+    if (sender === undefined) throw refused(number, `transaction ${index} has no valid signature`)
     return sender
   })
-  return { transactions, senders }
 }
 
 function verifiedReceipts(

@@ -35,7 +35,10 @@ export function segmentOf(
 }
 
 /** Writes the rows that find a block and its transactions by hash and number. */
-export function putLookups(tx: KvWriter, { number, hash, body }: Pick<BaseBlock, 'number' | 'hash' | 'body'>): void {
+export function putLookups(
+  tx: KvWriter,
+  { number, hash, body }: BlockId & { readonly body: { readonly transactions: readonly Uint8Array[] } | undefined },
+): void {
   tx.put(tables.blockByHash.id, fromHex(hash), u64Bytes(number))
   tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
   for (const [index, raw] of (body?.transactions ?? []).entries()) {

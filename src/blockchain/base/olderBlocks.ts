@@ -1,17 +1,21 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { executionFault } from '#block/faults'
+import { equalBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { RlpError } from '#lib/rlp'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
-import { blockTables, putSegment, readPruned, type SegmentRecord, segmentFileName, writePruned } from '#store/segments/segmentRecords'
-import { tables } from '#store/tables'
+import { blockTables, putSegment, readPruned, type SegmentRecord, writePruned } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
-import { encodeHeader } from '#types/header'
+import { decodeHeader, encodeHeader, type Header, hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
-import { readCanonicalHash, readHeader, storedReceipts } from '../chainStore.ts'
+import { hashTransaction } from '#types/transaction'
+import { rowEntry } from '../chainRows.ts'
+import { readCanonicalHash, readHeader } from '../chainStore.ts'
+import { checkedBody, receiptsProblem } from '../check/contentCheck.ts'
 import { fillLogIndex, pruneLogIndex, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
-import { encodeReceiptRow } from '../receiptRows.ts'
-import type { BaseBlock, WholeBlock } from './baseBlocks.ts'
-import { bodyRow, putLookups, segmentOf } from './baseRows.ts'
+import { ReceiptRow } from '../receiptRows.ts'
+import { refused, sendersOf } from './baseBlocks.ts'
+import { putLookups } from './baseRows.ts'
 
 /** The lowest block of a chain that is stored with all its parts. */
 export type LowestWhole = BlockId & { readonly parentHash: Hash }
@@ -24,36 +28,82 @@ export function lowestWhole(reader: KvReader): LowestWhole | undefined {
   return hash && header && { number, hash, parentHash: header.parentHash }
 }
 
+/** Rows of a block that another node wrote to segment files. */
+export type OlderRows = { readonly body: Uint8Array; readonly receipts: Uint8Array }
+
+/** A block whose rows are verified, with what finds it. `logs`: by transaction */
+export type OlderBlock = BlockId & {
+  readonly body: { readonly transactions: readonly Uint8Array[] }
+  readonly logs: readonly (readonly Log[])[]
+}
+
 /**
- * Adds finalized blocks below the lowest whole one of a chain: segment files, the rows that find them, and the index of their logs. Effects, in order: 1 the
- * files, 2 one transaction with all rows and marks. After a kill before 2 the next start removes the files.
+ * Verifies the row of a header against the hash of its block.
+ * @throws Fault BASE_BLOCK_REFUSED (fatal)
+ */
+export function verifyHeaderRow(row: Uint8Array, { number, hash }: BlockId): Header {
+  return guarded(number, () => {
+    const header = decodeHeader(row)
+    if (header.number !== number) throw refused(number, `its place holds block ${header.number}`)
+    const found = hashHeader(header)
+    if (found !== hash) throw refused(number, `its hash is ${found}, expected ${hash}`)
+    if (!equalBytes(encodeHeader(header), row)) throw refused(number, 'its header is not encoded as its hash demands')
+    return header
+  })
+}
+
+/**
+ * Verifies the rows of a block against its header. No hash covers the senders in a row of a body: they are recovered again.
+ * @throws Fault BASE_BLOCK_REFUSED (fatal)
+ */
+export function verifyOlderRows(rows: OlderRows, hash: Hash, header: Header): OlderBlock {
+  const { number } = header
+  return guarded(number, () => {
+    const body = checkedBody(rows.body, header)
+    if ('expected' in body) throw refused(number, `expected ${body.expected}, found ${body.found}`)
+    const { transactions } = body
+    for (const [index, sender] of sendersOf(number, transactions).entries()) {
+      const stored = rowEntry(rows.body, index).subarray(0, 20)
+      if (!equalBytes(fromHex(sender), stored)) throw refused(number, `transaction ${index} has another sender than its signature`)
+    }
+    const problem = receiptsProblem(
+      rows.receipts,
+      transactions.map((raw) => fromHex(hashTransaction(raw))),
+      header,
+    )
+    if (problem) throw refused(number, `expected ${problem.expected}, found ${problem.found}`)
+    const receipts = new ReceiptRow(rows.receipts)
+    const logs = transactions.map((_, index) => receipts.receipt(index).receipt.logs)
+    return { number, hash, body: { transactions }, logs }
+  })
+}
+
+function guarded<T>(number: number, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof RlpError || error instanceof RangeError)
+      throw executionFault('BASE_BLOCK_REFUSED', { number, reason: error.message }, error)
+    throw error
+  }
+}
+
+/**
+ * Adds finalized blocks below the lowest whole one of a chain, in one transaction: the records of their segment files, the rows that find them, and the index of
+ * their logs. Blocks of the files below the given ones count as pruned.
  * @param blocks verified, ascending; the last one is the parent of `lowestWhole`
  * @throws Fault DISK_FULL (retry), STORE_FAILED (fatal)
  */
-export function addOlderBlocks(
-  { kv, segmentsDir, genesis }: { readonly kv: Kv; readonly segmentsDir: string; readonly genesis: BlockId },
-  blocks: readonly WholeBlock[],
-): void {
+export function addOlderBlocks(kv: Kv, records: readonly SegmentRecord[], blocks: readonly OlderBlock[]): void {
   const [first, last] = [blocks[0], blocks.at(-1)]
   if (first === undefined || last === undefined) return
-  const records: SegmentRecord[] = []
-  try {
-    records.push(...segmentOf(segmentsDir, tables.headers.id, genesis, blocks, last.number + 1, ({ header }) => encodeHeader(header)))
-    records.push(...segmentOf(segmentsDir, tables.bodies.id, genesis, blocks, last.number + 1, bodyRow))
-    const receiptRow = ({ header, executed = [] }: BaseBlock): Uint8Array =>
-      encodeReceiptRow(header.timestamp, storedReceipts({ executed }))
-    records.push(...segmentOf(segmentsDir, tables.receipts.id, genesis, blocks, last.number + 1, receiptRow))
-    const logs = new Map(blocks.map(({ number, executed }) => [number, executed.map(({ receipt }) => receipt.logs)]))
-    kv.write((tx) => {
-      for (const record of records) putSegment(tx, record)
-      for (const block of blocks) putLookups(tx, block)
-      for (const { id } of blockTables) writePruned(tx, id, first.number)
-      addLogs(tx, first.number, last.number, (number) => logs.get(number))
-    })
-  } catch (error) {
-    for (const record of records) rmSync(join(segmentsDir, segmentFileName(record)), { force: true })
-    throw error
-  }
+  const logs = new Map(blocks.map((block) => [block.number, block.logs]))
+  kv.write((tx) => {
+    for (const record of records) putSegment(tx, record)
+    for (const block of blocks) putLookups(tx, block)
+    for (const { id } of blockTables) writePruned(tx, id, first.number)
+    addLogs(tx, first.number, last.number, (number) => logs.get(number))
+  })
 }
 
 /** Adds the logs of blocks, unless the index has been pruned above them meanwhile. */

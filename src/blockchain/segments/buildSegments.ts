@@ -23,7 +23,7 @@ export interface SegmentBuilder extends AsyncDisposable {
 /**
  * Writes the segment files that begin at a block. Reads on short snapshots, so that the writer of the store can reuse pages.
  * @param isEnded called for each few blocks; true ends the work
- * @returns undefined when ended, when the cut is above `upTo`, or when retention has begun to remove the rows
+ * @returns undefined when ended, when the cut is above `upTo` and they need not end there, or when retention has begun to remove the rows
  * @throws Fault DISK_FULL (retry), STORE_FAILED, CHAIN_STORE_DAMAGED (fatal); no file is left
  */
 export function buildSegments(
@@ -37,7 +37,7 @@ export function buildSegments(
 
 function buildBlockSegments(
   source: Pick<SnapshotSource, 'snapshot'>,
-  { dir, genesis, from, upTo, bounds = usualBounds }: SegmentRequest,
+  { dir, genesis, from, upTo, bounds = usualBounds, endsAt }: SegmentRequest,
   isEnded: () => boolean,
   onStep: ((step: SegmentStep) => void) | undefined,
 ): BuiltSegments | undefined {
@@ -59,7 +59,7 @@ function buildBlockSegments(
       if (number - from + 1 >= bounds.blocks || isFull()) return finished(number)
     }
   }
-  return undefined
+  return endsAt === 'upTo' ? finished(upTo) : undefined
 
   function finished(last: number): BuiltSegments {
     return { of: 'blocks', last, records: finishAll(dir, outputs) }

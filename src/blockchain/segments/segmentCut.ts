@@ -28,6 +28,8 @@ export type SegmentRequest = SegmentChoice & {
   readonly dir: string
   /** absent: the usual ones, so that all nodes have the same files */
   readonly bounds?: SegmentBounds | undefined
+  /** `upTo`: files of blocks end there if no bound ends them before; absent: only at a bound */
+  readonly endsAt?: 'upTo'
 }
 
 /** Complete files of the blocks up to `last`, one for each table of blocks or one of the log index, which no row records yet. */

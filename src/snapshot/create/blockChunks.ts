@@ -14,9 +14,6 @@ import type { ChunkFiles } from './chunkFiles.ts'
 /** Blocks of a chunk, at most. */
 const blockBytesOfChunk = 8 * 2 ** 20
 const mostBlocks = 20_000
-/** Blocks of a chunk of older blocks: those from a multiple of this number on, so that later snapshots have the same chunks. */
-export const blocksOfHistory = 256
-
 export type BlockSource = { readonly source: SnapshotSource; readonly files: ChunkFiles; readonly config: RollupConfig }
 
 const sizeOf = ({ transactions = [], receipts = [] }: GivenBlock): number =>
@@ -24,19 +21,19 @@ const sizeOf = ({ transactions = [], receipts = [] }: GivenBlock): number =>
 
 /**
  * Writes the blocks that a chain needs to begin with a block: see `GivenBlock`.
- * @param window present: all blocks have all parts, and the first one is a multiple of it, or genesis
+ * @param parts of all blocks, or of those that a start needs
  * @returns the chunks, and the number of the first block
  * @throws Fault HISTORY_INCOMPLETE (fatal)
  */
 export async function blockChunks(
   source: BlockSource,
   base: BlockId,
-  window: number | undefined,
+  parts: 'all' | 'needed',
 ): Promise<{ readonly entries: readonly ChunkEntry[]; readonly first: number }> {
   const chunks: GivenBlock[][] = [[]]
   let bytes = 0
   let first = base.number
-  for (const block of window === undefined ? blocksDownFrom(source, base) : wholeDownFrom(source, base, window)) {
+  for (const block of parts === 'all' ? wholeDownFrom(source, base) : blocksDownFrom(source, base)) {
     if (bytes >= blockBytesOfChunk) {
       chunks.push([])
       bytes = 0
@@ -48,30 +45,6 @@ export async function blockChunks(
   const entries: ChunkEntry[] = []
   for (const chunk of chunks.reverse()) entries.push(await source.files.add(encodeBlocks(chunk.reverse()), { kind: 'blocks' }))
   return { entries, first }
-}
-
-/**
- * Writes the blocks below a block, down to genesis, newest chunk first.
- * @returns undefined when the signal ended it
- * @throws Fault HISTORY_INCOMPLETE (fatal)
- */
-export async function historyChunks(
-  { source, files, config }: BlockSource,
-  below: number,
-  window: number,
-  signal: AbortSignal,
-): Promise<readonly ChunkEntry[] | undefined> {
-  const genesis = config.genesis.l2.number
-  const entries: ChunkEntry[] = []
-  for (let end = below; end > genesis; ) {
-    const start = Math.max(genesis, Math.floor((end - 1) / window) * window)
-    const blocks: GivenBlock[] = []
-    for (let number = start; number < end; number++) blocks.push(wholeAt(source, number))
-    entries.push(await files.add(encodeBlocks(blocks), { kind: 'history', first: start }))
-    if (signal.aborted) return undefined
-    end = start
-  }
-  return entries
 }
 
 function wholeAt(source: SnapshotSource, number: number): GivenBlock {
@@ -112,15 +85,15 @@ function* blocksDownFrom({ source, config }: BlockSource, base: BlockId): Genera
   }
 }
 
-/** Iterates over blocks with all parts, down to a multiple of the window that is at least as old. */
-function* wholeDownFrom({ source, config }: BlockSource, base: BlockId, window: number): Generator<GivenBlock> {
+/** Iterates over the same blocks, each with all parts. */
+function* wholeDownFrom({ source, config }: BlockSource, base: BlockId): Generator<GivenBlock> {
   const isTimedOut = timeoutBelow(config)
   let isOld = false
   for (let number = base.number; number >= config.genesis.l2.number; number--) {
     const block = wholeAt(source, number)
     yield block
     isOld ||= isTimedOut(block)
-    if (isOld && base.number - number > ancestorsNeeded && number % window === 0) return
+    if (isOld && base.number - number > ancestorsNeeded) return
   }
 }
 

@@ -28,10 +28,11 @@ import {
   snapshotFormat,
 } from '../format/manifest.ts'
 import { AccountChunks, type ChunkSizes, depthFor, inlineSlots, leavesOfChunk } from './accountChunks.ts'
-import { blockChunks, blocksOfHistory, historyChunks } from './blockChunks.ts'
+import { blockChunks } from './blockChunks.ts'
 import { ChunkFiles } from './chunkFiles.ts'
+import { segmentChunks } from './segmentChunks.ts'
 import { rowsAt, type StoredRow } from './stateRows.ts'
-import { chainValues, openProofsValues, valueChunks } from './valueChunks.ts'
+import { blocksOfValues, chainValues, openProofsValues, valueChunks } from './valueChunks.ts'
 
 export type CreateDeps = {
   readonly signal: AbortSignal
@@ -51,7 +52,7 @@ export type CreateOptions = {
   readonly key: KeyObject
   /** absent: the usual ones */
   readonly sizes?: ChunkSizes
-  /** blocks of a chunk of older blocks, or of their values; absent: 256 */
+  /** blocks of a chunk of values, and of a segment file that is written; absent: the usual ones */
   readonly historyBlocks?: number
 }
 
@@ -72,10 +73,10 @@ const rowsPerTurn = 4_096
  * Writes a snapshot of the state of the finalized block, while a node may run. Effects, in order: 1 chunks, each whole under the name of its hash, 2 the
  * manifest by number, 3 `manifest.json`. A killed run leaves chunks, which the next one re-uses as far as they are equal.
  * @returns undefined when the signal ended it
- * @throws Fault HISTORY_INCOMPLETE, VALUES_MISSING, PROOFS_NOT_AT_BLOCK, those of recorded proofs, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
+ * @throws Fault HISTORY_INCOMPLETE, SEGMENT_DAMAGED, VALUES_MISSING, PROOFS_NOT_AT_BLOCK, those of recorded proofs, SNAPSHOT_UNWRITABLE, SNAPSHOT_STATE_WRONG, HISTORY_PRUNED, those of the store
  */
 export async function createSnapshot(deps: CreateDeps, options: CreateOptions): Promise<Created | undefined> {
-  const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots }, historyBlocks = blocksOfHistory } = options
+  const { chainDir, out, config, flavour, key, sizes = { leavesOfChunk, inlineSlots }, historyBlocks } = options
   await using source = openForeignChainReader(chainDir)
   const { block, header } = finalizedBlock(source, config)
   await using proofs =
@@ -94,10 +95,10 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
   if (root !== header.stateRoot)
     throw snapshotFault('SNAPSHOT_STATE_WRONG', { number: block.number, expected: header.stateRoot, found: root })
   const from = { source, files, config }
-  const window = flavour === 'minimal' ? undefined : historyBlocks
-  const blocks = await blockChunks(from, block, window)
-  const history = window === undefined ? [] : await historyChunks(from, blocks.first, window, deps.signal)
-  const range = { number: block.number, window: historyBlocks, signal: deps.signal }
+  const blocks = await blockChunks(from, block, flavour === 'minimal' ? 'needed' : 'all')
+  const older = { chainDir, out, blocks: historyBlocks }
+  const history = flavour === 'minimal' ? [] : await segmentChunks(from, older, blocks.first, deps.signal)
+  const range = { number: block.number, window: historyBlocks ?? blocksOfValues, signal: deps.signal }
   const values = history && readValues ? await valueChunks(readValues, files, range) : []
   if (history === undefined || values === undefined) return undefined
   const top = new ByteWriter()

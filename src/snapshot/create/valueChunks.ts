@@ -15,6 +15,8 @@ import { putBlob } from '../format/chunks.ts'
 import type { ChunkEntry } from '../format/manifest.ts'
 import type { ChunkFiles } from './chunkFiles.ts'
 
+/** Blocks of a chunk of values: those from a multiple of this number on, so that later snapshots have the same chunks. */
+export const blocksOfValues = 256
 /** Bytes from which on a chunk of values is ended. */
 const mostBytes = 16 * 2 ** 20
 

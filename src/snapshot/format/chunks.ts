@@ -12,9 +12,8 @@ import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
  *   codes     for each code: length u32 ++ code
  *   top       for each trie node: length u32 ++ RLP
  *   blocks    RLP of a list of [header, transactions or empty, receipts or empty]
- *   history   the same, of older blocks, with all parts
  *   values    for each block, ascending: length u32 ++ its accounts and slots before it (proofs/valueRow.ts)
- * Nonce and balance: length u8 ++ bytes without leading zeros.
+ * Nonce and balance: length u8 ++ bytes without leading zeros. Older blocks are in segment files (store/segments/segmentFormat.ts).
  */
 const hasCode = 1
 /** The slots follow in chunks of their own. */

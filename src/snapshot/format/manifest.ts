@@ -1,28 +1,33 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { blockTables, type SegmentRecord, segmentFileName } from '#store/segments/segmentRecords'
 import type { Hash } from '#types/ids'
 import { snapshotFault } from '../faults.ts'
 
 /** Formats of snapshots that this version writes and reads. */
-export const snapshotFormat = 'basalt-snapshot-1'
+export const snapshotFormat = 'basalt-snapshot-2'
 export const manifestName = 'manifest.json'
 export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
 export type Flavour = (typeof flavours)[number]
-const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'history', 'values'] as const
+const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'segment', 'values'] as const
 
-/** A chunk of a snapshot: a file, named by its hash. */
+/** A chunk of a snapshot: a file, named by its hash. A segment file of older blocks is as the store has it, with the name that it has there. */
 export type ChunkEntry = {
   readonly kind: (typeof kinds)[number]
   /** SHA-256 of the file in hex */
   readonly name: string
   readonly size: number
-  /** size of its content before compression */
+  /** size of its content, or of the rows of a segment, before compression */
   readonly rawSize: number
   /** nibbles, as hex digits, with which the keys begin, and no other key does; absent: the chunk cannot be verified by itself */
   readonly prefix?: string
   /** key of the account of slots, in hex */
   readonly account?: string
-  /** number of the first block of older blocks, or of their values */
+  /** number of the first block of a segment, or of values */
   readonly first?: number
+  /** number of the last block of a segment */
+  readonly last?: number
+  /** table of the rows of a segment */
+  readonly table?: string
 }
 
 /** Parts of a snapshot, in the order in which they are loaded. */
@@ -56,11 +61,30 @@ export const bounds = {
   chunkBytes: 256 * 2 ** 20,
   /** of a chunk of blocks or of values: at least four times what `create` writes */
   cutChunkBytes: 64 * 2 ** 20,
+  /** of a segment: at least twice the bound of `usualBounds`, which the last row of a file may exceed */
+  segmentBytes: 2 ** 30,
   /** contents of all chunks of kinds that a restore holds in memory: the blocks of two hours, the trie nodes above all chunks */
   heldBytes: { blocks: 4 * 2 ** 30, top: 256 * 2 ** 20 },
 }
 
-export const fileOf = ({ name }: Pick<ChunkEntry, 'name'>): string => `${name}.zst`
+/** Returns the name of the file of a chunk. */
+export function fileOf({ name, table, first = 0 }: Pick<ChunkEntry, 'name' | 'table' | 'first'>): string {
+  return table === undefined ? `${name}.zst` : segmentFileName({ table: tableOf(table), first, digest: name })
+}
+
+/** Returns the id of a table of blocks. @throws RangeError for another name */
+export function tableOf(name: string): number {
+  const table = blockTables.find((each) => each.name === name)
+  if (table === undefined) throw new RangeError(`no table of blocks is ${name}`)
+  return table.id
+}
+
+/** Returns the entry of a segment file. */
+export const entryOf = ({ table, first, last, digest, fileBytes, rowBytes }: SegmentRecord): ChunkEntry => ({
+  ...{ kind: 'segment', name: digest, size: fileBytes, rawSize: rowBytes, first, last },
+  table: blockTables.find(({ id }) => id === table)?.name ?? '',
+})
+
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 const rawKey = (key: KeyObject): string => Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex')
@@ -138,12 +162,20 @@ function problemOf({
 export const rawBytes = (chunks: readonly ChunkEntry[], kind: ChunkEntry['kind']): number =>
   chunks.reduce((sum, chunk) => sum + (chunk.kind === kind ? chunk.rawSize : 0), 0)
 
-function isSound({ kind, name, size, rawSize, prefix, account, first }: ChunkEntry): boolean {
-  const most = kind === 'blocks' || kind === 'values' ? bounds.cutChunkBytes : bounds.chunkBytes
+const mostBytes: Readonly<Partial<Record<ChunkEntry['kind'], number>>> = {
+  blocks: bounds.cutChunkBytes,
+  values: bounds.cutChunkBytes,
+  segment: bounds.segmentBytes,
+}
+
+function isSound({ kind, name, size, rawSize, prefix, account, first, last, table }: ChunkEntry): boolean {
+  const most = mostBytes[kind] ?? bounds.chunkBytes
   const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, most) && isCount(rawSize, most)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
-  const isNumbered = kind === 'history' || kind === 'values' ? isCount(first) : first === undefined
-  return isWhole && isPlaced && isNumbered && (kind === 'slots' ? isText(account, hex32) : account === undefined)
+  const isNumbered = kind === 'segment' || kind === 'values' ? isCount(first) : first === undefined
+  const isRange = isCount(last) && last >= (first ?? 0) && blockTables.some((each) => each.name === table)
+  const isSegment = kind === 'segment' ? isRange : last === undefined && table === undefined
+  return isWhole && isPlaced && isNumbered && isSegment && (kind === 'slots' ? isText(account, hex32) : account === undefined)
 }
 
 export const nibblesOfText = (prefix: string): Uint8Array => Uint8Array.from(prefix, (digit) => Number.parseInt(digit, 16))

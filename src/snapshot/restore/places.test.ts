@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Clock } from '#lib/clock'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
-import { type ChunkEntry, manifestName, sha256 } from '../format/manifest.ts'
+import { type ChunkEntry, fileOf, manifestName, sha256 } from '../format/manifest.ts'
 import { placeOf, type SnapshotPlace } from './places.ts'
 
 const { signal } = new AbortController()
@@ -78,6 +81,52 @@ it('snapshot/restore/places: gives up when the only mirror is too slow for minut
     message: expect.stringMatching(/it sends \d+ bytes in 20 s/),
   })
   expect(clock.elapsedMs()).toBeLessThan(240_000)
+})
+
+describe('snapshot/restore/places: downloads to a file', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'basalt-places-'))
+  afterAll(() => rmSync(dir, { recursive: true }))
+  const download = async (place: SnapshotPlace, path: string) =>
+    (await place.download(entry, path, signal)) === 'missing' ? 'missing' : new Uint8Array(readFileSync(path))
+
+  it('the next mirror continues at the same byte', async () => {
+    const { clock, asked, place } = mirrorsOf({ 'slow.example': { bytesPerSec: 1_000 }, 'fast.example': { bytesPerSec: 50_000 } })
+    expect(await outcomeOf(clock, download(place, join(dir, 'a.seg')))).toBe(entry.name)
+    expect(asked).toEqual(['slow.example 0', expect.stringMatching(/^fast\.example (19|20)000$/)])
+    expect(readdirSync(dir)).toEqual(['a.seg'])
+  })
+
+  it('damaged bytes are dropped, and nothing of them is left when no mirror has others (CHUNK_DAMAGED)', async () => {
+    const other = { ...entry, name: sha256('other') }
+    const { clock, asked, place } = mirrorsOf({ 'bad.example': { bytesPerSec: 100_000 } })
+    expect(
+      await outcomeOf(
+        clock,
+        place.download(other, join(dir, 'b.seg'), signal).then(() => 'missing'),
+      ),
+    ).toMatchObject({
+      code: 'CHUNK_DAMAGED',
+    })
+    expect(asked).toEqual(['bad.example 0', 'bad.example 0'])
+    expect(readdirSync(dir)).toEqual(['a.seg'])
+  })
+
+  it('a directory that cannot be written ends the download (STORE_FAILED)', async () => {
+    const { place } = mirrorsOf({ 'fast.example': { bytesPerSec: 100_000 } })
+    await expect(place.download(entry, join(dir, 'missing', 'c.seg'), signal)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  })
+
+  it('a directory of a snapshot gives a copy, and names a file with other bytes (CHUNK_DAMAGED)', async () => {
+    const from = mkdtempSync(join(dir, 'from-'))
+    const place = placeOf({ clock: createManualClock(), fetch }, from)
+    const path = join(dir, 'd.seg')
+    expect(await place.download(entry, path, signal)).toBe('missing')
+    writeFileSync(join(from, fileOf(entry)), content)
+    expect([await place.download(entry, path, signal), sha256(readFileSync(path))]).toEqual(['whole', entry.name])
+    writeFileSync(join(from, fileOf(entry)), content.subarray(1))
+    await expect(place.download(entry, join(dir, 'e.seg'), signal)).rejects.toMatchObject({ code: 'CHUNK_DAMAGED' })
+    expect(readdirSync(dir)).not.toContain('e.seg')
+  })
 })
 
 it.each([

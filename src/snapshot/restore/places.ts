@@ -1,10 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
-import { errorMessage } from '#lib/fault'
+import { errorMessage, isFault } from '#lib/fault'
+import { storeFailure } from '#store/lmdb/failure'
+import { segmentProblem } from '#store/segments/segmentCheck'
 import { snapshotFault } from '../faults.ts'
 import { bounds, type ChunkEntry, fileOf, manifestName, sha256 } from '../format/manifest.ts'
+import { FileSink, MemorySink, type Sink } from './sinks.ts'
 
 export type PlaceDeps = { readonly clock: Clock; readonly fetch: typeof fetch }
 
@@ -20,6 +23,12 @@ export interface SnapshotPlace {
    * @throws Fault CHUNK_UNAVAILABLE (retry), CHUNK_DAMAGED (fatal)
    */
   chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'>
+  /**
+   * Writes a chunk to a file, which appears whole or not at all. Memory: a part of it.
+   * @param path name of the file; only one file is written to a directory at a time
+   * @throws as `chunk`; Fault DISK_FULL (retry), STORE_FAILED (fatal)
+   */
+  download(entry: ChunkEntry, path: string, signal: AbortSignal): Promise<'whole' | 'missing'>
 }
 
 /** Least pace of a download: `bytes`, or the rest, in each `ms`. A slower download is broken off. */
@@ -42,6 +51,9 @@ export function placeOf(deps: PlaceDeps, text: string): SnapshotPlace {
 }
 
 const wrongHash = 'its hash is not its name'
+
+/** Returns the name under which a file is written: of those that the next start of a node removes. */
+const temporaryOf = (path: string): string => join(dirname(path), '0.tmp')
 
 class Directory implements SnapshotPlace {
   readonly name: string
@@ -70,10 +82,28 @@ class Directory implements SnapshotPlace {
     if (sha256(bytes) !== entry.name) throw damaged(wrongHash)
     return bytes
   }
+
+  async download(entry: ChunkEntry, path: string): Promise<'whole' | 'missing'> {
+    const from = join(this.name, fileOf(entry))
+    if (!existsSync(from)) return 'missing'
+    const temporary = temporaryOf(path)
+    try {
+      copyFileSync(from, temporary)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw storeFailure(dirname(path), error)
+    }
+    const reason = segmentProblem(temporary, { digest: entry.name, fileBytes: entry.size })
+    if (reason !== undefined) {
+      rmSync(temporary, { force: true })
+      throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
+    }
+    renameSync(temporary, path)
+    return 'whole'
+  }
 }
 
 type Filled = { readonly kind: 'whole' | 'missing' } | { readonly kind: 'damaged' | 'failed'; readonly reason: string }
-type Part = { readonly buffer: Buffer; filled: number }
 
 class Mirrors implements SnapshotPlace {
   readonly #deps: PlaceDeps
@@ -107,8 +137,19 @@ class Mirrors implements SnapshotPlace {
   }
 
   async chunk(entry: ChunkEntry, signal: AbortSignal): Promise<Uint8Array | 'missing'> {
+    const sink = new MemorySink(entry.size)
+    return (await this.#into(sink, entry, signal)) === 'missing' ? 'missing' : sink.bytes
+  }
+
+  async download(entry: ChunkEntry, path: string, signal: AbortSignal): Promise<'whole' | 'missing'> {
+    using sink = new FileSink(path, temporaryOf(path))
+    const outcome = await this.#into(sink, entry, signal)
+    if (outcome === 'whole') sink.finish()
+    return outcome
+  }
+
+  async #into(part: Sink, entry: ChunkEntry, signal: AbortSignal): Promise<'whole' | 'missing'> {
     const { clock } = this.#deps
-    const part: Part = { buffer: Buffer.alloc(entry.size), filled: 0 }
     const missing = new Set<Endpoint>()
     const damaged = new Map<Endpoint, number>()
     let reason = ''
@@ -118,7 +159,7 @@ class Mirrors implements SnapshotPlace {
       const mirror = this.#choose((each) => !missing.has(each) && (damaged.get(each) ?? 0) < mostDamaged)
       if (mirror === undefined) break
       const outcome = await this.#fill(mirror, entry, part, signal)
-      if (outcome.kind === 'whole') return part.buffer
+      if (outcome.kind === 'whole') return 'whole'
       if (part.filled - counted >= leastPace.bytes) {
         lastMs = clock.elapsedMs()
         counted = part.filled
@@ -126,7 +167,7 @@ class Mirrors implements SnapshotPlace {
       if (outcome.kind === 'missing') missing.add(mirror)
       if (outcome.kind === 'damaged') {
         damaged.set(mirror, (damaged.get(mirror) ?? 0) + 1)
-        part.filled = 0
+        part.restart()
       }
       counted = Math.min(counted, part.filled)
       if ('reason' in outcome) reason = `${mirror.name}: ${outcome.reason}`
@@ -144,7 +185,7 @@ class Mirrors implements SnapshotPlace {
   }
 
   /** Downloads the missing bytes of a part. Bytes that were received before a failure stay in it. */
-  async #fill(mirror: Endpoint, entry: ChunkEntry, part: Part, signal: AbortSignal): Promise<Filled> {
+  async #fill(mirror: Endpoint, entry: ChunkEntry, part: Sink, signal: AbortSignal): Promise<Filled> {
     using pace = new PaceAbort(this.#deps.clock)
     try {
       const headers: Record<string, string> = part.filled > 0 ? { range: `bytes=${part.filled}-` } : {}
@@ -152,17 +193,18 @@ class Mirrors implements SnapshotPlace {
       if (response.status === 404 || response.status === 410) return { kind: 'missing' }
       const continues = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${part.filled}-`)
       if (response.status !== 200 && !continues) return { kind: 'failed', reason: `it answers ${response.status}` }
-      if (!continues) part.filled = 0
+      if (!continues && part.filled > 0) part.restart()
       for await (const bytes of response.body ?? []) {
         pace.count(bytes.length)
         if (part.filled + bytes.length > entry.size) return { kind: 'damaged', reason: `it sends more than ${entry.size} bytes` }
-        part.buffer.set(bytes, part.filled)
-        part.filled += bytes.length
+        part.add(bytes)
       }
       if (part.filled < entry.size) return { kind: 'failed', reason: `the download ends after ${part.filled} of ${entry.size} bytes` }
-      return sha256(part.buffer) === entry.name ? { kind: 'whole' } : { kind: 'damaged', reason: wrongHash }
+      return part.digest() === entry.name ? { kind: 'whole' } : { kind: 'damaged', reason: wrongHash }
     } catch (error) {
       signal.throwIfAborted()
+      // of the own disk
+      if (isFault(error)) throw error
       return { kind: 'failed', reason: errorMessage(error) }
     }
   }

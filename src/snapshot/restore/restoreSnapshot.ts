@@ -64,7 +64,7 @@ const savedName = `snapshot-${manifestName}`
 const storeFactor = 2.2
 /** The same for bytes of values of older blocks: keys, indices, trie nodes of proofs, and the rows of the oldest state while they are verified. */
 const valuesFactor = 4
-const isHistory = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'history'
+const isSegment = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'segment'
 const isValues = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'values'
 const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'codes' || kind === 'accounts' || kind === 'slots'
 
@@ -95,7 +95,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
     { datadir, chainDir, proofsDir, command },
   ]
   const needsValues = hasValues(manifest) && (await markOlderValues(values, into))
-  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis }
+  const source = { reader, entries: manifest.chunks.filter(isSegment), genesis, signal: deps.signal }
   if (source.entries.length > 0) await restoreOlder(source, chainDir, (size) => progress(size))
   const work = { signal: deps.signal, onBytes: (size: number): void => progress(size) }
   if (needsValues) await restoreOlderValues(values, into, work)
@@ -145,7 +145,7 @@ async function loadedBefore(chainDir: string, { block, accounts, slots }: Manife
 
 /** Returns a function that adds up the bytes of chunks of a state and of older blocks. */
 function progressOf({ onProgress }: RestoreDeps, { chunks }: Manifest): (size: number, leaves?: number) => void {
-  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isHistory(chunk) || isValues(chunk) ? chunk.size : 0), 0)
+  const ofBytes = chunks.reduce((sum, chunk) => sum + (isState(chunk) || isSegment(chunk) || isValues(chunk) ? chunk.size : 0), 0)
   let [bytes, last] = [0, 0]
   return (size, leaves = last): void => {
     bytes += size
@@ -173,7 +173,7 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   })
   const found = builder.end()
   if (found !== header.stateRoot) throw snapshotFault('STATE_ROOT_WRONG', { number: header.number, expected: header.stateRoot, found })
-  const source = { reader, entries: manifest.chunks.filter(isHistory), genesis: options.config.genesis.l2 }
+  const source = { reader, entries: manifest.chunks.filter(isSegment), genesis: options.config.genesis.l2, signal: deps.signal }
   const lowest = blocks[0]?.header ?? header
   const above = { number: lowest.number, hash: hashHeader(lowest), parentHash: lowest.parentHash }
   if (source.entries.length > 0) await verifyOlder(source, above, progress)
@@ -232,7 +232,7 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
 }
 
 function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
-  const older = rawBytes(chunks, 'history') + rawBytes(chunks, 'values') * valuesFactor
+  const older = rawBytes(chunks, 'segment') + rawBytes(chunks, 'values') * valuesFactor
   const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + older, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }

@@ -83,9 +83,21 @@ export class SnapshotReader {
     return { stateRoot: fromHex(manifest.block.stateRoot), top, storageRoots: new Map() }
   }
 
+  /**
+   * Writes the file of a segment, whose hash is that of its name.
+   * @throws as `#read`; DISK_FULL (retry), STORE_FAILED (fatal)
+   */
+  async segment(entry: ChunkEntry, path: string): Promise<void> {
+    if ((await this.#place.download(entry, path, this.#signal)) === 'missing') await this.#missing(entry)
+  }
+
   async #read(entry: ChunkEntry): Promise<Uint8Array> {
     const bytes = await this.#place.chunk(entry, this.#signal)
-    if (bytes !== 'missing') return bytes
+    return bytes === 'missing' ? await this.#missing(entry) : bytes
+  }
+
+  /** @throws Fault SNAPSHOT_REPLACED, CHUNK_UNAVAILABLE */
+  async #missing(entry: ChunkEntry): Promise<never> {
     const current = parseManifest(await this.#place.manifest(this.#signal), this.place)
     if (current.id !== this.#known.id) {
       throw snapshotFault('SNAPSHOT_REPLACED', { place: this.place, chunk: entry.name, block: current.manifest.block.number })

@@ -29,7 +29,7 @@ export function checkSegmentFiles(
     watch.onRow()
     const record = decodeRecord(key, value)
     const path = join(dir, segmentFileName(record))
-    const reason = problemOf(path, record)
+    const reason = segmentProblem(path, record)
     if (reason === undefined || !isRecorded(key)) continue
     const found = storeFault('SEGMENT_DAMAGED', { path, reason }).message
     watch.report({ table: name, key: toHex(key), expected: `a file of ${record.fileBytes} bytes with SHA-256 ${record.digest}`, found })
@@ -37,8 +37,8 @@ export function checkSegmentFiles(
   return undefined
 }
 
-/** Returns how a file contradicts its record. */
-function problemOf(path: string, { digest, fileBytes }: SegmentRecord): string | undefined {
+/** Returns how a file contradicts its record; undefined: it does not. The file is read whole. */
+export function segmentProblem(path: string, { digest, fileBytes }: Pick<SegmentRecord, 'digest' | 'fileBytes'>): string | undefined {
   try {
     const file = openSync(path, 'r')
     try {

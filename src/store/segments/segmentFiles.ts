@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import { Lru } from '#lib/lru'
 import { unzstd } from '#lib/zstd'
+import type { Hash } from '#types/ids'
 import { storeFault } from '../faults.ts'
 import {
   decodeHead,
@@ -91,6 +92,34 @@ class SegmentFile {
 
   #damaged(reason: string, cause?: unknown): Error {
     return storeFault('SEGMENT_DAMAGED', { path: this.path, reason }, cause)
+  }
+}
+
+/**
+ * Returns the record of a file of blocks that another node wrote, whose SHA-256 is verified.
+ * @throws Fault SEGMENT_DAMAGED when it is of another chain, or its head or its index is not as this version writes them
+ */
+export function recordOf(path: string, genesis: Hash, sizes: Pick<SegmentRecord, 'digest' | 'fileBytes' | 'rowBytes'>): SegmentRecord {
+  const head = headOf(path)
+  const reason = typeof head === 'string' ? head : `it is of the chain with genesis ${head.genesis}`
+  if (typeof head === 'string' || head.genesis !== genesis) throw storeFault('SEGMENT_DAMAGED', { path, reason })
+  const { table, first, last, firstHash, lastHash, indexAt } = head
+  const record = { table, first, last, firstHash, lastHash, ...sizes }
+  const file = new SegmentFile(path, record)
+  file.close()
+  if (!file.index.isSound(last - first + 1, sizes.rowBytes, indexAt))
+    throw storeFault('SEGMENT_DAMAGED', { path, reason: 'its index is damaged' })
+  return record
+}
+
+/** Returns the head of a file, or why it has none. */
+function headOf(path: string): SegmentHead | string {
+  const bytes = new Uint8Array(headBytes)
+  const file = openSync(path, 'r')
+  try {
+    return readSync(file, bytes, 0, headBytes, 0) < headBytes ? 'it is not a segment file' : decodeHead(bytes)
+  } finally {
+    closeSync(file)
   }
 }
 

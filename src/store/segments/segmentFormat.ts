@@ -139,6 +139,9 @@ export class SegmentIndexBuilder {
 /** Place of a frame in the file, and the end of the rows before it. */
 export type FramePlace = { readonly fileFrom: number; readonly fileTo: number; readonly rowsFrom: number; readonly frameBytes: number }
 
+/** Bytes of a frame, at most: a block with more is not valid. */
+const mostFrameBytes = 64 * 2 ** 20
+
 /** Index of a segment file. */
 export class SegmentIndex {
   readonly #bytes: Uint8Array
@@ -148,6 +151,26 @@ export class SegmentIndex {
   constructor(bytes: Uint8Array, frames: number) {
     this.#bytes = bytes
     this.frames = frames
+  }
+
+  /**
+   * Returns whether the ends of frames and rows ascend, frames end with rows and have at most 64 MB, and the last ends are given ones. A file that another node wrote
+   * must have such an index.
+   * @param rows number of blocks
+   */
+  isSound(rows: number, rowsEnd: number, fileEnd: number): boolean {
+    let [row, lastRow, lastFile] = [0, 0, headBytes]
+    for (let frame = 0; frame < this.frames; frame++) {
+      const [endOfRows, endInFile] = [this.#rowsEnd(frame), this.#fileEnd(frame)]
+      if (endOfRows <= lastRow || endInFile <= lastFile || endOfRows - lastRow > mostFrameBytes) return false
+      for (let end = lastRow; end < endOfRows; row++) {
+        const next = row < rows ? this.#rowEnd(row) : end
+        if (next <= end || next > endOfRows) return false
+        end = next
+      }
+      ;[lastRow, lastFile] = [endOfRows, endInFile]
+    }
+    return row === rows && lastRow === rowsEnd && lastFile === fileEnd
   }
 
   frameAt(frame: number): FramePlace {

@@ -1,0 +1,85 @@
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildSegments, type SegmentRequest } from '#blockchain/segments/buildSegments'
+import { segmentsDir } from '#store/chainTables'
+import type { KvReader } from '#store/ports'
+import { blockTables, readPruned, type SegmentRecord, segmentFileName, segmentWith } from '#store/segments/segmentRecords'
+import { snapshotFault } from '../faults.ts'
+import { type ChunkEntry, entryOf } from '../format/manifest.ts'
+import type { BlockSource } from './blockChunks.ts'
+
+/** Bounds of the files that `create` writes: they have the blocks that no file of the chain has, whatever their time. */
+const usualBounds: NonNullable<SegmentRequest['bounds']> = { blocks: 8_192, rowBytes: 512 * 2 ** 20, windowSec: Number.POSITIVE_INFINITY }
+
+/**
+ * Adds the segment files of the blocks below a block, down to genesis, newest first. Those of the chain are added as they are; blocks that have not moved to
+ * files, or are in a file with later ones, get files of their own.
+ * @param chainDir directory of the chain's tables
+ * @param blocks of a file that is written, at most
+ * @returns undefined when the signal ended it
+ * @throws Fault HISTORY_INCOMPLETE, SEGMENT_DAMAGED (fatal), SNAPSHOT_UNWRITABLE
+ */
+export async function segmentChunks(
+  { source, files, config }: BlockSource,
+  { chainDir, out, blocks }: { readonly chainDir: string; readonly out: string; readonly blocks: number | undefined },
+  below: number,
+  signal: AbortSignal,
+): Promise<readonly ChunkEntry[] | undefined> {
+  const { genesis } = config
+  const entries: ChunkEntry[] = []
+  let next = genesis.l2.number
+  for (const records of movedBefore(source, next, below)) {
+    for (const record of records) entries.push(files.addSegment(segmentsDir(chainDir), record))
+    next = (records[0]?.last ?? next) + 1
+    await new Promise((resolve) => setImmediate(resolve))
+    if (signal.aborted) return undefined
+  }
+  const before = new Set(readdirSync(out))
+  const bounds = { ...usualBounds, ...(blocks !== undefined && { blocks }) }
+  while (next < below) {
+    const built = buildSegments(source, {
+      of: 'blocks',
+      genesis: genesis.l2.hash,
+      from: next,
+      upTo: below - 1,
+      endsAt: 'upTo',
+      dir: out,
+      bounds,
+    })
+    if (built === undefined) throw snapshotFault('HISTORY_INCOMPLETE', { number: next })
+    for (const record of built.records) {
+      chmodSync(join(out, segmentFileName(record)), 0o644)
+      if (before.has(segmentFileName(record))) files.reused++
+      else files.written++
+      entries.push(entryOf(record))
+    }
+    next = built.last + 1
+    await new Promise((resolve) => setImmediate(resolve))
+    if (signal.aborted) return undefined
+  }
+  return entries.reverse()
+}
+
+/** Iterates over the ranges of blocks that all tables of blocks have in files, as far as they follow each other and end before a block. */
+function* movedBefore(source: BlockSource['source'], from: number, below: number): Generator<readonly SegmentRecord[]> {
+  for (let next = from; ; ) {
+    const records = recordsFrom(source, next)
+    const last = records?.[0]?.last ?? below
+    if (records === undefined || last >= below) return
+    yield records
+    next = last + 1
+  }
+}
+
+function recordsFrom(source: BlockSource['source'], first: number): readonly SegmentRecord[] | undefined {
+  using reader = source.snapshot()
+  requireWhole(reader, first)
+  const records = blockTables.map(({ id }) => segmentWith(reader, id, first))
+  const last = records[0]?.last
+  return records.every((record) => record?.first === first && record.last === last) ? (records as SegmentRecord[]) : undefined
+}
+
+/** @throws Fault HISTORY_INCOMPLETE when a part of a block is pruned */
+function requireWhole(reader: KvReader, number: number): void {
+  if (blockTables.some(({ id }) => readPruned(reader, id) > number)) throw snapshotFault('HISTORY_INCOMPLETE', { number })
+}
