@@ -110,6 +110,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'proofsTables',
       'rowCheck',
       'schema',
+      'segments/frameWriter',
       'segments/segmentCheck',
       'segments/segmentFiles',
       'segments/segmentRecords',

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { lowestWhole } from '#blockchain/base/olderBlocks'
@@ -20,7 +20,7 @@ import { moveBlocks } from '#test/harness/store/movedChain'
 import { type Hash, zeroHash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
-import { type ChunkEntry, entryOf, fileOf, manifestName, signManifest } from './format/manifest.ts'
+import { type ChunkEntry, entryOf, fileOf, manifestName, signManifest, tableOf } from './format/manifest.ts'
 import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const base = 310
@@ -113,6 +113,14 @@ it('snapshot: a later full one re-uses the chunks of older blocks', async () => 
   const newest = rangeOf(0).map(({ name }) => name)
   expect(segments().filter(({ name }) => !names.has(name) && !newest.includes(name))).toEqual([])
   expect(reused).toBeGreaterThanOrEqual(segments().length - 3)
+  // segments that reach above the lowest block of the snapshot
+  const isSegment = ({ kind }: ChunkEntry): boolean => kind === 'segment'
+  const chunks = [...made.manifest.chunks.filter((entry) => !isSegment(entry)), ...manifest.chunks.filter(isSegment)]
+  writeFileSync(join(to, manifestName), signManifest({ ...made.manifest, chunks }, folders.key).file)
+  await expect(verifySnapshot(deps, { ...options(), from: to })).rejects.toMatchObject({
+    code: 'MANIFEST_BAD',
+    message: expect.stringContaining('its segments end with block 69, and block 53 is the next one'),
+  })
 }, 300_000)
 
 it('snapshot: a restore that ends between chunks of older blocks continues below them, and a damaged chunk is refused', async () => {
@@ -150,7 +158,7 @@ it('snapshot: a restore that ends between chunks of older blocks continues below
 }, 300_000)
 
 it('snapshot: segment files of the chain are files of the snapshot, and blocks that are in none get their own', async () => {
-  const [datadir, to, restored] = [folders.make(), folders.make(), folders.make()]
+  const [datadir, to, restored] = [folders.make(), join(folders.make(), 'new'), folders.make()]
   cpSync(source, datadir, { recursive: true })
   await moveBlocks(datadir, 60)
   const { manifest, written } = await create(to, datadir)
@@ -161,6 +169,11 @@ it('snapshot: segment files of the chain are files of the snapshot, and blocks t
   expect([shared.length, lowest?.last]).toEqual([3 * 5, 53])
   for (const entry of shared) expect(statSync(join(to, fileOf(entry))).ino).toBe(statSync(join(inChain, fileOf(entry))).ino)
   expect(written).toBeGreaterThanOrEqual(shared.length)
+  const modeOf = (path: string): number => statSync(path).mode & 0o777
+  expect([modeOf(to), ...readdirSync(to).map((name) => modeOf(join(to, name)))]).toEqual([0o755, ...readdirSync(to).map(() => 0o644)])
+  // a manifest of another version is replaced
+  writeFileSync(join(to, manifestName), 'of another version')
+  expect((await create(to, datadir)).written).toBe(0)
   await restoreSnapshot(deps, { ...options(), from: to, datadir: restored, command: 'again' })
   expect(await blocksOf(restored)).toEqual(await blocksOf(source))
   const damaged = shared[1] ?? expect.fail()
@@ -174,8 +187,15 @@ type Writing = { readonly rowOf?: (row: Uint8Array, number: number) => Uint8Arra
 async function liesIn(table: string, { rowOf = (row) => row, genesis = made.manifest.genesis }: Writing, other: Partial<ChunkEntry> = {}) {
   const entry = rangeOf(0).find((each) => each.table === table) ?? expect.fail()
   const dir = folders.make()
-  const sizes = { digest: entry.name, fileBytes: entry.size, rowBytes: entry.rawSize }
-  const record = recordOf(join(out, fileOf(entry)), made.manifest.genesis, sizes)
+  const { name: digest, size: fileBytes, rawSize: rowBytes, first = 0, last = 0 } = entry
+  const record = recordOf(join(out, fileOf(entry)), made.manifest.genesis, {
+    table: tableOf(table),
+    first,
+    last,
+    digest,
+    fileBytes,
+    rowBytes,
+  })
   using rows = new SegmentFiles(out, systemClock)
   using writer = new SegmentWriter({ dir, table: record.table, genesis })
   for (let number = record.first; number <= record.last; number++) {
@@ -225,6 +245,18 @@ it.each<[string, string, Writing, Partial<ChunkEntry>, string]>([
   },
   300_000,
 )
+
+it('snapshot: a full one without segments, or without those of some blocks, is refused (MANIFEST_BAD)', async () => {
+  for (const gone of [() => true, ({ first = 0 }: ChunkEntry) => first === 16]) {
+    const chunks = made.manifest.chunks.filter((entry) => entry.kind !== 'segment' || !gone(entry))
+    const served = new Map(files).set(manifestName, Buffer.from(signManifest({ ...made.manifest, chunks }, folders.key).file))
+    const from = { ...options(), from: 'http://a.example' }
+    const lacking = { ...deps, fetch: fetchFrom(served) }
+    const refused = { code: 'MANIFEST_BAD', message: expect.stringContaining('it has no segments with block') }
+    await expect(verifySnapshot(lacking, from)).rejects.toMatchObject(refused)
+    await expect(restoreSnapshot(lacking, { ...from, datadir: folders.make(), command: 'again' })).rejects.toMatchObject(refused)
+  }
+}, 300_000)
 
 it('snapshot: older blocks that follow after logs were removed do not bring the removed logs back', async () => {
   const datadir = folders.make()

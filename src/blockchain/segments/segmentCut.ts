@@ -28,7 +28,7 @@ export type SegmentRequest = SegmentChoice & {
   readonly dir: string
   /** absent: the usual ones, so that all nodes have the same files */
   readonly bounds?: SegmentBounds | undefined
-  /** `upTo`: files of blocks end there if no bound ends them before; absent: only at a bound */
+  /** `upTo`: files of blocks end there, unless a bound is reached before; absent: only at a bound */
   readonly endsAt?: 'upTo'
 }
 

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { errorMessage } from '#lib/fault'
+import { errorMessage, isFault } from '#lib/fault'
 import { zstd } from '#lib/zstd'
 import { storeFault } from '#store/faults'
 import { segmentProblem } from '#store/segments/segmentCheck'
@@ -37,7 +37,7 @@ export class ChunkFiles {
     this.#guarded(() => {
       mkdirSync(dir, { recursive: true, mode: 0o755 })
       // a killed run left them
-      for (const name of readdirSync(dir)) if (name.endsWith(temporaryEnd)) rmSync(join(dir, name), { force: true })
+      for (const name of readdirSync(dir)) if (name.endsWith(temporaryEnd)) rmSync(join(dir, name), { recursive: true, force: true })
     })
   }
 
@@ -52,21 +52,44 @@ export class ChunkFiles {
     return entry
   }
 
+  /** Makes a directory for segment files that are built; disposing removes it. */
+  scratch(): Disposable & { readonly dir: string } {
+    const dir = join(this.#dir, `segments${temporaryEnd}`)
+    return { dir, [Symbol.dispose]: (): void => rmSync(dir, { recursive: true, force: true }) }
+  }
+
   /**
    * Adds a segment file of a chain, unless an earlier snapshot has it: as another name of the same file, or as a copy on another file system.
    * @param dir directory of the chain's segment files
    * @throws Fault SEGMENT_DAMAGED when the file has another hash than its record; SNAPSHOT_UNWRITABLE
    */
   addSegment(dir: string, record: SegmentRecord): ChunkEntry {
+    return this.#segment(dir, record, (from, to) => {
+      const reason = segmentProblem(from, record)
+      if (reason !== undefined) throw storeFault('SEGMENT_DAMAGED', { path: from, reason })
+      linkOrCopy(from, to)
+    })
+  }
+
+  /** Adds a segment file that was built in a directory, and removes it there. @throws Fault SNAPSHOT_UNWRITABLE */
+  takeSegment(dir: string, record: SegmentRecord): ChunkEntry {
+    return this.#segment(dir, record, renameSync)
+  }
+
+  /** @param add gives a file a temporary name in the directory of the snapshot */
+  #segment(dir: string, record: SegmentRecord, add: (from: string, to: string) => void): ChunkEntry {
     const name = segmentFileName(record)
-    const [from, to] = [join(dir, name), join(this.#dir, name)]
+    const to = join(this.#dir, name)
     if (existsSync(to) && statSync(to).size === record.fileBytes) {
       this.reused++
       return entryOf(record)
     }
-    const problem = segmentProblem(from, record)
-    if (problem !== undefined) throw storeFault('SEGMENT_DAMAGED', { path: from, reason: problem })
-    this.#guarded(() => linkOrCopy(from, to))
+    this.#guarded(() => {
+      const temporary = `${to}${temporaryEnd}`
+      add(join(dir, name), temporary)
+      openToOthers(temporary)
+      renameSync(temporary, to)
+    })
     this.written++
     return entryOf(record)
   }
@@ -91,27 +114,29 @@ export class ChunkFiles {
     try {
       run()
     } catch (error) {
+      if (isFault(error)) throw error
       throw snapshotFault('SNAPSHOT_UNWRITABLE', { dir: this.#dir, reason: errorMessage(error) }, error)
     }
   }
 }
 
-/** Gives a file a second name, whole or not at all. */
+/** Gives a file a second name. */
 function linkOrCopy(from: string, to: string): void {
-  const temporary = `${to}${temporaryEnd}`
   try {
-    linkSync(from, temporary)
+    linkSync(from, to)
   } catch {
     // another file system, or one without links
-    copyFileSync(from, temporary)
+    copyFileSync(from, to)
   }
-  const file = openSync(temporary, 'r')
+}
+
+/** Lets others read a file, as all chunks, and flushes it to the disk. */
+function openToOthers(path: string): void {
+  const file = openSync(path, 'r')
   try {
-    // as other chunks: the directory of the chain stays closed to others
     fchmodSync(file, 0o644)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  renameSync(temporary, to)
 }

@@ -5,6 +5,7 @@ import { executionFault } from '#block/faults'
 import { readGenesisId, readHeader, readHeads } from '#blockchain/chainStore'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { compareBytes } from '#lib/bytes'
+import { isFault } from '#lib/fault'
 import { readLoadMark } from '#state/loadMark'
 import { requireWholeState } from '#state/partialState'
 import { accountsTable, codeTable, storageTable } from '#state/rows'
@@ -96,7 +97,7 @@ export async function createSnapshot(deps: CreateDeps, options: CreateOptions): 
     throw snapshotFault('SNAPSHOT_STATE_WRONG', { number: block.number, expected: header.stateRoot, found: root })
   const from = { source, files, config }
   const blocks = await blockChunks(from, block, flavour === 'minimal' ? 'needed' : 'all')
-  const older = { chainDir, out, blocks: historyBlocks }
+  const older = { chainDir, blocks: historyBlocks }
   const history = flavour === 'minimal' ? [] : await segmentChunks(from, older, blocks.first, deps.signal)
   const range = { number: block.number, window: historyBlocks ?? blocksOfValues, signal: deps.signal }
   const values = history && readValues ? await valueChunks(readValues, files, range) : []
@@ -141,13 +142,24 @@ function finalizedBlock(source: SnapshotSource, config: RollupConfig): { readonl
 function earlierDepth(out: string, config: RollupConfig, leaves: number, sizes: ChunkSizes): number | undefined {
   const path = join(out, manifestName)
   if (!existsSync(path)) return undefined
-  const { manifest } = parseManifest(readFileSync(path), path)
+  const manifest = readEarlier(path)
+  if (manifest === undefined) return undefined
   if (manifest.genesis !== config.genesis.l2.hash) {
     throw snapshotFault('SNAPSHOT_OF_ANOTHER_CHAIN', { found: manifest.genesis, expected: config.genesis.l2.hash })
   }
   const ofChunk = leaves / 16 ** manifest.accountDepth
   const isSensible = ofChunk <= 2 * sizes.leavesOfChunk && (manifest.accountDepth === 0 || ofChunk * 32 >= sizes.leavesOfChunk)
   return isSensible ? manifest.accountDepth : undefined
+}
+
+/** Returns the manifest of a file; undefined when it is damaged or of another version: the next one replaces it. */
+function readEarlier(path: string): Manifest | undefined {
+  try {
+    return parseManifest(readFileSync(path), path).manifest
+  } catch (error) {
+    if (isFault(error, 'MANIFEST_BAD')) return undefined
+    throw error
+  }
 }
 
 /** Adds all accounts. @returns false when the signal ended it */

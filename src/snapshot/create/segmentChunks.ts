@@ -1,11 +1,8 @@
-import { chmodSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { buildSegments, type SegmentRequest } from '#blockchain/segments/buildSegments'
 import { segmentsDir } from '#store/chainTables'
-import type { KvReader } from '#store/ports'
-import { blockTables, readPruned, type SegmentRecord, segmentFileName, segmentWith } from '#store/segments/segmentRecords'
+import { blockTables, readPruned, type SegmentRecord, segmentWith } from '#store/segments/segmentRecords'
 import { snapshotFault } from '../faults.ts'
-import { type ChunkEntry, entryOf } from '../format/manifest.ts'
+import type { ChunkEntry } from '../format/manifest.ts'
 import type { BlockSource } from './blockChunks.ts'
 
 /** Bounds of the files that `create` writes: they have the blocks that no file of the chain has, whatever their time. */
@@ -17,11 +14,11 @@ const usualBounds: NonNullable<SegmentRequest['bounds']> = { blocks: 8_192, rowB
  * @param chainDir directory of the chain's tables
  * @param blocks of a file that is written, at most
  * @returns undefined when the signal ended it
- * @throws Fault HISTORY_INCOMPLETE, SEGMENT_DAMAGED (fatal), SNAPSHOT_UNWRITABLE
+ * @throws Fault HISTORY_INCOMPLETE, SEGMENT_DAMAGED, CHAIN_STORE_DAMAGED (fatal), SNAPSHOT_UNWRITABLE, DISK_FULL (retry)
  */
 export async function segmentChunks(
   { source, files, config }: BlockSource,
-  { chainDir, out, blocks }: { readonly chainDir: string; readonly out: string; readonly blocks: number | undefined },
+  { chainDir, blocks }: { readonly chainDir: string; readonly blocks: number | undefined },
   below: number,
   signal: AbortSignal,
 ): Promise<readonly ChunkEntry[] | undefined> {
@@ -34,28 +31,24 @@ export async function segmentChunks(
     await new Promise((resolve) => setImmediate(resolve))
     if (signal.aborted) return undefined
   }
-  const before = new Set(readdirSync(out))
   const bounds = { ...usualBounds, ...(blocks !== undefined && { blocks }) }
+  using scratch = files.scratch()
   while (next < below) {
-    const built = buildSegments(source, {
+    requireWholeAt(source, next)
+    const request = {
       of: 'blocks',
       genesis: genesis.l2.hash,
       from: next,
       upTo: below - 1,
       endsAt: 'upTo',
-      dir: out,
+      dir: scratch.dir,
       bounds,
-    })
-    if (built === undefined) throw snapshotFault('HISTORY_INCOMPLETE', { number: next })
-    for (const record of built.records) {
-      chmodSync(join(out, segmentFileName(record)), 0o644)
-      if (before.has(segmentFileName(record))) files.reused++
-      else files.written++
-      entries.push(entryOf(record))
-    }
+    } as const
+    const built = buildSegments(source, request, () => signal.aborted)
+    if (built === undefined) return undefined
+    for (const record of built.records) entries.push(files.takeSegment(scratch.dir, record))
     next = built.last + 1
     await new Promise((resolve) => setImmediate(resolve))
-    if (signal.aborted) return undefined
   }
   return entries.reverse()
 }
@@ -72,14 +65,15 @@ function* movedBefore(source: BlockSource['source'], from: number, below: number
 }
 
 function recordsFrom(source: BlockSource['source'], first: number): readonly SegmentRecord[] | undefined {
+  requireWholeAt(source, first)
   using reader = source.snapshot()
-  requireWhole(reader, first)
   const records = blockTables.map(({ id }) => segmentWith(reader, id, first))
   const last = records[0]?.last
   return records.every((record) => record?.first === first && record.last === last) ? (records as SegmentRecord[]) : undefined
 }
 
 /** @throws Fault HISTORY_INCOMPLETE when a part of a block is pruned */
-function requireWhole(reader: KvReader, number: number): void {
+function requireWholeAt(source: BlockSource['source'], number: number): void {
+  using reader = source.snapshot()
   if (blockTables.some(({ id }) => readPruned(reader, id) > number)) throw snapshotFault('HISTORY_INCOMPLETE', { number })
 }

@@ -10,7 +10,7 @@ export const flavours = ['minimal', 'full', 'archive', 'proofs'] as const
 export type Flavour = (typeof flavours)[number]
 const kinds = ['top', 'blocks', 'codes', 'accounts', 'slots', 'segment', 'values'] as const
 
-/** A chunk of a snapshot: a file, named by its hash. A segment file of older blocks is as the store has it, with the name that it has there. */
+/** A chunk of a snapshot: a file, named by its hash. A segment file of older blocks has the bytes and the name that it has in a store. */
 export type ChunkEntry = {
   readonly kind: (typeof kinds)[number]
   /** SHA-256 of the file in hex */
@@ -63,6 +63,8 @@ export const bounds = {
   cutChunkBytes: 64 * 2 ** 20,
   /** of a segment: at least twice the bound of `usualBounds`, which the last row of a file may exceed */
   segmentBytes: 2 ** 30,
+  /** blocks of a segment: twice the bound of `usualBounds` */
+  segmentBlocks: 16_384,
   /** contents of all chunks of kinds that a restore holds in memory: the blocks of two hours, the trie nodes above all chunks */
   heldBytes: { blocks: 4 * 2 ** 30, top: 256 * 2 ** 20 },
 }
@@ -173,7 +175,8 @@ function isSound({ kind, name, size, rawSize, prefix, account, first, last, tabl
   const isWhole = kinds.includes(kind) && isText(name, hex32) && isCount(size, most) && isCount(rawSize, most)
   const isPlaced = prefix === undefined || isText(prefix, /^[0-9a-f]{0,64}$/)
   const isNumbered = kind === 'segment' || kind === 'values' ? isCount(first) : first === undefined
-  const isRange = isCount(last) && last >= (first ?? 0) && blockTables.some((each) => each.name === table)
+  const isRange =
+    isCount(last) && last >= (first ?? 0) && last - (first ?? 0) < bounds.segmentBlocks && blockTables.some((each) => each.name === table)
   const isSegment = kind === 'segment' ? isRange : last === undefined && table === undefined
   return isWhole && isPlaced && isNumbered && isSegment && (kind === 'slots' ? isText(account, hex32) : account === undefined)
 }

@@ -13,7 +13,9 @@ import {
 import { systemClock } from '#lib/clock'
 import { errorMessage, isFault } from '#lib/fault'
 import { openChainKv, segmentsDir } from '#store/chainTables'
+import { storeFailure } from '#store/lmdb/failure'
 import type { Kv } from '#store/ports'
+import { flushDir } from '#store/segments/frameWriter'
 import { recordOf, SegmentFiles } from '#store/segments/segmentFiles'
 import { blockTables, type SegmentRecord, segmentWith } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
@@ -41,40 +43,40 @@ type OpenRange = { readonly range: Range; readonly files: SegmentFiles; readonly
 
 type VerifiedHeader = { readonly id: BlockId; readonly header: Header }
 
-/** Returns the files of a range with a block. @throws Fault MANIFEST_BAD */
-function rangeWith({ reader, entries }: Source, number: number): Range {
-  const has = ({ first = 0, last = -1 }: ChunkEntry): boolean => first <= number && number <= last
-  const found = blockTables.map(({ name }) => entries.find((entry) => entry.table === name && has(entry)))
-  const [{ first = 0, last = -1 } = {}] = found
-  const isWhole = found.every((entry) => entry?.first === first && entry.last === last)
-  if (!isWhole) throw snapshotFault('MANIFEST_BAD', { place: reader.place, reason: `it has no segments with block ${number}` })
-  return { first, last, entries: found as ChunkEntry[] }
+/**
+ * Returns the ranges of the segments of a manifest, newest first.
+ * @throws Fault MANIFEST_BAD unless each has a file for each table, and they have all blocks from genesis on
+ */
+function rangesOf({ reader, entries, genesis }: Source): readonly Range[] {
+  const bad = (reason: string): Error => snapshotFault('MANIFEST_BAD', { place: reader.place, reason })
+  const byFirst = (x: ChunkEntry, y: ChunkEntry): number => (x.first ?? 0) - (y.first ?? 0)
+  const byTable = blockTables.map(({ name }) => entries.filter(({ table }) => table === name).sort(byFirst))
+  const [headers = []] = byTable
+  let next = genesis.number
+  const ranges = headers.map(({ first = 0, last = 0 }, at): Range => {
+    const files = byTable.map((own) => own[at])
+    if (first !== next || files.some((entry) => entry?.first !== first || entry.last !== last))
+      throw bad(`it has no segments with block ${next}`)
+    next = last + 1
+    return { first, last, entries: files as ChunkEntry[] }
+  })
+  if (byTable.some(({ length }) => length !== headers.length)) throw bad('it has segments of one table only')
+  return ranges.reverse()
 }
 
 /**
  * Downloads the files of a range into a directory.
  * @throws Fault CHUNK_DAMAGED, those of the reader
  */
-async function fetchRange({ reader, genesis }: Source, range: Range, dir: string): Promise<readonly SegmentRecord[]> {
+async function fetchRange({ reader, genesis }: Source, { first, last, entries }: Range, dir: string): Promise<readonly SegmentRecord[]> {
   const records: SegmentRecord[] = []
-  for (const entry of range.entries) {
+  for (const [at, entry] of entries.entries()) {
     const path = join(dir, fileOf(entry))
     await reader.segment(entry, path)
-    records.push(
-      naming(entry, reader.place, () =>
-        recordOf(path, genesis.hash, { digest: entry.name, fileBytes: entry.size, rowBytes: entry.rawSize }),
-      ),
-    )
+    const expected = { table: blockTables[at]?.id ?? 0, first, last, digest: entry.name, fileBytes: entry.size, rowBytes: entry.rawSize }
+    records.push(naming(entry, reader.place, () => recordOf(path, genesis.hash, expected)))
   }
-  for (const [at, entry] of range.entries.entries()) {
-    const { table, first, last } = records[at] as SegmentRecord
-    if (table !== blockTables[at]?.id || first !== entry.first || last !== entry.last)
-      throw snapshotFault('CHUNK_DAMAGED', {
-        chunk: entry.name,
-        place: reader.place,
-        reason: 'it has other blocks than the manifest names',
-      })
-  }
+  flushDir(dir)
   return records
 }
 
@@ -141,7 +143,7 @@ function* verifiedBlocks(
 
 /**
  * Adds the older blocks of a snapshot to a chain that begins with its block: for each range, newest first, its files, then transactions with some of its blocks.
- * Continues below the blocks that are there.
+ * Continues below the blocks that the chain has.
  * @param onBytes called with the size of the files, in parts
  * @throws Fault CHUNK_DAMAGED, MANIFEST_BAD; those of the reader and of the store
  */
@@ -150,15 +152,31 @@ export async function restoreOlder(source: Source, chainDir: string, onBytes: (s
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   await using kv = openChainKv(chainDir)
   using files = new SegmentFiles(dir, systemClock)
-  for (let above = lowestOf(kv); above.number > source.genesis.number; above = lowestOf(kv)) {
-    const range = rangeWith(source, above.number - 1)
-    const records = recorded(kv, range) ?? (await fetchRange(source, range, dir))
-    const open = { range, files, records }
+  for (const range of rangesOf(source)) {
+    const above = lowestOf(kv)
+    if (range.first >= above.number) continue
+    const begun = recorded(kv, range)
+    requireNext(source, range, above, begun !== undefined)
+    const open = { range, files, records: begun ?? (await fetchRange(source, range, dir)) }
     for (const blocks of verifiedBlocks(source, open, verifyHeaders(source, open, above), onBytes)) {
-      addOlderBlocks(kv, records, blocks)
+      addOlderBlocks(kv, open.records, blocks)
       await nextTurn(source.signal)
     }
   }
+  requireAll(source, lowestOf(kv))
+}
+
+/** @param isBegun some of its blocks are added @throws Fault MANIFEST_BAD unless the last block of a range is the parent of a block */
+function requireNext({ reader }: Source, { last }: Range, above: LowestWhole, isBegun = false): void {
+  if (last === above.number - 1 || (isBegun && last >= above.number)) return
+  const reason = `its segments end with block ${last}, and block ${above.number - 1} is the next one below those of this chain`
+  throw snapshotFault('MANIFEST_BAD', { place: reader.place, reason })
+}
+
+/** @throws Fault MANIFEST_BAD when blocks are missing below the lowest one */
+function requireAll({ reader, genesis }: Source, { number }: LowestWhole): void {
+  if (number > genesis.number)
+    throw snapshotFault('MANIFEST_BAD', { place: reader.place, reason: `it has no segments with block ${number - 1}` })
 }
 
 /** Returns the records of a range that an interrupted restore has begun to add. */
@@ -181,25 +199,43 @@ function lowestOf(kv: Kv): LowestWhole {
 }
 
 /**
- * Verifies the older blocks of a snapshot, with the files of one range at a time in a temporary directory.
+ * Verifies the older blocks of a snapshot. Files of mirrors are in a temporary directory, those of one range at a time.
  * @param lowest the lowest of its blocks
  * @throws as `restoreOlder`
  */
 export async function verifyOlder(source: Source, lowest: LowestWhole, onBytes: (size: number) => void): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'basalt-verify-'))
+  const { reader, signal } = source
+  using place = reader.dir === undefined ? temporaryDir() : inPlace(reader.dir)
+  let above = lowest
+  for (const range of rangesOf(source)) {
+    requireNext(source, range, above)
+    using files = new SegmentFiles(place.dir, systemClock)
+    const open = { range, files, records: await fetchRange(source, range, place.dir) }
+    const headers = verifyHeaders(source, open, above)
+    for (const _ of verifiedBlocks(source, open, headers, onBytes)) await nextTurn(signal)
+    const { id, header } = headers[0] as VerifiedHeader
+    above = { ...id, parentHash: header.parentHash }
+    for (const entry of range.entries) place.remove(fileOf(entry))
+  }
+  requireAll(source, above)
+}
+
+/** A directory with files of a range. */
+type RangeDir = Disposable & { readonly dir: string; remove(name: string): void }
+
+/** Returns the directory of a snapshot, whose files stay. */
+const inPlace = (dir: string): RangeDir => ({ dir, remove(): void {}, [Symbol.dispose](): void {} })
+
+/** Makes a directory that disposing removes. @throws Fault DISK_FULL (retry), STORE_FAILED (fatal) */
+function temporaryDir(): RangeDir {
   try {
-    for (let above = lowest; above.number > source.genesis.number; ) {
-      const range = rangeWith(source, above.number - 1)
-      using files = new SegmentFiles(dir, systemClock)
-      const records = await fetchRange(source, range, dir)
-      const open = { range, files, records }
-      const headers = verifyHeaders(source, open, above)
-      for (const _ of verifiedBlocks(source, open, headers, onBytes)) await nextTurn(source.signal)
-      const { id, header } = headers[0] as VerifiedHeader
-      above = { ...id, parentHash: header.parentHash }
-      for (const entry of range.entries) rmSync(join(dir, fileOf(entry)), { force: true })
+    const dir = mkdtempSync(join(tmpdir(), 'basalt-verify-'))
+    return {
+      dir,
+      remove: (name): void => rmSync(join(dir, name), { force: true }),
+      [Symbol.dispose]: (): void => rmSync(dir, { recursive: true, force: true }),
     }
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
+  } catch (error) {
+    throw storeFailure(tmpdir(), error)
   }
 }

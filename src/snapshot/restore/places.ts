@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
@@ -15,6 +15,8 @@ export type PlaceDeps = { readonly clock: Clock; readonly fetch: typeof fetch }
 export interface SnapshotPlace {
   /** without credentials */
   readonly name: string
+  /** directory with the files; absent: they are downloaded */
+  readonly dir?: string
   /** Returns the file of the current manifest. @throws Fault MANIFEST_UNAVAILABLE (retry) */
   manifest(signal: AbortSignal): Promise<Uint8Array>
   /**
@@ -52,14 +54,31 @@ export function placeOf(deps: PlaceDeps, text: string): SnapshotPlace {
 
 const wrongHash = 'its hash is not its name'
 
-/** Returns the name under which a file is written: of those that the next start of a node removes. */
+/** Returns the name under which a file is written, which the next start of a node removes. */
 const temporaryOf = (path: string): string => join(dirname(path), '0.tmp')
+
+/** Copies a file, which appears whole or not at all. @throws Fault DISK_FULL (retry), STORE_FAILED (fatal) */
+function copyFlushed(from: string, path: string): void {
+  const temporary = temporaryOf(path)
+  try {
+    copyFileSync(from, temporary)
+    const file = openSync(temporary, 'r')
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw storeFailure(dirname(path), error)
+  }
+}
 
 class Directory implements SnapshotPlace {
   readonly name: string
+  readonly dir: string
 
   constructor(dir: string) {
     this.name = dir
+    this.dir = dir
   }
 
   async manifest(): Promise<Uint8Array> {
@@ -86,19 +105,9 @@ class Directory implements SnapshotPlace {
   async download(entry: ChunkEntry, path: string): Promise<'whole' | 'missing'> {
     const from = join(this.name, fileOf(entry))
     if (!existsSync(from)) return 'missing'
-    const temporary = temporaryOf(path)
-    try {
-      copyFileSync(from, temporary)
-    } catch (error) {
-      rmSync(temporary, { force: true })
-      throw storeFailure(dirname(path), error)
-    }
-    const reason = segmentProblem(temporary, { digest: entry.name, fileBytes: entry.size })
-    if (reason !== undefined) {
-      rmSync(temporary, { force: true })
-      throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
-    }
-    renameSync(temporary, path)
+    const reason = segmentProblem(from, { digest: entry.name, fileBytes: entry.size })
+    if (reason !== undefined) throw snapshotFault('CHUNK_DAMAGED', { chunk: entry.name, place: this.name, reason })
+    if (from !== path) copyFlushed(from, path)
     return 'whole'
   }
 }
@@ -203,7 +212,7 @@ class Mirrors implements SnapshotPlace {
       return part.digest() === entry.name ? { kind: 'whole' } : { kind: 'damaged', reason: wrongHash }
     } catch (error) {
       signal.throwIfAborted()
-      // of the own disk
+      // the disk failed, not the mirror
       if (isFault(error)) throw error
       return { kind: 'failed', reason: errorMessage(error) }
     }

@@ -62,6 +62,8 @@ export type Restored = {
 const savedName = `snapshot-${manifestName}`
 /** Bytes in the store for each byte of keys and values: trie nodes, and pages that are not full. */
 const storeFactor = 2.2
+/** The same for bytes of segment files: the rows that find blocks and transactions, and the index of logs. */
+const segmentFactor = 1.7
 /** The same for bytes of values of older blocks: keys, indices, trie nodes of proofs, and the rows of the oldest state while they are verified. */
 const valuesFactor = 4
 const isSegment = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'segment'
@@ -96,7 +98,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
   ]
   const needsValues = hasValues(manifest) && (await markOlderValues(values, into))
   const source = { reader, entries: manifest.chunks.filter(isSegment), genesis, signal: deps.signal }
-  if (source.entries.length > 0) await restoreOlder(source, chainDir, (size) => progress(size))
+  if (manifest.flavour !== 'minimal') await restoreOlder(source, chainDir, (size) => progress(size))
   const work = { signal: deps.signal, onBytes: (size: number): void => progress(size) }
   if (needsValues) await restoreOlderValues(values, into, work)
   rmSync(walkDirIn(datadir), { recursive: true, force: true })
@@ -176,7 +178,7 @@ export async function verifySnapshot(deps: RestoreDeps, options: RestoreOptions)
   const source = { reader, entries: manifest.chunks.filter(isSegment), genesis: options.config.genesis.l2, signal: deps.signal }
   const lowest = blocks[0]?.header ?? header
   const above = { number: lowest.number, hash: hashHeader(lowest), parentHash: lowest.parentHash }
-  if (source.entries.length > 0) await verifyOlder(source, above, progress)
+  if (manifest.flavour !== 'minimal') await verifyOlder(source, above, progress)
   await verifyOlderValues({ reader, manifest }, progress)
   const { accounts, slots } = builder.counts
   return { ...idOf(known), accounts, slots, trust: trust.grade }
@@ -232,7 +234,8 @@ function requireChain(known: SignedManifest, { config, signer }: RestoreOptions,
 }
 
 function requireRoom(datadir: string, { bytes, chunks }: Manifest): void {
-  const older = rawBytes(chunks, 'segment') + rawBytes(chunks, 'values') * valuesFactor
+  const segments = chunks.reduce((sum, chunk) => sum + (isSegment(chunk) ? chunk.size : 0), 0)
+  const older = Math.ceil(segments * segmentFactor) + rawBytes(chunks, 'values') * valuesFactor
   const [neededBytes, free] = [Math.ceil(bytes * storeFactor) + older, freeBytes(datadir)]
   if (free < neededBytes) throw snapshotFault('SNAPSHOT_NO_ROOM', { dir: datadir, neededBytes, freeBytes: free })
 }

@@ -41,7 +41,7 @@ export class MemorySink implements Sink {
 
 /**
  * Bytes in a file under a temporary name, which `finish` replaces. Disposing before that removes the file.
- * Each method throws the Fault DISK_FULL (retry) or STORE_FAILED (fatal).
+ * Writing throws the Fault DISK_FULL (retry) or STORE_FAILED (fatal).
  */
 export class FileSink implements Sink, Disposable {
   readonly #path: string

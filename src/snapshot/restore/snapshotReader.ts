@@ -36,6 +36,11 @@ export class SnapshotReader {
     return this.#place.name
   }
 
+  /** Directory with the files of the snapshot; undefined: they are downloaded. */
+  get dir(): string | undefined {
+    return this.#place.dir
+  }
+
   /** Iterates over the contents of chunks, in the given order. @throws as `#read`; Fault CHUNK_DAMAGED */
   async *contents(entries: readonly ChunkEntry[]): AsyncGenerator<{ readonly entry: ChunkEntry; readonly raw: Uint8Array }> {
     for await (const { entry, bytes } of readAhead(entries, (each) => this.#read(each))) {
@@ -84,7 +89,7 @@ export class SnapshotReader {
   }
 
   /**
-   * Writes the file of a segment, whose hash is that of its name.
+   * Writes the file of a segment, whose hash is that of its name. In `dir` it is there already, and its hash is compared.
    * @throws as `#read`; DISK_FULL (retry), STORE_FAILED (fatal)
    */
   async segment(entry: ChunkEntry, path: string): Promise<void> {

@@ -42,12 +42,16 @@ it('store/segments: a file of another node has the record that its writer return
   expect(() => recordOf(join(dir, segmentFileName(record)), hashOf(1), record)).toThrow(
     expect.objectContaining({ code: 'SEGMENT_DAMAGED', message: expect.stringContaining('it is of the chain with genesis') }),
   )
+  expect(() => recordOf(join(dir, segmentFileName(record)), genesis, { ...record, last: 7 })).toThrow(
+    expect.objectContaining({ code: 'SEGMENT_DAMAGED', message: expect.stringContaining('it has other blocks') }),
+  )
 })
 
 // three frames: ends of rows and in the file, then the ends of six rows, four bytes each
 const [firstFrame, lastFrame, firstRow, lastRow] = [0, 16, 24, 44]
 it.each<[string, (index: DataView, record: SegmentRecord) => Partial<SegmentRecord>]>([
-  ['a frame of gigabytes', (index) => setBoth(index, 0xffff_fff0)],
+  ['a row of gigabytes', (index) => setBoth(index, 0xffff_fff0)],
+  ['a frame with more rows', (index) => set(index, firstFrame, 38_005)],
   ['rows that descend', (index) => set(index, firstRow, 18_001)],
   ['an empty row', (index) => set(index, firstRow + 4, 9_000)],
   ['a frame that ends inside a row', (index) => set(index, firstFrame, 17_000)],

@@ -5,11 +5,9 @@ import { zstdChecked } from '#lib/zstd'
 import type { Hash } from '#types/ids'
 import { storeFailure } from '../lmdb/failure.ts'
 import { makeDir } from '../lmdb/makeDir.ts'
-import { encodeHead, headBytes, SegmentIndexBuilder, type SegmentRange } from './segmentFormat.ts'
+import { encodeHead, frameBytes, headBytes, SegmentIndexBuilder, type SegmentRange } from './segmentFormat.ts'
 import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 
-/** A frame ends with the row that reaches this size. */
-const frameBytes = 16 * 1_024
 const readBytes = 2 ** 20
 const temporaryEnd = '.tmp'
 

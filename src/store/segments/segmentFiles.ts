@@ -97,18 +97,22 @@ class SegmentFile {
 
 /**
  * Returns the record of a file of blocks that another node wrote, whose SHA-256 is verified.
- * @throws Fault SEGMENT_DAMAGED when it is of another chain, or its head or its index is not as this version writes them
+ * @param expected what the file should have
+ * @throws Fault SEGMENT_DAMAGED when it is of another chain or of other blocks, or its index is not as this version writes it
  */
-export function recordOf(path: string, genesis: Hash, sizes: Pick<SegmentRecord, 'digest' | 'fileBytes' | 'rowBytes'>): SegmentRecord {
+export function recordOf(path: string, genesis: Hash, expected: Omit<SegmentRecord, 'firstHash' | 'lastHash'>): SegmentRecord {
+  const damaged = (reason: string): Error => storeFault('SEGMENT_DAMAGED', { path, reason })
   const head = headOf(path)
-  const reason = typeof head === 'string' ? head : `it is of the chain with genesis ${head.genesis}`
-  if (typeof head === 'string' || head.genesis !== genesis) throw storeFault('SEGMENT_DAMAGED', { path, reason })
-  const { table, first, last, firstHash, lastHash, indexAt } = head
-  const record = { table, first, last, firstHash, lastHash, ...sizes }
+  if (typeof head === 'string') throw damaged(head)
+  if (head.genesis !== genesis) throw damaged(`it is of the chain with genesis ${head.genesis}`)
+  const { table, first, last, rowBytes } = expected
+  const rows = last - first + 1
+  if (head.table !== table || head.first !== first || head.last !== last || head.frames > rows)
+    throw damaged('it has other blocks than the manifest names')
+  const record = { ...expected, firstHash: head.firstHash, lastHash: head.lastHash }
   const file = new SegmentFile(path, record)
   file.close()
-  if (!file.index.isSound(last - first + 1, sizes.rowBytes, indexAt))
-    throw storeFault('SEGMENT_DAMAGED', { path, reason: 'its index is damaged' })
+  if (!file.index.isSound(rows, rowBytes, head.indexAt)) throw damaged('its index is damaged')
   return record
 }
 

@@ -139,8 +139,12 @@ export class SegmentIndexBuilder {
 /** Place of a frame in the file, and the end of the rows before it. */
 export type FramePlace = { readonly fileFrom: number; readonly fileTo: number; readonly rowsFrom: number; readonly frameBytes: number }
 
-/** Bytes of a frame, at most: a block with more is not valid. */
-const mostFrameBytes = 64 * 2 ** 20
+/** A frame ends with the row that reaches this size. */
+export const frameBytes: number = 16 * 1_024
+/** Bytes of a row, at most: a block with more is not valid. */
+const mostRowBytes = 64 * 2 ** 20
+/** Bytes that compression may add to those of a frame. */
+const addedBytes = (bytes: number): number => bytes / 128 + 1_024
 
 /** Index of a segment file. */
 export class SegmentIndex {
@@ -154,18 +158,19 @@ export class SegmentIndex {
   }
 
   /**
-   * Returns whether the ends of frames and rows ascend, frames end with rows and have at most 64 MB, and the last ends are given ones. A file that another node wrote
-   * must have such an index.
+   * Returns whether an index is as this version writes it: the ends of frames and rows ascend, a frame ends with the row that reaches 16 KB, a row has at most 64 MB, no
+   * frame is much longer in the file, and the last ends are the given ones. A file that another node wrote must have such an index.
    * @param rows number of blocks
    */
   isSound(rows: number, rowsEnd: number, fileEnd: number): boolean {
     let [row, lastRow, lastFile] = [0, 0, headBytes]
     for (let frame = 0; frame < this.frames; frame++) {
       const [endOfRows, endInFile] = [this.#rowsEnd(frame), this.#fileEnd(frame)]
-      if (endOfRows <= lastRow || endInFile <= lastFile || endOfRows - lastRow > mostFrameBytes) return false
+      const bytes = endOfRows - lastRow
+      if (bytes <= 0 || endInFile <= lastFile || endInFile - lastFile > bytes + addedBytes(bytes)) return false
       for (let end = lastRow; end < endOfRows; row++) {
         const next = row < rows ? this.#rowEnd(row) : end
-        if (next <= end || next > endOfRows) return false
+        if (next <= end || next > endOfRows || next - end > mostRowBytes || end - lastRow >= frameBytes) return false
         end = next
       }
       ;[lastRow, lastFile] = [endOfRows, endInFile]
