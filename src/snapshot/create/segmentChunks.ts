@@ -1,12 +1,9 @@
-import { buildSegments, type SegmentRequest } from '#blockchain/segments/buildSegments'
+import { buildSegments, usualBounds } from '#blockchain/segments/buildSegments'
 import { segmentsDir } from '#store/chainTables'
 import { blockTables, readPruned, type SegmentRecord, segmentWith } from '#store/segments/segmentRecords'
 import { snapshotFault } from '../faults.ts'
 import type { ChunkEntry } from '../format/manifest.ts'
 import type { BlockSource } from './blockChunks.ts'
-
-/** Bounds of the files that `create` writes: they have the blocks that no file of the chain has, whatever their time. */
-const usualBounds: NonNullable<SegmentRequest['bounds']> = { blocks: 8_192, rowBytes: 512 * 2 ** 20, windowSec: Number.POSITIVE_INFINITY }
 
 /**
  * Adds the segment files of the blocks below a block, down to genesis, newest first. Those of the chain are added as they are; blocks that have not moved to
@@ -31,7 +28,8 @@ export async function segmentChunks(
     await new Promise((resolve) => setImmediate(resolve))
     if (signal.aborted) return undefined
   }
-  const bounds = { ...usualBounds, ...(blocks !== undefined && { blocks }) }
+  // whatever the time of the blocks: no file of the chain has them
+  const bounds = { ...usualBounds, windowSec: Number.POSITIVE_INFINITY, ...(blocks !== undefined && { blocks }) }
   using scratch = files.scratch()
   while (next < below) {
     requireWholeAt(source, next)
@@ -65,7 +63,6 @@ function* movedBefore(source: BlockSource['source'], from: number, below: number
 }
 
 function recordsFrom(source: BlockSource['source'], first: number): readonly SegmentRecord[] | undefined {
-  requireWholeAt(source, first)
   using reader = source.snapshot()
   const records = blockTables.map(({ id }) => segmentWith(reader, id, first))
   const last = records[0]?.last
