@@ -198,7 +198,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'base/baseBlocks', 'base/installBase', 'base/olderBlocks', 'baseTrust', 'chainStore', 'completedEngine', 'check/blockCheck', 'check/logIndexCheck', 'check/placeCheck', 'commit/committer', 'execution',
       'heads/headRecord', 'importPayloads', 'logIndex/logIndex', 'pruning/pruner', 'pruning/retention', 'segments/buildSegments',
-      'segments/rowPruner', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
+      'segments/rowPruner', 'segments/segmentCut', 'segments/segmentMover', 'stageTimes', 'view/chainView', 'view/olderStates', 'view/sharedSnapshot',
       'view/unsealedBlocks',
     ],
   },

@@ -1,7 +1,8 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { executionFault } from '#block/faults'
-import type { BuiltSegments, SegmentBuilder, SegmentRequest } from '#blockchain/segments/buildSegments'
+import type { SegmentBuilder } from '#blockchain/segments/buildSegments'
+import type { BuiltSegments, SegmentRequest } from '#blockchain/segments/segmentCut'
 import { restoreError, type TransferredError } from '#lib/errorTransfer'
 import { errorMessage } from '#lib/fault'
 

@@ -9,8 +9,6 @@ import { blockKey } from '../chainRows.ts'
 import { buildLogSegment } from './buildLogSegment.ts'
 import { type BuiltSegments, headerAt, type SegmentRequest, usualBounds, windowOf } from './segmentCut.ts'
 
-export { type BuiltSegments, type SegmentRequest, usualBounds } from './segmentCut.ts'
-
 /** Blocks read on one snapshot: some tens of milliseconds. */
 const blocksAtOnce = 64
 

@@ -1,4 +1,5 @@
-import { buildSegments, usualBounds } from '#blockchain/segments/buildSegments'
+import { buildSegments } from '#blockchain/segments/buildSegments'
+import { usualBounds } from '#blockchain/segments/segmentCut'
 import { segmentsDir } from '#store/chainTables'
 import { blockTables, readPruned, type SegmentRecord, segmentWith } from '#store/segments/segmentRecords'
 import { snapshotFault } from '../faults.ts'
