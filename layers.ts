@@ -135,7 +135,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     public: [
       'account', 'accountsDiff', 'addedRows', 'blockWitness', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
       'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
-      'nodeRow', 'pruneHistory', 'restoredHistory', 'rootParts', 'rowState', 'rows', 'runIndex', 'stateCheck',
+      'nodeRow', 'provenState', 'pruneHistory', 'restoredHistory', 'rootParts', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
     ],
   },

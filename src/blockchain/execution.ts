@@ -7,7 +7,7 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createSenders, type SendersAhead, senderCacheBytes } from '#block/execution/senders'
 import { executionFault } from '#block/faults'
-import { claimedHeader, verifyClaimed, verifyPayload } from '#block/validation/verifyPayload'
+import { claimedHeader, executeProven, verifyClaimed, verifyPayload } from '#block/validation/verifyPayload'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { isFault } from '#lib/fault'
@@ -307,10 +307,10 @@ export class Execution implements Engine, AsyncDisposable {
     return { value, ms: Math.max(0, clock.nowMs() - startMs), branch: view.branch(parent.hash)?.blocks ?? [] }
   }
 
-  /** Executes a block on a known parent and keeps it if it is valid. @param execute `earlierMs` of its result is execution time before this call */
+  /** Executes a block on a known parent, as `executeProven`, and keeps it if it is valid. @param execute `earlierMs` of its result is execution time before this call */
   #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult & { readonly earlierMs?: number }): BlockResult {
     const { log, onExecuted } = this.#deps
-    const { value: result, ms: lastMs, branch } = this.#during(parent, execute)
+    const { value: result, ms: lastMs, branch } = this.#during(parent, (on) => executeProven(on, execute))
     const ms = (result.earlierMs ?? 0) + lastMs
     if (result.kind === 'invalid') {
       log.debug('block refused', { reason: result.reason, ms })

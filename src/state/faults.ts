@@ -23,6 +23,11 @@ export const stateFault = defineFaults({
     says: (d: { anchor: number }) => `only a part of the state is stored: it began with block ${d.anchor}, and other nodes have the rest`,
     fix: 'name nodes that have the state: --source.state=URL,URL',
   },
+  STATE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { what: string }) => `${d.what} in chain/data.mdb of the data directory is not what the state root proves`,
+    fix: 'check the disk and the memory; then start with an empty data directory, a snapshot, or a copy of a directory that `basalt db verify` finds sound',
+  },
   CODE_MISSING: {
     severity: 'fatal',
     says: (d: { hash: Hash }) => `the code with hash ${d.hash} is missing`,

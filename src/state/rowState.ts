@@ -1,8 +1,8 @@
 import type { StateView } from '#evm/ports'
 import { concatBytes, emptyBytes, equalBytes, padLeft } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
+import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { encodeRlp } from '#lib/rlp'
+import { encodeRlp, RlpError } from '#lib/rlp'
 import type { KvReader } from '#store/ports'
 import { nibblesOf } from '#trie/nibbles'
 import { encodeLeaf } from '#trie/node'
@@ -27,11 +27,12 @@ class RowView implements StateView {
 
   account(addressKey: Uint8Array): Account | undefined {
     const row = this.#rows.get(accountsTable, addressKey)
-    return row && decodeAccountRow(row)
+    return row && soundAccount(addressKey, row)
   }
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
     const row = this.#rows.get(storageTable, concatBytes(addressKey, slotKey))
+    if (row && row.length > 32) throw stateFault('STATE_DAMAGED', { what: `slot ${toHex(slotKey)} of account ${toHex(addressKey)}` })
     return row && padLeft(row, 32)
   }
 
@@ -44,6 +45,15 @@ class RowView implements StateView {
 
   blockHash(number: number): Hash | undefined {
     return this.#blockHash(number)
+  }
+}
+
+/** @throws Fault STATE_DAMAGED */
+function soundAccount(addressKey: Uint8Array, row: Uint8Array): Account {
+  try {
+    return decodeAccountRow(row)
+  } catch (error) {
+    throw error instanceof RlpError ? stateFault('STATE_DAMAGED', { what: `account ${toHex(addressKey)}` }, error) : error
   }
 }
 
@@ -95,8 +105,18 @@ class RowNodes implements NodeSource {
   /** Returns the leaf of the key if its hash matches, which is the usual case: one read instead of a search. */
   #leafOf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key: Uint8Array): Uint8Array | undefined {
     const row = this.#rows.get(owner ? storageTable : accountsTable, owner ? concatBytes(owner, key) : key)
-    const rlp = row && leafRlp(owner, key, path.length, row)
-    return rlp && equalBytes(keccak256(rlp), hash) ? rlp : undefined
+    return row && this.#leafWith(owner, key, path, row, hash)
+  }
+
+  /** Returns the leaf of a row if it has the hash. */
+  #leafWith(owner: Uint8Array | undefined, key: Uint8Array, path: Uint8Array, row: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    try {
+      const rlp = leafRlp(owner, key, path.length, row)
+      return equalBytes(keccak256(rlp), hash) ? rlp : undefined
+    } catch (error) {
+      if (error instanceof RlpError) return undefined // a damaged row
+      throw error
+    }
   }
 
   #leaf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -112,8 +132,8 @@ class RowNodes implements NodeSource {
       if (rlp !== undefined) return rlp
     }
     for (const { key, value } of this.#rows.range(table, first, end)) {
-      const rlp = leafRlp(owner, key.subarray(prefix.length), path.length, value)
-      if (equalBytes(keccak256(rlp), hash)) return rlp
+      const rlp = this.#leafWith(owner, key.subarray(prefix.length), path, value, hash)
+      if (rlp !== undefined) return rlp
     }
     return undefined
   }

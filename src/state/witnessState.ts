@@ -1,16 +1,10 @@
-import type { StateView } from '#evm/ports'
-import { emptyBytes, equalBytes, padLeft } from '#lib/bytes'
+import { emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { decodeRlp, rlpBytes } from '#lib/rlp'
-import { loadNode, type TrieAt } from '#trie/loadNode'
-import type { NodeRef, TrieNode } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
-import { walk } from '#trie/readTrie'
-import type { Account } from '#types/account'
-import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
-import { decodeAccount } from './account.ts'
+import { emptyCodeHash, type Hash } from '#types/ids'
 import { stateFault } from './faults.ts'
+import { TrieView } from './trieView.ts'
 import type { WorldState } from './worldState.ts'
 
 /** Bytes by hash; each entry is verified on its first read. */
@@ -37,57 +31,6 @@ class Preimages implements NodeSource {
   }
 }
 
-class WitnessView implements StateView {
-  readonly #preimages: Preimages
-  readonly #root: Hash
-  readonly #blockHash: (number: number) => Hash | undefined
-  readonly #nodes = new Map<string, TrieNode>()
-  readonly #accounts = new Map<string, Account | undefined>()
-
-  constructor(preimages: Preimages, root: Hash, blockHash: (number: number) => Hash | undefined) {
-    this.#preimages = preimages
-    this.#root = root
-    this.#blockHash = blockHash
-  }
-
-  account(addressKey: Uint8Array): Account | undefined {
-    const name = toHex(addressKey)
-    if (this.#accounts.has(name)) return this.#accounts.get(name)
-    const leaf = this.#read(undefined, this.#root, addressKey)
-    const account = leaf && decodeAccount(leaf)
-    this.#accounts.set(name, account)
-    return account
-  }
-
-  slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
-    const leaf = this.#read(addressKey, this.account(addressKey)?.storageRoot ?? emptyRoot, slotKey)
-    return leaf && padLeft(rlpBytes(decodeRlp(leaf), 'slot'), 32)
-  }
-
-  code(codeHash: Hash): Uint8Array {
-    return codeHash === emptyCodeHash ? emptyBytes : this.#preimages.of(codeHash, fromHex(codeHash))
-  }
-
-  blockHash(number: number): Hash | undefined {
-    return this.#blockHash(number)
-  }
-
-  #read(owner: Uint8Array | undefined, root: Hash, key: Uint8Array): Uint8Array | undefined {
-    const trie: TrieAt = { nodes: this.#preimages, owner, keyNibbles: 64 }
-    return walk(trie, root, key, (at, path, ref) => this.#load(at, path, ref))
-  }
-
-  #load(trie: TrieAt, path: Uint8Array, ref: NodeRef): TrieNode {
-    if (ref.length !== 32) return loadNode(trie, path, ref)
-    const name = toHex(ref)
-    const known = this.#nodes.get(name)
-    if (known) return known
-    const node = loadNode(trie, path, ref)
-    this.#nodes.set(name, node)
-    return node
-  }
-}
-
 /**
  * Creates a state from preimages only: trie nodes and codes by their keccak. Every preimage is verified before use.
  * @param preimages untrusted
@@ -101,5 +44,6 @@ export function witnessState(
   blockHash: (number: number) => Hash | undefined,
 ): WorldState {
   const nodes = new Preimages(preimages)
-  return { view: new WitnessView(nodes, stateRoot, blockHash), nodes }
+  const code = (hash: Hash): Uint8Array => (hash === emptyCodeHash ? emptyBytes : nodes.of(hash, fromHex(hash)))
+  return { view: new TrieView(nodes, stateRoot, { code, blockHash }), nodes }
 }

@@ -1,6 +1,7 @@
 import type { ForkSchedule } from '#chainspec/forks'
 import { headerOfPayload } from '#engine/payloadHeader'
 import { toHex } from '#lib/hex'
+import { provenState } from '#state/provenState'
 import { type Header, hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { type BlockDeps, type BlockResult, executeBlock, type ParentBlock } from '../execution/executeBlock.ts'
@@ -85,4 +86,16 @@ export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Pay
 export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
   const claim = claimedHeader(deps.config.schedule, payload)
   return claim.kind === 'invalid' ? claim : verifyClaimed(deps, parent, payload, claim.header)
+}
+
+/**
+ * Executes a block on its parent. Before it is refused, it is executed again on values that the parent's state root proves, because a damaged row of the
+ * database must not make a valid block invalid.
+ * @param execute called once or twice
+ * @throws Fault STATE_DAMAGED (fatal) when the block reads such a row
+ */
+export function executeProven<T extends BlockResult>(parent: ParentBlock, execute: (on: ParentBlock) => T): T {
+  const result = execute(parent)
+  if (result.kind !== 'invalid') return result
+  return execute({ ...parent, state: provenState(parent.state, parent.header.stateRoot) })
 }
