@@ -20,7 +20,7 @@ export interface L1Blocks {
   heads(labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]>
   /**
    * Returns the head of the first endpoint whose head is above the number, and queries endpoints that are behind it last from then on; undefined when
-   * no endpoint has a higher head.
+   * no endpoint has a higher head. An only endpoint is not asked.
    */
   newerHead(above: number, signal: AbortSignal): Promise<L1Ref | undefined>
   ref(number: number, signal: AbortSignal): Promise<L1Ref | undefined>
@@ -168,6 +168,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
       return refs
     },
     async newerHead(above, signal): Promise<L1Ref | undefined> {
+      if (failover.size < 2) return undefined
       const behind: Endpoint[] = []
       const ask = asking('latest block', async (endpoint, stop) => {
         const [ref] = await labelled(endpoint, ['latest'], stop)

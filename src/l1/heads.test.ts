@@ -145,12 +145,28 @@ describe('l1/heads', () => {
     expect((await poll(30))?.number).toBe(4)
   })
 
+  it('asks all endpoints at once when the first head is overdue, and again after four slots, although it was never near the clock', async () => {
+    const { show, showElsewhere, poll, clock } = watched()
+    await clock.advanceMs(3_600_000)
+    show(ref(2))
+    showElsewhere(ref(290))
+    expect((await poll(1))?.number).toBe(290)
+    const { show: showStale, showElsewhere: showNewer, poll: pollStale, clock: late } = watched()
+    await late.advanceMs(3_600_000)
+    showStale(ref(2))
+    expect((await pollStale(10))?.number).toBe(2)
+    showNewer(ref(291))
+    expect((await pollStale(38))?.number).toBe(2)
+    expect((await pollStale(2))?.number).toBe(291)
+  })
+
   it('requests the head at every poll while the chain is far from the clock', async () => {
     const { show, poll, asked, clock } = watched()
     await clock.advanceMs(3_600_000)
     show(ref(0))
     await poll(10)
-    expect(asked()).toBe(10)
+    // one more question was for all endpoints
+    expect(asked()).toBe(11)
     show(ref(7))
     expect((await poll(1))?.number).toBe(7)
   })

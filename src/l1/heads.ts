@@ -62,6 +62,8 @@ export class L1HeadView {
   /** true when the best head was close to the clock's time */
   #isPaced = false
   #askAtMs = Number.NEGATIVE_INFINITY
+  /** last question to all endpoints */
+  #searchedAtMs = Number.NEGATIVE_INFINITY
   #slotMs = defaultSlotMs
   /** learned time from a block's timestamp to its first sight, by this clock */
   #delayMs = 0
@@ -108,10 +110,22 @@ export class L1HeadView {
    * have lost its last blocks.
    */
   async #ask(signal: AbortSignal): Promise<L1Ref | undefined> {
-    const best = this.#best
-    const isStuck = best !== undefined && this.#isPaced && this.#clock.nowMs() - best.timestamp * 1_000 > stuckSlots * this.#slotMs
-    const newer = isStuck ? await this.#blocks.newerHead(best.number, signal) : undefined
-    return newer ?? (await this.#blocks.heads(['latest'], signal))[0]
+    const latest = async (): Promise<L1Ref | undefined> => (await this.#blocks.heads(['latest'], signal))[0]
+    if (this.#best) return (this.#isOverdue(this.#best) && (await this.#newer(this.#best, signal))) || latest()
+    const first = await latest()
+    return (first && this.#isOverdue(first) && (await this.#newer(first, signal))) || first
+  }
+
+  /** Returns whether all endpoints are due for a question about a newer head. Those of a recorded chain, whose head stays old, are asked now and then. */
+  #isOverdue(head: L1Ref): boolean {
+    const overdueMs = stuckSlots * this.#slotMs
+    const isOld = this.#clock.nowMs() - head.timestamp * 1_000 > overdueMs
+    return isOld && (this.#isPaced || this.#clock.elapsedMs() - this.#searchedAtMs > overdueMs)
+  }
+
+  #newer({ number }: L1Ref, signal: AbortSignal): Promise<L1Ref | undefined> {
+    this.#searchedAtMs = this.#clock.elapsedMs()
+    return this.#blocks.newerHead(number, signal)
   }
 
   #place(seen: L1Ref): void {

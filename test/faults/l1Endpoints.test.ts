@@ -158,6 +158,16 @@ describe('faults/l1Endpoints: endpoints that disagree', () => {
     expect(await source.block(61, signal)).toBeUndefined()
   })
 
+  it('takes the head and the blocks of the other when the first stopped minutes before the start', async () => {
+    first.l1.reveal(2)
+    const { source, clock } = sourceOf()
+    await clock.advanceMs(Number(recording.blocks[lastNumber]?.block['timestamp']) * 1_000 - clock.nowMs())
+    await source.preflight(signal)
+    expect((await source.head('latest', signal))?.number).toBe(lastNumber)
+    expect((await source.ref(lastNumber, signal))?.hash).toBe(hashIn(recording, lastNumber))
+    expect((await source.block(3, signal))?.ref.hash).toBe(hashIn(recording, 3))
+  })
+
   it('returns a different parent hash after a reorg between two endpoints, and the new block at the second request', async () => {
     const branch = forkRecording(recording, 50, 60)
     first.replay(branch, 60)
