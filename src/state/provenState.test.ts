@@ -85,6 +85,20 @@ it.each([
   expect(() => read(run, false)).not.toThrow()
 })
 
+it.each([
+  ['the account trie', tables.accountNodes.id, Uint8Array.of(0x10), readAccount],
+  ['a storage trie', tables.storageNodes.id, concatBytes(key(1), Uint8Array.of(0x10)), readSlot],
+] as const)('state/provenState: finds a node of %s in which the hash of a child differs by a bit (STATE_DAMAGED)', (_, table, row, run) => {
+  const { kv, read } = stored()
+  kv.write((tx) => {
+    const node = tx.get(table, row) as Uint8Array
+    for (let at = 20; at < node.length; at += 33) node[at] = (node[at] as number) ^ 1
+    tx.put(table, row, node)
+  })
+  expect(() => read(run)).toThrow(expect.objectContaining({ code: 'STATE_DAMAGED' }))
+  expect(() => read(run, false)).not.toThrow()
+})
+
 it('state/rowState: names a row that cannot be decoded, without a proof too (STATE_DAMAGED)', () => {
   const { kv, read } = stored()
   kv.write((tx) => {

@@ -3,6 +3,7 @@ import { equalBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
 import { emptyCodeHash, type Hash } from '#types/ids'
 import { stateFault } from './faults.ts'
@@ -14,7 +15,7 @@ class ProvenView implements StateView {
   readonly #view: StateView
   readonly #tries: TrieView
 
-  constructor({ view, nodes }: WorldState, root: Hash) {
+  constructor(view: StateView, nodes: NodeSource, root: Hash) {
     this.#view = view
     this.#tries = new TrieView(nodes, root, view)
   }
@@ -62,9 +63,22 @@ function provenValue<T>(what: () => string, read: () => T): T {
   }
 }
 
+/** Returns a source without the nodes that have another hash than their parent names: a stored node is found by its place. */
+function withHashes(nodes: NodeSource): NodeSource {
+  return {
+    get(owner, path, hash, key): Uint8Array | undefined {
+      const rlp = nodes.get(owner, path, hash, key)
+      return rlp && equalBytes(keccak256(rlp), hash) ? rlp : undefined
+    },
+  }
+}
+
 /**
  * Returns the same state with each account, slot and code compared with what the state root proves. A read takes some ten times as long.
  * @param root of the state
  * @returns a state whose reads throw Fault STATE_DAMAGED (fatal)
  */
-export const provenState = (state: WorldState, root: Hash): WorldState => ({ view: new ProvenView(state, root), nodes: state.nodes })
+export function provenState(state: WorldState, root: Hash): WorldState {
+  const nodes = withHashes(state.nodes)
+  return { view: new ProvenView(state.view, nodes, root), nodes }
+}
