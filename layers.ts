@@ -133,7 +133,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['evm:ports', 'trie', 'store', 'chainspec', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'account', 'accountsDiff', 'addedRows', 'blockWitness', 'chainState', 'changeIndex', 'currentState', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
+      'account', 'accountsDiff', 'addedRows', 'blockWitness', 'chainState', 'changeIndex', 'currentState', 'digests/digests', 'faults', 'fetchedState', 'fillProgress', 'genesisState', 'history',
       'historyCache', 'historyCheck', 'loadMark', 'moveNodeChanges', 'nodeHistory', 'partialState',
       'nodeRow', 'provenState', 'pruneHistory', 'restoredHistory', 'rootParts', 'rowState', 'rows', 'runIndex', 'stateCheck',
       'stateLayer', 'stateRoot', 'stateSource', 'stateStack', 'witnessState', 'worldReads', 'worldState',
@@ -206,7 +206,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
     imports: ['blockchain', 'block:faults', 'state', 'store', 'trie', 'types', 'lib'],
     // biome-ignore format: one name on a line would take this file above its bound
     public: [
-      'checkProofs', 'faults', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'valueRow', 'verifyProofs',
+      'checkProofs', 'copiedDigests', 'faults', 'metrics', 'olderStates', 'openProofs', 'proofStore', 'proofsThread', 'recorder', 'regions', 'valueRow', 'verifyProofs',
       'wanted',
     ],
   },

@@ -8,6 +8,7 @@ import { readLoadMark } from '#state/loadMark'
 import { openChainKv } from '#store/chainTables'
 import type { Kv } from '#store/ports'
 import { proofsTables, type TableSpec, tables } from '#store/tables'
+import { deletionsIn, metaRows, nodeCounts, runsIn } from '#test/harness/store/digestedRows'
 import type { StateWorld } from '../../bench/state/world.ts'
 import { must } from './tally.ts'
 
@@ -71,15 +72,26 @@ export async function digestOf(chainDir: string): Promise<string> {
   return digestIn(kv, stateTables)
 }
 
-/** Digest of the rows of a state and of its history, and of the recorded proofs, if there are any. */
+/**
+ * Digest of the rows of a state and of its history, and of the recorded proofs, if there are any. Digests of rows and nodes have another key in each database,
+ * so indices count by their runs and blocks only, and trie nodes by their number in each block.
+ */
 export async function digestWithHistory(datadir: string): Promise<string> {
   await using kv = openChainKv(join(datadir, 'chain'))
-  const hash = createHash('sha256').update(digestIn(kv, [...stateTables, tables.changes, tables.historyIndex, tables.meta]))
+  const parts = [digestIn(kv, [...stateTables, tables.changes])]
+  {
+    using reader = kv.snapshot()
+    parts.push(...metaRows(reader), ...runsIn(reader, tables.historyIndex), ...deletionsIn(reader, tables.historyIndex))
+  }
   if (existsSync(join(datadir, 'proofs'))) {
     await using proofs = openProofs(join(datadir, 'proofs'))
-    hash.update(digestIn(proofs, Object.values(proofsTables)))
+    const { canonical, values, historyIndex, nodeIndex } = proofsTables
+    parts.push(digestIn(proofs, [canonical, values]))
+    using reader = proofs.snapshot()
+    parts.push(...metaRows(reader), ...runsIn(reader, historyIndex), ...deletionsIn(reader, historyIndex))
+    parts.push(...runsIn(reader, nodeIndex), ...nodeCounts(reader))
   }
-  return hash.digest('hex')
+  return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
 /** Returns whether a store has an interrupted load with rows, of the state or of older values. */

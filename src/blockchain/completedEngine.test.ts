@@ -9,6 +9,7 @@ import { type Hex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { latestState } from '#state/chainState'
+import { readDigests, writeDigests } from '#state/digests/digests'
 import { enterFetched, type FetchedState, placeNodes } from '#state/fetchedState'
 import { blockRowKey } from '#state/nodeHistory'
 import { changeKey } from '#state/rows'
@@ -94,6 +95,8 @@ it('blockchain/completedEngine: a chain on a state that knows nothing at first h
     [56, last],
   ] as const) {
     await using kv = openChainKv(dir)
+    // rows of both are compared
+    kv.write((tx) => writeDigests(tx, readNow(whole, readDigests)))
     await using execution = createExecution({ kv, evm: sharedEvm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
     await follow(config, execution, source, payloads.slice(from, to + 1))
   }

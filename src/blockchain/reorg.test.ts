@@ -12,6 +12,7 @@ import { testAccount, testAddress } from '#test/harness/evm/sessions'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { sampleOf } from '#test/harness/sample'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { withSameDigests } from '#test/harness/store/sameDigests'
 import type { L2Ref } from '#types/blockRef'
 import { createExecution } from './execution.ts'
 
@@ -44,7 +45,7 @@ const step = fc.record({
 it('blockchain/execution: has after any reorgs the store of a node that saw the final chain only', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
-      const kv = createMemoryKv()
+      const kv = withSameDigests(createMemoryKv())
       const execution = open(kv)
       const made: { ref: L2Ref; nonce: bigint }[] = [{ ref: (await execution.heads()).unsafe, nonce: 0n }]
       for (const [index, { parent, writes, becomesHead, isCommitted }] of steps.entries()) {
@@ -65,7 +66,7 @@ it('blockchain/execution: has after any reorgs the store of a node that saw the 
         if (isCommitted) execution.commit()
       }
       execution.commit()
-      const freshKv = createMemoryKv()
+      const freshKv = withSameDigests(createMemoryKv())
       const fresh = open(freshKv)
       const { unsafe } = await execution.heads()
       for (let number = 1; number <= unsafe.number; number++) {

@@ -1,6 +1,7 @@
 import { readCanonicalHash, readHeader } from '#blockchain/chainStore'
 import { oldestProof, undoDiff } from '#state/chainState'
 import { isMarkedDeleted } from '#state/changeIndex'
+import type { Digest } from '#state/digests/digests'
 import { changesOf, type RowChange } from '#state/history'
 import { blockRowKey, NodeChanges } from '#state/nodeHistory'
 import { nodeRow, readMark } from '#state/rows'
@@ -41,7 +42,7 @@ function changedValues(chain: KvReader, number: number): Pick<BlockChanges, 'val
   return { values, deleted }
 }
 
-/** Copies what a block changed from the chain's history. @param number above `firstCopied` */
+/** Copies what a block changed from the chain's history. @param number above `firstCopied`, of a block of which `canCopyNodes` */
 export function copiedChanges(chain: KvReader, number: number): BlockChanges {
   const nodes = chain.get(tables.nodeHistory.id, blockRowKey(number))
   return { id: blockAt(chain, number), ...changedValues(chain, number), nodes }
@@ -69,15 +70,22 @@ const nameOf = (table: number, key: Uint8Array): string => `${table}:${Buffer.fr
 /**
  * Computes the trie nodes that a block replaced from its changed values.
  * @param state after the block
+ * @param digest of the block in the proofs
  * @returns the row as of `nodeHistory.ts`
  * @throws Fault PROOFS_MISMATCH when the values do not lead to the state root of the parent
  */
-export function undoneNodes(chain: KvReader, number: number, state: WorldState, values: readonly RowChange[]): Uint8Array | undefined {
+export function undoneNodes(
+  chain: KvReader,
+  number: number,
+  state: WorldState,
+  values: readonly RowChange[],
+  digest: Digest,
+): Uint8Array | undefined {
   const after = new ReadNodes(state.nodes)
   const undone = computeStateRoot(after, stateRootAt(chain, number), undoDiff(values))
   const expected = stateRootAt(chain, number - 1)
   if (undone.root !== expected) throw proofsFault('PROOFS_MISMATCH', { number: number - 1, expected, found: undone.root })
-  const changes = new NodeChanges(number)
+  const changes = new NodeChanges(number, digest)
   for (const { owner, path, node } of undone.nodes) {
     const { table, key } = nodeRow(owner, path)
     const [before, replaced] = [node && !isLeafRlp(node) ? node : undefined, after.rows.get(nameOf(table, key))]
@@ -86,8 +94,8 @@ export function undoneNodes(chain: KvReader, number: number, state: WorldState, 
   return changes.encode()
 }
 
-/** Computes what a block changed from its values in the chain's history. @param state after the block */
-export function computedChanges(chain: KvReader, number: number, state: WorldState): BlockChanges {
+/** Computes what a block changed from its values in the chain's history. @param state after the block @param digest of the block in the proofs */
+export function computedChanges(chain: KvReader, number: number, state: WorldState, digest: Digest): BlockChanges {
   const changed = changedValues(chain, number)
-  return { id: blockAt(chain, number), ...changed, nodes: undoneNodes(chain, number, state, changed.values) }
+  return { id: blockAt(chain, number), ...changed, nodes: undoneNodes(chain, number, state, changed.values, digest) }
 }

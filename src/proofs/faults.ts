@@ -26,7 +26,7 @@ export const proofsFault = defineFaults({
   PROOFS_OLD: {
     severity: 'fatal',
     says: (d: { dir: string; found: number; known: number }) =>
-      `the proofs in ${d.dir} have format ${d.found}, and this version reads format ${d.known} only`,
+      `the proofs in ${d.dir} have format ${d.found}, which this version (format ${d.known}) does not read`,
     fix: 'remove this directory, not that of the chain, and proofs are recorded anew from the head on; older ones: basalt proofs init --from BLOCK --datadir DIR',
   },
   PROOFS_ROW_DAMAGED: {

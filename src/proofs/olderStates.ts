@@ -1,6 +1,7 @@
 import { readCanonicalHash } from '#blockchain/chainStore'
 import type { OlderStates, RecordedStates } from '#blockchain/view/olderStates'
 import { oldestProof } from '#state/chainState'
+import { readDigests } from '#state/digests/digests'
 import { HistoricalRows } from '#state/history'
 import type { HistoryCache } from '#state/historyCache'
 import { rowState } from '#state/rowState'
@@ -42,7 +43,8 @@ export function recordedStates(
       if (!window || number < window.earliest || number > window.latest) throw new RangeError(`no recorded state of block ${number}`)
       const { latest } = window
       const base: StateRows = latest === head ? latestRows(chain) : new HistoricalRows(chain, latest, head, cache)
-      return rowState(new ProofRows({ reader: proofs, regions, upTo: latest }, number, base, cache), chain, blockHash)
+      const blocks = { reader: proofs, regions, digests: readDigests(proofs), upTo: latest }
+      return rowState(new ProofRows(blocks, number, base, cache), chain, blockHash)
     },
   }
 }

@@ -9,10 +9,13 @@ import { proofsFault } from './faults.ts'
 
 /** Version 1 had smaller slices of indices, version 2 no hints in them. Neither was part of a release, so nothing migrates them. */
 export const proofsSchema: Schema = {
-  version: 4,
+  version: 5,
   metaTable: proofsTables.meta.id,
-  // as step 9 of the chain
-  migrations: [{ to: 4, name: 'long values in pieces', run: (): void => {} }],
+  // as steps 9 and 10 of the chain
+  migrations: [
+    { to: 4, name: 'long values in pieces', run: (): void => {} },
+    { to: 5, name: 'digests with a key', run: (): void => {} },
+  ],
 }
 
 /**
@@ -41,7 +44,7 @@ export async function openProofsForReading(dir: string): Promise<SnapshotSource>
   try {
     const source = opening.use(openForeignProofsReader(dir))
     using reader = source.snapshot()
-    requireReadable(reader, proofsSchema, 'only')
+    requireReadable(reader, proofsSchema)
     opening.move()
     return source
   } catch (error) {

@@ -1,8 +1,9 @@
 import { compareBytes, equalBytes, latin1, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
-import { deletedKeys, digestOf } from '#state/changeIndex'
+import { deletedKeys } from '#state/changeIndex'
+import type { Digest, Digests } from '#state/digests/digests'
 import type { HistoryCache } from '#state/historyCache'
-import { blockRowKey, nodeDigest, rowBefore, upperOf } from '#state/nodeHistory'
+import { blockRowKey, rowBefore, upperOf } from '#state/nodeHistory'
 import { imageIn, type NodeImage, sharedImageIn } from '#state/nodeRow'
 import { decodeBefore, type StateRows } from '#state/rows'
 import type { KvReader } from '#store/ports'
@@ -12,20 +13,28 @@ import { indices } from './proofStore.ts'
 import { endPosition, numberAt, positionIn, type Region } from './regions.ts'
 import { valueIn } from './valueRow.ts'
 
-/** Consecutive recorded blocks. `upTo`: the last one that the base has. */
-export type RecordedBlocks = { readonly reader: KvReader; readonly regions: readonly Region[]; readonly upTo: number }
+/** Consecutive recorded blocks, and their digests. `upTo`: the last one that the base has. */
+export type RecordedBlocks = {
+  readonly reader: KvReader
+  readonly regions: readonly Region[]
+  readonly digests: Digests
+  readonly upTo: number
+}
 
-/** Iterates over the recorded blocks after `number` that may have changed a row, ascending, without changes whose hint is not wanted. */
-function* blocksAfter(
-  { reader, regions, upTo }: RecordedBlocks,
-  number: number,
+/** Blocks of a search that have the same digests. */
+type Span = { readonly first: number; readonly last: number }
+
+/** Iterates over the recorded blocks of a span that may have changed a row, ascending, without changes whose hint is not wanted. */
+function* blocksIn(
+  { reader, regions }: RecordedBlocks,
+  { first, last }: Span,
   of: keyof typeof indices,
   digest: number,
   isWanted?: (hint: number) => boolean,
 ): Generator<number> {
   const index = indices[of]
   for (const region of regions) {
-    const [from, to] = [Math.max(number + 1, region.first), Math.min(region.last, upTo)]
+    const [from, to] = [Math.max(first, region.first), Math.min(region.last, last)]
     if (from > to) continue
     if (region.base === undefined) yield* index.up.blocksUp(reader, digest, { from, to, head: region.last }, isWanted)
     else {
@@ -67,11 +76,19 @@ export class ProofRows implements StateRows {
 
   #value(table: number, key: Uint8Array): Uint8Array | undefined {
     const { reader } = this.#blocks
-    for (const number of blocksAfter(this.#blocks, this.#number, 'values', digestOf(key))) {
-      const before = reader.look(proofsTables.values.id, u64Bytes(number), (row) => valueIn(row, table, key))
-      if (before) return decodeBefore(before)
+    for (const { span, digest } of this.#spans()) {
+      for (const number of blocksIn(this.#blocks, span, 'values', digest.row(key))) {
+        const before = reader.look(proofsTables.values.id, u64Bytes(number), (row) => valueIn(row, table, key))
+        if (before) return decodeBefore(before)
+      }
     }
     return this.#base.get(table, key)
+  }
+
+  /** Divides the blocks after the state by their digests, ascending. */
+  #spans(): readonly { readonly span: Span; readonly digest: Digest }[] {
+    const { digests, upTo } = this.#blocks
+    return digests.spans(this.#number + 1, upTo).map(({ from, to, digest }) => ({ span: { first: from, last: to }, digest }))
   }
 
   node<T>(table: number, key: Uint8Array, hash: Uint8Array, use: (rlp: Uint8Array) => T): T | undefined {
@@ -86,7 +103,7 @@ export class ProofRows implements StateRows {
   nodeRow(table: number, key: Uint8Array): Uint8Array | undefined {
     const older = new OlderBranch()
     const isWanted = (child: number): boolean => child === 0 || !older.knows(child - 1)
-    return rowBefore(this.#imagesOf(nodeDigest(table, key), isWanted), () => this.#base.nodeRow(table, key), older)
+    return rowBefore(this.#imagesOf(table, key, isWanted), () => this.#base.nodeRow(table, key), older)
   }
 
   latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
@@ -103,10 +120,13 @@ export class ProofRows implements StateRows {
     }
   }
 
-  *#imagesOf(digest: number, isWanted: (hint: number) => boolean): Generator<NodeImage> {
-    for (const number of blocksAfter(this.#blocks, this.#number, 'nodes', upperOf(digest), isWanted)) {
-      const image = this.#imageIn(number, digest)
-      if (image) yield image
+  *#imagesOf(table: number, key: Uint8Array, isWanted: (hint: number) => boolean): Generator<NodeImage> {
+    for (const { span, digest } of this.#spans()) {
+      const own = digest.node(table, key)
+      for (const number of blocksIn(this.#blocks, span, 'nodes', upperOf(own), isWanted)) {
+        const image = this.#imageIn(number, own)
+        if (image) yield image
+      }
     }
   }
 

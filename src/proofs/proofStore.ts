@@ -1,6 +1,7 @@
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import { digestOf, dropDeletion, markDeleted } from '#state/changeIndex'
+import { dropDeletion, markDeleted } from '#state/changeIndex'
+import { readDigests } from '#state/digests/digests'
 import type { RowChange } from '#state/history'
 import { blockRowKey } from '#state/nodeHistory'
 import { digestsIn, onlyChildrenIn } from '#state/nodeRow'
@@ -39,7 +40,8 @@ function putBlock(tx: KvWriter, changes: BlockChanges, side: 'up' | 'down', posi
   if (values.length > 0) tx.put(proofsTables.values.id, u64Bytes(id.number), encodeValues(values))
   if (nodes) tx.put(proofsTables.nodeHistory.id, blockRowKey(id.number), nodes)
   for (const row of deleted) markDeleted(tx, row, id.number)
-  const digests = values.map(({ key }) => digestOf(key))
+  const digest = readDigests(tx).at(id.number)
+  const digests = values.map(({ key }) => digest.row(key))
   indices.values[side].write(tx, position, digests)
   if (nodes) indices.nodes[side].write(tx, position, digestsIn(nodes), onlyChildrenIn(nodes))
   else indices.nodes[side].write(tx, position, [])

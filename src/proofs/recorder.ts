@@ -3,6 +3,7 @@ import { blockBefore } from '#blockchain/pruning/retention'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { oldestState } from '#state/chainState'
+import { readDigests } from '#state/digests/digests'
 import { HistoryCache } from '#state/historyCache'
 import { countNodes } from '#state/nodeRow'
 import type { Kv, KvReader, KvWriter, SnapshotSource } from '#store/ports'
@@ -11,6 +12,7 @@ import type { ChainDistance } from '#types/chainDistance'
 import type { Hash } from '#types/ids'
 import { blockAt, computedChanges, copiedChanges, firstCopied } from './chainChanges.ts'
 import { markGenesis, requireNotAhead, requireSameChain } from './checkProofs.ts'
+import { canCopyNodes, takeDigests } from './copiedDigests.ts'
 import { recordedStates } from './olderStates.ts'
 import { addNewer, addOlder, beginRegion, dropMerged, dropNewest, isPruned, pruneBlocks } from './proofStore.ts'
 import { joined, readRegions } from './regions.ts'
@@ -181,12 +183,16 @@ function follow(tx: KvWriter, chain: KvReader, head: BlockId, hasTime: () => boo
   }
   const last = readRegions(tx).at(-1)
   const first = Math.min(firstCopied(chain), head.number)
-  if (last === undefined) beginRegion(tx, head)
-  else if (last.last < first) {
+  const digests = readDigests(chain)
+  if (last === undefined) {
+    beginRegion(tx, head)
+    takeDigests(tx, digests, head.number)
+  } else if (last.last < first) {
     beginRegion(tx, blockAt(chain, first))
     gap = { from: last.last + 1, to: first }
   }
   for (let number = (readRegions(tx).at(-1)?.last ?? head.number) + 1; number <= head.number; number++) {
+    takeDigests(tx, digests, number)
     const changes = copiedChanges(chain, number)
     addNewer(tx, changes)
     dropMerged(tx, number, hasTime)
@@ -221,9 +227,11 @@ function complete(tx: KvWriter, chain: KvReader, kept: KeptBlocks, hasTime: () =
     const number = nextToCompute(tx, chain, kept)
     const region = joined(readRegions(tx))[0]
     if (number === undefined || region === undefined) return computed
-    const isCopied = number > firstCopied(chain)
+    const isCopied = number > firstCopied(chain) && canCopyNodes(tx, readDigests(chain), number)
     const state = recordedStates(tx, chain, kept.head.number, cache).at(number, () => undefined)
-    addOlder(tx, region, isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state), blockAt(chain, number - 1))
+    const digest = readDigests(tx).at(number)
+    const changes = isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state, digest)
+    addOlder(tx, region, changes, blockAt(chain, number - 1))
     computed++
     if (!hasTime()) return computed
   }

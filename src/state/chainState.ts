@@ -11,6 +11,7 @@ import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
 import { ChangedRows, dropChangedRows } from './changeIndex.ts'
+import { beginDigests, readDigests } from './digests/digests.ts'
 import { stateFault } from './faults.ts'
 import { beginRuns, changesOf, HistoricalRows, popHistory, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
@@ -98,8 +99,9 @@ class RowWriter {
     this.#onRow = onRow
     this.#number = number
     if (number === undefined) return
-    this.#nodes = new NodeChanges(number)
-    this.#changed = new ChangedRows(number)
+    const digest = readDigests(tx).at(number)
+    this.#nodes = new NodeChanges(number, digest)
+    this.#changed = new ChangedRows(number, digest)
   }
 
   set(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
@@ -205,6 +207,7 @@ export function writeState(tx: KvWriter, number: number, diff: StateDiff, result
   // node changes of an earlier version stay in the table of changes
   if (readMark(tx, 'nodes') === undefined) writeMark(tx, 'nodes', head)
   beginRuns(tx)
+  beginDigests(tx, number)
   const rows = new RowWriter(tx, number)
   applyDiff(tx, rows, diff, result)
   rows.end()
@@ -221,6 +224,7 @@ export function writeGenesis(tx: KvWriter, diff: StateDiff, result: WrittenTries
 /** Makes the rows of a loaded state that of a block, and the oldest one. */
 export function markLoadedState(tx: KvWriter, number: number): void {
   for (const mark of ['head', 'indexed', 'runs', 'oldest', 'nodes'] as const) writeMark(tx, mark, number)
+  beginDigests(tx, 0)
 }
 
 /**

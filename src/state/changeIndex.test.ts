@@ -6,7 +6,13 @@ import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { ChangedRows, deletedKeys, dropChangedRows, firstChangeFrom, pruneRuns } from './changeIndex.ts'
+import { type Digest, Digests, digestWith } from './digests/digests.ts'
 import { accountsTable, changeKey, changesTable, storageTable } from './rows.ts'
+
+const plain = new Digests([])
+const keyed = [1, 2].map((byte) => digestWith(new Uint8Array(8).fill(byte)))
+/** with a key from block 70 on, and another from block 1,500 on, in runs of several levels */
+const changing = new Digests([]).from(70, keyed[0] as Digest).from(1_500, keyed[1] as Digest)
 
 type RowPlace = { readonly table: number; readonly key: Uint8Array }
 
@@ -22,14 +28,19 @@ class Blocks {
   readonly kv: Kv = createMemoryKv()
   /** rows that each block changed, from block 1 on */
   readonly changed: number[][] = [[]]
+  readonly #digests: Digests
   readonly #roll = dice(5)
+
+  constructor(digests: Digests = plain) {
+    this.#digests = digests
+  }
 
   append(count: number): void {
     this.kv.write((tx) => {
       for (let i = 0; i < count; i++) {
         const number = this.changed.length
         const changed = rows.map((_, row) => row).filter((row) => this.#roll(1 + row * row) === 0)
-        const collected = new ChangedRows(number)
+        const collected = new ChangedRows(number, this.#digests.at(number))
         for (const row of changed) {
           const place = rows[row] as RowPlace
           tx.put(changesTable, changeKey(number, place.table, place.key), u64Bytes(number))
@@ -57,7 +68,7 @@ class Blocks {
     const head = this.changed.length - 1
     for (const [row, place] of rows.entries()) {
       const first = this.changed.findIndex((changed, number) => number >= from && changed.includes(row))
-      expect(firstChangeFrom(reader, place, from, head)?.number, `row ${row} from ${from} to ${head}`).toEqual(
+      expect(firstChangeFrom(reader, this.#digests, place, { from, head })?.number, `row ${row} from ${from} to ${head}`).toEqual(
         first < 0 ? undefined : first,
       )
     }
@@ -76,7 +87,7 @@ describe('state/changeIndex', () => {
     const kv = createMemoryKv()
     kv.write((tx) => {
       for (let number = 1; number <= 300; number++) {
-        const collected = new ChangedRows(number)
+        const collected = new ChangedRows(number, plain.at(number))
         for (const place of number % 100 === 0 ? [row, twin] : [twin]) {
           tx.put(changesTable, changeKey(number, place.table, place.key), u64Bytes(number))
           collected.add(tx, place, false)
@@ -85,26 +96,33 @@ describe('state/changeIndex', () => {
       }
     })
     using reader = kv.snapshot()
-    const firsts = [1, 99, 100, 101, 299, 300].map((from) => firstChangeFrom(reader, row, from, 300)?.number)
+    const firsts = [1, 99, 100, 101, 299, 300].map((from) => firstChangeFrom(reader, plain, row, { from, head: 300 })?.number)
     expect(firsts).toEqual([100, 100, 100, 200, 300, 300])
-    expect(firstChangeFrom(reader, row, 1, 99)).toBeUndefined()
-    expect(firstChangeFrom(reader, twin, 57, 300)).toEqual({ number: 57, change: u64Bytes(57) })
+    expect(firstChangeFrom(reader, plain, row, { from: 1, head: 99 })).toBeUndefined()
+    expect(firstChangeFrom(reader, plain, twin, { from: 57, head: 300 })).toEqual({ number: 57, change: u64Bytes(57) })
   })
 
-  it('state/changeIndex: finds the first change of each row while runs of six levels are merged, and after a reorg into them', () => {
-    const blocks = new Blocks()
-    const froms = (): number[] => [1, 2, 63, 64, 65, 1_000, 1_024, 4_095, 4_096, 4_097].filter((from) => from < blocks.changed.length)
-    for (const count of [1, 2, 1, 11, 1, 1, 46, 1, 1, 2, 253, 700, 3_075, 1, 1, 60, 140, 60, 200]) {
-      blocks.append(count)
+  it.each([
+    ['without a key', plain],
+    ['with keys that change', changing],
+  ])(
+    'state/changeIndex: finds the first change of each row while runs of six levels are merged, and after a reorg into them, by digests %s',
+    (_, digests) => {
+      const blocks = new Blocks(digests)
+      const froms = (): number[] => [1, 2, 63, 64, 65, 1_000, 1_024, 4_095, 4_096, 4_097].filter((from) => from < blocks.changed.length)
+      for (const count of [1, 2, 1, 11, 1, 1, 46, 1, 1, 2, 253, 700, 3_075, 1, 1, 60, 140, 60, 200]) {
+        blocks.append(count)
+        for (const from of froms()) blocks.check(from)
+      }
+      blocks.unwind(480)
       for (const from of froms()) blocks.check(from)
-    }
-    blocks.unwind(480)
-    for (const from of froms()) blocks.check(from)
-    blocks.append(520)
-    for (const from of [...froms(), 4_590, 4_600]) blocks.check(from)
-    blocks.unwind(blocks.changed.length - 1)
-    expect(blocks.indexRows).toBe(0)
-  }, 60_000)
+      blocks.append(520)
+      for (const from of [...froms(), 4_590, 4_600]) blocks.check(from)
+      blocks.unwind(blocks.changed.length - 1)
+      expect(blocks.indexRows).toBe(0)
+    },
+    60_000,
+  )
 
   it('state/changeIndex: finds rows that later blocks deleted by a range of keys', () => {
     const blocks = new Blocks()
@@ -132,7 +150,7 @@ describe('state/changeIndex', () => {
     const kv = createMemoryKv()
     const key = new Uint8Array(64).fill(0x77)
     kv.write((tx) => {
-      for (let number = 1; number <= 2_000; number++) new ChangedRows(number).add(tx, { table: storageTable, key }, true)
+      for (let number = 1; number <= 2_000; number++) new ChangedRows(number, plain.at(number)).add(tx, { table: storageTable, key }, true)
     })
     using reader = kv.snapshot()
     let reads = 0

@@ -1,5 +1,6 @@
-import { concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
+import { type Digest, type Digests, readDigests } from './digests/digests.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable as table } from './rows.ts'
 import { RunIndex } from './runIndex.ts'
 
@@ -7,19 +8,13 @@ import { RunIndex } from './runIndex.ts'
  * Index of the blocks that changed accounts and slots: runs of the digests of their keys, and marks of deleted rows.
  *   run        as of `runIndex.ts`, kind 0x40. The runs of the highest level have 65,536 blocks
  *   deletion   0x60 ++ table id u8 ++ key ++ number u64 → nothing: the block deleted the row. A range of an old state finds its key here
- * A read checks each block that it finds: a digest that two rows share costs it one more read.
+ * A read checks each block that it finds: a digest that two rows share costs it one more read (`digests/digests.ts`).
  */
 const kinds = { run: 0x40, deletion: 0x60 } as const
 const runs = new RunIndex({ table, kind: kinds.run, fanOut: 4, levels: 8, sliceBlocks: 1 })
 const nothing = new Uint8Array(0)
 /** Above every block number. */
 const lastNumber = new Uint8Array(8).fill(0xff)
-
-/** Returns the digest of a row. The keys are hashes, so four of their bytes are as good as a hash of all. */
-export function digestOf(key: Uint8Array): number {
-  const digest = u32At(key, 0)
-  return key.length > 32 ? (digest + Math.imul(u32At(key, 32), 0x9e3779b1)) >>> 0 : digest
-}
 
 /** @param number of a block, u64 */
 function deletionKey({ table: rowTable, key }: RowPlace, number: Uint8Array): Uint8Array {
@@ -37,15 +32,18 @@ export type RowPlace = { readonly table: number; readonly key: Uint8Array }
 /** Rows that one block changes, collected to be written as its run. */
 export class ChangedRows {
   readonly #number: number
+  readonly #digest: Digest
   readonly #digests: number[] = []
 
-  constructor(number: number) {
+  /** @param digest of the block */
+  constructor(number: number, digest: Digest) {
     this.#number = number
+    this.#digest = digest
   }
 
   /** Adds a row, each once. @param isDeleted whether there is no row after the block */
   add(tx: KvWriter, row: RowPlace, isDeleted: boolean): void {
-    this.#digests.push(digestOf(row.key))
+    this.#digests.push(this.#digest.row(row.key))
     if (isDeleted) markDeleted(tx, row, this.#number)
   }
 
@@ -65,7 +63,8 @@ export function markDeleted(tx: KvWriter, row: RowPlace, number: number): void {
  * @param rows that the block changed
  */
 export function damagedSlices(reader: KvReader, number: number, rows: readonly RowPlace[], oldest: number): Uint8Array[] {
-  const digests = rows.map(({ key }) => digestOf(key))
+  const digest = readDigests(reader).at(number)
+  const digests = rows.map(({ key }) => digest.row(key))
   return runs.damaged(reader, number, digests, oldest)
 }
 
@@ -102,11 +101,22 @@ export const pruneRuns = (tx: KvWriter, last: number, hasTime: () => boolean): b
 /** Number of a block that changed a row, and the record of the change. */
 export type FoundChange = { readonly number: number; readonly change: Uint8Array }
 
-/** Returns the first change of a row in the blocks from `from` to `head`; undefined when there is none. @param head the last block */
-export function firstChangeFrom(reader: KvReader, row: RowPlace, from: number, head: number): FoundChange | undefined {
-  for (const number of runs.blocksUp(reader, digestOf(row.key), { from, to: head, head })) {
-    const change = reader.get(changesTable, changeKey(number, row.table, row.key))
-    if (change) return { number, change }
+/**
+ * Returns the first change of a row in the blocks from `from` to `head`; undefined when there is none.
+ * @param digests of the database
+ * @param head the last block
+ */
+export function firstChangeFrom(
+  reader: KvReader,
+  digests: Digests,
+  row: RowPlace,
+  { from, head }: { readonly from: number; readonly head: number },
+): FoundChange | undefined {
+  for (const span of digests.spans(from, head)) {
+    for (const number of runs.blocksUp(reader, span.digest.row(row.key), { from: span.from, to: span.to, head })) {
+      const change = reader.get(changesTable, changeKey(number, row.table, row.key))
+      if (change) return { number, change }
+    }
   }
   return undefined
 }

@@ -3,7 +3,8 @@ import { keccak256 } from '#lib/keccak'
 import type { KvReader, KvWriter } from '#store/ports'
 import { deletedKeys, type FoundChange, firstChangeFrom } from './changeIndex.ts'
 import type { HistoryCache, RowSpan } from './historyCache.ts'
-import { imagesAfter, nodeDigest, rowBefore } from './nodeHistory.ts'
+import { imagesIn, rowBefore } from './nodeHistory.ts'
+import type { NodeImage } from './nodeRow.ts'
 import { changeKey, changesTable, decodeBefore, historyIndexTable, isDeletion, readMark, type StateRows, writeMark } from './rows.ts'
 
 /** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
@@ -173,8 +174,14 @@ export class HistoricalRows implements StateRows {
   }
 
   #nodeRowAfter(number: number, table: number, key: Uint8Array): Uint8Array | undefined {
-    const images = imagesAfter({ reader: this.#reader, tail: this.#cache }, number, this.#head, nodeDigest(table, key))
-    return rowBefore(images, () => this.#reader.get(table, key))
+    return rowBefore(this.#imagesAfter(number, table, key), () => this.#reader.get(table, key))
+  }
+
+  /** Iterates over the images of a node in the blocks after `number`, ascending. */
+  *#imagesAfter(number: number, table: number, key: Uint8Array): Generator<NodeImage> {
+    const rows = { reader: this.#reader, tail: this.#cache }
+    for (const { from, to, digest } of this.#cache.digests(this.#reader).spans(number + 1, this.#head))
+      yield* imagesIn(rows, { from, to, head: this.#head }, digest.node(table, key))
   }
 
   latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
@@ -213,7 +220,10 @@ export class HistoricalRows implements StateRows {
     if (number !== undefined) return this.#changeIn(number, table, key)
     const unindexed = Math.max(after, this.#indexed)
     if (unindexed >= upTo) return undefined
-    if (this.#hasRuns) return firstChangeFrom(this.#reader, { table, key }, unindexed + 1, this.#head)
+    if (this.#hasRuns) {
+      const digests = this.#cache.digests(this.#reader)
+      return firstChangeFrom(this.#reader, digests, { table, key }, { from: unindexed + 1, head: this.#head })
+    }
     for (let later = unindexed + 1; later <= upTo; later++) {
       const change = this.#changeIn(later, table, key)
       if (change) return change

@@ -5,6 +5,7 @@ import { Lru } from '#lib/lru'
 import type { KvReader } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import { type Digests, readDigests } from './digests/digests.ts'
 import { changesTable, readMarks, type StateMarks } from './rows.ts'
 
 /**
@@ -110,6 +111,7 @@ export class HistoryCache {
   #next = ''
   #reads = 0
   #marks: StateMarks | undefined
+  #digests: Digests | undefined
   /** Keys of cached node rows, of the chain and recorded, by block. */
   readonly #rowNames = new Map<number, string>()
   readonly #recordedNames = new Map<number, string>()
@@ -119,14 +121,22 @@ export class HistoryCache {
     this.#caches = caches
     const order = ++snapshots
     this.#name = `${order}:`
-    // rows of blocks up to the mark are moved to their places later
-    this.#chain = lazy(() => `${(blocks && caches.chain.nameOf(blocks, order)) ?? this.#name}${this.#marks?.nodes ?? ''}:`)
+    // rows of blocks up to the mark are moved to their places later; another database of the chain has other digests
+    this.#chain = lazy(
+      () => `${(blocks && caches.chain.nameOf(blocks, order)) ?? this.#name}${this.#marks?.nodes ?? ''}:${this.#digests?.name ?? ''}:`,
+    )
   }
 
   /** Returns the marks of the snapshot, which are read once. */
   marks(reader: KvReader): StateMarks {
     this.#marks ??= readMarks(reader)
     return this.#marks
+  }
+
+  /** Returns the digests of the snapshot, which are read once. */
+  digests(reader: KvReader): Digests {
+    this.#digests ??= readDigests(reader)
+    return this.#digests
   }
 
   /** Counts a read of the state after a block. @returns the changes of the next block, if they are loaded */

@@ -2,6 +2,7 @@ import { emptyBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { oldestProof, oldestState } from './chainState.ts'
+import { readDigests } from './digests/digests.ts'
 import { popHistory } from './history.ts'
 import { MovedNodeChanges } from './nodeHistory.ts'
 import { accountNodesTable, changeKey, changesTable, decodeBefore, readMark, storageNodesTable, writeMark } from './rows.ts'
@@ -33,7 +34,7 @@ export function moveNodeChanges(tx: KvWriter, hasTime: () => boolean): boolean {
 
 function moveBlock(tx: KvWriter, number: number): void {
   const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
-  const moved = new MovedNodeChanges(number)
+  const moved = new MovedNodeChanges(number, readDigests(tx).at(number))
   for (const table of [accountNodesTable, storageNodesTable]) {
     const range = { from: changeKey(number, table, emptyBytes), to: changeKey(number, table + 1, emptyBytes) }
     for (const { key: at, value } of tx.range(tables.changes.id, range)) {

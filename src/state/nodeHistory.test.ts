@@ -2,11 +2,15 @@ import { expect, it } from 'vitest'
 import { u64Bytes } from '#lib/bytes'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
-import { imagesAfter, NodeChanges, type NodeTail, nodeDigest } from './nodeHistory.ts'
+import { Digests, digestWith } from './digests/digests.ts'
+import { imagesIn, NodeChanges, type NodeTail } from './nodeHistory.ts'
+import type { NodeImage } from './nodeRow.ts'
 import { accountNodesTable } from './rows.ts'
 
 const head = 300
 const nodes = 10
+/** with a key from block 100 on, and another from block 250 on */
+const digests = new Digests([]).from(100, digestWith(new Uint8Array(8).fill(1))).from(250, digestWith(new Uint8Array(8).fill(2)))
 
 it('state/nodeHistory: finds the same images with and without an index of the blocks that no segment covers, near the head and far below', () => {
   const below = dice(1)
@@ -14,7 +18,7 @@ it('state/nodeHistory: finds the same images with and without an index of the bl
   const written = Array.from({ length: nodes }, (): { readonly number: number; readonly rlp: Uint8Array }[] => [])
   kv.write((tx) => {
     for (let number = 1; number <= head; number++) {
-      const changes = new NodeChanges(number)
+      const changes = new NodeChanges(number, digests.at(number))
       for (const [node, images] of written.entries()) {
         if (below(4) !== 0) continue
         const rlp = new Uint8Array(1 + below(200)).fill(number)
@@ -37,10 +41,13 @@ it('state/nodeHistory: finds the same images with and without an index of the bl
   }
   for (const [node, images] of written.entries()) {
     for (const number of [0, 1, 62, 63, 64, 70, 126, 190, 191, 192, 230, 260, 279, 280, 299, 300]) {
-      const digest = nodeDigest(accountNodesTable, u64Bytes(node))
+      const found = (tail: NodeTail): NodeImage[] =>
+        digests.spans(number + 1, head).flatMap(({ from, to, digest }) => {
+          return [...imagesIn({ reader, tail }, { from, to, head }, digest.node(accountNodesTable, u64Bytes(node)))]
+        })
       const after = images.filter((image) => image.number > number).map(({ rlp }) => ({ kind: 'whole', rlp }))
-      expect([...imagesAfter({ reader, tail: plain }, number, head, digest)]).toEqual(after)
-      expect([...imagesAfter({ reader, tail: indexing }, number, head, digest)]).toEqual(after)
+      expect(found(plain)).toEqual(after)
+      expect(found(indexing)).toEqual(after)
     }
     expect(images.length).toBeGreaterThan(20)
   }

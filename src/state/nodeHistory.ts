@@ -2,6 +2,7 @@ import { concatBytes, emptyBytes, equalBytes, u32At, u64Bytes, u64FromBytes } fr
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { branchDelta, OlderBranch } from '#trie/branchDelta'
+import type { Digest } from './digests/digests.ts'
 import { digestsIn, encodeNodeRow, imageIn, isNodeRowWhole, lowerBound, type NodeEntry, type NodeImage, sharedImageIn } from './nodeRow.ts'
 
 /*
@@ -32,35 +33,24 @@ const rowKey = (kind: number, number: number): Uint8Array => concatBytes(Uint8Ar
 export const blockRowKey = (number: number): Uint8Array => rowKey(kinds.block, number)
 const segmentOf = (number: number): number => Math.floor(number / segmentBlocks)
 
-/** Returns a 48-bit digest of a node's place. A collision makes a node of the past unreadable: its hash differs. */
-export function nodeDigest(nodeTable: number, key: Uint8Array): number {
-  let high = 0x811c9dc5 ^ nodeTable
-  let low = 0x9747b28c ^ nodeTable
-  for (let i = 0; i < key.length; i++) {
-    const byte = key[i] as number
-    high = Math.imul(high ^ byte, 0x01000193)
-    low = Math.imul(low ^ byte, 0x5bd1e995)
-    low ^= low >>> 15
-  }
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b)
-  low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
-  return ((high ^ (high >>> 13)) >>> 0) * 2 ** lowBits + ((low ^ (low >>> 16)) >>> (32 - lowBits))
-}
 /** Returns the part of a node's digest that indices have. */
 export const upperOf = (digest: number): number => Math.floor(digest / 2 ** lowBits)
 
 /** Nodes that one block changes, collected to be written as its row. */
 export class NodeChanges {
   readonly #number: number
+  readonly #digest: Digest
   readonly #entries: NodeEntry[] = []
 
-  constructor(number: number) {
+  /** @param digest of the block */
+  constructor(number: number, digest: Digest) {
     this.#number = number
+    this.#digest = digest
   }
 
   /** Adds a changed node, each at most once. @param before, after undefined: no row */
   add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined): void {
-    const digest = nodeDigest(nodeTable, key)
+    const digest = this.#digest.node(nodeTable, key)
     const isWhole = after === undefined || before === undefined || (this.#number + digest) % wholeEvery(before) === 0
     this.#entries.push({ digest, image: imageOf(before, isWhole ? undefined : after) })
   }
@@ -81,14 +71,17 @@ export class NodeChanges {
 /** Nodes that a block changed, as an earlier version recorded them, to be written as the block's row after those of later blocks. */
 export class MovedNodeChanges {
   readonly #number: number
+  readonly #digest: Digest
   readonly #entries: NodeEntry[] = []
 
-  constructor(number: number) {
+  /** @param digest of the block */
+  constructor(number: number, digest: Digest) {
     this.#number = number
+    this.#digest = digest
   }
 
   add(nodeTable: number, key: Uint8Array, before: Uint8Array | undefined): void {
-    this.#entries.push({ digest: nodeDigest(nodeTable, key), image: imageOf(before, undefined) })
+    this.#entries.push({ digest: this.#digest.node(nodeTable, key), image: imageOf(before, undefined) })
   }
 
   /**
@@ -236,14 +229,18 @@ export type NodeTail = {
 /** Source of rows. */
 export type NodeRows = { readonly reader: KvReader; readonly tail: NodeTail }
 
-/** Iterates over the images of a node in the blocks after `number`, ascending. */
-export function* imagesAfter(rows: NodeRows, number: number, head: number, digest: number): Generator<NodeImage> {
+/** Blocks that are searched: `from` to `to`, and the last one that the store has. */
+export type NodeSpan = { readonly from: number; readonly to: number; readonly head: number }
+
+/** Iterates over the images of a node in some blocks, ascending. @param digest of the node in these blocks */
+export function* imagesIn(rows: NodeRows, { from, to, head }: NodeSpan, digest: number): Generator<NodeImage> {
   const { reader, tail } = rows
-  for (let first = number + 1; first <= head; first = segmentBounds(first).last + 1) {
+  for (let first = from; first <= to; first = segmentBounds(first).last + 1) {
     const { last } = segmentBounds(first)
     const key = rowKey(kinds.segment, segmentOf(first))
     const stored = last > head - recentBlocks ? undefined : reader.look(table, key, (index) => blocksIn(index, first, digest))
     for (const block of stored ?? recentBlocksWith(rows, first, head, digest)) {
+      if (block > to) return
       const image = stored
         ? reader.look(table, blockRowKey(block), (row) => imageIn(row, digest))
         : sharedImageIn(

@@ -10,6 +10,7 @@ import { tables } from '#store/tables'
 import { dump, readNow } from '#test/harness/chain/olderSchemas'
 import { provedPart } from '#test/harness/state/provedParts'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { withSameDigests } from '#test/harness/store/sameDigests'
 import { encodeBranch } from '#trie/node'
 import { noNodes } from '#trie/ports'
 import { createProof } from '#trie/proof'
@@ -112,8 +113,8 @@ const allTables = [...stateTables, tables.changes, tables.nodeHistory, tables.hi
 
 /** A whole state, and a partial state that begins with the root node of a block and then executes the same blocks. */
 class Pair {
-  readonly whole = createMemoryKv()
-  readonly part = createMemoryKv()
+  readonly whole = withSameDigests(createMemoryKv())
+  readonly part = withSameDigests(createMemoryKv())
   readonly models: Model[] = []
   readonly roots: Hash[] = []
   fetched = 0

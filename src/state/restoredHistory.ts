@@ -1,6 +1,7 @@
 import type { KvWriter } from '#store/ports'
 import { oldestProof } from './chainState.ts'
 import { ChangedRows } from './changeIndex.ts'
+import { readDigests } from './digests/digests.ts'
 import { changesOf, type RowChange } from './history.ts'
 import { changeKey, changesTable, encodeChange, writeMark } from './rows.ts'
 
@@ -18,7 +19,7 @@ export function putRestoredChanges(tx: KvWriter, number: number, changes: Iterab
 
 /** Writes the place of a block in the index, after that of the block before it. */
 export function indexRestored(tx: KvWriter, number: number): void {
-  const changed = new ChangedRows(number)
+  const changed = new ChangedRows(number, readDigests(tx).at(number))
   for (const row of changesOf(tx, number)) changed.add(tx, row, row.isDeleted === true)
   changed.writeTo(tx)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Kv, KvWriter } from './ports.ts'
-import { agreeOnSchema, type Migration, type Schema } from './schema.ts'
+import { agreeOnSchema, type Migration, requireReadable, type Schema } from './schema.ts'
 
 const key = Uint8Array.of(1)
 const schema = (version: number, migrations: readonly Migration[] = []): Schema => ({ version, metaTable: 1, migrations })
@@ -45,6 +45,15 @@ describe('store/schema', () => {
     expect(() => agreeOnSchema(kv, schema(3, [append(2), failing]))).toThrow('killed')
     expect(agreeOnSchema(kv, schema(3, [append(2), append(3)]))).toEqual(['step 3'])
     expect(rowOf(kv)).toEqual(Uint8Array.of(2, 3))
+  })
+
+  it('store/schema: reads tables that could be migrated, and no older ones (SCHEMA_TOO_OLD)', async () => {
+    await using kv = createMemoryKv()
+    agreeOnSchema(kv, schema(3))
+    using reader = kv.snapshot()
+    for (const steps of [[append(4)], [append(4), append(5)]]) requireReadable(reader, schema(3 + steps.length, steps))
+    expect(() => requireReadable(reader, schema(5, [append(5)]))).toThrow(expect.objectContaining({ code: 'SCHEMA_TOO_OLD' }))
+    expect(() => requireReadable(reader, schema(2, [append(2)]))).toThrow(expect.objectContaining({ code: 'SCHEMA_NEWER' }))
   })
 
   it('store/schema: rejects tables of a newer version (SCHEMA_NEWER) and of a version without a migration (SCHEMA_TOO_OLD)', async () => {

@@ -19,7 +19,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 9,
+  version: 10,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -38,6 +38,8 @@ export const chainSchema: Schema = {
     { to: 8, name: 'deletions in changes', run: (): void => {} },
     // new long values are in pieces; older ones stay whole and are still read
     { to: 9, name: 'long values in pieces', run: (): void => {} },
+    // new blocks have digests with a key; those of older blocks stay unchanged and are still read
+    { to: 10, name: 'digests with a key', run: (): void => {} },
   ],
 }
 /** Schema of the consensus half's environment. */
@@ -81,14 +83,13 @@ export function rejectNewer(reader: KvReader, { version, metaTable }: Schema): v
 }
 
 /**
- * Requires tables that this version can read without migrating them.
- * @param only its own version: older tables are refused too
+ * Requires tables that this version can read without migrating them: those that it could migrate.
  * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST
  */
-export function requireReadable(reader: KvReader, schema: Schema, only?: 'only'): void {
-  const { version, metaTable } = schema
+export function requireReadable(reader: KvReader, schema: Schema): void {
+  const { version, metaTable, migrations } = schema
   const found = reader.look(metaTable, schemaKey, u64FromBytes)
   if (found === undefined) throw storeFault('SCHEMA_LOST', {})
   rejectNewer(reader, schema)
-  if (only && found < version) throw storeFault('SCHEMA_TOO_OLD', { found, known: version })
+  if (found < version - migrations.length) throw storeFault('SCHEMA_TOO_OLD', { found, known: version })
 }

@@ -31,6 +31,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'short rows of trie nodes',
     'deletions in changes',
     'long values in pieces',
+    'digests with a key',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

@@ -1,7 +1,9 @@
 import { readCanonicalHash } from '#blockchain/chainStore'
 import { markGenesis, requireSameChain } from '#proofs/checkProofs'
+import { takeDigests } from '#proofs/copiedDigests'
 import { addOlder, beginRegion } from '#proofs/proofStore'
 import { readRegions } from '#proofs/regions'
+import { type Digests, readDigests } from '#state/digests/digests'
 import { firstChanges } from '#state/pruneHistory'
 import { putRestoredChanges } from '#state/restoredHistory'
 import type { Kv, KvReader, SnapshotSource } from '#store/ports'
@@ -13,7 +15,6 @@ import type { OlderChanges } from './valueWalk.ts'
 /** Writes changes as the history of the chain's values, without their index. @param base block with which the chain begins */
 export function chainHistory(kv: Kv, base: BlockId): OlderChanges {
   return {
-    wants: 'values',
     oldest(): number {
       using reader = kv.snapshot()
       return Math.min(base.number, firstChanges(reader) - 1)
@@ -26,31 +27,20 @@ export function chainHistory(kv: Kv, base: BlockId): OlderChanges {
   }
 }
 
+/** `base`: block with which the chain begins, the last one of the proofs. `dir`: as a fault names it */
+type ProofsEnds = { readonly base: BlockId; readonly genesis: BlockId; readonly dir: string }
+
 /**
  * Writes changes as recorded proofs.
  * @param kv tables of the proofs
- * @param base block with which the chain begins, the last one of the proofs
- * @param dir as a fault names it
  * @throws Fault LOAD_INTO_PROOFS, PROOFS_OTHER_CHAIN (fatal)
  */
-export function recordedProofs(
-  kv: Kv,
-  chain: SnapshotSource,
-  { base, genesis, dir }: { base: BlockId; genesis: BlockId; dir: string },
-): OlderChanges {
-  {
-    using reader = chain.snapshot()
-    kv.write((tx) => {
-      requireSameChain(tx, reader, dir)
-      const last = readRegions(tx).at(-1)?.last
-      if (last === undefined) beginRegion(tx, base)
-      else if (last !== base.number || readCanonicalHash(tx, last) !== base.hash) throw snapshotFault('LOAD_INTO_PROOFS', { dir })
-      markGenesis(tx, genesis.hash)
-    })
-  }
+export function recordedProofs(kv: Kv, chain: SnapshotSource, ends: ProofsEnds): OlderChanges {
+  const { base } = ends
+  const digests = beginProofs(kv, chain, ends)
   const oldestIn = (reader: KvReader): number => (readRegions(reader)[0]?.first ?? base.number + 1) - 1
   return {
-    wants: 'values and nodes',
+    digests,
     oldest(): number {
       using reader = kv.snapshot()
       return oldestIn(reader)
@@ -69,4 +59,19 @@ function addBlock(tx: Parameters<typeof addOlder>[0], { number, values, nodes }:
   const [region] = readRegions(tx)
   if (region === undefined) throw new RangeError('no region')
   addOlder(tx, region, { id: idOf(number), values, deleted: values.filter(({ isDeleted }) => isDeleted), nodes }, idOf(number - 1))
+}
+
+/** Begins the proofs with the base, unless they have been. @returns their digests */
+function beginProofs(kv: Kv, chain: SnapshotSource, { base, genesis, dir }: ProofsEnds): Digests {
+  using reader = chain.snapshot()
+  return kv.write((tx) => {
+    requireSameChain(tx, reader, dir)
+    const last = readRegions(tx).at(-1)?.last
+    if (last === undefined) {
+      beginRegion(tx, base)
+      takeDigests(tx, readDigests(reader), base.number)
+    } else if (last !== base.number || readCanonicalHash(tx, last) !== base.hash) throw snapshotFault('LOAD_INTO_PROOFS', { dir })
+    markGenesis(tx, genesis.hash)
+    return readDigests(tx)
+  })
 }

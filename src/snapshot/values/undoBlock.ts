@@ -5,6 +5,7 @@ import { Lru } from '#lib/lru'
 import { valuesIn } from '#proofs/valueRow'
 import { decodeAccountRow } from '#state/account'
 import { type RowListener, restoreValues } from '#state/chainState'
+import type { Digests } from '#state/digests/digests'
 import type { RowChange } from '#state/history'
 import { NodeChanges } from '#state/nodeHistory'
 import { accountsTable, codeTable, storageTable } from '#state/rows'
@@ -27,11 +28,12 @@ const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =
 /** Undoes blocks with values of another node, newest first, in the rows of a state. */
 export class BlockUndoer {
   readonly #tries = new Tries(cacheBytes)
-  readonly #withNodes: boolean
+  readonly #digests: Digests | undefined
   readonly #codes = new Lru<string, true>(knownCodes)
 
-  constructor(parts: 'values' | 'values and nodes') {
-    this.#withNodes = parts === 'values and nodes'
+  /** @param digests of the receiver of trie nodes; absent: none are wanted */
+  constructor(digests: Digests | undefined) {
+    this.#digests = digests
   }
 
   /**
@@ -41,7 +43,7 @@ export class BlockUndoer {
    */
   undo(tx: KvWriter, number: number, row: Uint8Array, parentRoot: Hash): UndoneBlock {
     const values = parseValues(number, row)
-    const check = new UndoCheck(number, values, this.#withNodes ? new NodeChanges(number) : undefined)
+    const check = new UndoCheck(number, values, this.#digests && new NodeChanges(number, this.#digests.at(number)))
     const root = this.#restore(tx, number, values, check.onRow)
     if (root !== parentRoot)
       throw new FormatError(`its values before block ${number} lead to the state root ${root}, expected ${parentRoot}`)

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { readCanonicalHash, readHeader } from '#blockchain/chainStore'
+import type { Digests } from '#state/digests/digests'
 import { readMark, writeMark } from '#state/rows'
 import { openOverlayKv } from '#store/overlayKv'
 import type { Kv, KvReader, SnapshotSource } from '#store/ports'
@@ -10,7 +11,8 @@ import { BlockUndoer, type UndoneBlock } from './undoBlock.ts'
 
 /** Receiver of the changes of older blocks. */
 export interface OlderChanges {
-  readonly wants: 'values' | 'values and nodes'
+  /** digests of the rows of trie nodes that it wants too; absent: it wants none */
+  readonly digests?: Digests
   /** Oldest block whose state can be read with the changes that are written. */
   oldest(): number
   /** Writes blocks, newest first, in one transaction. Those that are written already are left, or written again. */
@@ -40,7 +42,7 @@ export class ValueWalk implements AsyncDisposable {
 
   private constructor(deps: WalkDeps, kv: Kv) {
     this.#deps = deps
-    this.#undoer = new BlockUndoer(deps.into.wants)
+    this.#undoer = new BlockUndoer(deps.into.digests)
     this.#kv = kv
     this.#number = numberOf(kv)
   }

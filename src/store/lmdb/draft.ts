@@ -15,12 +15,15 @@ const nothing = new Uint8Array(0)
 /** Bytes at both ends of a key that its hash depends on. Keys begin and end in hashes, in the path of a node or in a number. */
 const hashedBytes = { first: 8, last: 20 }
 
+/** Another one in each process, so that nobody can choose keys with equal hashes. */
+const seed = crypto.getRandomValues(new Int32Array(1))[0] as number
+
 /**
  * FNV-1a hash of both ends of a key, reduced to 30 bits. The first bytes tell slots of different accounts apart: many contracts may have written the same slot.
  */
 function hashOf(key: Uint8Array): number {
   const lastAt = Math.max(0, key.length - hashedBytes.last)
-  let hash = 0x811c9dc5
+  let hash = seed
   for (let at = 0; at < lastAt && at < hashedBytes.first; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
   for (let at = lastAt; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
   return (hash ^ (hash >>> 15)) & 0x3fffffff
