@@ -1,17 +1,10 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
-import type { EvmSession } from '#evm/ports'
 import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
 import { push, type StateStack, viewAbove } from '#state/stateStack'
 import { type CallDeps, callContext } from './callExecutor.ts'
 import { maxOutputBytes, OutputBound } from './outputBound.ts'
 import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { type MessageContext, measureMessage } from './runMessage.ts'
-
-/** Ends a message's transaction and returns its unused gas. No account receives the gas fee. */
-function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
-  session.addBalance(message.from, (message.gasLimit - gasUsed) * message.gasPrice)
-  session.endTransaction()
-}
 
 /** Whether an outcome ends the request. */
 const isEnd = (outcome: CallOutcome | undefined): boolean => outcome?.kind === 'timeout' || outcome?.kind === 'too-big'
@@ -21,10 +14,10 @@ function runAll(place: MessageContext, messages: readonly CallMessage[], timer: 
   const { session } = place
   const outcomes: CallOutcome[] = []
   for (const message of messages) {
-    const { outcome, gasUsed } = measureMessage(place, message, timer)
+    const { outcome } = measureMessage(place, message, timer)
     outcomes.push(bound.take(outcome) ? outcome : { kind: 'too-big', maxBytes: maxOutputBytes })
     if (isEnd(outcomes.at(-1))) break
-    if (outcome.kind !== 'refused') endMessage(session, message, gasUsed)
+    if (outcome.kind !== 'refused') session.endTransaction()
   }
   return outcomes
 }

@@ -10,15 +10,16 @@ import { warmOverridden } from './overriddenPrecompiles.ts'
 /** Environment of a message. */
 export type MessageContext = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }
 
-/** Result of a message. Its transaction is still open, and unused gas is not returned yet. */
+/** Result of a message. Its transaction is still open; unused gas is returned. */
 export type MessageRun =
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
   /** gas as in `MeasuredCall` */
   | { readonly kind: 'ran'; readonly outcome: Outcome; readonly gasUsed: bigint; readonly gasRefunded: bigint }
 
 /**
- * Runs one message as a transaction: the sender pays for its gas if it has a price, the nonce is incremented, delegations are applied.
- * Does not check nonce, sender code and block gas limit, and charges no L1 or operator fee.
+ * Runs one message as a transaction: the sender pays for the gas used if the message has a price, the nonce is incremented, delegations are
+ * applied. Does not check nonce, sender code and block gas limit, and charges no L1 or operator fee. No account receives the gas fee: clients
+ * differ here (go-ethereum pays it to the fee recipient, reth does not).
  * @throws errors of `interruptCheck`
  */
 export function runMessage({ session, env, rules }: MessageContext, message: CallMessage, interruptCheck?: InterruptCheck): MessageRun {
@@ -42,6 +43,7 @@ export function runMessage({ session, env, rules }: MessageContext, message: Cal
   const earlierRefund = applyAuthorizations(session, authorizations)
   const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, interruptCheck)
   const gasUsed = gasAfterRefund(gasLimit, floor, outcome, earlierRefund)
+  session.addBalance(from, (gasLimit - gasUsed) * gasPrice)
   const ran = gasLimit - outcome.gasLeft
   return { kind: 'ran', outcome, gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }
 }
