@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
 import { CacheSet } from '#lib/caches'
+import type { Clock } from '#lib/clock'
 import { ethRegistry } from '#rpc/methods'
 import { signedBy } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
@@ -72,11 +73,14 @@ it('simulation/replay: traces all transactions of a block after single ones', as
   expect(before).toMatchObject(calls.map((_, call) => (call === 0 ? {} : { [word(0)]: word(call) })))
 })
 
-it('simulation/replay: calls on the state between transactions add nothing to the kept states', async () => {
+function openTracing(replayBytes: number, clock: Clock = createManualClock()) {
   const { execution, config } = chain
-  const caches = new CacheSet({ replays: 2 ** 24, witness: 2 ** 20 })
-  const deps = { execution, evm: sharedEvm, traced: createTracedWasmEvm(), config, clock: createManualClock() }
-  const tracing = createTracing(deps, caches)
+  const caches = new CacheSet({ replays: replayBytes, witness: 2 ** 20 })
+  return { caches, tracing: createTracing({ execution, evm: sharedEvm, traced: createTracedWasmEvm(), config, clock }, caches) }
+}
+
+it('simulation/replay: calls on the state between transactions add nothing to the kept states', async () => {
+  const { caches, tracing } = openTracing(2 ** 24)
   const { hash } = (await ask('eth_getBlockByNumber', '0x3', false)) as { hash: Hash }
   const keptBytes = (): number | undefined => {
     tracing.known(hash)?.prepare(1)
@@ -88,4 +92,17 @@ it('simulation/replay: calls on the state between transactions add nothing to th
   const message = callMessage({ from: counter, to: reader, gasLimit: 4_000_000n }) // more than 1,800 slots
   expect(calls.trace(message, { tracer: 'callTracer' }, () => () => {})).toMatchObject({ kind: 'traced' })
   expect(keptBytes()).toBe(before)
+})
+
+it('simulation/replay: calls on the state between transactions run on a block that is larger than the cache', async () => {
+  let ms = 0
+  // a turn of 10 ms has time for one transaction
+  const slow: Clock = { ...createManualClock(), elapsedMs: () => (ms += 6) }
+  const { tracing } = openTracing(1, slow)
+  const { hash } = (await ask('eth_getBlockByNumber', '0x3', false)) as { hash: Hash }
+  const between = tracing.calls({ block: { hash, number: 3 }, transactions: 4 })
+  const turns = Array.from({ length: 5 }, () => between.prepare())
+  expect(turns).toEqual([false, false, false, false, true])
+  const call = () => between.trace(callMessage({ from: reader, to: counter }), { tracer: 'callTracer' }, () => () => {})
+  expect([call(), call()]).toMatchObject([{ kind: 'traced' }, { kind: 'traced' }])
 })

@@ -13,8 +13,9 @@ import type { BlockReplay } from '../replay/replay.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { runTraced } from './tracedRun.ts'
 
+type KnownReplay = { readonly tracing: BlockTracing; readonly replay: BlockReplay }
 /** Returns the replay of a block, for calls on the state between two of its transactions. */
-export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined
+export type ReplayOf = (hash: Hash) => KnownReplay | undefined
 
 /** Returns the end of a traced call, or why it did not run. */
 function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refused: TraceOutcome } {
@@ -27,6 +28,8 @@ class ReplayCalls implements CallTracing {
   readonly #deps: SimulationDeps
   readonly #place: CallContext
   readonly #replayOf: ReplayOf
+  /** kept for all calls: a cache may be too small for it */
+  #found: KnownReplay | undefined
   /** changes of the earlier calls */
   #stack: StateStack = []
   #calls = 0
@@ -38,9 +41,9 @@ class ReplayCalls implements CallTracing {
   }
 
   prepare(): boolean | 'pruned' {
-    const { block, transactions } = this.#place
+    const { transactions } = this.#place
     if (transactions === undefined || this.#isBeyond()) return true
-    return this.#replayOf(block.hash)?.tracing.prepare(transactions) ?? true
+    return this.#known()?.tracing.prepare(transactions) ?? true
   }
 
   trace(message: CallMessage, request: TraceRequest, timer: RunTimer, overrides: CallOverrides = {}): TraceOutcome | 'pruned' {
@@ -68,10 +71,16 @@ class ReplayCalls implements CallTracing {
     })
   }
 
+  /** Returns the replay of the block; undefined: unknown block. */
+  #known(): KnownReplay | undefined {
+    this.#found ??= this.#replayOf(this.#place.block.hash)
+    return this.#found
+  }
+
   /** Whether the transaction index is above the number of transactions of the block. */
   #isBeyond(): boolean {
-    const { block, transactions = 0 } = this.#place
-    return transactions > 0 && transactions > (this.#replayOf(block.hash)?.replay.of.block.transactions.length ?? 0)
+    const { transactions = 0 } = this.#place
+    return transactions > 0 && transactions > (this.#known()?.replay.of.block.transactions.length ?? 0)
   }
 
   #now({ state }: ParentBlock): StateView {
@@ -87,7 +96,7 @@ class ReplayCalls implements CallTracing {
     const { block, transactions } = this.#place
     if (transactions === undefined) return placeOf(view, this.#deps.config, block)
     const header = view.header(block.hash)
-    const replay = this.#replayOf(block.hash)?.replay
+    const replay = this.#known()?.replay
     const parent = header && view.parent(header.parentHash)
     if (header === undefined || parent === undefined || replay === undefined) return undefined
     return { header, hash: block.hash, state: { ...parent.state, view: replay.before(transactions, parent, 'passed') } }
