@@ -51,6 +51,16 @@ it('rpc/subscriptions/backlog: a client that reads gets single notifications lar
   for (let index = 0; index < 3; index++) expect(await logIndexOf(client)).toBe(index)
 })
 
+it('rpc/subscriptions/backlog: subscriptions of one client that wait for room send one after the other', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const ids = new Set<unknown>()
+  for (let i = 0; i < 4; i++) ids.add((await client.call('eth_subscribe', 'logs', {}))['result'])
+  server.grow(1, 300_000)
+  for (let i = 0; i < 4; i++) ids.delete(((await client.next())['params'] as { subscription: string }).subscription)
+  expect(ids).toEqual(new Set())
+})
+
 it('rpc/subscriptions/backlog: ends the connection of a client that does not read for ten seconds', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)

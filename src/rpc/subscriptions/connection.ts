@@ -179,7 +179,7 @@ export class Connection {
         active.isBehind = false
         const { texts, isEnd } = await subscription.changes()
         for (const text of texts) {
-          if (!this.#backlog.isShort && this.#isOn(id)) await this.#backlog.untilShort()
+          while (!this.#backlog.isShort && this.#isOn(id)) await this.#backlog.untilShort() // another subscription may take the room first
           if (!this.#isOn(id)) return
           this.#sendNotification(notificationOfText(text)(id))
         }
