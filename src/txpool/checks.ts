@@ -74,10 +74,9 @@ export function refuseOfSender(
   if (code === 'contract') return { kind: 'sender-has-code' }
   if (nonce < next) return { kind: 'nonce-too-low', next, nonce }
   const old = queue.at(nonce)
-  if (code === 'delegation' && old === undefined && queue.entries.length > 0) return { kind: 'delegated-limit' }
-  // a queued transaction would block the sender's only place, which the next nonce needs
-  const maxAhead = code === 'delegation' && old === undefined ? 0n : maxNonceAhead
-  if (nonce - next > maxAhead) return { kind: 'nonce-too-high' }
+  // a delegated account adds its next transaction only: a later one would wait for a balance that any transaction may spend
+  if (code === 'delegation' && old === undefined && nonce > next) return { kind: queue.at(next) ? 'delegated-limit' : 'nonce-too-high' }
+  if (nonce - next > maxNonceAhead) return { kind: 'nonce-too-high' }
   const underpriced = old && refuseReplacement(tx, old)
   if (underpriced) return underpriced
   const want = queue.wantFor(nonce, costWei)

@@ -76,6 +76,29 @@ it('txpool/txPool: keeps one transaction pending for an account that becomes del
   expect(names(pool)).toEqual(['1/1 pending', '1/2 pending'])
 })
 
+it('txpool/txPool: restores the next transaction of a delegated account when a later one is queued', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.onPublished(chain.include([], [[poolAccount(1), { nonce: 0n, balance, code: delegation }]]))
+  pool.add(transactions(1, 0))
+  pool.onPublished(chain.include(transactions(1, 0), [[poolAccount(1), { nonce: 1n, balance, code: delegation }]]))
+  pool.add(transactions(1, 1))
+  chain.unwind(1)
+  pool.onPublished(chain.include([]))
+  expect(names(pool)).toEqual(['1/0 pending', '1/1 queued'])
+})
+
+it('txpool/checks: admits the next transaction of an account that became delegated when a later one is queued', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.add(transactions(1, 0, 2))
+  pool.onPublished(chain.include(transactions(1, 0), [[poolAccount(1), { nonce: 1n, balance, code: delegation }]]))
+  expect(pool.add(transactions(1, 3))).toEqual([{ kind: 'refused', refusal: { kind: 'nonce-too-high' } }])
+  expect(pool.add(transactions(1, 1))).toMatchObject([{ kind: 'added' }])
+  expect(pool.add(transactions(1, 3))).toEqual([{ kind: 'refused', refusal: { kind: 'delegated-limit' } }])
+  expect(names(pool)).toEqual(['1/1 pending', '1/2 queued'])
+})
+
 it('txpool/txPool: keeps nothing pending for an account that is destroyed', () => {
   const chain = new PoolChain()
   const pool = chain.pool()

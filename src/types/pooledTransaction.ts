@@ -27,7 +27,7 @@ export type PoolRefusal =
   | { readonly kind: 'empty-authorizations' }
   /** Price less than 10 % above the transaction with the same nonce. */
   | { readonly kind: 'replacement-underpriced' }
-  /** A delegated account (EIP-7702) may have at most one transaction in the pool. */
+  /** A delegated account (EIP-7702) may add its next transaction only, which the pool has already. */
   | { readonly kind: 'delegated-limit' }
   | { readonly kind: 'account-full' }
   | { readonly kind: 'pool-full' }

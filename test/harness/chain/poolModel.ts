@@ -91,8 +91,8 @@ export class PoolModel {
     const own = this.of(sender)
     const old = own.find((one) => one.tx.nonce === tx.nonce)
     if (tx.nonce < nonce) return 'nonce-too-low'
-    if (this.#isDelegated(sender) && !old && own.length > 0) return 'delegated-limit'
-    if (this.#isDelegated(sender) && !old && tx.nonce > nonce) return 'nonce-too-high'
+    if (this.#isDelegated(sender) && !old && tx.nonce > nonce)
+      return own.some((one) => one.tx.nonce === nonce) ? 'delegated-limit' : 'nonce-too-high'
     if (old && !(isRaised(old.tx.maxFeePerGas, tx.maxFeePerGas) && isRaised(old.tx.maxPriorityFeePerGas, tx.maxPriorityFeePerGas)))
       return 'replacement-underpriced'
     const cost = tx.gasLimit * tx.maxFeePerGas + tx.value
