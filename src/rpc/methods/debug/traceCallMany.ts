@@ -46,6 +46,7 @@ const stateContext: ParamCodec<StateContext> = {
   },
 }
 
+/** Traces the calls in sequence. The sender's balance in their plans is that before the first call, as in eth_callMany. */
 async function traceBundles(
   context: EthContext,
   bundles: readonly Bundle[],
@@ -58,17 +59,19 @@ async function traceBundles(
   const tracing = context.tracing.calls(place)
   await inTurns(context.cancellation, () => tracing.prepare())
   const here: BlockParam = { kind: 'found', block: first.block }
-  let { state } = options
+  const { state } = options
   const results: Json[][] = []
+  let isFirst = true
   const bound = new TraceBound(context)
   for (const { calls: requests, block } of bundles) {
     const traces: Json[] = []
     for (const request of requests) {
-      const overrides = { state, block: block ?? options.block }
-      const { message } = planAt(context, request, here, overrides)
+      const environment = block ?? options.block
+      const { message } = planAt(context, request, here, { state, block: environment })
+      const overrides = { state: isFirst ? state : undefined, block: environment }
       const trace = traceOfCall(context, tracing, message, options.request, overrides)
       traces.push(trace)
-      state = undefined
+      isFirst = false
       await bound.count(JSON.stringify(trace).length)
     }
     results.push(traces)

@@ -53,3 +53,17 @@ it('rpc/methods/debug/traceCallMany: a later call sees the unused gas of an earl
     Array(3).fill(10n ** 18n - feeWei),
   )
 })
+
+it('rpc/methods/debug/traceCallMany: a later call without a gas limit counts on an overridden balance', async () => {
+  const ask = await openChain()
+  const poor = testAddress(0xdd)
+  const call = { ...priced, from: poor }
+  const options = { ...calls, stateOverrides: { [poor]: { balance: '0xde0b6b3a7640000' } } }
+  const traces = await ask<{ from: string }[][]>(
+    'debug_traceCallMany',
+    [{ transactions: [call, call] }],
+    { blockNumber: 'latest' },
+    options,
+  )
+  expect(traces).toMatchObject([[{ from: poor }, { from: poor }]])
+})
