@@ -46,10 +46,15 @@ export const costClasses = {
   trace: { timeoutMs: 60_000, maxRunning: 4, maxWaiting: 100, maxUnreadBytes: 160_000_000, units: 100 },
   /** submits a transaction; many run at once, because they are validated in groups */
   submit: { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 10 },
+  /** submits a transaction and waits for its receipt; such waits take no place in `submit` */
+  'submit-sync': { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 10 },
   /** moves the chain; calls run one after the other, so a call also waits for those before it */
   engine: { timeoutMs: 60_000, maxRunning: 64, maxWaiting: 1_000, maxUnreadBytes: 320_000_000, units: 0 },
 } as const
 export type CostClass = keyof typeof costClasses
+
+/** Whether calls of a class submit transactions. */
+export const isSubmission = (cost: CostClass | undefined): boolean => cost === 'submit' || cost === 'submit-sync'
 
 export type Param<T> = {
   readonly name: string

@@ -20,6 +20,7 @@ const classes = [
   'execution',
   'trace',
   'submit',
+  'submit-sync',
   'engine',
 ] as const satisfies CostClass[]
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batchTooLarge, invalidRequest, type RpcError, responseTooBig } from '../errors.ts'
-import type { CostClass } from '../registry.ts'
+import { type CostClass, isSubmission } from '../registry.ts'
 import type { Caller } from './caller.ts'
 import { type Answer, errorText, listOf } from './messages.ts'
 
@@ -22,11 +22,11 @@ export type BatchCalls<By extends Caller> = {
   readonly refuse: (error: RpcError, caller: By) => Answer
 }
 
-/** Groups of items that start together: consecutive `submit` calls form one group, in order; any other item is alone. */
+/** Groups of items that start together: consecutive submissions form one group, in order; any other item is alone. */
 function* groupsOf(items: readonly unknown[], costOf: (item: unknown) => CostClass | undefined): Iterable<readonly unknown[]> {
   let submitted: unknown[] = []
   for (const item of items) {
-    if (costOf(item) === 'submit') {
+    if (isSubmission(costOf(item))) {
       submitted.push(item)
       continue
     }

@@ -27,13 +27,14 @@ it('rpc/server/slowCalls: a line has method, class, times, size, parameters and 
   const slow = createSlowLog({ clock, log }, 1_000)
   slow.note({ ...call, address: '203.0.113.77', errorCode: -32000 })
   slow.note({ ...call, address: '2001:db8:1:2:3::4' })
-  slow.note({ ...call, cost: 'submit', params: [`0x${'f8'.repeat(200)}`] })
+  for (const cost of ['submit', 'submit-sync'] as const) slow.note({ ...call, cost, params: [`0x${'f8'.repeat(200)}`] })
   expect(lines).toMatchObject([
     {
       ...{ level: 'warn', msg: 'slow request', method: 'eth_call', class: 'execution', ms: 1235, queueMs: 200, answerBytes: 70 },
       ...{ client: '203.0.113.0/24', errorCode: -32000, params: '[0x12]' },
     },
     { client: '2001:db8:1::/48' },
+    { params: '(1 not shown)' },
     { params: '(1 not shown)' },
   ])
 })

@@ -1,7 +1,7 @@
 import { networkOfClient } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { CostClass } from '../registry.ts'
+import { type CostClass, isSubmission } from '../registry.ts'
 import { shownParams } from './shownParams.ts'
 
 /** A call that took at least the threshold. */
@@ -53,7 +53,7 @@ export function createSlowLog(
         ...{ method, class: cost, ms: Math.round(ms), queueMs: Math.round(queueMs), answerBytes },
         ...(errorCode !== undefined && { errorCode }),
         ...(address !== undefined && { client: networkOfClient(address) }),
-        params: cost === 'submit' ? `(${params.length} not shown)` : shownParams(params),
+        params: isSubmission(cost) ? `(${params.length} not shown)` : shownParams(params),
         ...(dropped > 0 && { dropped }),
       })
       dropped = 0

@@ -1,10 +1,17 @@
+import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import { fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction } from '#test/harness/rpc/fakes'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { hashTransaction } from '#types/transaction'
+import type { EthContext } from '../../../context.ts'
 import { ethRegistry } from '../../../methods.ts'
+import { costClasses } from '../../../registry.ts'
+import { emptyTally } from '../../../server/caller.ts'
+import { createDispatcher } from '../../../server/dispatch.ts'
+import { UnreadTotal } from '../../../server/unread.ts'
 
 /** The first transaction of block 2 of a fake chain. */
 const raw = signedTransaction(2_000)
@@ -95,4 +102,27 @@ it('rpc/methods/eth/submit: a cancelled eth_sendRawTransactionSync ends with the
   heads.tell()
   await outcome
   expect(heads.listeners).toBe(0)
+})
+
+it('rpc/methods/eth/submit: waiting calls of eth_sendRawTransactionSync do not delay eth_sendRawTransaction, also within a batch', async () => {
+  const { context, clock, heads } = setUp()
+  const contextOf = (cancellation: EthContext['cancellation']): EthContext => ({ ...context, cancellation })
+  const deps = { registry: ethRegistry, contextOf, log: silentLog, clock }
+  const dispatcher = createDispatcher<EthContext>(deps, { maxBatch: 10_000, maxResponseBytes: 1_000_000 })
+  const unread = new UnreadTotal({ log: silentLog }, 1_000_000)
+  const answerTo = (body: unknown) =>
+    dispatcher.answer(Buffer.from(JSON.stringify(body)), {
+      isGone: false,
+      share: unread.join('http', () => {}).share(),
+      tally: emptyTally(),
+    })
+  const call = (method: string) => ({ jsonrpc: '2.0', id: 1, method, params: [toHex(raw)] })
+  const { maxRunning, maxWaiting } = costClasses['submit-sync']
+
+  const waiting = Array.from({ length: maxRunning + maxWaiting }, () => call('eth_sendRawTransactionSync'))
+  void answerTo([...waiting, call('eth_sendRawTransaction')])
+  await settle()
+  expect([heads.listeners, context.pool.added.length]).toEqual([maxRunning, maxRunning + 1])
+  expect(String(await answerTo(call('eth_sendRawTransaction')))).toContain(`"result":"${hash}"`)
+  expect(String(await answerTo(call('eth_sendRawTransactionSync')))).toContain('"class":"submit-sync"')
 })

@@ -90,7 +90,7 @@ export const sendRawTransactionSync = ethMethod({
   doc: 'Like eth_sendRawTransaction, and waits for the receipt (EIP-7966). In a pending block the block hash of the receipt is zero. The time-out starts when the transaction is accepted; on time-out: error 4 with `data.hash`, and the known state of the transaction in `data.status`.',
   params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
   result: asText(receiptResult),
-  cost: 'submit',
+  cost: 'submit-sync',
   example: { params: ['0x1234', 2_000] },
   run: sendAndWait,
 })
