@@ -189,6 +189,13 @@ it('node/parts/sequencerLink: sends a condition with its transaction', async () 
   ])
 })
 
+it('node/parts/sequencerLink: does not add a transaction with a condition to the local pool', async () => {
+  await using served = await serve(200, JSON.stringify({ result: hash }))
+  const link = linkTo(served.url)
+  expect(await link.send(raw, { blockNumberMax: '0x5' })).toEqual({ kind: 'result', result: hash })
+  expect(link.kept).toEqual([])
+})
+
 it.each<[string, Scripted, object]>([
   ['answers', { status: 200, json: { result: { status: 'Known' } } }, { kind: 'status', status: 'Known' }],
   ['does not know the method', refused(-32601, 'Method not found'), { kind: 'failed', reason: 'Method not found' }],

@@ -17,7 +17,7 @@ export type SequencerLinkDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** keeps transactions that the sequencer took, so that the next nonce is known; absent: there is no pool */
+  /** keeps transactions without a condition that the sequencer took, so that the next nonce is known; absent: there is no pool */
   readonly pool: Pick<TransactionPool, 'add'> | undefined
   /** shows which forwarded transactions are in blocks; absent: that is not known */
   readonly heads?: HeadFeed | undefined
@@ -99,7 +99,8 @@ class Link implements SequencerLink, Disposable {
     try {
       const answer = await this.#deliver(raw, hash, condition)
       this.#settle(hash, answer)
-      if (answer.kind === 'result') await this.#keep(raw)
+      // the pool keeps no conditions, and would hold the transaction after the sequencer has dropped it
+      if (answer.kind === 'result' && condition === undefined) await this.#keep(raw)
       return answer
     } finally {
       this.#onTheirWay--
