@@ -83,6 +83,8 @@ export type EngineApiDeps = {
   readonly clock: Clock
   /** where ancestors of a head are fetched, until `signal` is aborted; absent: they are not */
   readonly peers?: { readonly source: AncestorSource; readonly log: Log; readonly signal: AbortSignal } | undefined
+  /** Called with each fatal fault of the execution half itself, which no parameter of a call can cause: a failed store, for example. */
+  readonly onFailed?: (fault: Fault) => void
 }
 
 /** Maximum number of built payloads kept; consensus halves fetch theirs at once. */
@@ -103,10 +105,12 @@ class LocalEngineApi implements EngineApi {
   /** Blocks with a correct hash that are invalid; their descendants are invalid too. */
   readonly #invalid = new BoundedMap<Hash, PayloadStatus>(maxInvalid)
   readonly #fetch: HeadFetch | undefined
+  readonly #onFailed: EngineApiDeps['onFailed']
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ engine, config, clock, peers }: EngineApiDeps) {
+  constructor({ engine, config, clock, peers, onFailed }: EngineApiDeps) {
     this.#engine = engine
+    this.#onFailed = onFailed
     this.#jobs = new BuildJobs(maxJobs, clock)
     this.#config = config
     const inOrder: <T>(run: () => Promise<T>) => Promise<T> = (run) => this.#inOrder(run)
@@ -131,7 +135,7 @@ class LocalEngineApi implements EngineApi {
     if (refusal) throw engineApiError('unsupportedFork', refusal.reason)
     job.seal()
     const result = await job.result.catch((error: unknown) => {
-      throw errorOf(error)
+      throw this.#failed(error)
     })
     if (result.kind === 'invalid') throw engineApiError('unknownPayload', `${id} could not be built: ${result.reason}`)
     return result.payload
@@ -163,8 +167,15 @@ class LocalEngineApi implements EngineApi {
     const result = this.#last.then(run)
     this.#last = result.catch(() => undefined)
     return result.catch((error: unknown) => {
-      throw errorOf(error)
+      throw this.#failed(error)
     })
+  }
+
+  /** Returns the error for the caller. Reports a fault of the execution half itself. */
+  #failed(error: unknown): unknown {
+    const shown = errorOf(error)
+    if (isFault(shown)) this.#onFailed?.(shown)
+    return shown
   }
 
   async #insert({ payload, blobHashes = [], executionRequests = [] }: NewPayload): Promise<PayloadStatus> {
@@ -259,10 +270,7 @@ class LocalEngineApi implements EngineApi {
     })
     await job.begun
     if (this.#jobs.get(id) === job) return id
-    const result = await job.result.catch((error: unknown) => {
-      if (isFault(error, 'INVALID_ATTRIBUTES')) throw engineApiError('invalidAttributes', error.message, error)
-      throw error
-    })
+    const result = await job.result
     if (result.kind === 'invalid') throw engineApiError('invalidAttributes', result.reason)
     return id
   }
@@ -322,11 +330,16 @@ function parsedAttributes(json: unknown): PayloadAttributes {
   }
 }
 
-/** Converts faults that the caller may see to EngineApiError; returns other errors unchanged. */
+/** Fatal faults that attributes or blocks of the caller can cause. They end a node that derives these itself, but not one that is driven. */
+const causedByCaller: readonly string[] = ['INVALID_ATTRIBUTES', 'EVM_TOO_LARGE', 'MALFORMED_L1_ATTRIBUTES']
+
+/** Converts faults that the caller may see to EngineApiError; returns other errors unchanged, so only fatal faults of the execution half itself. */
 function errorOf(error: unknown): unknown {
   if (error instanceof EngineApiError || !isFault(error)) return error
   if (error.code === 'BLOCK_NOT_EXECUTED') return engineApiError('notExecuted', error.message, error)
-  return error.severity === 'fatal' ? error : engineApiError('server', error.message, error)
+  if (error.code === 'INVALID_ATTRIBUTES') return engineApiError('invalidAttributes', error.message, error)
+  const isOwn = error.severity === 'fatal' && !causedByCaller.includes(error.code)
+  return isOwn ? error : engineApiError('server', error.message, error)
 }
 
 /** Creates the Engine API. @param deps `config` is that of the engine's chain */

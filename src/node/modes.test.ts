@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { l2RefOf } from '#chainspec/l2Ref'
 import { serveL1 } from '#devnet/l1Server'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1 } from '#devnet/recordedL1'
@@ -11,6 +12,7 @@ import { encodePayload } from '#engine/payloadJson'
 import { type Clock, systemClock } from '#lib/clock'
 import { KzgThread } from '#lib/kzg/kzgThread'
 import { createLog, silentLog } from '#lib/log'
+import { engineClient } from '#test/harness/engine/server'
 import { rpcCall } from '#test/harness/process/cliProcess'
 import { anyPort, l1At, nodeOptions } from '#test/harness/process/nodeOptions'
 import { startProxy } from '#test/harness/process/proxy'
@@ -143,6 +145,23 @@ it('node/modes: ends a consensus half at once while its engine does not answer',
   const startMs = systemClock.elapsedMs()
   await driver[Symbol.asyncDispose]()
   expect(systemClock.elapsedMs() - startMs).toBeLessThan(3_000)
+}, 60_000)
+
+it('node/modes: ends an execution half whose store fails in a call of the consensus half (STORE_FAILED)', async () => {
+  const options = execution()
+  await using half = await startNode(deps, options)
+  const engine = engineClient(half.urls.engine ?? '', chain.config, jwtSecret())
+  const payloadAt = (number: number) => {
+    const { raw, hash } = chain.blocks[number] ?? expect.fail()
+    return payloadOfBlock(decodeBlock(raw), hash)
+  }
+  expect(await engine.insert(payloadAt(1))).toEqual({ kind: 'valid' })
+  await engine.setHeads({ ...(await engine.heads()), unsafe: l2RefOf(chain.config, payloadAt(1)) })
+  // after the commit the journal opens its next file
+  await until(() => half.execution?.published.committed.number === 1, half)
+  rmSync(join(options.datadir, 'chain'), { recursive: true })
+  await expect(engine.insert(payloadAt(2))).rejects.toMatchObject({ code: 'ENGINE_ERROR' })
+  await expect(half.stopped).rejects.toMatchObject({ code: 'STORE_FAILED', severity: 'fatal' })
 }, 60_000)
 
 /** A recorded block in the form that op-node posts. */

@@ -101,7 +101,8 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
       () => ({ follow: consensus?.follow?.status(), driver: consensus?.status() }),
     ),
   )
-  const stopped = half ? Promise.race([running, half.execution.ended, anchor.lost]) : running
+  const ends: readonly (Promise<never> | undefined)[] = [half?.execution.ended, anchor.lost, serving.failed]
+  const stopped = Promise.race([running, ...ends.filter((end) => end !== undefined)])
   starting.defer(async () => {
     stop.abort()
     await running.catch(() => {})

@@ -20,6 +20,11 @@ it.each([
     { silentMs: 10, unansweredMs: 0, behind },
     ['the head is block 7, but the consensus half names blocks that this node does not have'],
   ],
+  [
+    'has refused the last payload',
+    { silentMs: 10, unansweredMs: 0, behind: undefined, refused: { number: 8, head: 7 } },
+    ['the head is block 7, but block 8 of the consensus half was refused here'],
+  ],
 ])('node/health/health: reports the state of an execution half that %s', (_case, use, problems) => {
   expect(engineProblems(use)).toEqual(problems)
 })

@@ -17,15 +17,18 @@ export type EngineUse = {
   readonly unansweredMs: number
   /** set while it names blocks that this node does not have */
   readonly behind: SyncProgress | undefined
+  /** its last payload, if that was refused and is above the head; absent: it was not */
+  readonly refused?: { readonly number: number; readonly head: number } | undefined
 }
 
 /** Returns why the state of an execution half alone is not fresh, for the operator; empty: it is fresh. Pure. */
-export function engineProblems({ silentMs, unansweredMs, behind }: EngineUse): readonly string[] {
+export function engineProblems({ silentMs, unansweredMs, behind, refused }: EngineUse): readonly string[] {
   if (silentMs === undefined) return ['no consensus half has called since the start']
   const problems: string[] = []
   if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${seconds(silentMs)} s`)
   if (unansweredMs > maxUnansweredMs) problems.push(`a call of the consensus half has had no answer for ${seconds(unansweredMs)} s`)
   if (behind) problems.push(`the head is block ${behind.current}, but the consensus half names blocks that this node does not have`)
+  if (refused) problems.push(`the head is block ${refused.head}, but block ${refused.number} of the consensus half was refused here`)
   return problems
 }
 

@@ -38,6 +38,7 @@ const problems: readonly string[] = [
   ...readinessProblems({ ...status, l1: { ...status.l1, latest: undefined } }, 1_000_000),
   ...engineProblems({ silentMs: undefined, unansweredMs: 0, behind: undefined }),
   ...engineProblems({ silentMs: 60_000, unansweredMs: 5_000, behind: { current: 5 } as never }),
+  ...engineProblems({ silentMs: 10, unansweredMs: 0, behind: undefined, refused: { number: 6, head: 5 } }),
   ...executionProblems(execution as never, 4_000),
   firstStartProblem('restore'),
   ...diskProblems(undefined, 5),

@@ -97,9 +97,9 @@ export const readinessReasons: readonly ReadinessReason[] = [
   },
   {
     code: 'BLOCKS_MISSING',
-    matches: /^the head is block \d+, but the consensus half names blocks/,
-    meaning: 'the consensus half is ahead of this half, whose blocks before are missing',
-    fix: 'wait: a consensus half of Basalt sends them, and execution peers have them (--p2p.execution); a longer gap: let the consensus half derive from L1',
+    matches: /^the head is block \d+, but (?:the consensus half names blocks|block \d+ of the consensus half was refused)/,
+    meaning: 'the consensus half is ahead of this half: the blocks before are missing, or its last block was invalid or not executed here',
+    fix: 'wait: a consensus half of Basalt sends missing blocks, and execution peers have them (--p2p.execution); a longer gap: let the consensus half derive from L1. A refused block: see the log',
   },
   {
     code: 'EXECUTION_SLOW',

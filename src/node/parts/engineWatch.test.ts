@@ -10,15 +10,19 @@ const state = { head: zeroHash as Hash, safe: zeroHash as Hash, finalized: zeroH
 function watched(status: PayloadStatus['status']) {
   const clock = createManualClock()
   const answer = { status, latestValidHash: zeroHash, validationError: '' } as PayloadStatus
-  const scripted = { is: answer }
+  const scripted: { is: PayloadStatus | Error } = { is: answer }
+  const given = (): PayloadStatus => {
+    if (scripted.is instanceof Error) throw scripted.is
+    return scripted.is
+  }
   const api = {
-    newPayload: async () => scripted.is,
-    forkchoiceUpdated: async () => ({ payloadStatus: scripted.is, payloadId: undefined }),
+    newPayload: async () => given(),
+    forkchoiceUpdated: async () => ({ payloadStatus: given(), payloadId: undefined }),
   } as unknown as EngineApi
   let head = 5
   const watch = createEngineWatch({ api, clock }, () => head)
-  const say = (next: PayloadStatus['status']): void => {
-    scripted.is = { ...answer, status: next } as PayloadStatus
+  const say = (next: PayloadStatus['status'] | Error): void => {
+    scripted.is = next instanceof Error ? next : ({ ...answer, status: next } as PayloadStatus)
   }
   return { clock, watch, say, grow: (to: number) => (head = to) }
 }
@@ -38,6 +42,31 @@ it('node/parts/engineWatch: is behind from a forkchoice with an unknown head unt
   await watch.api.forkchoiceUpdated(3, state, undefined)
   expect(watch.sync()).toBeUndefined()
 })
+
+it.each<[string, (say: (next: PayloadStatus['status'] | Error) => void) => void]>([
+  ['invalid', (say) => say('INVALID')],
+  ['not executed', (say) => say(new Error('the disk is full'))],
+])(
+  'node/parts/engineWatch: names a payload above the head that was %s, until the head reaches it or another one is taken',
+  async (_how, fail) => {
+    const { watch, say, grow } = watched('VALID')
+    const insert = (number: number) => watch.api.newPayload(3, payloadOf(number)).catch(() => {})
+    fail(say)
+    await insert(5)
+    expect(watch.refused()).toBeUndefined()
+    await insert(6)
+    expect(watch.refused()).toEqual({ number: 6, head: 5 })
+    await insert(7)
+    expect(watch.refused()).toEqual({ number: 7, head: 5 })
+    say('VALID')
+    await insert(6)
+    expect(watch.refused()).toBeUndefined()
+    fail(say)
+    await insert(7)
+    grow(7)
+    expect(watch.refused()).toBeUndefined()
+  },
+)
 
 it('node/parts/engineWatch: counts every call and every view of the other half as a sign of life', async () => {
   const { watch, clock } = watched('VALID')

@@ -15,6 +15,8 @@ export type EngineWatch = {
   unansweredMs(): number
   /** set while it names blocks that this node does not have */
   behind(): SyncProgress | undefined
+  /** its last payload, if that was invalid or its call failed, and the head has not reached its number */
+  refused(): { readonly number: number; readonly head: number } | undefined
   /** Returns the progress for `eth_syncing`. Without a consensus half, or while it waits for long, the node does not know whether it is at the head. */
   sync(): SyncProgress | undefined
 }
@@ -33,6 +35,7 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
   const open = new Set<{ readonly sinceMs: number }>()
   let isBehind = false
   let highest = 0
+  let refusedAt: number | undefined
   const hear = <T>(call: T): T => {
     heardMs = clock.elapsedMs()
     onCall?.()
@@ -59,6 +62,11 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
     const current = head()
     return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
   }
+  function refused(): { readonly number: number; readonly head: number } | undefined {
+    const current = head()
+    if (refusedAt !== undefined && refusedAt <= current) refusedAt = undefined
+    return refusedAt === undefined ? undefined : { number: refusedAt, head: current }
+  }
   function alone(): SyncProgress | undefined {
     const current = head()
     const isSilent = (silentMs() ?? Number.POSITIVE_INFINITY) > maxSilentMs
@@ -67,9 +75,16 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
   return {
     api: {
       async newPayload(version, request): Promise<PayloadStatus> {
-        const status = await answer(api.newPayload(version, request))
-        if (status.status === 'SYNCING') highest = Math.max(highest, request.payload.blockNumber)
-        return status
+        const { blockNumber } = request.payload
+        let kind: PayloadStatus['status'] | 'FAILED' = 'FAILED'
+        try {
+          const status = await answer(api.newPayload(version, request))
+          kind = status.status
+          return status
+        } finally {
+          if (kind === 'SYNCING') highest = Math.max(highest, blockNumber)
+          refusedAt = kind === 'INVALID' || kind === 'FAILED' ? blockNumber : undefined
+        }
       },
       async forkchoiceUpdated(version, state, attributes): Promise<ForkchoiceAnswer> {
         const given = await answer(api.forkchoiceUpdated(version, state, attributes))
@@ -85,6 +100,7 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
     silentMs,
     unansweredMs,
     behind,
+    refused,
     sync: () => behind() ?? alone(),
   }
 }

@@ -55,6 +55,8 @@ export interface Serving extends AsyncDisposable {
   readonly flashblocks: FlashblocksPart
   /** absent: there is none */
   readonly page: LocalPage | undefined
+  /** Rejects with a fatal fault in a call of the consensus half of another process; never resolves. undefined in consensus mode */
+  readonly failed: Promise<never> | undefined
   /** Returns why the node is not ready, for the operator; empty: it is ready. */
   problems(): readonly string[]
   setApiKeys(keys: readonly ApiKey[]): void
@@ -66,7 +68,12 @@ function healthSourcesOf(clock: Clock, { execution, consensus, executionPeers, t
     status: (): DriverStatus | undefined => consensus?.status(),
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     forks: (): readonly string[] => consensus?.forks.problems() ?? [],
-    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), unansweredMs: watch.unansweredMs(), behind: watch.behind() })),
+    engineUse:
+      watch &&
+      ((): EngineUse => ({
+        ...{ silentMs: watch.silentMs(), unansweredMs: watch.unansweredMs() },
+        ...{ behind: watch.behind(), refused: watch.refused() },
+      })),
     execution: execution?.execution,
     proofs: (): readonly string[] => execution?.proofsProblems() ?? [],
     peers: (): readonly string[] => [...(consensus?.p2p?.problems() ?? []), ...(executionPeers?.problems() ?? [])],
@@ -225,6 +232,7 @@ export async function openServing(
     context,
     flashblocks,
     page,
+    failed: eth?.failed,
     problems,
     setApiKeys(keys): void {
       servers.setApiKeys(keys)

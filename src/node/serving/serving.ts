@@ -51,8 +51,8 @@ function syncOf(
   }
 }
 
-/** Disposing ends the link to the sequencer. */
-export type EthServing = Disposable & { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
+/** Disposing ends the link to the sequencer. `failed`: rejects with a fatal fault in a call of the Engine API; never resolves. */
+export type EthServing = Disposable & { readonly parts: EthParts; readonly watch: EngineWatch | undefined; readonly failed: Promise<never> }
 
 /** Creates the served parts of the execution half: JSON-RPC, and the Engine API if another half drives it. */
 export function ethServing(
@@ -75,9 +75,12 @@ export function ethServing(
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback, rpcThreads = 0 } = options
   const { execution, consensus, executionPeers, clock, heads, preconfirmed, silence, forwarding, memory, tracing } = deps
+  const { promise: failed, reject: onFailed } = Promise.withResolvers<never>()
+  failed.catch(() => {})
   const api =
     consensus === undefined
       ? createEngineApi({
+          onFailed,
           engine: tracing?.engine(execution, 'engine-api', deps.senders) ?? execution,
           config,
           clock,
@@ -116,7 +119,7 @@ export function ethServing(
       ...(tracing && { onCall: (): void => tracing.engineCall() }),
       context: { ...context, chain: watch.heard(context.chain) },
     }
-  return { parts: { context, heads, ...(engine && { engine }) }, watch, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
+  return { parts: { context, heads, ...(engine && { engine }) }, watch, failed, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
 }
 
 /** Creates the served parts of the consensus half. */
