@@ -10,7 +10,7 @@ import type { BuiltFlashblock } from '#types/flashblock'
 import { parseAddress, zeroHash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
 import { decodeMessage } from './decode.ts'
-import { encodeMessage } from './encode.ts'
+import { encodeMessage, maxMetadataBytes } from './encode.ts'
 import { publisherMetrics } from './metrics.ts'
 import { createPublisher, type PublisherOptions } from './publisher.ts'
 
@@ -96,6 +96,19 @@ it('flashblocks/encode: writes receipts and balances into the metadata as publis
   })
 })
 
+it('flashblocks/encode: leaves out receipts and balances that are larger than 4 MB, so that followers take the message', () => {
+  const withData = (bytes: number): BuiltFlashblock => {
+    const logs = [{ address: account, topics: [], data: new Uint8Array(bytes) }]
+    const receipt = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 21_000n, logs })
+    return { ...flashblock(0), receipts: [{ hash: hashOf('transaction'), receipt }] }
+  }
+  const half = maxMetadataBytes / 2
+  expect(JSON.parse(encodeMessage(withData(half - 1_000))).metadata.receipts).toBeDefined()
+  expect(JSON.parse(encodeMessage(withData(half))).metadata).toEqual({ access_list: null, block_number: 7 })
+  const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = flashblock(0)
+  expect(decodeMessage(Buffer.from(encodeMessage(withData(half))))).toEqual({ kind: 'flashblock', flashblock: plain })
+})
+
 it('flashblocks/publisher: sends each flashblock to each client, and the block from its first flashblock to a late one', async () => {
   await using world = await start()
   await using early = await openSocket(`${world.publisher.url}/any/path`)
@@ -134,6 +147,41 @@ it('flashblocks/publisher: disconnects and counts a client that does not read; o
   slow.resume()
   await ended
   expect([await world.dropped('slow'), await world.dropped('no-pong')]).toEqual([1, 0])
+})
+
+it('flashblocks/publisher: keeps a client that reads, also when one message is larger than the bound of unread bytes', async () => {
+  await using world = await start({ maxUnreadBytes: 1_000_000 })
+  await using reading = await openSocket(world.publisher.url)
+  for (const index of [0, 1]) {
+    world.publisher.publish(flashblock(index, 'a', 6_000_000))
+    expect(await reading.next()).toMatchObject({ index })
+  }
+  expect(await world.dropped('slow')).toBe(0)
+})
+
+it('flashblocks/publisher: sends a late client a block that is larger than the bound of unread bytes, then what follows', async () => {
+  await using world = await start({ maxUnreadBytes: 1_000_000 })
+  for (const index of [0, 1]) world.publisher.publish(flashblock(index, 'a', 6_000_000))
+  await using late = await openSocket(world.publisher.url)
+  world.publisher.publish(flashblock(2))
+  for (const index of [0, 1, 2]) expect(await late.next()).toMatchObject({ index })
+  world.publisher.publish(flashblock(3))
+  expect(await late.next()).toMatchObject({ index: 3 })
+  expect(await world.dropped('slow')).toBe(0)
+})
+
+it('flashblocks/publisher: sends a late client that reads slowly the next block in the place of the rest of a replaced one', async () => {
+  await using world = await start()
+  for (let index = 0; index < 12; index++) world.publisher.publish(flashblock(index, 'a', 1_000_000))
+  await using late = await openSocket(world.publisher.url)
+  late.socket.pause()
+  for (const index of [0, 1]) world.publisher.publish(flashblock(index, 'b'))
+  late.socket.resume()
+  const seen = [await late.next()]
+  while (seen.at(-1)?.['payload_id'] !== `0x03${'b'.repeat(14)}`) seen.push(await late.next())
+  expect(indexes(seen)).toEqual([...seen.slice(1).keys(), 0])
+  expect(seen.length).toBeLessThan(13)
+  expect(await late.next()).toMatchObject({ index: 1 })
 })
 
 it('flashblocks/publisher: refuses clients beyond its limit with close code 1013', async () => {

@@ -19,7 +19,7 @@ export type PublisherOptions = {
   readonly flag?: string
   /** subscribers at a time; absent: 100. One address has at most half of them. */
   readonly maxClients?: number
-  /** bytes that one subscriber may leave unread; absent: 16 MB. More ends its connection. */
+  /** bytes that one subscriber may have left unread when the next message is published; absent: 16 MB. More ends its connection. */
   readonly maxUnreadBytes?: number
 }
 
@@ -32,7 +32,7 @@ export interface Publisher extends AsyncDisposable {
 /** Maximum size in bytes of a subscriber's message; the publisher ignores their content. */
 const maxMessageBytes = 1_024
 
-/** The messages of the newest block, for subscribers that connect in the middle of it. */
+/** The messages of the newest block, for subscribers that connect in the middle of it. Each block has a list of its own. */
 class Replay {
   #payloadId = ''
   #messages: Buffer[] = []
@@ -49,8 +49,9 @@ class Replay {
 }
 
 /**
- * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the flashblocks so far of the newest block. A subscriber that reads
- * too slowly or answers no ping is disconnected; other subscribers are not affected.
+ * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the flashblocks so far of the newest block, each when it has taken the
+ * one before; if another block begins meanwhile, it continues with that. A subscriber that reads too slowly or answers no ping is disconnected; other
+ * subscribers are not affected.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createPublisher(deps: PublisherDeps, options: PublisherOptions): Promise<Publisher> {
@@ -66,20 +67,38 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
   })
   const subscribers = new Subscribers(deps, maxClients)
   const replay = new Replay()
+  /** subscribers that have not taken all messages of the replay */
+  const joining = new WeakSet<WebSocket>()
 
   function send(socket: WebSocket, message: Buffer): void {
-    socket.send(message, { binary: false })
-    if (socket.bufferedAmount <= maxUnreadBytes) return
+    const { bufferedAmount: unreadBytes } = socket
+    if (unreadBytes <= maxUnreadBytes) {
+      socket.send(message, { binary: false })
+      return
+    }
     metrics.dropped.inc({ reason: 'slow' })
-    log.warn('subscriber disconnected, reads flashblocks too slowly', { unreadBytes: socket.bufferedAmount })
+    log.warn('subscriber disconnected, reads flashblocks too slowly', { unreadBytes })
     socket.terminate()
+  }
+
+  function join(socket: WebSocket): void {
+    joining.add(socket)
+    let { messages } = replay
+    let at = 0
+    const sendNext = (): void => {
+      if (messages !== replay.messages) at = 0
+      messages = replay.messages
+      const message = messages[at++]
+      if (message && socket.readyState === socket.OPEN) socket.send(message, { binary: false }, sendNext)
+      else joining.delete(socket)
+    }
+    sendNext()
   }
 
   http.on('connection', (socket) => subscribers.arrive(socket))
   http.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (client) => {
-      if (!subscribers.admit(client, request.socket)) return
-      for (const message of replay.messages) send(client, message)
+      if (subscribers.admit(client, request.socket)) join(client)
     })
   })
   return {
@@ -89,7 +108,7 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
       replay.add(flashblock, message)
       metrics.published.inc({})
       metrics.bytes.inc({}, message.length)
-      for (const client of subscribers) if (client.readyState === client.OPEN) send(client, message)
+      for (const client of subscribers) if (client.readyState === client.OPEN && !joining.has(client)) send(client, message)
     },
     async [Symbol.asyncDispose](): Promise<void> {
       subscribers[Symbol.dispose]()
