@@ -169,6 +169,7 @@ class FeedConsumer implements Consumer {
   async #execute({ flashblock, at, leftMs }: Due): Promise<void> {
     const { clock, pending, metrics, judge } = this.#deps
     const outcome = await pending.take(flashblock.flashblock, at.executed, clock.nowMs() + leftMs)
+    if (this.#isClosed) return
     if (outcome.kind === 'refused') {
       this.#refused(flashblock, at, outcome)
     } else {

@@ -55,7 +55,7 @@ export function parseFeedUrls(urls: readonly string[]): readonly Endpoint[] {
   })
 }
 
-/** A followed feed. Disposing closes its connections; pending blocks stay until they are stale. */
+/** A followed feed. Disposing closes its connections, after which no gauge shows a feed; pending blocks stay until they are stale. */
 export interface Feed extends Disposable {
   /** Called after each new record of heads. */
   headsChanged(): void
@@ -124,6 +124,14 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
       consumer[Symbol.dispose]()
       for (const upstream of upstreams) upstream[Symbol.dispose]()
       decoder[Symbol.dispose]()
+      showNoFeed(metrics)
     },
   }
+}
+
+/** Sets the gauges to the values without a feed: they are read after its end too. */
+function showNoFeed({ upstreams, state, pendingNumber, pendingFlashblocks, held, age, parentLag, lastMessage }: FlashblocksMetrics): void {
+  for (const health of ['up', 'unhealthy'] as const) upstreams.set({ health }, 0)
+  for (const gauge of [state, pendingNumber, pendingFlashblocks, held]) gauge.set({}, 0)
+  for (const gauge of [age, parentLag, lastMessage]) gauge.set({}, Number.NaN)
 }

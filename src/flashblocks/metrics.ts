@@ -29,12 +29,15 @@ export const flashblocksMetrics = defineMetrics({
   pendingNumber: gauge('basalt_flashblocks_pending_block_number', 'Number of the newest pending block'),
   pendingFlashblocks: gauge('basalt_flashblocks_pending_slice_entries', 'Executed flashblocks of the newest pending block'),
   held: gauge('basalt_flashblocks_held_bytes', 'Bytes of held flashblocks, of blocks above the head'),
-  age: gauge('basalt_flashblocks_preconf_age_seconds', 'Seconds since the last flashblock was executed'),
+  age: gauge('basalt_flashblocks_preconf_age_seconds', 'Seconds since the last flashblock was executed; NaN: the feed has ended'),
   parentLag: gauge(
     'basalt_flashblocks_preconf_parent_lag_blocks',
-    "Blocks from the head to the parent of the newest flashblock's block; 0: the feed builds on the head; negative: the feed is behind",
+    "Blocks from the head to the parent of the newest flashblock's block; 0: the feed builds on the head; negative: the feed is behind; NaN: the feed has ended",
   ),
-  lastMessage: gauge('basalt_flashblocks_feed_last_message_seconds', 'Seconds since the last message of any publisher'),
+  lastMessage: gauge(
+    'basalt_flashblocks_feed_last_message_seconds',
+    'Seconds since the last message of any publisher; NaN: the feed has ended',
+  ),
   take: histogram(
     'basalt_flashblocks_take_seconds',
     'Seconds from the arrival of a fitting flashblock until it is executed',

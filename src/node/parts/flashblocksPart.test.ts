@@ -5,6 +5,8 @@ import { expect, it, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { ExecutionWorker } from '#executionThread/executionThread'
 import { silentLog } from '#lib/log'
+import { parseMetrics } from '#monitor/metricText'
+import { statusFacts } from '#monitor/statusFacts'
 import type { SyncProgress } from '#rpc/ports'
 import { createManualClock } from '#test/harness/clock'
 import { followConfig } from '#test/harness/consensus/follow'
@@ -49,6 +51,13 @@ async function open() {
     async metric(name: string) {
       part.collect()
       return (await registry.getSingleMetric(name)?.get())?.values[0]?.value
+    },
+    /** Returns what `basalt status` shows of flashblocks. */
+    async shown() {
+      part.collect()
+      const silent = { kind: 'silent', reason: '' } as const
+      const metrics = { kind: 'reached', value: parseMetrics(await registry.metrics()) } as const
+      return statusFacts({ nowMs: 0, elapsedMs: 0, rpc: silent, ready: silent, metrics, rollupConfig: undefined }).flashblocks
     },
     send: (...at: Parameters<typeof flashblockAt>) => {
       for (const client of server.clients) client.send(messageOf(flashblockAt(...at)))
@@ -101,6 +110,25 @@ it('node/parts/flashblocksPart: closes the feed at the first Denim block, and ha
   await until(() => expect(at.server.clients.size).toBe(0))
   await at.clock.advanceMs(60_000)
   expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
+})
+
+it('node/parts/flashblocksPart: shows no feed in status and metrics after Denim', async () => {
+  await using at = await open()
+  at.synced()
+  await at.clock.advanceMs(500)
+  await until(() => expect(at.server.clients.size).toBe(1))
+  at.send(11, 0)
+  await until(async () =>
+    expect(await at.shown()).toMatchObject({ isFresh: true, block: 11, flashblocks: 1, lastMessageSec: 0, publishers: 1 }),
+  )
+  at.model.setHead(blockAt(11))
+  at.reachDenim()
+  at.publish()
+  await until(() => expect(at.server.clients.size).toBe(0))
+  await at.clock.advanceMs(60_000)
+  expect(await at.shown()).toEqual({ isFresh: false, block: 0, flashblocks: 0, lastMessageSec: null, publishers: 0 })
+  expect(await at.metric('basalt_flashblocks_preconf_age_seconds')).toBeNaN()
+  expect(await at.metric('basalt_flashblocks_held_bytes')).toBe(0)
 })
 
 it('node/parts/flashblocksPart: opens the feed again when a reorg goes below Denim, and closes it at the next Denim block', async () => {
