@@ -1,4 +1,5 @@
-import { brotliCompressSync, constants } from 'node:zlib'
+import { once } from 'node:events'
+import { brotliCompressSync, constants, createBrotliCompress } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
@@ -72,6 +73,29 @@ it('flashblocks/decode: decodes a brotli stream like its content, and ignores wh
   const plain = flashblockOf(decode(first))
   expect(flashblockOf(decodeMessage(brotliCompressSync(bytesOf(first))))).toEqual(plain)
   expect(flashblockOf(decodeMessage(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
+})
+
+/** Compresses a message as a publisher does that flushes its stream before the end. */
+async function flushed(text: string, windowBits: number): Promise<Buffer> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: windowBits }
+  const stream = createBrotliCompress({ params })
+  const parts: Buffer[] = []
+  stream.on('data', (part: Buffer) => parts.push(part))
+  stream.write(text)
+  await new Promise<void>((resolve) => stream.flush(() => resolve()))
+  stream.end()
+  await once(stream, 'end')
+  return Buffer.concat(parts)
+}
+
+it.each([
+  [0x09, 21],
+  [0x0b, 22],
+  [0x0d, 23],
+])('flashblocks/decode: decodes a brotli stream whose first bytes are %i and an opening brace', async (firstByte, windowBits) => {
+  const packed = await flushed(JSON.stringify(first).padEnd(2_295), windowBits)
+  expect([...packed.subarray(0, 2)]).toEqual([firstByte, 0x7b])
+  expect(decodeMessage(packed)).toEqual(decode(first))
 })
 
 it.each([

@@ -38,6 +38,8 @@ const maxTransactions = 65_536
 const maxIndex = 65_535
 const bloomBytes = 256
 const openingBrace = 0x7b
+/** White space of JSON. */
+const whiteSpace: readonly number[] = [0x20, 0x09, 0x0a, 0x0d]
 
 /**
  * Decodes one message, text or binary: JSON, or a brotli stream of JSON. Unused parts may have any form, so formats back to v0.4.1 are read: the
@@ -46,8 +48,14 @@ const openingBrace = 0x7b
  */
 export function decodeMessage(message: Uint8Array): DecodedMessage {
   if (message.length > maxMessageBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
-  const plain = isJson(message) ? message : decompressed(message)
-  if ('reason' in plain) return plain
+  const plain = isJson(message) ? decodeJson(message) : undefined
+  if (plain && (plain.kind === 'flashblock' || plain.reason !== 'json')) return plain
+  const content = decompressed(message)
+  if ('reason' in content) return plain ?? content
+  return decodeJson(content)
+}
+
+function decodeJson(plain: Uint8Array): DecodedMessage {
   if (exceedsDepth(plain, maxLevels, maxValues)) {
     return { kind: 'bad', reason: 'json', text: `JSON of more than ${maxLevels} levels or ${maxValues} values` }
   }
@@ -65,9 +73,9 @@ export function decodeMessage(message: Uint8Array): DecodedMessage {
   }
 }
 
-/** Returns whether the first byte that is not white space opens an object. No brotli stream of an object begins with that byte. */
+/** Returns whether the first byte that is not white space opens an object. A brotli stream that its publisher flushes may begin like that too. */
 function isJson(message: Uint8Array): boolean {
-  return message.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) === openingBrace
+  return message.find((byte) => !whiteSpace.includes(byte)) === openingBrace
 }
 
 function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedMessage, { kind: 'bad' }> {
