@@ -13,7 +13,6 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import type { ExecutionPeerNetwork } from '#types/executionPeer'
 import type { Hash } from '#types/ids'
 import type { CacheBytes } from '../memory/cacheBudget.ts'
-import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { HttpListen, ListenOptions, PageListen, Urls } from '../serving/servers.ts'
@@ -117,8 +116,6 @@ class Threads implements RpcThreads {
   #sentSync = ''
   #learningFrom: number | undefined
   readonly #readings: ThreadReadings
-  /** counts of ended threads */
-  #past: MetricValues = []
   /** undefined: the keys of the options */
   #apiKeys: readonly ApiKey[] | undefined
   urls: Urls = {}
@@ -155,7 +152,7 @@ class Threads implements RpcThreads {
 
   async metrics(): Promise<readonly MetricValues[]> {
     await this.#readings.read(this.#seats)
-    return [...this.#readings.values, this.#past]
+    return await this.#readings.all()
   }
 
   setApiKeys(keys: readonly ApiKey[]): void {
@@ -275,7 +272,7 @@ class Threads implements RpcThreads {
     this.#deps.metrics.threads.set({}, this.#running().length)
     if (this.#closing.signal.aborted) return
     this.#deps.metrics.ends.inc({})
-    this.#past = await counted([this.#past, this.#readings.take(number)])
+    this.#readings.end(number)
     this.#deps.log.error('RPC thread ended, replacing it', { thread: number, error })
     void this.#replace(number, restartMs.first)
   }

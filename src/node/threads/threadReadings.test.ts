@@ -1,4 +1,4 @@
-import { Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { createLog } from '#lib/log'
 import { ThreadLink } from '#lib/threadLink'
@@ -73,7 +73,22 @@ it('node/threads/threadReadings: keeps the earlier values of a thread that does 
   await late
   expect(readings.values).toEqual([valuesOf('first')])
   expect([await shown(), lines.length]).toEqual([counts(1, 1, 0), 1])
-  expect(readings.take(0)).toEqual(valuesOf('first'))
+  readings.end(0)
   await readings.read([undefined])
   expect([readings.values, await shown()]).toEqual([[[]], counts(0, 1, 0)])
+})
+
+it('node/threads/threadReadings: keeps the counts of all threads that end in the same turn, and none of their gauges', async () => {
+  const { readings } = readingsOf()
+  const values = async (calls: number): Promise<MetricValues> => {
+    const registry = new Registry()
+    new Counter({ registers: [registry], name: 'calls_total', help: 'calls' }).inc(calls)
+    new Gauge({ registers: [registry], name: 'open', help: 'open' }).set(calls)
+    return await registry.getMetricsAsJSON()
+  }
+  await readings.read([thread(() => values(1)), thread(() => values(10)), thread(() => values(100))])
+  for (const number of [0, 1, 2]) readings.end(number)
+  const [first, second, third, ended = []] = await readings.all()
+  expect([first, second, third]).toEqual([[], [], []])
+  expect(ended.map(({ name, values: [value] }) => [name, value?.value])).toEqual([['calls_total', 111]])
 })

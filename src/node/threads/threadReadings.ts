@@ -2,6 +2,7 @@ import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { nodeFault } from '../faults.ts'
+import { counted } from '../metrics/scrape.ts'
 import type { RpcThreadsMetrics } from '../metrics.ts'
 import type { RpcThread } from './rpcThread.ts'
 import type { MetricValues } from './rpcWorkerProtocol.ts'
@@ -17,12 +18,16 @@ export type ThreadReadingsDeps = {
   readonly metrics: Pick<RpcThreadsMetrics, 'readFailures' | 'unmeasured'>
 }
 
-/** Last metrics of each thread. A thread whose metrics cannot be read keeps its earlier ones, is counted at each scrape, and logged once. */
+/**
+ * Last metrics of each thread, and the counts of those that have ended. A thread whose metrics cannot be read keeps its earlier ones, is counted at each
+ * scrape, and logged once.
+ */
 export class ThreadReadings {
   readonly #deps: ThreadReadingsDeps
   readonly #values: MetricValues[] = []
   /** numbers of the threads whose last reading failed */
   readonly #failing = new Set<number>()
+  #ended: Promise<MetricValues> = Promise.resolve([])
 
   constructor(deps: ThreadReadingsDeps) {
     this.#deps = deps
@@ -31,6 +36,11 @@ export class ThreadReadings {
   /** by the number of the thread */
   get values(): readonly MetricValues[] {
     return this.#values
+  }
+
+  /** Returns the values of each thread, and the counts of all ended threads. */
+  async all(): Promise<readonly MetricValues[]> {
+    return [...this.#values, await this.#ended]
   }
 
   /** Reads the metrics of all threads at once. Never rejects. @param threads undefined: the thread has ended, and another one starts */
@@ -50,11 +60,11 @@ export class ThreadReadings {
     metrics.unmeasured.set({}, this.#failing.size)
   }
 
-  /** Returns the last metrics of an ended thread, and forgets them. */
-  take(number: number): MetricValues {
+  /** Adds the last counts of a thread to those of all ended threads, and forgets its metrics. */
+  end(number: number): void {
     const values = this.#values[number] ?? []
     this.#values[number] = []
-    return values
+    this.#ended = this.#ended.then((ended) => counted([ended, values]))
   }
 
   #take(number: number, outcome: Outcome): void {
