@@ -10,6 +10,7 @@ import { addressOf, mineL1 } from '#test/harness/derive/l1'
 import type { Address } from '#types/ids'
 import { parseAddress } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import { TransactionList } from '../../src/derive/codec/transactionList.ts'
 import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
 import { makeDevnetChain } from '../../src/devnet/devnetChain.ts'
 import { forksUpTo } from '../../src/devnet/forkSchedule.ts'
@@ -78,7 +79,7 @@ export class DenimBlocks {
     const isNext = timestampOf(this.#config, this.#head.ref.number + 1) >= this.#origin.ref.timestamp + l1BlockSec
     if (isNext) this.#mineL1()
     const epoch = { ...this.#origin.ref, header: this.#origin.header, deposits: [], configReceipts: [] }
-    const attributes = payloadAttributes(this.#config, this.#head, epoch, transactions)
+    const attributes = payloadAttributes(this.#config, this.#head, epoch, TransactionList.of(transactions))
     if (typeof attributes === 'string') throw new Error(attributes)
     return attributes
   }

@@ -12,6 +12,7 @@ import { type Frame, frameOverheadBytes, maxFrameDataBytes } from './codec/frame
 import type { SingularBatch } from './codec/singularBatch.ts'
 import { checkBytes, type SpanHead } from './codec/spanBatch.ts'
 import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'
+import { TransactionList } from './codec/transactionList.ts'
 import type { SafeBlock } from './ports.ts'
 
 /** Form in which blocks are posted. Derivation drops span batches before Delta and brotli before Fjord. */
@@ -27,14 +28,13 @@ const posted = ({ transactions }: SafeBlock): readonly Uint8Array[] => transacti
 
 export function singularBatchOf(block: SafeBlock): SingularBatch {
   const { parentHash, l1Origin, timestamp } = block.ref
-  const transactions = posted(block)
   return {
     kind: 'singular',
     parentHash,
     epochNumber: BigInt(l1Origin.number),
     epochHash: l1Origin.hash,
     timestamp: BigInt(timestamp),
-    transactions,
+    transactions: TransactionList.of(posted(block)),
   }
 }
 

@@ -12,6 +12,7 @@ import { parseHash, zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import { createBatchWriter, framesOf } from './batchEncoder.ts'
 import { encodeFrames } from './codec/frame.ts'
+import { TransactionList } from './codec/transactionList.ts'
 import type { SafeBlock } from './ports.ts'
 import type { Epoch } from './rules/epoch.ts'
 import { payloadAttributes } from './rules/payloadAttributes.ts'
@@ -105,7 +106,7 @@ it.each([
     ...{ l1Origin: { hash: epoch.hash, number: epoch.number }, sequenceNumber: 1 },
   }
   const systemConfig = { ...config.genesis.systemConfig, gasLimit, eip1559Denominator: 100, eip1559Elasticity: elasticity }
-  const attributes = payloadAttributes(config, { ref: parent, systemConfig }, epoch, [])
+  const attributes = payloadAttributes(config, { ref: parent, systemConfig }, epoch, TransactionList.empty)
   expect(attributes).toMatchObject({ gasLimit: expected, eip1559Params: Uint8Array.of(0, 0, 3, 232, 0, 0, 0, elasticity) })
 })
 

@@ -12,6 +12,7 @@ import { framesOf, singularBatchOf } from './batchEncoder.ts'
 import { decompressChannel, readBatches } from './codec/channel.ts'
 import { encodeFrames } from './codec/frame.ts'
 import type { SingularBatch } from './codec/singularBatch.ts'
+import { TransactionList } from './codec/transactionList.ts'
 
 type Compression = 'zlib' | 'brotli'
 const maxRlpBytes = 100_000_000
@@ -67,7 +68,7 @@ function post(world: DeriveWorld, channel: Uint8Array): { readonly safe: number;
 describe('derive/opNodeCases: a singular batch with a wrong parent hash', () => {
   it.each<[string, (batch: SingularBatch) => SingularBatch]>([
     ['the transactions of the right block', (batch) => batch],
-    ['other transactions', (batch) => ({ ...batch, transactions: [userTransaction(77)] })],
+    ['other transactions', (batch) => ({ ...batch, transactions: TransactionList.of([userTransaction(77)]) })],
   ])('is dropped with the right batches behind it, with %s; posted again, they are derived', (_what, change) => {
     const world = new DeriveWorld(forksTo('jovian'))
     const blocks = world.sequence(3, (number) => [userTransaction(number)])
@@ -137,7 +138,7 @@ describe('derive/opNodeCases: a channel of more than 100,000,000 bytes', () => {
   const zeros = new Uint8Array(maxRlpBytes)
 
   const largeAndSmall = (world: DeriveWorld, third: SingularBatch): readonly Uint8Array[] => [
-    rlpOf(world, { ...third, transactions: [zeros] }),
+    rlpOf(world, { ...third, transactions: TransactionList.of([zeros]) }),
     rlpOf(world, third),
   ]
 

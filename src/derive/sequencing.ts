@@ -3,6 +3,7 @@ import { activatesAt, type Fork } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { PayloadAttributes } from '#types/payload'
+import { TransactionList } from './codec/transactionList.ts'
 import type { L1Block, SafeHead } from './ports.ts'
 import { epochOf } from './rules/epoch.ts'
 import { nextTimestamp } from './rules/nextTimestamp.ts'
@@ -35,7 +36,7 @@ export function sequencedAttributes(
 ): PayloadAttributes | string {
   const isNext = block.ref.hash !== parent.ref.l1Origin.hash
   if (isNext && config.schedule.ecotone !== undefined) verifyBlobGas(config, origin.header, block)
-  const attributes = payloadAttributes(config, parent, epochOf(config, block), [])
+  const attributes = payloadAttributes(config, parent, epochOf(config, block), TransactionList.empty)
   if (typeof attributes === 'string') return attributes
   const { timestamp } = parent.ref
   const isFirst = quietForks.some((fork) => activatesAt(config.schedule, fork, timestamp, attributes.timestamp))

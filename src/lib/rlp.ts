@@ -141,6 +141,14 @@ export function rlpBytes(item: RlpItem | undefined, what: string, length?: numbe
   return item
 }
 
+/** Returns the content of an encoded byte string, a view. Throws RlpError, also when the bytes are a list; the list is not read. */
+export function rlpString(encoded: Uint8Array | undefined, what: string): Uint8Array {
+  if (encoded === undefined) throw new RlpError(`${what}: missing`)
+  const { isList, from, to } = rlpHead(encoded, 0)
+  if (isList || to !== encoded.length) throw new RlpError(`${what}: bytes expected`)
+  return encoded.subarray(from, to)
+}
+
 /** Returns a scalar of at most `maxBytes` without leading zeros; throws RlpError otherwise. */
 export function rlpBigint(item: RlpItem | undefined, what: string, maxBytes = 32): bigint {
   const bytes = rlpBytes(item, what)

@@ -52,7 +52,7 @@ describe.each(recordedChains)('%s', (name) => {
     const time = batch.kind === 'span' ? config.genesis.l2TimeSec + Number(batch.relativeTimestamp) : Number(batch.timestamp)
     const first = (time - config.genesis.l2TimeSec) / config.blockTimeSec
     const writer = createBatchWriter(config, batch.kind)
-    for (const block of l2.slice(first, first + (batch.kind === 'span' ? batch.blocks.length : 1))) writer.add(block)
+    for (const block of l2.slice(first, first + (batch.kind === 'span' ? batch.blockCount : 1))) writer.add(block)
     return toHex(writer.finish())
   }
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
+import { spanColumns } from '#test/harness/derive/channels'
 import type { Batch } from '../../src/derive/codec/batch.ts'
 import type { Frame } from '../../src/derive/codec/frame.ts'
 import type { SingularBatch } from '../../src/derive/codec/singularBatch.ts'
 import type { SpanBatch } from '../../src/derive/codec/spanBatch.ts'
+import { TransactionList } from '../../src/derive/codec/transactionList.ts'
 import { type Hex, toHex } from '../../src/lib/hex.ts'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from '../../src/types/ids.ts'
 import { type AccessList, encodeTransaction, type SignedTransaction } from '../../src/types/transaction.ts'
@@ -60,17 +62,24 @@ export const singularBatch: fc.Arbitrary<SingularBatch> = fc.record({
   epochNumber: u64,
   epochHash: hash,
   timestamp: u64,
-  transactions: fc.oneof(rawTransactions, fc.array(data, { maxLength: 4 })),
+  transactions: fc.oneof(rawTransactions, fc.array(data, { maxLength: 4 })).map(TransactionList.of),
 })
 
-export const spanBatch: fc.Arbitrary<SpanBatch> = fc.record({
-  kind: fc.constant('span' as const),
-  relativeTimestamp: u64,
-  l1OriginNumber: u64,
-  parentCheck: exactly(20),
-  l1OriginCheck: exactly(20),
-  blocks: fc.array(fc.record({ advancesOrigin: fc.boolean(), transactions: rawTransactions }), { minLength: 1, maxLength: 20 }),
+const spanBlocks = fc.array(fc.record({ advancesOrigin: fc.boolean(), transactions: rawTransactions.map(TransactionList.of) }), {
+  minLength: 1,
+  maxLength: 20,
 })
+
+export const spanBatch: fc.Arbitrary<SpanBatch> = fc
+  .record({
+    kind: fc.constant('span' as const),
+    relativeTimestamp: u64,
+    l1OriginNumber: u64,
+    parentCheck: exactly(20),
+    l1OriginCheck: exactly(20),
+    blocks: spanBlocks,
+  })
+  .map(({ blocks, ...head }) => ({ ...head, ...spanColumns(blocks) }))
 
 export const batch: fc.Arbitrary<Batch> = fc.oneof(singularBatch, spanBatch)
 

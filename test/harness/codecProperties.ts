@@ -14,10 +14,12 @@ import { arbitraryChainId, batch, frame, hash, hostile, signedTransaction, singu
 
 export type CodecProperty = { readonly name: string; readonly property: fc.IProperty<unknown[]> }
 
-/** Compares two values by all of their fields; byte arrays are equal when their bytes are. */
+const isIterable = (field: unknown): field is Iterable<unknown> => typeof field === 'object' && field !== null && Symbol.iterator in field
+
+/** Compares two values by all of their fields; byte arrays and other iterables are equal when their elements are. */
 function same(a: unknown, b: unknown): boolean {
   const text = (value: unknown): string =>
-    JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}n` : field instanceof Uint8Array ? [...field] : field))
+    JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}n` : isIterable(field) ? [...field] : field))
   return text(a) === text(b)
 }
 

@@ -6,9 +6,9 @@ export type Bitlist = { readonly length: number; has(index: number): boolean; re
 
 const sizeOf = (length: number): number => Math.ceil(length / 8)
 
-/** Reads a bitlist. MalformedError when the integer has more bits than the list. */
+/** Reads a bitlist, as a copy of its bytes. MalformedError when the integer has more bits than the list. */
 export function readBitlist(reader: ByteReader, length: number): Bitlist {
-  const bytes = reader.take(sizeOf(length))
+  const bytes = reader.take(sizeOf(length)).slice()
   const spare = bytes.length * 8 - length
   if (spare > 0 && (bytes[0] ?? 0) >> (8 - spare) !== 0) throw new MalformedError(`bits set beyond the ${length} of the list`)
   let ones = 0

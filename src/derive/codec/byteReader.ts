@@ -1,4 +1,4 @@
-import { decodeRlpPrefix, type RlpItem } from '#lib/rlp'
+import { rlpHead } from '#lib/rlp'
 import { MalformedError } from './decoded.ts'
 
 const u64Limit = 1n << 64n
@@ -27,7 +27,15 @@ export class ByteReader {
   }
 
   byte(): number {
-    return this.take(1)[0] ?? 0
+    const byte = this.#bytes[this.#at]
+    if (byte === undefined) throw new MalformedError('1 byte expected, 0 left')
+    this.#at++
+    return byte
+  }
+
+  /** Returns a reader of the same bytes from here on. */
+  fork(): ByteReader {
+    return new ByteReader(this.#bytes.subarray(this.#at))
   }
 
   /** Reads a big-endian integer of at most 6 bytes. */
@@ -57,16 +65,19 @@ export class ByteReader {
 
   /** Reads a base-128 integer that counts elements. MalformedError above `max`. */
   count(max: number): number {
-    const value = this.uvarint()
-    if (value > BigInt(max)) throw new MalformedError(`${value} elements, ${max} allowed`)
-    return Number(value)
+    let value = 0
+    for (let i = 0; i < 10; i++) {
+      const byte = this.byte()
+      value += (byte & 0x7f) * 2 ** (7 * i)
+      if (value > max) throw new MalformedError(`more than ${max} elements`)
+      if (byte < 0x80) return value
+    }
+    throw new MalformedError('integer of more than 64 bits')
   }
 
-  /** Reads one canonical RLP item. RlpError when the bytes are not canonical RLP. */
-  rlp(): RlpItem {
-    const { item, next } = decodeRlpPrefix(this.#bytes, this.#at)
-    this.#at = next
-    return item
+  /** Reads one RLP item and returns it encoded. The items of a list are not read. RlpError when the head is not canonical. */
+  rlp(): Uint8Array {
+    return this.take(rlpHead(this.#bytes, this.#at).to - this.#at)
   }
 }
 

@@ -1,6 +1,6 @@
 import { concatBytes } from '#lib/bytes'
 import { type Compression, decompressPrefix } from '#lib/decompress'
-import { decodeRlpPrefix, RlpError } from '#lib/rlp'
+import { RlpError, rlpHead } from '#lib/rlp'
 import { type Batch, decodeBatch } from './batch.ts'
 
 /** Limits on a channel, at the time of the L1 block in which it is read. */
@@ -68,8 +68,8 @@ type Item = { readonly kind: 'item'; readonly bytes: Uint8Array; readonly next: 
 function nextItem(rlp: Uint8Array, at: number): Item {
   if (at === rlp.length) return { kind: 'end', reason: 'end of data' }
   try {
-    const { item, next } = decodeRlpPrefix(rlp, at)
-    return item instanceof Uint8Array ? { kind: 'item', bytes: item, next } : { kind: 'end', reason: 'list instead of a batch' }
+    const { isList, from, to } = rlpHead(rlp, at)
+    return isList ? { kind: 'end', reason: 'list instead of a batch' } : { kind: 'item', bytes: rlp.subarray(from, to), next: to }
   } catch (error) {
     if (error instanceof RlpError) return { kind: 'end', reason: error.message }
     throw error

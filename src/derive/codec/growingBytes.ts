@@ -1,7 +1,12 @@
 /** Byte buffer that grows: appends are amortised and allocate no array per piece. */
 export class GrowingBytes {
-  #bytes = new Uint8Array(1024)
+  #bytes: Uint8Array
   #length = 0
+
+  /** @param sizeBytes size up to which appends do not copy the buffer */
+  constructor(sizeBytes = 1024) {
+    this.#bytes = new Uint8Array(sizeBytes)
+  }
 
   get length(): number {
     return this.#length

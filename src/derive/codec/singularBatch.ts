@@ -1,8 +1,9 @@
 import { fromHex } from '#lib/hex'
-import { encodeRlp, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { encodeRlp, encodeRlpList, rlpBigint, rlpBytes, rlpHead, rlpScalar, rlpString, splitRlpList } from '#lib/rlp'
 import { type Hash, hashFromBytes } from '#types/ids'
 import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
+import { TransactionList } from './transactionList.ts'
 
 /** Batch of one block. @see specs protocol/derivation.md, "Batch Format" */
 export type SingularBatch = {
@@ -13,8 +14,14 @@ export type SingularBatch = {
   readonly epochHash: Hash
   /** seconds; u64 */
   readonly timestamp: bigint
-  /** EIP-2718 bytes, without deposits */
-  readonly transactions: readonly Uint8Array[]
+  readonly transactions: TransactionList
+}
+
+function readTransactions(list: Uint8Array | undefined): TransactionList {
+  if (list === undefined) throw new MalformedError('batch without transactions')
+  const { isList, from } = rlpHead(list, 0)
+  if (!isList) throw new MalformedError('transactions: list expected')
+  return new TransactionList(list.slice(from))
 }
 
 /**
@@ -22,25 +29,19 @@ export type SingularBatch = {
  * @throws RlpError, MalformedError
  */
 export function readSingularBatch(reader: ByteReader): SingularBatch {
-  const [parentHash, epochNumber, epochHash, timestamp, transactions, ...rest] = rlpList(reader.rlp(), 'batch')
-  if (rest.length > 0) throw new MalformedError('batch with more than 5 fields')
+  const [parentHash, epochNumber, epochHash, timestamp, transactions] = splitRlpList(reader.rlp(), 5, 'batch')
   return {
     kind: 'singular',
-    parentHash: hashFromBytes(rlpBytes(parentHash, 'parent hash', 32)),
-    epochNumber: rlpBigint(epochNumber, 'epoch number', 8),
-    epochHash: hashFromBytes(rlpBytes(epochHash, 'epoch hash', 32)),
-    timestamp: rlpBigint(timestamp, 'timestamp', 8),
-    transactions: rlpList(transactions, 'transactions').map((item) => rlpBytes(item, 'transaction').slice()),
+    parentHash: hashFromBytes(rlpBytes(rlpString(parentHash, 'parent hash'), 'parent hash', 32)),
+    epochNumber: rlpBigint(rlpString(epochNumber, 'epoch number'), 'epoch number', 8),
+    epochHash: hashFromBytes(rlpBytes(rlpString(epochHash, 'epoch hash'), 'epoch hash', 32)),
+    timestamp: rlpBigint(rlpString(timestamp, 'timestamp'), 'timestamp', 8),
+    transactions: readTransactions(transactions),
   }
 }
 
 /** Encodes the body, without the type byte. */
 export function encodeSingularBody(batch: SingularBatch): Uint8Array {
-  return encodeRlp([
-    fromHex(batch.parentHash),
-    rlpScalar(batch.epochNumber),
-    fromHex(batch.epochHash),
-    rlpScalar(batch.timestamp),
-    batch.transactions,
-  ])
+  const fields = [fromHex(batch.parentHash), rlpScalar(batch.epochNumber), fromHex(batch.epochHash), rlpScalar(batch.timestamp)]
+  return encodeRlpList([...fields.map(encodeRlp), encodeRlpList([batch.transactions.encoded])])
 }

@@ -1,14 +1,15 @@
 import { concatBytes } from '#lib/bytes'
-import { encodeBitlist, readBitlist } from './bitlist.ts'
-import { type ByteReader, encodeUvarint } from './byteReader.ts'
+import { rlpHead } from '#lib/rlp'
+import { type Bitlist, encodeBitlist, readBitlist } from './bitlist.ts'
+import { ByteReader, encodeUvarint } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
 import { readSpanTransactions } from './spanTransactions.ts'
+import { TransactionList } from './transactionList.ts'
 
 export type SpanBlock = {
   /** the block's L1 origin is the block after its parent's L1 origin */
   readonly advancesOrigin: boolean
-  /** EIP-2718 bytes, without deposits */
-  readonly transactions: readonly Uint8Array[]
+  readonly transactions: TransactionList
 }
 
 /** Batch of consecutive blocks. @see specs protocol/delta/span-batches.md, "Span batch format" */
@@ -23,12 +24,30 @@ export type SpanBatch = {
   /** first 20 bytes of the hash of the last block's L1 origin */
   readonly l1OriginCheck: Uint8Array
   /** at least one */
-  readonly blocks: readonly SpanBlock[]
+  readonly blockCount: number
+  /** number of blocks after the first that advance the L1 origin */
+  readonly originAdvances: number
+  /** in order; created one by one, because a channel of 11 KB may decompress to a span of ten million blocks */
+  readonly blocks: Iterable<SpanBlock>
 }
 
 export const checkBytes = 20
 /** Maximum number of blocks, and of transactions, in a span. @see specs protocol/delta/span-batches.md, "Span Batch Size Limits" */
 const maxSpanElements = 10_000_000
+
+/** Columns of a span: origin bits, transaction counts as base-128 integers, transactions as RLP strings. */
+type Columns = { readonly advances: Bitlist; readonly counts: Uint8Array; readonly transactions: Uint8Array }
+
+function* blocksOf({ advances, counts, transactions }: Columns): Generator<SpanBlock> {
+  const reader = new ByteReader(counts)
+  let at = 0
+  for (let i = 0; i < advances.length; i++) {
+    const from = at
+    for (let left = reader.count(maxSpanElements); left > 0; left--) at = rlpHead(transactions, at).to
+    const own = at === from ? TransactionList.empty : new TransactionList(transactions.subarray(from, at))
+    yield { advancesOrigin: advances.has(i), transactions: own }
+  }
+}
 
 /**
  * Reads the body after the type byte and ignores bytes after it.
@@ -42,25 +61,21 @@ export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {
   const blockCount = reader.count(maxSpanElements)
   if (blockCount === 0) throw new MalformedError('span batch without blocks')
   const advances = readBitlist(reader, blockCount)
-  const counts: number[] = []
+  const column = reader.fork()
   let total = 0
-  for (let i = 0; i < blockCount; i++) {
-    const count = reader.count(maxSpanElements)
-    total += count
-    counts.push(count)
-  }
+  for (let i = 0; i < blockCount; i++) total += reader.count(maxSpanElements)
   if (total > maxSpanElements) throw new MalformedError(`span batch with ${total} transactions`)
-  const transactions = readSpanTransactions(reader, total, chainId)
-  let from = 0
-  const blocks = counts.map((count, index) => {
-    from += count
-    return { advancesOrigin: advances.has(index), transactions: transactions.slice(from - count, from) }
-  })
-  return { kind: 'span', relativeTimestamp, l1OriginNumber, parentCheck, l1OriginCheck, blocks }
+  const counts = column.take(column.left - reader.left).slice()
+  const columns: Columns = { advances, counts, transactions: readSpanTransactions(reader, total, chainId) }
+  return {
+    ...{ kind: 'span', relativeTimestamp, l1OriginNumber, parentCheck, l1OriginCheck, blockCount },
+    originAdvances: advances.ones - (advances.has(0) ? 1 : 0),
+    blocks: { [Symbol.iterator]: (): Iterator<SpanBlock> => blocksOf(columns) },
+  }
 }
 
 /** Fields of a span batch before its transactions. `blocks` has the number of transactions of each block. */
-export type SpanHead = Omit<SpanBatch, 'kind' | 'blocks'> & {
+export type SpanHead = Pick<SpanBatch, 'relativeTimestamp' | 'l1OriginNumber' | 'parentCheck' | 'l1OriginCheck'> & {
   readonly blocks: readonly { readonly advancesOrigin: boolean; readonly transactionCount: number }[]
 }
 

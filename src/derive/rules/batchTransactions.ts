@@ -1,6 +1,7 @@
 import { activatesAt, isActive } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { depositType } from '#types/transaction'
+import type { TransactionList } from '../codec/transactionList.ts'
 
 const setCodeType = 4
 /** EIP-8130: 0x79 in every version of Base's client from September 2026 on, 0x7d in earlier drafts, which no public chain ran. */
@@ -16,14 +17,13 @@ export function refuseTransactions(
   { schedule }: RollupConfig,
   parentTimestamp: number,
   timestamp: number,
-  transactions: readonly Uint8Array[],
+  transactions: TransactionList,
 ): string | undefined {
   if (transactions.length > 0 && activatesAt(schedule, 'jovian', parentTimestamp, timestamp))
     return 'transactions in the first Jovian block'
   const allowsSetCode = isActive(schedule, 'isthmus', timestamp)
   const isCobalt = isActive(schedule, 'cobalt', timestamp)
-  for (const transaction of transactions) {
-    const type = transaction[0]
+  for (const type of transactions.firstBytes) {
     if (type === undefined) return 'empty transaction'
     if (type === depositType) return 'deposit in a batch'
     if (type === accountAbstractionType && isCobalt) return 'account abstraction transaction'

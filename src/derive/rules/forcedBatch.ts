@@ -1,5 +1,6 @@
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
+import { TransactionList } from '../codec/transactionList.ts'
 import type { SingularCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 
@@ -27,7 +28,8 @@ export function forceBatch(config: RollupConfig, epochs: EpochWindow, safe: L2Re
     if (epoch === undefined || nextEpoch === undefined || !hasExpired(config, epoch, reading)) return undefined
     const isFirstOfEpoch = epoch.number === safe.l1Origin.number + 1
     if (timestamp < nextEpoch.timestamp || isFirstOfEpoch) {
-      return { kind: 'singular', parentHash: safe.hash, epochNumber: epoch.number, epochHash: epoch.hash, timestamp, transactions: [] }
+      const { number: epochNumber, hash: epochHash } = epoch
+      return { kind: 'singular', parentHash: safe.hash, epochNumber, epochHash, timestamp, transactions: TransactionList.empty }
     }
     epochs.dropFirst()
   }

@@ -11,10 +11,14 @@ import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import type { L2Ref } from '#types/blockRef'
 import { zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
+import type { TransactionList } from '../codec/transactionList.ts'
 import type { SafeHead } from '../ports.ts'
 import { denimSystemConfig } from './denimSystemConfig.ts'
 import type { Epoch } from './epoch.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
+
+/** Minimum gas of a transaction that is no deposit. */
+const leastGas = 21_000n
 
 /** Returns the reason why the next block cannot have this L1 origin, or undefined. */
 function refuse(config: RollupConfig, parent: L2Ref, origin: Epoch): string | undefined {
@@ -52,7 +56,7 @@ function baseTimeDeposits(config: RollupConfig, number: number, timestamp: numbe
 /**
  * Returns the attributes of the block after the safe head.
  * @param origin L1 origin of the new block: the safe head's own, or the block after it
- * @param transactions of the batch, EIP-2718 bytes
+ * @param transactions of the batch. Of more than a block can hold, the attributes have as many as make execution refuse the block.
  * @returns the attributes, or the reason why the L1 origin does not fit
  * @see specs protocol/derivation.md, "Deriving Payload Attributes"
  */
@@ -60,7 +64,7 @@ export function payloadAttributes(
   config: RollupConfig,
   safe: SafeHead,
   origin: Epoch,
-  transactions: readonly Uint8Array[],
+  transactions: TransactionList,
 ): PayloadAttributes | string {
   const parent = safe.ref
   const refusal = refuse(config, parent, origin)
@@ -83,7 +87,7 @@ export function payloadAttributes(
       ...baseTimeDeposits(config, parent.number + 1, timestamp),
       ...(beginsEpoch ? origin.deposits : []),
       ...upgrades,
-      ...transactions,
+      ...transactions.first(Number(systemConfig.gasLimit / leastGas) + 1),
     ],
     noTxPool: true,
     gasLimit: systemConfig.gasLimit,

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { fromHex } from '#lib/hex'
+import { headerOf } from '#test/harness/chain/headers'
 import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import { hashFromBytes } from '#types/ids'
+import { TransactionList } from '../codec/transactionList.ts'
 import type { SafeBlock } from '../ports.ts'
 import type { SingularCandidate, SpanCandidate, SpanElement } from './candidate.ts'
 import { maxBankBytes, maxRlpBytes } from './channelLimits.ts'
+import { payloadAttributes } from './payloadAttributes.ts'
 import { checkSingularBatch } from './singularBatch.ts'
 import { checkSpanBatch } from './spanBatch.ts'
 import { checkSpanBatchPrefix } from './spanBatchPrefix.ts'
@@ -34,7 +37,9 @@ const config: RollupConfig = {
 const holocene: RollupConfig = { ...config, schedule: forksTo('holocene') }
 const context: BatchContext = { config, epochs: [l1(0), l1(1), l1(2), l1(3)], safe: l2(5, 0), inclusion: l1(3) }
 const inHolocene: BatchContext = { ...context, config: holocene }
-const transactions = [userTransaction(1)]
+const list = (...transactions: readonly Uint8Array[]): TransactionList => TransactionList.of(transactions)
+const own = [userTransaction(1)]
+const transactions = list(...own)
 const noBlocks: SafeBlocks = { read: () => undefined }
 
 describe('derive/singularBatch', () => {
@@ -67,10 +72,10 @@ describe('derive/singularBatch', () => {
     ['in an epoch that is not read yet', 'undecided', {}, { epochs: [l1(0)] }],
     ['with the epoch hash of another block', 'drop', { epochHash: l1(0).hash }, {}],
     ['before the time of its origin', 'drop', {}, { epochs: [l1(0), { ...l1(1), timestamp: 1013 }] }],
-    ['with an empty transaction', 'drop', { transactions: [new Uint8Array(0)] }, {}],
-    ['with a deposit', 'drop', { transactions: [Uint8Array.of(0x7e, 1)] }, {}],
-    ['with a set-code transaction', 'drop', { transactions: [Uint8Array.of(4, 1)] }, {}],
-    ['with a transaction that execution refuses', 'accept', { transactions: [Uint8Array.of(3, 1)] }, {}],
+    ['with an empty transaction', 'drop', { transactions: list(new Uint8Array(0)) }, {}],
+    ['with a deposit', 'drop', { transactions: list(Uint8Array.of(0x7e, 1)) }, {}],
+    ['with a set-code transaction', 'drop', { transactions: list(Uint8Array.of(4, 1)) }, {}],
+    ['with a transaction that execution refuses', 'accept', { transactions: list(Uint8Array.of(3, 1)) }, {}],
   ])('%s: %s', (_what, kind, batch, changes) => {
     expect(checkSingularBatch({ ...context, ...changes }, { ...good, ...batch }, noBlocks).kind).toBe(kind)
   })
@@ -87,26 +92,26 @@ describe('derive/singularBatch', () => {
   it.each<[string, string, number, Partial<SingularCandidate>, readonly L1Ref[]]>([
     ['within the drift', 'accept', 8, {}, [l1(0)]],
     ['beyond it with transactions', 'drop', 10, {}, [l1(0), { ...l1(1), timestamp: 1050 }]],
-    ['beyond it and empty, before the next origin', 'accept', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1050 }]],
-    ['beyond it and empty, after the next origin', 'drop', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1022 }]],
-    ['beyond it and empty, next origin unknown', 'undecided', 10, { transactions: [] }, [l1(0)]],
+    ['beyond it and empty, before the next origin', 'accept', 10, { transactions: list() }, [l1(0), { ...l1(1), timestamp: 1050 }]],
+    ['beyond it and empty, after the next origin', 'drop', 10, { transactions: list() }, [l1(0), { ...l1(1), timestamp: 1022 }]],
+    ['beyond it and empty, next origin unknown', 'undecided', 10, { transactions: list() }, [l1(0)]],
   ])('%s: %s', (_what, kind, delay, changes, epochs) => {
     const batch = { ...good, epochNumber: 0, epochHash: l1(0).hash, timestamp: 1012 + delay, ...changes }
     expect(checkSingularBatch({ ...late(delay), epochs }, batch, noBlocks).kind).toBe(kind)
   })
 
   it('accepts an empty block in a new epoch far behind it', () => {
-    const batch = { ...good, timestamp: 1062, transactions: [] }
+    const batch = { ...good, timestamp: 1062, transactions: list() }
     expect(checkSingularBatch(late(50), batch, noBlocks).kind).toBe('accept')
     expect(checkSingularBatch(late(50), { ...batch, transactions }, noBlocks).kind).toBe('drop')
   })
 })
 
 describe('derive/spanBatch', () => {
-  const element = (number: number, epochNumber: number, own = transactions): SpanElement => ({
+  const element = (number: number, epochNumber: number, all = transactions): SpanElement => ({
     epochNumber,
     timestamp: 1000 + 2 * number,
-    transactions: own,
+    transactions: all,
   })
   const spanOf = (elements: readonly SpanElement[], parent = 5, changes: Partial<SpanCandidate> = {}): SpanCandidate => {
     const [first] = elements
@@ -118,8 +123,8 @@ describe('derive/spanBatch', () => {
   const known = (...blocks: SafeBlock[]): SafeBlocks => ({ read: (number) => blocks.find(({ ref }) => ref.number === number) })
   const none = known()
   const deposit = Uint8Array.of(0x7e)
-  const safe4: SafeBlock = { ref: l2(4, 0), transactions: [deposit, ...transactions] }
-  const safe5: SafeBlock = { ref: l2(5, 0), transactions: [deposit, ...transactions] }
+  const safe4: SafeBlock = { ref: l2(4, 0), transactions: [deposit, ...own] }
+  const safe5: SafeBlock = { ref: l2(5, 0), transactions: [deposit, ...own] }
   const fresh = [element(6, 1), element(7, 1)]
 
   it.each<[string, string, SpanCandidate, Partial<BatchContext>]>([
@@ -141,8 +146,8 @@ describe('derive/spanBatch', () => {
     ["a first epoch before the parent's", 'drop', spanOf([element(6, -1), element(7, 1)]), {}],
     ['the hash of another last origin', 'drop', spanOf(fresh, 5, { l1OriginCheck: new Uint8Array(20) }), {}],
     ['a block before its origin', 'drop', spanOf([element(6, 1), element(7, 2)]), {}],
-    ['a deposit in the second block', 'drop', spanOf([element(6, 1), element(7, 1, [deposit])]), {}],
-    ['an empty transaction', 'drop', spanOf([element(6, 1), element(7, 1, [new Uint8Array(0)])]), {}],
+    ['a deposit in the second block', 'drop', spanOf([element(6, 1), element(7, 1, list(deposit))]), {}],
+    ['an empty transaction', 'drop', spanOf([element(6, 1), element(7, 1, list(new Uint8Array(0)))]), {}],
   ])('%s: %s', (_what, kind, span, changes) => {
     expect(checkSpanBatch({ ...context, ...changes }, span, none).kind).toBe(kind)
   })
@@ -155,8 +160,8 @@ describe('derive/spanBatch', () => {
   })
 
   it.each<[string, SpanElement, SafeBlock]>([
-    ['fewer transactions', element(5, 0, []), safe5],
-    ['other transactions', element(5, 0, [userTransaction(2)]), safe5],
+    ['fewer transactions', element(5, 0, list()), safe5],
+    ['other transactions', element(5, 0, list(userTransaction(2))), safe5],
     ['another origin', element(5, 0), { ...safe5, ref: l2(5, 1) }],
   ])('drops an overlapped block with %s', (_what, first, safe) => {
     expect(checkSpanBatch(context, spanOf([first, ...fresh], 4), known(safe4, safe)).kind).toBe('drop')
@@ -172,7 +177,7 @@ describe('derive/spanBatch', () => {
     ['when the second keeps its origin although the next is available', 'drop', [1, 1]],
   ])('empty blocks far ahead of L1, %s: %s', (_what, kind, origins) => {
     const span = spanOf(
-      origins.map((origin, i) => element(30 + i, origin, [])),
+      origins.map((origin, i) => element(30 + i, origin, list())),
       29,
     )
     expect(checkSpanBatch({ ...context, safe: l2(29, 0) }, span, none).kind).toBe(kind)
@@ -190,17 +195,17 @@ describe('derive/spanBatch', () => {
     epochs: [l1(0), { ...l1(1), timestamp: 1032 }, { ...l1(2), timestamp: 1100 }],
     inclusion: l1(2),
   }
-  const run = (from: number, to: number, epochOf: (number: number) => number, own: readonly Uint8Array[]): SpanCandidate =>
+  const run = (from: number, to: number, epochOf: (number: number) => number, late: TransactionList): SpanCandidate =>
     spanOf(
-      Array.from({ length: to - from + 1 }, (_, i) => element(from + i, epochOf(from + i), from + i > 10 ? [...own] : transactions)),
+      Array.from({ length: to - from + 1 }, (_, i) => element(from + i, epochOf(from + i), from + i > 10 ? late : transactions)),
       from - 1,
     )
 
   it.each<[string, string, SpanCandidate, readonly L1Ref[]]>([
-    ['empty blocks until the next origin', 'accept', run(10, 16, (number) => (number < 16 ? 0 : 1), []), slow.epochs],
+    ['empty blocks until the next origin', 'accept', run(10, 16, (number) => (number < 16 ? 0 : 1), list()), slow.epochs],
     ['transactions beyond the drift', 'drop', run(10, 16, (number) => (number < 16 ? 0 : 1), transactions), slow.epochs],
-    ['empty blocks beyond the next origin', 'drop', run(10, 16, () => 0, []), slow.epochs],
-    ['next origin unknown', 'undecided', run(10, 14, () => 0, []), slow.epochs.slice(0, 1)],
+    ['empty blocks beyond the next origin', 'drop', run(10, 16, () => 0, list()), slow.epochs],
+    ['next origin unknown', 'undecided', run(10, 14, () => 0, list()), slow.epochs.slice(0, 1)],
   ])('drift, %s: %s', (_what, kind, span, epochs) => {
     expect(checkSpanBatch({ ...slow, epochs }, span, none).kind).toBe(kind)
   })
@@ -210,10 +215,22 @@ describe('derive/spanBatch', () => {
     ['no new block', 'past', spanOf([element(4, 0), element(5, 0)], 9)],
     ['a first epoch too far ahead', 'drop', spanOf([element(6, 2), element(7, 2)])],
     ['new blocks', 'fits', spanOf(fresh)],
-    ['blocks that are judged later', 'fits', spanOf([element(6, 1), element(7, 1, [deposit])])],
+    ['blocks that are judged later', 'fits', spanOf([element(6, 1), element(7, 1, list(deposit))])],
   ])('the prefix from Holocene, %s: %s', (_what, kind, span) => {
     expect(checkSpanBatchPrefix(inHolocene, span, none).kind).toBe(kind)
   })
+})
+
+it('derive/payloadAttributes: of more transactions than the gas limit allows, the first ones, enough that execution refuses the block', () => {
+  const epoch = { ...l1(0), header: headerOf({ number: 0, timestamp: 1000 }), deposits: [], configReceipts: [] }
+  const systemConfig = { ...config.genesis.systemConfig, gasLimit: 100_000n }
+  const written = (raws: readonly Uint8Array[]): readonly Uint8Array[] => {
+    const attributes = payloadAttributes(config, { ref: l2(5, 0), systemConfig }, epoch, list(...raws))
+    return typeof attributes === 'string' ? [] : attributes.transactions.slice(1)
+  }
+  const raws = Array.from({ length: 9 }, (_, i) => Uint8Array.of(2, i))
+  expect(written(raws.slice(0, 4))).toEqual(raws.slice(0, 4))
+  expect(written(raws)).toEqual(raws.slice(0, 5))
 })
 
 it('derive/channelLimits: grows the limits tenfold with Fjord, by the time of the L1 block', () => {

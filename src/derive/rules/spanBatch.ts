@@ -1,6 +1,7 @@
 import { equalBytes } from '#lib/bytes'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import { depositType } from '#types/transaction'
+import { TransactionList } from '../codec/transactionList.ts'
 import type { SafeBlock } from '../ports.ts'
 import { refuseTransactions } from './batchTransactions.ts'
 import type { SpanCandidate, SpanElement } from './candidate.ts'
@@ -41,24 +42,23 @@ function checkNewBlocks(context: BatchContext, span: SpanCandidate, parent: L2Re
   return accept
 }
 
-function refuseOverlap(element: SpanElement, safe: SafeBlock): string | undefined {
+function refuseOverlap({ transactions, epochNumber }: SpanElement, safe: SafeBlock): string | undefined {
   const own = safe.transactions.filter((transaction) => transaction[0] !== depositType)
-  if (own.length !== element.transactions.length) return 'number of transactions differs in an overlapped block'
-  if (own.some((transaction, i) => !equalBytes(transaction, element.transactions[i] ?? transaction.subarray(1)))) {
-    return 'transactions differ in an overlapped block'
-  }
-  return safe.ref.l1Origin.number === element.epochNumber ? undefined : 'L1 origin differs in an overlapped block'
+  if (own.length !== transactions.length) return 'number of transactions differs in an overlapped block'
+  if (!equalBytes(TransactionList.of(own).encoded, transactions.encoded)) return 'transactions differ in an overlapped block'
+  return safe.ref.l1Origin.number === epochNumber ? undefined : 'L1 origin differs in an overlapped block'
 }
 
 function checkOverlap({ safe }: BatchContext, span: SpanCandidate, parent: L2Ref, blocks: SafeBlocks): Validity {
-  for (let number = parent.number + 1; number <= safe.number; number++) {
-    const element = span.elements[number - parent.number - 1]
+  let { number } = parent
+  for (const element of span.elements) {
+    if (++number > safe.number) return accept
     const block = blocks.read(number)
     if (block === undefined) return { kind: 'need', l2Number: number }
-    const refusal = element === undefined ? 'ends before the safe head' : refuseOverlap(element, block)
+    const refusal = refuseOverlap(element, block)
     if (refusal !== undefined) return drop(refusal)
   }
-  return accept
+  return number < safe.number ? drop('ends before the safe head') : accept
 }
 
 /**

@@ -7,7 +7,7 @@ import type { UnrolledBlock } from '../rules/unrollSpan.ts'
 /** Blocks of a span that are not built yet. */
 export type SpanCursor = {
   readonly isEmpty: boolean
-  open(blocks: readonly UnrolledBlock[]): void
+  open(blocks: Iterable<UnrolledBlock>): void
   clear(): void
   /**
    * Returns the block after the safe head. When the span's next block has another time, a block before it was not built, and the rest of the span is
@@ -17,23 +17,30 @@ export type SpanCursor = {
 }
 
 export function createSpanCursor(config: RollupConfig): SpanCursor {
-  let blocks: readonly UnrolledBlock[] = []
-  let taken = 0
-  const open = (next: readonly UnrolledBlock[]): void => {
-    blocks = next
-    taken = 0
+  let rest: Iterator<UnrolledBlock> = [].values()
+  let upcoming: UnrolledBlock | undefined
+  const advance = (): void => {
+    const step = rest.next()
+    upcoming = step.done ? undefined : step.value
+  }
+  const open = (next: Iterable<UnrolledBlock>): void => {
+    rest = next[Symbol.iterator]()
+    advance()
   }
   return {
     get isEmpty(): boolean {
-      return taken >= blocks.length
+      return upcoming === undefined
     },
     open,
     clear: () => open([]),
     take(safe: L2Ref): SingularCandidate | undefined {
-      const block = blocks[taken++]
-      if (block?.timestamp === nextTimestamp(config, safe)) return { ...block, kind: 'singular', parentHash: safe.hash }
-      open([])
-      return undefined
+      const block = upcoming
+      if (block?.timestamp !== nextTimestamp(config, safe)) {
+        open([])
+        return undefined
+      }
+      advance()
+      return { ...block, kind: 'singular', parentHash: safe.hash }
     },
   }
 }

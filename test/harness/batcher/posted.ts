@@ -55,7 +55,7 @@ export function postedCounts(world: DeriveWorld): Map<number, number> {
   }
   for (const batch of postedBatches(world).flat()) {
     if (batch.kind === 'singular') count(Number(batch.timestamp) - genesis.l2TimeSec)
-    else for (const [at] of batch.blocks.entries()) count(Number(batch.relativeTimestamp) + at * blockTimeSec)
+    else for (let at = 0; at < batch.blockCount; at++) count(Number(batch.relativeTimestamp) + at * blockTimeSec)
   }
   return counts
 }

@@ -18,6 +18,7 @@ import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { parseAddress } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
+import { TransactionList } from '../../../src/derive/codec/transactionList.ts'
 import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
 import { addressOf, keyOf, l1Transaction, sign } from '../derive/l1.ts'
 import { createL1Chain, type L1Chain } from '../l1/chain.ts'
@@ -177,7 +178,7 @@ function attributesOf(
 ): PayloadAttributes {
   if (!origin) throw new Error('no L1 origin')
   const epoch = { ...origin.ref, header: origin.header, deposits: [], configReceipts: [] }
-  const attributes = payloadAttributes(config, head, epoch, transactions)
+  const attributes = payloadAttributes(config, head, epoch, TransactionList.of(transactions))
   if (typeof attributes === 'string') throw new Error(attributes)
   return attributes
 }

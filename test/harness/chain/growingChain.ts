@@ -6,6 +6,7 @@ import { addressOf, mineL1 } from '#test/harness/derive/l1'
 import type { Hash } from '#types/ids'
 import { parseAddress } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import { TransactionList } from '../../../src/derive/codec/transactionList.ts'
 import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
 import { type DevnetChain, makeDevnetChain } from '../../../src/devnet/devnetChain.ts'
 import { forksUpTo } from '../../../src/devnet/forkSchedule.ts'
@@ -40,7 +41,7 @@ export class Attributes {
   on(parent: Hash, transactions: readonly Uint8Array[]): PayloadAttributes {
     const { head, origin } = this.#childOrigin(parent)
     const epoch = { ...origin.ref, header: origin.header, deposits: [], configReceipts: [] }
-    const attributes = payloadAttributes(this.#config, head, epoch, transactions)
+    const attributes = payloadAttributes(this.#config, head, epoch, TransactionList.of(transactions))
     if (typeof attributes === 'string') throw new Error(attributes)
     return attributes
   }

@@ -11,8 +11,9 @@ import { fromHex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { type Batch, singularBatchBytes, spanBatchBytes } from '../../../src/derive/codec/batch.ts'
-import { checkBytes, type SpanBatch } from '../../../src/derive/codec/spanBatch.ts'
+import { checkBytes, type SpanBatch, type SpanBlock } from '../../../src/derive/codec/spanBatch.ts'
 import { SpanTransactionWriter } from '../../../src/derive/codec/spanTransactionWriter.ts'
+import { TransactionList } from '../../../src/derive/codec/transactionList.ts'
 
 /** Compresses into a brotli stream (RFC 7932) at quality 10, the level of op-node's batcher. */
 export function brotliCompress(bytes: Uint8Array): Uint8Array {
@@ -31,11 +32,12 @@ const compressed = (rlp: Uint8Array, compression: Compression): Uint8Array => wr
 export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
   if (batch.kind === 'singular') return singularBatchBytes(batch)
   const writer = new SpanTransactionWriter(chainId)
-  for (const raw of batch.blocks.flatMap(({ transactions }) => transactions)) {
+  const all = [...batch.blocks]
+  for (const raw of all.flatMap(({ transactions }) => transactionsIn(transactions))) {
     decodeTransaction(raw)
     writer.add(raw)
   }
-  const blocks = batch.blocks.map(({ advancesOrigin, transactions }) => ({ advancesOrigin, transactionCount: transactions.length }))
+  const blocks = all.map(({ advancesOrigin, transactions }) => ({ advancesOrigin, transactionCount: transactions.length }))
   return spanBatchBytes({ ...batch, blocks }, writer.finish())
 }
 
@@ -54,6 +56,16 @@ export function channelOf(config: RollupConfig, blocks: readonly SafeBlock[], fo
 /** Returns the blob of a batcher transaction: 131,072 bytes. RangeError when the frames do not fit. */
 export const blobOf = (frames: readonly Frame[]): Uint8Array => encodeBlob(encodeFrames(frames))
 
+/** Returns all transactions of a list. */
+export const transactionsIn = (list: TransactionList): readonly Uint8Array[] => list.first(list.length)
+
+/** Returns the columns of a span that its blocks determine. */
+export const spanColumns = (blocks: readonly SpanBlock[]): Pick<SpanBatch, 'blockCount' | 'originAdvances' | 'blocks'> => ({
+  blockCount: blocks.length,
+  originAdvances: blocks.slice(1).filter(({ advancesOrigin }) => advancesOrigin).length,
+  blocks,
+})
+
 /** Returns the span batch of consecutive blocks. */
 export function spanBatchOf({ genesis }: RollupConfig, blocks: readonly SafeBlock[]): SpanBatch {
   const [first] = blocks
@@ -65,9 +77,11 @@ export function spanBatchOf({ genesis }: RollupConfig, blocks: readonly SafeBloc
     l1OriginNumber: BigInt(last.ref.l1Origin.number),
     parentCheck: fromHex(first.ref.parentHash).subarray(0, checkBytes),
     l1OriginCheck: fromHex(last.ref.l1Origin.hash).subarray(0, checkBytes),
-    blocks: blocks.map(({ ref, transactions }) => ({
-      advancesOrigin: ref.sequenceNumber === 0,
-      transactions: transactions.filter(([type]) => type !== depositType),
-    })),
+    ...spanColumns(
+      blocks.map(({ ref, transactions }) => ({
+        advancesOrigin: ref.sequenceNumber === 0,
+        transactions: TransactionList.of(transactions.filter(([type]) => type !== depositType)),
+      })),
+    ),
   }
 }

@@ -18,6 +18,7 @@ import { silentLog } from '#lib/log'
 import { blobOf, channelOf } from '#test/harness/derive/channels'
 import { type Address, emptyRoot, type Hash, hashFromBytes, parseAddress, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import { TransactionList } from '../../../src/derive/codec/transactionList.ts'
 import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
 import { systemConfigWith } from '../l1/systemConfig.ts'
 import { DeriveDriver, type Halt } from './driver.ts'
@@ -273,7 +274,7 @@ export class DeriveWorld {
   #build(parent: SafeHead, l1: L1Block, transactions: readonly Uint8Array[]): Sequenced {
     const deposits = userDeposits(portal, l1.ref.hash, l1.receipts)
     const origin = { ...l1.ref, header: l1.header, deposits, configReceipts: l1.receipts }
-    const attributes = payloadAttributes(this.config, parent, origin, transactions)
+    const attributes = payloadAttributes(this.config, parent, origin, TransactionList.of(transactions))
     if (typeof attributes === 'string') throw new Error(attributes)
     const block = stubBlock(this.config, parent, attributes)
     const head = block === 'invalid' ? faultyHead(parent, l1, attributes) : block.head
