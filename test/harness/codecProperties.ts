@@ -147,6 +147,7 @@ const refusals: readonly CodecProperty[] = [
       const blob = encodeBlob(data)
       blob[at] = value
       const decoded = decodeBlob(blob)
+      blob[0] = (blob[0] ?? 0) & 0x3f // the two high bits of the first byte are ignored
       return decoded.kind === 'malformed' || equalBytes(encodeBlob(decoded.value), blob)
     }),
   ),

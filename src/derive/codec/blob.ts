@@ -71,12 +71,14 @@ function unpack(blob: Uint8Array, used: number): Uint8Array {
     const from = round * 4 * elementBytes
     const to = round * roundBytes
     const [a = 0, b = 0, c = 0, d = 0] = [blob[from], blob[from + 32], blob[from + 64], blob[from + 96]]
-    if ((a | b | c | d) & 0xc0) throw new MalformedError('field element with more than 254 bits')
+    // op-node checks the high bits of every field element but the first of the blob, which has version and length
+    const checked = round === 0 ? b | c | d : a | b | c | d
+    if (checked & 0xc0) throw new MalformedError('field element with more than 254 bits')
     for (let i = 0; i < 4; i++) {
       const element = from + i * elementBytes
       packed.set(blob.subarray(element + 1, element + elementBytes), to + i * 32)
     }
-    packed[to + 31] = a | ((b & 0x30) << 2)
+    packed[to + 31] = (a & 0x3f) | ((b & 0x30) << 2)
     packed[to + 63] = (b & 0x0f) | ((d & 0x0f) << 4)
     packed[to + 95] = c | ((d & 0x30) << 2)
   }

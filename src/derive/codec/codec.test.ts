@@ -87,6 +87,13 @@ describe('derive/codec/blob', () => {
     expect(() => encodeBlob(zeros(maxBlobDataBytes + 1))).toThrow(RangeError)
   })
 
+  it('ignores the two high bits of the first field element, as op-node does', () => {
+    const full = encodeBlob(zeros(maxBlobDataBytes).fill(0xff))
+    full[0] = (full[0] ?? 0) | 0xc0
+    expect(decodeBlob(changed(0, 0x40))).toEqual({ kind: 'decoded', value: bytes(1, 2, 3) })
+    expect(decodeBlob(full)).toEqual({ kind: 'decoded', value: zeros(maxBlobDataBytes).fill(0xff) })
+  })
+
   it.each([
     ['an unknown version', changed(1, 1)],
     ['a high bit in a field element', changed(32, 0x40)],
