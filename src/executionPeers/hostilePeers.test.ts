@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { attack } from '#test/harness/executionPeers/attacker'
 import { fast, filledChain, readGap, startTestNode, type TestNode, until, viewOf } from '#test/harness/executionPeers/nodes'
 import { configNow } from '#test/harness/p2p/chain'
@@ -88,8 +90,18 @@ it('executionPeers: ends the connection when a message that answers no request i
   expect(await peer.ended).toMatchObject({ by: 'peer', reason: 'protocol_error' })
 })
 
+const [zero, one] = [rlpScalar(0), rlpScalar(1)]
+const rangeFields = [one, one, fromHex(other)]
+const manyItems = new Array<Uint8Array>(10_000).fill(zero)
+
 it.each([
   ['a message that declares more than ten mebibytes', ethMessage.getBlockHeaders, new Uint8Array(10 * 2 ** 20 + 1)],
+  ['a range with ten thousand further fields', ethMessage.blockRangeUpdate, encodeRlp([...rangeFields, ...manyItems])],
+  [
+    'a request for headers with ten thousand further fields',
+    ethMessage.getBlockHeaders,
+    encodeRlp([one, [one, one, one, zero], ...manyItems]),
+  ],
   ['a message that is no list', ethMessage.getBlockHeaders, Uint8Array.of(0x80)],
   ['a list nested deeply', ethMessage.getBlockHeaders, Uint8Array.from([...new Array(40_000).fill(0xc1), 0xc0])],
   ['a response to no request', ethMessage.blockHeaders, encodeResponse(1, [])],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fromHex, toHex } from '#lib/hex'
-import { RlpError } from '#lib/rlp'
+import { encodeRlpList, RlpError } from '#lib/rlp'
 import { parseHash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
 import { depositType } from '#types/transaction'
@@ -12,6 +12,7 @@ import {
   decodeRange,
   decodeResponse,
   decodeStatus,
+  emptyList,
   encodeGetHeaders,
   encodeHashes,
   encodeRange,
@@ -77,6 +78,14 @@ it('executionPeers/eth/blocks: receipts have no bloom and their type in front in
   const [first] = decodeResponse(encodeResponse(1, [encodeReceipts(68, [legacy])]), 1).items
   // a list of one list: status, gas, bloom of 256 bytes, logs
   expect(first?.length).toBe(3 + 3 + 1 + 3 + 259 + 1)
+})
+
+it('executionPeers/eth/messages: the items of a list in the place of a request id are not read', () => {
+  // an item that exceeds its list
+  const id = fromHex('0xc1ff')
+  const message = encodeRlpList([id, emptyList])
+  for (const read of [() => decodeResponse(message, 10), () => decodeHashes(message, 10)])
+    expect(read).toThrow('request id: bytes expected')
 })
 
 it('executionPeers/eth/messages: arbitrary bytes are a value or an RlpError', () => {

@@ -163,7 +163,12 @@ export function decodeHashes(bytes: Uint8Array, maxHashes: number): { readonly i
   return { id: requestId(id), hashes }
 }
 
-const requestId = (item: Uint8Array): bigint => rlpBigint(decodeRlp(item), 'request id', 8)
+/** A list is refused before its items are read: a response of ten million of them would take the memory. */
+function requestId(item: Uint8Array): bigint {
+  const { isList, from, to } = rlpHead(item, 0)
+  if (isList) throw new RlpError('request id: bytes expected')
+  return rlpBigint(item.subarray(from, to), 'request id', 8)
+}
 
 /** Encodes a response of items that are encoded already. */
 export const encodeResponse = (id: bigint | number, items: readonly Uint8Array[]): Uint8Array =>

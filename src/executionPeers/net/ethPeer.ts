@@ -60,7 +60,18 @@ const responseTo: Readonly<Record<number, number>> = {
   [ethMessage.getBlockBodies]: ethMessage.blockBodies,
   [ethMessage.getReceipts]: ethMessage.receipts,
 }
-const readMessages: readonly number[] = Object.values(ethMessage)
+/** Largest message of each kind after decompression; others are not read. Decoding one takes many times its bytes, so none may have more than it needs. */
+const maxBytesOf: Readonly<Record<number, number>> = {
+  [ethMessage.status]: 1_024,
+  [ethMessage.blockRangeUpdate]: 1_024,
+  [ethMessage.getBlockHeaders]: 1_024,
+  [ethMessage.getBlockBodies]: 2 ** 18,
+  [ethMessage.getReceipts]: 2 ** 18,
+  [ethMessage.getPooledTransactions]: 2 ** 18,
+  [ethMessage.blockHeaders]: maxMessageBytes,
+  [ethMessage.blockBodies]: maxMessageBytes,
+  [ethMessage.receipts]: maxMessageBytes,
+}
 
 /** A peer with the `eth` capability, from the first byte on. One request at a time waits for its response. */
 export class EthPeer {
@@ -93,7 +104,7 @@ export class EthPeer {
       onMessage: (id, body): void => this.#onMessage(id - baseMessageCount, body),
       onEnd: (ended): void => this.#onEnd(ended),
       maxBytes: (): number => (this.#waiting ? maxMessageBytes : maxUnsolicitedBytes),
-      isRead: (id): boolean => readMessages.includes(id - baseMessageCount),
+      maxBodyBytes: (id): number => maxBytesOf[id - baseMessageCount] ?? 0,
     })
     this.#connection.begin()
   }

@@ -51,8 +51,8 @@ export type ConnectionEvents = {
   onEnd(ended: Ended): void
   /** Returns the largest compressed message that the peer may send now. */
   maxBytes(): number
-  /** Returns whether a message is read; others are dropped without decompression. */
-  isRead(id: number): boolean
+  /** Returns the largest decompressed body of a message; 0: the message is dropped without decompression. */
+  maxBodyBytes(id: number): number
 }
 
 type Phase = 'auth' | 'ack' | 'hello' | 'open' | 'ended'
@@ -227,13 +227,14 @@ export class RlpxConnection {
     const id = to === from ? 0 : (frame[from] ?? 0)
     const packed = frame.subarray(to)
     if (id === baseMessage.hello && this.#phase === 'hello') return void this.#onHello(packed)
-    if (id >= baseMessageCount && !this.#events.isRead(id)) return
-    const body = this.#isCompressed ? decodeSnappyBlock(packed, id < baseMessageCount ? maxBaseBytes : maxMessageBytes) : packed
+    const maxBytes = id < baseMessageCount ? maxBaseBytes : this.#events.maxBodyBytes(id)
+    if (maxBytes === 0) return
+    const body = this.#isCompressed ? decodeSnappyBlock(packed, maxBytes) : packed
     if (id === baseMessage.disconnect) {
       // some clients do not compress it
       return void this.#end({ reason: decodeDisconnect(body ?? packed), by: 'peer', why: 'the peer has ended the connection' })
     }
-    if (body === undefined) throw new FrameError('a message is not compressed well, or too large')
+    if (body === undefined || body.length > maxBytes) throw new FrameError('a message is not compressed well, or too large')
     if (this.#phase !== 'open') throw new FrameError('a message before the Hello')
     if (id === baseMessage.ping) this.#sendFrame(baseMessage.pong, encodeRlp([]))
     else if (id >= baseMessageCount) this.#events.onMessage(id, body)

@@ -7,7 +7,7 @@ import { forkIdAt } from '../../../src/chainspec/forkId.ts'
 import { decodeStatus, encodeStatus, ethMessage, type Status } from '../../../src/executionPeers/eth/messages.ts'
 import { keyOfId, parseNode } from '../../../src/executionPeers/net/nodeId.ts'
 import { createPrivateKey } from '../../../src/executionPeers/rlpx/ecies.ts'
-import { type Ended, RlpxConnection } from '../../../src/executionPeers/rlpx/rlpxConnection.ts'
+import { type Ended, maxMessageBytes, RlpxConnection } from '../../../src/executionPeers/rlpx/rlpxConnection.ts'
 
 export type Attacker = {
   readonly socket: Socket
@@ -64,7 +64,7 @@ export async function attack(
       },
       onEnd: (how) => ended.resolve(how),
       maxBytes: () => 2 ** 24,
-      isRead: () => true,
+      maxBodyBytes: () => maxMessageBytes,
     },
   )
   connection.begin()
