@@ -78,6 +78,61 @@ it('executionPeers/net/gap: a peer that returns its headers slowly is asked once
   expect(slow.requests).toBe(1)
 }, 30_000)
 
+/** Answers requests with an empty list after six seconds of a client whose clock is four times as fast; the first one after `firstMs`. */
+function emptyAnswers(firstMs: number) {
+  let requests = 0
+  return async () => {
+    await systemClock.delay((requests++ === 0 ? firstMs : 6_000) / 4)
+    return { items: [], ms: 0 }
+  }
+}
+
+it.each(['headers', 'bodies'] as const)(
+  'executionPeers/net/gap: two peers that return no %s, in turns, do not keep an honest one from the gap',
+  async (kind) => {
+    await using parts = new AsyncDisposableStack()
+    const start = async (firstMs?: number) =>
+      parts.use(await startTestNode(config, () => chain, {}, systemClock, firstMs === undefined ? {} : { [kind]: emptyAnswers(firstMs) }))
+    const nodes = [await start(6_000), await start(3_000), await start()]
+    const client = parts.use(await startTestNode(config, () => chain.slice(0, 100), {}, fast(4)))
+    for (const [i, { enode }] of nodes.entries()) {
+      client.node.peers.keep(parseNode(enode))
+      await until(() => client.node.peers.ready().length === i + 1)
+    }
+    const small = { number: 162, hash: at(162).blockHash }
+    expect(await client.node.openGap(1, small, 100, 50)).toEqual({ kind: 'opened', blocks: 62 })
+    expect(await client.node.nextBlocks(1)).toContainEqual(at(101))
+  },
+  15_000,
+)
+
+it('executionPeers/net/gap: blocks of a peer that does not answer are requested from another one', async () => {
+  const bodies = () => new Promise<never>(() => {})
+  await using silent = await startTestNode(config, () => chain, {}, systemClock, { bodies })
+  await using honest = await startTestNode(config, () => chain)
+  await using client = await startTestNode(config, () => chain.slice(0, 100))
+  for (const [i, { enode }] of [silent, honest].entries()) {
+    client.node.peers.keep(parseNode(enode))
+    await until(() => client.node.peers.ready().length === i + 1)
+  }
+  await client.node.openGap(1, { number: 120, hash: at(120).blockHash }, 100, 50)
+  expect(await client.node.nextBlocks(1)).toEqual(chain.slice(100, 120))
+  // it has its ten seconds
+  expect(client.node.peers.ready().length).toBe(2)
+}, 30_000)
+
+it('executionPeers/net/gap: a gap fails when peers return empty answers in turns', async () => {
+  await using parts = new AsyncDisposableStack()
+  const nodes = []
+  for (const ms of [6_000, 3_000, 1_000])
+    nodes.push(parts.use(await startTestNode(config, () => chain, {}, systemClock, { bodies: emptyAnswers(ms) })))
+  const staticPeers = nodes.map(({ enode }) => enode)
+  const client = parts.use(await startTestNode(config, () => chain.slice(0, 100), { staticPeers }, fast(4)))
+  await until(() => client.node.peers.ready().length === 3)
+  await client.node.openGap(1, { number: 120, hash: at(120).blockHash }, 100, 50)
+  expect(await client.node.nextBlocks(1)).toBe('unavailable')
+}, 15_000)
+
 it('executionPeers/net/gap: headers that come one at a time do not hold up the caller', async () => {
   await using only = await startTestNode(config, () => chain, {}, systemClock, { headers: slowHeaders(50).headers })
   await using client = await startTestNode(config, () => chain.slice(0, 100), { staticPeers: [only.enode] }, fast(30))

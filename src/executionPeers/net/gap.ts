@@ -38,8 +38,12 @@ const [sliceBlocks, sliceBytes] = [128, 2 * 2 ** 20]
 /** Bodies of one request, at first and at most; a response that is not cut off doubles it. */
 const [firstBodies, maxBodies] = [32, 512]
 const fullBytes = 512 * 1_024
-/** Pause before peers that lacked a block are asked again, and time without a peer that has it until the gap fails. */
-const [againMs, giveUpMs] = [1_000, 6_000]
+/** Pause before a peer that lacked a block is asked again, doubled each time up to a bound. */
+const [againMs, maxAgainMs] = [1_000, 16_000]
+/** Time until the gap fails: with no peer to ask, and while peers are asked and none returns the next block. */
+const [giveUpMs, stalledMs] = [6_000, 30_000]
+/** Time after which another peer is asked too, when the caller waits for the block. */
+const lateMs = 2_000
 /** Time for all headers of a gap: peers that return one at a time must not hold up the caller. */
 const headersMs = 90_000
 
@@ -60,12 +64,12 @@ export class Gap {
   #readyBytes = 0
   /** index of the next block for the caller */
   #at = 0
-  /** indexes that are requested, or are to be requested again */
-  readonly #requested = new Set<number>()
+  /** indexes that are requested, since when */
+  readonly #requested = new Map<number, number>()
   #from = 0
   #size = firstBodies
-  /** peers that lacked a block, until when they are not asked */
-  readonly #lacking = new WeakMap<EthPeer, number>()
+  /** peers that lacked a block: how often since they returned all, and until when they are not asked */
+  readonly #lacking = new WeakMap<EthPeer, { readonly times: number; readonly untilMs: number }>()
   /** milliseconds for each header of a peer's last response */
   readonly #paceMs = new WeakMap<EthPeer, number>()
   #progressMs: number
@@ -113,8 +117,8 @@ export class Gap {
       const blocks = this.#take()
       this.#pump()
       if (blocks.length > 0) return blocks
-      const isIdle = this.#requested.size === 0
-      if (isIdle && this.#deps.clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
+      const waitedMs = this.#deps.clock.elapsedMs() - this.#progressMs
+      if (waitedMs > (this.#requested.size === 0 ? giveUpMs : stalledMs)) return 'unavailable'
       await this.#change()
     }
   }
@@ -149,15 +153,15 @@ export class Gap {
     })
   }
 
+  /** Returns the peers that can be asked: first those that lacked no block, then by the time that a header of their last response took. */
   #free(): readonly EthPeer[] {
     const nowMs = this.#deps.clock.elapsedMs()
-    return this.#deps.peers().filter((peer) => !peer.isBusy && (this.#lacking.get(peer) ?? 0) <= nowMs)
-  }
-
-  /** Returns the free peer whose last response brought headers fastest; a peer that was not asked yet comes first. */
-  #fastest(): EthPeer | undefined {
+    const timesOf = (peer: EthPeer): number => this.#lacking.get(peer)?.times ?? 0
     const paceOf = (peer: EthPeer): number => this.#paceMs.get(peer) ?? 0
-    return this.#free().toSorted((a, b) => paceOf(a) - paceOf(b))[0]
+    return this.#deps
+      .peers()
+      .filter((peer) => !peer.isBusy && (this.#lacking.get(peer)?.untilMs ?? 0) <= nowMs)
+      .toSorted((a, b) => timesOf(a) - timesOf(b) || paceOf(a) - paceOf(b))
   }
 
   async #fetchHeaders(top: BlockId, floor: number, lowest: number, signal: AbortSignal): Promise<GapFailure | undefined> {
@@ -170,7 +174,7 @@ export class Gap {
       if (this.#headers.length >= maxGapBlocks) return 'too_far'
       signal.throwIfAborted()
       if (clock.elapsedMs() > untilMs) return 'unavailable'
-      const peer = this.#fastest()
+      const [peer] = this.#free()
       if (peer === undefined) {
         if (clock.elapsedMs() - this.#progressMs > giveUpMs) return 'unavailable'
         await this.#change()
@@ -221,27 +225,32 @@ export class Gap {
   /** Assigns the next bodies to the free peers. */
   #pump(): void {
     if (this.#isClosed) return
+    const nowMs = this.#deps.clock.elapsedMs()
     for (const peer of this.#free()) {
-      const batch = this.#batch()
+      const batch = this.#batch(nowMs)
       if (batch.length === 0) return
-      for (const index of batch) this.#requested.add(index)
+      for (const index of batch) this.#requested.set(index, nowMs)
       void this.#bodiesFrom(peer, batch).finally(() => {
-        for (const index of batch) this.#requested.delete(index)
+        // a block that was late is requested from another peer since
+        for (const index of batch) if (this.#requested.get(index) === nowMs) this.#requested.delete(index)
         this.#pump()
         this.#ring()
       })
     }
   }
 
-  /** Returns the lowest indexes that are neither ready nor requested, within the bounds of waiting blocks. */
-  #batch(): readonly number[] {
+  /** Returns the lowest indexes that are neither ready nor requested, or late while the caller waits, within the bounds of waiting blocks. */
+  #batch(nowMs: number): readonly number[] {
     const batch: number[] = []
     const end = Math.min(this.#headers.length, this.#at + maxReadyBlocks)
     if (this.#readyBytes >= maxReadyBytes && this.#ready.has(this.#at)) return batch
     this.#from = Math.max(this.#from, this.#at)
     while (this.#ready.has(this.#from)) this.#from++
+    const isWaitedFor = !this.#ready.has(this.#at)
     for (let index = this.#from; index < end && batch.length < this.#size; index++) {
-      if (!this.#ready.has(index) && !this.#requested.has(index)) batch.push(index)
+      if (this.#ready.has(index)) continue
+      const sinceMs = this.#requested.get(index)
+      if (sinceMs === undefined || (isWaitedFor && nowMs - sinceMs > lateMs)) batch.push(index)
     }
     return batch
   }
@@ -267,6 +276,7 @@ export class Gap {
     if (isCut) this.#size = Math.max(1, Math.min(this.#size, found.size))
     else if (bytes < fullBytes) this.#size = Math.min(maxBodies, Math.max(this.#size, 2 * batch.length))
     if (isCut && bytes < fullBytes) this.#lacks(peer)
+    else this.#lacking.delete(peer)
   }
 
   /** Matches bodies with their headers. Servers leave out blocks that they lack, so a body may be that of a later header. @throws RlpError */
@@ -326,6 +336,8 @@ export class Gap {
 
   #lacks(peer: EthPeer): void {
     this.#deps.onFetched('empty')
-    this.#lacking.set(peer, this.#deps.clock.elapsedMs() + againMs)
+    const times = (this.#lacking.get(peer)?.times ?? 0) + 1
+    const pauseMs = Math.min(maxAgainMs, againMs * 2 ** (times - 1))
+    this.#lacking.set(peer, { times, untilMs: this.#deps.clock.elapsedMs() + pauseMs })
   }
 }
