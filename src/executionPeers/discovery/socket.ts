@@ -14,6 +14,13 @@ const maxAddresses = 1_024
 /** Packets a second of all, and of one address: each may cost a recovered key. */
 const limits = { all: { perSec: 300, burst: 600 }, one: { perSec: 30, burst: 60 } }
 
+/** Takes a token when one is there now. */
+function isTaken(bucket: RateLimit): boolean {
+  if (bucket.take() === 0) return true
+  bucket.giveBack()
+  return false
+}
+
 /** The UDP port that both versions of discovery share. Packets above the limits are dropped. */
 export class DiscoverySocket {
   readonly #deps: { readonly clock: Clock; readonly log: Log }
@@ -70,23 +77,24 @@ export class DiscoverySocket {
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()))
   }
 
+  /** Packets that their address may not send leave the limit of all to other addresses. */
   #isAllowed(ip: string): boolean {
-    if (this.#all.take() > 0) {
-      this.#all.giveBack()
-      return false
-    }
-    if (ownAddresses.includes(ip)) return true
-    const group = addressGroup(ip)
-    let one = this.#byAddress.get(group)
-    if (one === undefined) {
-      if (this.#byAddress.size >= maxAddresses)
-        for (const [other, limit] of this.#byAddress) if (limit.isFull) this.#byAddress.delete(other)
-      if (this.#byAddress.size >= maxAddresses) return false
-      one = new RateLimit(this.#deps.clock, limits.one.perSec, limits.one.burst)
-      this.#byAddress.set(group, one)
-    }
-    if (one.take() === 0) return true
+    if (ownAddresses.includes(ip)) return isTaken(this.#all)
+    const one = this.#bucketOf(addressGroup(ip))
+    if (one === undefined || !isTaken(one)) return false
+    if (isTaken(this.#all)) return true
     one.giveBack()
     return false
+  }
+
+  /** Returns the limit of an address; undefined: too many addresses send. */
+  #bucketOf(group: string): RateLimit | undefined {
+    const known = this.#byAddress.get(group)
+    if (known) return known
+    if (this.#byAddress.size >= maxAddresses) for (const [other, limit] of this.#byAddress) if (limit.isFull) this.#byAddress.delete(other)
+    if (this.#byAddress.size >= maxAddresses) return undefined
+    const added = new RateLimit(this.#deps.clock, limits.one.perSec, limits.one.burst)
+    this.#byAddress.set(group, added)
+    return added
   }
 }
