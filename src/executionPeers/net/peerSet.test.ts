@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
-import { filledChain, startTestNode, until } from '#test/harness/executionPeers/nodes'
+import { fast, filledChain, startTestNode, until } from '#test/harness/executionPeers/nodes'
 import { configNow } from '#test/harness/p2p/chain'
 import { parseNode } from './nodeId.ts'
 
@@ -21,3 +21,18 @@ it('executionPeers: nodes that dial each other at once keep one connection, the 
     expect(directions().toString()).toBe(kept)
   }
 })
+
+it('executionPeers/net/peerSet: nodes of one address that discovery found leave half of the places to others', async () => {
+  await using parts = new AsyncDisposableStack()
+  const start = async (host: string) => parts.use(await startTestNode(config, () => chain, { host, advertisedHost: host }))
+  const client = parts.use(await startTestNode(config, () => chain, { maxPeers: 4 }, fast(5)))
+  for (let i = 0; i < 6; i++) client.node.peers.candidates.found(parseNode((await start('127.0.0.2')).enode))
+  const hosts = () => client.node.peers.ready().map(({ host }) => host)
+  await until(() => hosts().length === 2, 'two of one address')
+  client.node.peers.candidates.found(parseNode((await start('127.0.0.3')).enode))
+  await until(() => hosts().includes('127.0.0.3'), 'the other address')
+  expect(hosts().filter((host) => host === '127.0.0.2').length).toBe(2)
+  // the operator names one more
+  client.node.peers.keep(parseNode((await start('127.0.0.2')).enode))
+  await until(() => hosts().length === 4, 'the named node')
+}, 30_000)

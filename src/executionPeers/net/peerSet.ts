@@ -1,7 +1,7 @@
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import { addressGroup, hasInboundPlace } from '#lib/peers/inboundLimits'
+import { addressGroup, hasInboundPlace, hasOutboundPlace, type OpenConnection } from '#lib/peers/inboundLimits'
 import type { DisconnectReason, Hello } from '../rlpx/baseMessages.ts'
 import type { Ended } from '../rlpx/rlpxConnection.ts'
 import { Candidates } from './candidates.ts'
@@ -152,8 +152,13 @@ export class PeerSet {
     for (const node of this.candidates.due(isSkipped)) {
       if (this.#isClosed || this.#dialling.size >= maxPending.outbound) return
       if (node.kind === 'found' && this.#peers.size + this.#dialling.size >= maxPeers) return
+      if (node.kind === 'found' && !hasOutboundPlace(this.#connections(), maxPeers, node.host)) continue
       this.#dial(node)
     }
+  }
+
+  #connections(): readonly OpenConnection[] {
+    return [...this.#peers.values()].map(({ direction, host }) => ({ direction, ip: host }))
   }
 
   #dial(node: NodeAddress): void {
@@ -206,9 +211,9 @@ export class PeerSet {
       return undefined
     }
     const isExempt = this.isTrusted(id) || this.candidates.isNamed(id)
-    const open = [...this.#peers.values()].map((other) => ({ direction: other.direction, ip: other.host }))
-    const hasPlace = direction === 'inbound' ? hasInboundPlace(open, this.#options.maxPeers, host) : open.length < this.#options.maxPeers
-    if (!isExempt && !hasPlace) return { reason: 'too_many_peers', why: 'no place for another peer' }
+    const hasPlace = direction === 'inbound' ? hasInboundPlace : hasOutboundPlace
+    if (!isExempt && !hasPlace(this.#connections(), this.#options.maxPeers, host))
+      return { reason: 'too_many_peers', why: 'no place for another peer' }
     this.#peers.set(id, peer)
     return undefined
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressGroup, hasInboundPlace } from './inboundLimits.ts'
+import { addressGroup, hasInboundPlace, hasOutboundPlace } from './inboundLimits.ts'
 
 const from = (ip: string, direction: 'inbound' | 'outbound' = 'inbound') => ({ direction, ip })
 const many = (count: number, of: (i: number) => ReturnType<typeof from>) => Array.from({ length: count }, (_, i) => of(i))
@@ -27,4 +27,14 @@ it.each([
   ['nodes of this machine', many(15, () => from('127.0.0.1')), 30, '127.0.0.1', true],
 ])('lib/inboundLimits: a place beside %s', (_, open, maxPeers, ip, expected) => {
   expect(hasInboundPlace(open, maxPeers, ip)).toBe(expected)
+})
+
+it.each([
+  ['five of one address, of twelve places', many(5, () => from('192.0.2.1', 'outbound')), 12, '192.0.2.1', true],
+  ['six of one address, of twelve places', many(6, () => from('192.0.2.1', 'outbound')), 12, '192.0.2.1', false],
+  ['ten that one address dialled', many(10, () => from('192.0.2.1')), 30, '192.0.2.1', true],
+  ['nodes of this machine', many(11, () => from('127.0.0.1', 'outbound')), 12, '127.0.0.1', true],
+  ['all places', many(12, (i) => from(`192.0.2.${i}`)), 12, '198.51.100.1', false],
+])('lib/inboundLimits: a node to dial beside %s', (_, open, maxPeers, ip, expected) => {
+  expect(hasOutboundPlace(open, maxPeers, ip)).toBe(expected)
 })

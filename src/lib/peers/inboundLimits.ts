@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 /** Addresses of this machine, which many nodes may share. */
 export const ownAddresses: readonly string[] = ['127.0.0.1', '::1']
 
-/** Most inbound connections of one address: above it, other clients lower the score of its peers too. */
+/** Most connections of one address in a direction: above it, other clients lower the score of its peers too. */
 const maxPerAddress = 10
 
 /** Returns what one person controls: an IPv4 address, or the first 64 bits of an IPv6 address. */
@@ -30,9 +30,24 @@ export type OpenConnection = { readonly direction: 'inbound' | 'outbound'; reado
  */
 export function hasInboundPlace(open: readonly OpenConnection[], maxPeers: number, ip: string | undefined): boolean {
   const inbound = open.filter(({ direction }) => direction === 'inbound')
-  if (inbound.length >= maxPeers - Math.floor(maxPeers / 3)) return false
+  return inbound.length < maxPeers - Math.floor(maxPeers / 3) && hasShareLeft(open, 'inbound', maxPeers, ip)
+}
+
+/**
+ * Returns whether there is a place for a connection that this node opens to a node it has found. One address has at most ten, and at most half.
+ * @param ip of the node
+ */
+export const hasOutboundPlace = (open: readonly OpenConnection[], maxPeers: number, ip: string): boolean =>
+  open.length < maxPeers && hasShareLeft(open, 'outbound', maxPeers, ip)
+
+function hasShareLeft(
+  open: readonly OpenConnection[],
+  direction: OpenConnection['direction'],
+  maxPeers: number,
+  ip: string | undefined,
+): boolean {
   if (ip === undefined || ownAddresses.includes(ip)) return true
   const group = addressGroup(ip)
-  const same = inbound.filter((other) => addressGroup(other.ip ?? '') === group)
+  const same = open.filter((other) => other.direction === direction && addressGroup(other.ip ?? '') === group)
   return same.length < Math.max(1, Math.min(maxPerAddress, Math.floor(maxPeers / 2)))
 }
