@@ -1,7 +1,8 @@
 import { createReadStream, statSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { hostInUrl, listen } from '#lib/listen'
+import { addressGroup, ownAddresses } from '#lib/peers/inboundLimits'
 
 /** Names that a snapshot has: nothing else in the directory is served. */
 const served = /^(?:[0-9a-f]{64}\.zst|[a-z]{1,10}-\d{12,15}-[0-9a-f]{64}\.seg|manifest(?:-\d{1,15})?\.json)$/
@@ -9,18 +10,27 @@ const served = /^(?:[0-9a-f]{64}\.zst|[a-z]{1,10}-\d{12,15}-[0-9a-f]{64}\.seg|ma
 /** Types of files that never change. */
 const types: Readonly<Record<string, string>> = { '.zst': 'application/zstd', '.seg': 'application/octet-stream' }
 
+/** Connections of all clients, and of one address. */
+const [maxConnections, maxPerAddress] = [256, 64]
+
 type Range = { readonly from: number; readonly to: number }
 
 export type SnapshotServer = AsyncDisposable & { readonly url: string }
 
-/** Serves the files of a snapshot's directory over HTTP, with ranges. @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal) */
+/**
+ * Serves the files of a snapshot's directory over HTTP, with ranges.
+ * @param idleMs time without a byte in either direction after which a connection ends
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
 export async function serveSnapshot(
   dir: string,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, idleMs = 20_000 }: { readonly host: string; readonly port: number; readonly idleMs?: number },
 ): Promise<SnapshotServer> {
   const server = createServer((request, response) => answer(dir, request, response))
   server.requestTimeout = 30_000
-  server.maxConnections = 256
+  server.timeout = idleMs
+  server.maxConnections = maxConnections
+  boundPerAddress(server)
   const { port: bound } = await listen(server, { host, port, flag: 'snapshot.port' })
   return {
     url: `http://${hostInUrl(host)}:${bound}`,
@@ -29,6 +39,24 @@ export async function serveSnapshot(
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Refuses connections of an address that has its share; clients of this machine have no bound, for a proxy is one of them. */
+function boundPerAddress(server: Server): void {
+  const counts = new Map<string, number>()
+  server.on('connection', (socket) => {
+    const ip = socket.remoteAddress
+    if (ip === undefined || ownAddresses.includes(ip)) return
+    const group = addressGroup(ip)
+    const count = counts.get(group) ?? 0
+    if (count >= maxPerAddress) return void socket.destroy()
+    counts.set(group, count + 1)
+    socket.once('close', () => {
+      const left = (counts.get(group) ?? 0) - 1
+      if (left > 0) counts.set(group, left)
+      else counts.delete(group)
+    })
+  })
 }
 
 function answer(dir: string, request: IncomingMessage, response: ServerResponse): void {
