@@ -36,6 +36,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'memoryGuard',
       'metrics',
       'packedBytes',
+      'peers/addressRange',
       'peers/inboundLimits',
       'peers/peersFile',
       'peers/portMapping/portMapping',

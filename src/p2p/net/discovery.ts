@@ -5,7 +5,8 @@ import { privateKeyFromRaw } from '@libp2p/crypto/keys'
 import type { Clock } from '#lib/clock'
 import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { addressOfEnr, isOfChain, opstackPair, type PeerAddress } from './peerAddress.ts'
+import { addressRange } from '#lib/peers/addressRange'
+import { addressOfEnr, hostOf, isOfChain, opstackPair, type PeerAddress, parsePeer } from './peerAddress.ts'
 
 export type DiscoveryDeps = {
   readonly clock: Clock
@@ -46,16 +47,30 @@ export function createRecord({
   return record
 }
 
+/** Returns whether peers may have private addresses: a bootnode has one, or there are no bootnodes and this node has no public address. */
+export function isPrivateNetwork({ bootnodes, advertised }: Pick<DiscoveryOptions, 'bootnodes' | 'advertised'>): boolean {
+  if (bootnodes.length === 0) return advertised.host === undefined || addressRange(advertised.host) === 'private'
+  return bootnodes.some((text) => {
+    try {
+      return addressRange(hostOf(parsePeer(text))) === 'private'
+    } catch {
+      return false
+    }
+  })
+}
+
 /** discv5 with the `opstack` entry: finds nodes of the chain, five seconds between two lookups. */
 export class Discovery {
   readonly #deps: DiscoveryDeps
   readonly #options: DiscoveryOptions
+  readonly #isPrivateNetwork: boolean
   readonly #discv5: Discv5
   readonly #stop = new AbortController()
 
   constructor(deps: DiscoveryDeps, options: DiscoveryOptions) {
     this.#deps = deps
     this.#options = options
+    this.#isPrivateNetwork = isPrivateNetwork(options)
     const { host, port, identity, advertised } = options
     // the library takes addresses of its own version of multiaddr, which a record makes
     const bind = SignableENR.createV4(identity)
@@ -121,10 +136,13 @@ export class Discovery {
     }
   }
 
+  /** Passes on a record, which any node may have invented: it must not lead to services of this machine or of its network. */
   #found(enr: ENR): void {
     if (!isOfChain(enr, this.#options.chainId)) return
     const peer = addressOfEnr(enr)
-    if (peer) this.#deps.onPeer(peer)
+    if (peer === undefined) return
+    const range = addressRange(hostOf(peer))
+    if (range === 'public' || (range === 'private' && this.#isPrivateNetwork)) this.#deps.onPeer(peer)
   }
 
   async #run(): Promise<void> {

@@ -35,6 +35,9 @@ const hostPart = (host: string): string => `/${host.includes(':') ? 'ip6' : /^[\
 
 export const tcpAddress = (host: string, port: number): string => `${hostPart(host)}/tcp/${port}`
 
+/** Returns the IP address or name of a peer's host. */
+export const hostOf = ({ address }: PeerAddress): string => address.getComponents()[0]?.value ?? ''
+
 const peerIdOfKey = (compressed: Uint8Array): string => peerIdFromPublicKey(publicKeyFromRaw(compressed)).toString()
 
 /** Returns the address of a record; undefined: it has no IP address or no TCP port. */

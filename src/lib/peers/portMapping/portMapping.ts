@@ -1,7 +1,7 @@
-import { BlockList } from 'node:net'
 import type { Clock } from '../../clock.ts'
 import { errorMessage } from '../../fault.ts'
 import type { Log } from '../../log.ts'
+import { addressRange } from '../addressRange.ts'
 import { Gateway, type Protocol } from './gateway.ts'
 import { findGateways, type ssdpAddress } from './ssdp.ts'
 
@@ -10,13 +10,6 @@ type Deps = { readonly clock: Clock; readonly log: Log }
 
 /** Time for answers of gateways; how long a mapping lasts; interval of its renewal. */
 const [searchMs, leaseSec, renewMs] = [3_000, 3_600, 1_200_000]
-
-/** Addresses that no other network reaches: unspecified, private, shared by a provider, of this machine, of the link, multicast and above. */
-const unreachable = new BlockList()
-for (const subnet of '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 224.0.0.0/3'.split(' ')) {
-  const [ip = '', bits] = subnet.split('/')
-  unreachable.addSubnet(ip, Number(bits), 'ipv4')
-}
 
 /** Ports of this machine that a gateway passes on, by UPnP. They are renewed, and removed at the end. */
 export class PortMapping implements AsyncDisposable {
@@ -34,7 +27,7 @@ export class PortMapping implements AsyncDisposable {
     this.#gateway = gateway
     this.#ports = ports
     this.#address = address
-    this.externalAddress = unreachable.check(address, 'ipv4') ? undefined : address
+    this.externalAddress = addressRange(address) === 'public' ? address : undefined
     this.#plan()
   }
 
