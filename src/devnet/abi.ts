@@ -12,12 +12,21 @@ export type AbiValue = bigint | number | boolean | string | Uint8Array | readonl
 /** Decoded value: addresses, hashes and texts are strings. */
 export type DecodedValue = bigint | boolean | string | Uint8Array | readonly DecodedValue[]
 
+/** Returns the lowest value above those of a type of one word. */
+function boundOf(param: Param): bigint {
+  if (param.kind === 'enum') return BigInt(param.limit)
+  return 2n ** BigInt(param.kind === 'bool' ? 1 : param.kind === 'number' ? param.bits : 256)
+}
+
+/** @throws RangeError when the type cannot hold the value */
 function kitValue(param: Param, value: AbiValue): KitValue {
   if (param.kind === 'array') return (value as readonly AbiValue[]).map((element) => kitValue(param.element, element))
   if (param.kind === 'text') return new TextEncoder().encode(value as string)
   if (param.kind === 'blob' || param.kind === 'blobs') return value as KitValue
   if (param.kind === 'fixed') throw new RangeError(`the ABI type ${param.name}`)
-  return BigInt(value as bigint | number | boolean | string)
+  const number = BigInt(value as bigint | number | boolean | string)
+  if (number < 0n || number >= boundOf(param)) throw new RangeError(`${number} is not a value of the ABI type ${param.name}`)
+  return number
 }
 
 function encode(params: readonly Param[], values: readonly AbiValue[], prefix?: Uint8Array): Uint8Array {
@@ -26,7 +35,7 @@ function encode(params: readonly Param[], values: readonly AbiValue[], prefix?: 
   return encodeParams(params, converted, prefix)
 }
 
-/** Encodes arguments in the contract ABI. @param types such as `(address,uint256)` */
+/** Encodes arguments in the contract ABI. @param types such as `(address,uint256)` @throws RangeError for a value outside its type */
 export const encodeArguments = (types: string, values: readonly AbiValue[]): Uint8Array => encode(paramsOf(types), values)
 
 /** Encodes a struct with dynamic members as the only argument: an offset, then the members. */

@@ -121,6 +121,18 @@ it.each<[string, string, readonly unknown[], string]>([
   expect(revertText(encodeErrorResult({ abi: errors, errorName, args }))).toBe(text)
 })
 
+it.each<[string, string, bigint | number | string]>([
+  ['an amount of 257 bits', 'f(uint256)', 2n ** 256n],
+  ['a negative amount', 'f(uint256)', -1n],
+  ['a policy id of 65 bits', 'f(uint64)', 2n ** 64n],
+  ['a policy type of 9 bits', 'f(uint8)', 256],
+  ['an address of 21 bytes', 'f(address)', `0x01${'00'.repeat(20)}`],
+  ['a flag of two bits', 'f(bool)', 2],
+  ['a feature beyond the last one', 'f(enum<3>)', 3],
+])('devnet/abi: refuses %s, which its ABI type cannot hold', (_what, signature, value) => {
+  expect(() => encodeCall(signature, [value])).toThrow(RangeError)
+})
+
 it.each([[undefined], ['0x'], ['0x12345678'], ['0xdb42144d00'], [7], [`0x${'00'.repeat(20_000)}`]])(
   'devnet/b20/revertText: has no text for %j',
   (data) => {
