@@ -7,6 +7,7 @@ import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import { toHex, toQuantity } from '#lib/hex'
 import type { Fetch } from '#lib/jsonHttp'
+import type { Log } from '#lib/log'
 import type { BlockId } from '#types/blockRef'
 import { hashField, numberField, objectOf } from '#types/jsonShape'
 import { devnetFault } from './faults.ts'
@@ -15,11 +16,13 @@ import { keptGenesisTime, scratchFolder, stateFile } from './l1/anvilDirectory.t
 import { warmUpTransaction } from './l1/anvilWarmUp.ts'
 import { askRpc, createDevnetRpc } from './l1/devnetRpc.ts'
 import { type GuardedChild, startGuarded } from './l1/guardedChild.ts'
+import { keepLastState, restoreLastState } from './l1/lastState.ts'
 import type { Funded } from './l1/memoryState.ts'
 import type { L1Contract } from './l1Contracts.ts'
 import type { DevnetL1 } from './ports.ts'
 
-export type AnvilL1Deps = { readonly fetch: Fetch; readonly clock: Clock }
+/** `log`: default: none */
+export type AnvilL1Deps = { readonly fetch: Fetch; readonly clock: Clock; readonly log?: Log }
 
 export type AnvilL1Options = {
   readonly chainId: number
@@ -40,6 +43,8 @@ export type AnvilL1Options = {
   readonly hardfork?: 'cancun' | 'prague'
   /** default: npm's anvil */
   readonly binary?: string
+  /** whole seconds that anvil has to end and to save its chain, before it is killed; default 5, or 120 with `datadir` */
+  readonly stopSec?: number
 }
 
 type Head = BlockId & { readonly timestamp: number }
@@ -49,7 +54,12 @@ type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
 const saveEverySec = 10
 /** Number of blocks whose state anvil keeps, which limits the depth of a reorg. */
 const keptStates = 256
-const startMs = 15_000
+const startSec = 15
+/** Loading a large state takes longer than saving it. */
+const keptStartSec = 120
+const stopSec = 5
+/** A state of 660 MB takes nine seconds to save on a fast machine. */
+const keptStopSec = 120
 const lookEveryMs = 10
 const breakMs = 200
 /** Delay of the KZG setup, so that it does not slow the start down. */
@@ -101,17 +111,18 @@ function startFault(options: AnvilL1Options, port: number, said: string): Fault 
 }
 
 /** Waits until anvil responds. @throws Fault when it does not, or ends before */
-async function untilReady(deps: AnvilL1Deps, child: GuardedChild, url: string, failed: (said: string) => Fault): Promise<void> {
-  const untilMs = deps.clock.elapsedMs() + startMs
+async function untilReady(deps: AnvilL1Deps, options: AnvilL1Options, child: GuardedChild, url: string): Promise<void> {
+  const limitSec = options.datadir === undefined ? startSec : keptStartSec
+  const untilMs = deps.clock.elapsedMs() + limitSec * 1_000
   let said: string | undefined
   void child.ended.then((text) => {
     said = text
   })
   for (;;) {
     const outcome = await Promise.race([askRpc(deps, url, 'eth_chainId', []), child.ended])
-    if (said !== undefined) throw failed(said)
+    if (said !== undefined) throw startFault(options, Number(new URL(url).port), said)
     if (typeof outcome !== 'string' && outcome.kind === 'result') return
-    if (deps.clock.elapsedMs() > untilMs) throw devnetFault('DEVNET_L1_START', { reason: `no response within ${startMs / 1_000} s` })
+    if (deps.clock.elapsedMs() > untilMs) throw devnetFault('DEVNET_L1_START', { reason: `no response within ${limitSec} s` })
     await Promise.race([deps.clock.delay(lookEveryMs), child.ended])
   }
 }
@@ -143,10 +154,10 @@ function inTurn(): <T>(run: () => Promise<T>) => Promise<T> {
 
 async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{ child: GuardedChild; url: string }> {
   const port = await freePort(options.port ?? 0)
-  const child = await startGuarded(deps.clock, options.binary ?? anvilBinary(), argumentsOf(options, port))
+  const child = await startGuarded(deps.clock, options.binary ?? anvilBinary(), argumentsOf(options, port), options.stopSec ?? stopSec)
   const url = `http://127.0.0.1:${port}`
   try {
-    await untilReady(deps, child, url, (said) => startFault(options, port, said))
+    await untilReady(deps, options, child, url)
     return { child, url }
   } catch (error) {
     await child[Symbol.asyncDispose]()
@@ -154,8 +165,21 @@ async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{
   }
 }
 
+/** Starts anvil with the stored state; with the last complete one when that cannot be loaded. */
+async function spawnKept(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{ child: GuardedChild; url: string }> {
+  try {
+    return await spawnAnvil(deps, options)
+  } catch (error) {
+    const { datadir } = options
+    if (datadir === undefined || !isFault(error, 'DEVNET_L1_STATE') || !(await restoreLastState(datadir))) throw error
+    deps.log?.error('state of L1 is incomplete, continuing from the save before it', { error })
+    return await spawnAnvil(deps, options)
+  }
+}
+
 const keptOptions = (asked: AnvilL1Options, datadir: string): AnvilL1Options => ({
   scratch: join(datadir, scratchFolder),
+  stopSec: keptStopSec,
   ...asked,
   genesisTimeSec: keptGenesisTime(datadir, asked),
 })
@@ -169,12 +193,14 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
   if (options.scratch !== undefined) rmSync(options.scratch, { recursive: true, force: true })
   const { slotSec, chainId, expectsBlobs = false } = options
   await using parts = new AsyncDisposableStack()
-  const { child, url } = await spawnAnvil(deps, options)
+  const { child, url } = await spawnKept(deps, options)
   parts.use(child)
+  const saves = options.datadir === undefined ? undefined : parts.use(keepLastState(deps.clock, options.datadir))
   const ask = createDevnetRpc(deps, url)
   let end: Fault | undefined
   let isStopping = false
   const ended = child.ended.then((said) => {
+    void saves?.[Symbol.asyncDispose]()
     end = devnetFault('DEVNET_L1_ENDED', { reason: said.split('\n').at(-1) ?? '' })
     return isStopping ? new Promise<never>(() => {}) : end
   })

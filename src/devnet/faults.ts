@@ -46,7 +46,7 @@ export const devnetFault = defineFaults({
   DEVNET_L1_STATE: {
     severity: 'fatal',
     says: (d: { path: string; reason: string }) => `the devnet's L1 cannot continue from ${d.path}: ${d.reason}`,
-    fix: 'remove the data directory of the devnet; a new one is created there',
+    fix: 'restore a copy of the data directory, or start a new devnet in another --datadir',
   },
   DEVNET_L1_START: {
     severity: 'fatal',

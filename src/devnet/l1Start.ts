@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
 import { parseAddress, zeroAddress } from '#types/ids'
 import { startAnvilL1 } from './anvil.ts'
 import { partFolders } from './datadir.ts'
@@ -16,7 +17,7 @@ import type { DevnetL1 } from './ports.ts'
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
 export function startL1(
-  deps: { readonly fetch: typeof fetch; readonly clock: Clock },
+  deps: { readonly fetch: typeof fetch; readonly clock: Clock; readonly log?: Log },
   { fixed, accounts, roles, datadir, ports, dataAvailability }: ResolvedOptions,
   genesisTimeSec: number,
   folder: string,

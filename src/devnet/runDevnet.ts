@@ -74,7 +74,7 @@ async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDis
   const folder = datadir ?? makeScratch(tmpdir())
   if (datadir === undefined) parts.defer(() => rm(folder, { recursive: true, force: true }))
   else if (kept === undefined) writeDevnet(datadir, { options: fixed, genesisTimeSec, chain: undefined })
-  const l1 = parts.use(await startL1(deps, options, genesisTimeSec, folder))
+  const l1 = parts.use(await startL1({ ...deps, log: deps.log.child('l1') }, options, genesisTimeSec, folder))
   deps.signal?.throwIfAborted()
   if (kept?.chain) {
     const { timestamp } = await l1.head()

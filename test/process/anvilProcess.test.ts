@@ -1,14 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type AnvilL1Options, startAnvilL1 } from '#devnet/anvil'
+import { type AnvilL1Deps, type AnvilL1Options, startAnvilL1 } from '#devnet/anvil'
 import { portalAddress } from '#devnet/l1Contracts'
 import type { DevnetL1 } from '#devnet/ports'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
+import { createLog } from '#lib/log'
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
 import { signed, signedBlob } from '../harness/chain/devnetTransactions.ts'
 import { addressOf, devnetL1Options, provenBlob, sourceOf, user, viemReader } from '../harness/l1/devnetL1.ts'
@@ -20,9 +21,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const start = (options: Partial<AnvilL1Options> = {}): Promise<DevnetL1> =>
+const start = (options: Partial<AnvilL1Options> = {}, deps: Pick<AnvilL1Deps, 'log'> = {}): Promise<DevnetL1> =>
   startAnvilL1(
-    { fetch, clock: systemClock },
+    { fetch, clock: systemClock, ...deps },
     { ...devnetL1Options, ...(options.datadir === undefined && { scratch: join(folder, 'scratch') }), ...options },
   )
 const portOf = (url: string): string => new URL(url).port
@@ -158,6 +159,53 @@ it('devnet/anvil: rejects a directory whose chain has other options, or is unrea
   }
   writeFileSync(join(datadir, 'chain.json'), '{"chainId":')
   await expect(start({ datadir })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(/it is unreadable/) })
+})
+
+it.each(['', '{"block":'])('devnet/anvil: continues from the previous save when a kill left %j', async (left) => {
+  const datadir = join(folder, `killed${left.length}`)
+  const path = join(datadir, 'anvil-state.json')
+  {
+    await using l1 = await start({ datadir })
+    await l1.mine()
+  }
+  const saved = readFileSync(path)
+  {
+    await using l1 = await start({ datadir })
+    await l1.mine()
+    await until(() => existsSync(`${path}.last`), 'the state is copied')
+    process.kill(pidOf(l1, 'anvil'), 'SIGKILL')
+    await l1.ended
+  }
+  writeFileSync(path, left)
+  const logged: string[] = []
+  await using l1 = await start({ datadir }, { log: createLog('info', { write: (line) => void logged.push(line) }) })
+  expect(await l1.head()).toMatchObject({ number: 1 })
+  expect(logged).toEqual([expect.stringContaining('continuing from the save before it')])
+  expect(readFileSync(`${path}.last`)).toEqual(saved)
+  expect(readFileSync(`${path}.broken`, 'utf8')).toBe(left)
+})
+
+it('devnet/anvil: a kept chain is saved at the end, when that takes longer than five seconds too', async () => {
+  const datadir = join(folder, 'slow')
+  const l1 = await start({ datadir })
+  await l1.mine()
+  const pid = pidOf(l1, 'anvil')
+  process.kill(pid, 'SIGSTOP')
+  const stopped = l1[Symbol.asyncDispose]()
+  await systemClock.delay(9_000)
+  process.kill(pid, 'SIGCONT')
+  await stopped
+  await using again = await start({ datadir })
+  expect(await again.head()).toMatchObject({ number: 1 })
+})
+
+it('devnet/anvil: kills anvil when it has not ended in its time', async () => {
+  const l1 = await start({ datadir: join(folder, 'stopped'), stopSec: 1 })
+  process.kill(pidOf(l1, 'anvil'), 'SIGSTOP')
+  const fromMs = systemClock.elapsedMs()
+  await l1[Symbol.asyncDispose]()
+  expect(systemClock.elapsedMs() - fromMs).toBeLessThan(20_000)
+  expect(processesOf(portOf(l1.rpcUrl))).toEqual([])
 })
 
 it('devnet/anvil: reports a truncated state file in one line with a remedy (DEVNET_L1_STATE)', async () => {

@@ -4,10 +4,12 @@ import type { Clock } from '#lib/clock'
 
 /**
  * Shell script that runs a program and ends it when this process ends, also when it is killed. The shell waits for the end of a pipe that only this
- * process holds. It then ends the program: SIGTERM, so that it can save; SIGKILL after five seconds. Both have their own process group, so a
- * terminal's Ctrl-C does not reach them, and this process ends them in its order.
+ * process holds. It then ends the program: SIGTERM, so that it can save; SIGKILL after the seconds of its first argument. Both have their own process
+ * group, so a terminal's Ctrl-C does not reach them, and this process ends them in its order.
  */
 const guard = `
+looks=$(($1 * 20))
+shift
 "$@" </dev/null &
 child=$!
 echo "pid $child"
@@ -16,7 +18,7 @@ trap '' INT TERM HUP
 while read -r _; do :; done
 kill -TERM $child
 n=0
-while kill -0 $child && [ $n -lt 100 ]; do sleep 0.05; n=$((n+1)); done
+while kill -0 $child && [ $n -lt $looks ]; do sleep 0.05; n=$((n+1)); done
 kill -KILL $child
 wait $child
 `
@@ -29,7 +31,8 @@ export interface GuardedChild extends AsyncDisposable {
 }
 
 const keptOutputBytes = 4_096
-const stopMs = 8_000
+/** Time from the guard's SIGKILL to that of this process, in case the guard is stopped. */
+const lateMs = 3_000
 
 /** Returns the process id on the shell's first line. */
 function pidOf(shell: ChildProcessWithoutNullStreams): Promise<number> {
@@ -58,10 +61,12 @@ function killNow(pid: number): void {
 
 /**
  * Starts a program under the guard.
+ * @param stopSec whole seconds from SIGTERM to SIGKILL
  * @throws Error when there is no shell
  */
-export async function startGuarded(clock: Clock, file: string, args: readonly string[]): Promise<GuardedChild> {
-  const shell = spawn('/bin/sh', ['-c', guard, 'basalt-guard', file, ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+export async function startGuarded(clock: Clock, file: string, args: readonly string[], stopSec = 5): Promise<GuardedChild> {
+  const guarded = ['-c', guard, 'basalt-guard', String(stopSec), file, ...args]
+  const shell = spawn('/bin/sh', guarded, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   const keep = (chunk: Buffer): void => {
     output = (output + chunk.toString('utf8')).slice(-keptOutputBytes)
@@ -86,7 +91,7 @@ export async function startGuarded(clock: Clock, file: string, args: readonly st
     ended,
     async [Symbol.asyncDispose](): Promise<void> {
       shell.stdin.end()
-      const late = clock.after(stopMs, () => killNow(pid))
+      const late = clock.after(stopSec * 1_000 + lateMs, () => killNow(pid))
       await Promise.all([ended, closed])
       late[Symbol.dispose]()
     },
