@@ -76,3 +76,15 @@ it('devnet/options: takes absent options from the directory, and refuses differe
     )
   }
 })
+
+it('devnet/options: continues a stored devnet without an activation admin, which was created before Beryl', () => {
+  const datadir = join(dir, 'older')
+  const { activationAdmin: _, ...older } = resolveOptions({ datadir, fork: 'jovian' }).fixed
+  const genesis = { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }
+  const origin = { genesis, genesisTimeSec: 1_790_000_000, portal: portalAddress, systemConfig: systemConfigAddress }
+  writeDevnet(datadir, { options: older, genesisTimeSec: origin.genesisTimeSec, chain: makeDevnetChain(older, origin) })
+  expect(resolveOptions({ datadir }).fixed).toEqual(older)
+  expect(() => resolveOptions({ datadir, mnemonic: `${'zoo '.repeat(11)}wrong` })).toThrow(
+    expect.objectContaining({ code: 'OTHER_OPTIONS' }),
+  )
+})

@@ -156,7 +156,10 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
     ...asked,
     accounts: accounts.map(({ address }) => parseAddress(address)),
     batcher: parseAddress(roles.batcher.address),
-    activationAdmin: parseAddress(roles.activationAdmin.address),
+    // a devnet that was created before Beryl was known has no admin
+    ...((kept === undefined || kept.options.activationAdmin !== undefined) && {
+      activationAdmin: parseAddress(roles.activationAdmin.address),
+    }),
   }
   if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
   checkNumbers(made)
