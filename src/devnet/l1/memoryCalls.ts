@@ -32,15 +32,18 @@ function run(chain: MemoryChain, number: number, call: TriedCall, gasLimit: bigi
   return { kind: 'ran', outcome, gasUsed: gasLimit - outcome.gasLeft }
 }
 
-/** Executes eth_call. @param number of the block whose state is used */
-export function tryCall(chain: MemoryChain, number: number, call: TriedCall): Tried {
+/** Returns the gas limit of a call: the requested one, at most that of a block. */
+function limitOf(chain: MemoryChain, { gas }: TriedCall): bigint {
   const cap = chain.head.header.gasLimit
-  return run(chain, number, call, call.gas !== undefined && call.gas < cap ? call.gas : cap)
+  return gas !== undefined && gas < cap ? gas : cap
 }
+
+/** Executes eth_call. @param number of the block whose state is used */
+export const tryCall = (chain: MemoryChain, number: number, call: TriedCall): Tried => run(chain, number, call, limitOf(chain, call))
 
 /**
  * Returns the lowest gas limit with which the message succeeds.
- * @returns its outcome with the block gas limit when it does not succeed
+ * @returns its outcome with its gas limit when it does not succeed
  */
 export function leastGas(chain: MemoryChain, number: number, call: TriedCall): bigint | Tried {
   const most = tryCall(chain, number, call)
@@ -51,8 +54,11 @@ export function leastGas(chain: MemoryChain, number: number, call: TriedCall): b
   }
   const { to, data, accessList = [] } = call
   const floor = floorGas(memoryRules, { to, data, gasLimit: 0n, accessList })
+  const limit = limitOf(chain, call)
   let enough = most.gasUsed + 1n
-  while (!succeeds(enough)) enough += enough / 4n
+  while (enough < limit && !succeeds(enough)) enough += enough / 4n
+  // the message succeeds with the limit, but not always with more
+  if (enough > limit) enough = limit
   let little = most.gasUsed - 1n
   if (succeeds(most.gasUsed)) enough = most.gasUsed
   while (enough - little > 1n) {

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fromHex, toHex } from '#lib/hex'
 import { signed, signedBlob } from '#test/harness/chain/devnetTransactions'
 import { addressOf, devnetL1Options, provenBlob, stranger, user } from '#test/harness/l1/devnetL1'
+import { parseAddress } from '#types/ids'
 import { type BlobSidecar, unwrapBlobTransaction, wrapBlobTransaction } from '#types/signing'
 import { startMemoryL1 } from '../memoryL1.ts'
 import type { DevnetL1 } from '../ports.ts'
+import { leastGas } from './memoryCalls.ts'
 import { MemoryChain } from './memoryChain.ts'
 
 const chainOf = () => new MemoryChain(devnetL1Options)
@@ -95,6 +97,21 @@ describe('devnet/l1/memoryChain', () => {
     const block = chain.mine()
     expect(block.mined).toHaveLength(1)
     expect(block.header.excessBlobGas).toBe(3n * 131_072n)
+  })
+
+  it.each<[string, bigint | undefined, number, number]>([
+    ['of a block', undefined, 29_900_000, 30_000_000],
+    ['that the caller gives', 1_000_000n, 950_000, 1_000_000],
+  ])('estimates the gas of a call that needs almost the limit %s', (_what, gas, above, below) => {
+    const hex = (value: number) => value.toString(16).padStart(8, '0')
+    // succeeds with more gas than `above` and less than `below`: GAS DUP1 PUSH4 LT SWAP1 PUSH4 GT AND PUSH1 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP
+    const code = fromHex(`0x5a8063${hex(above)}109063${hex(below)}11166016575f5ffd5b00`)
+    const to = parseAddress(`0x${'aa'.repeat(20)}`)
+    const chain = new MemoryChain({ ...devnetL1Options, contracts: [{ address: to, code, storage: new Map() }] })
+    const call = { from: addressOf(user), to, value: 0n, data: new Uint8Array(), ...(gas !== undefined && { gas }) }
+    const least = leastGas(chain, 0, call)
+    expect(least).toBeGreaterThan(BigInt(above))
+    expect(least).toBeLessThanOrEqual(BigInt(below))
   })
 
   it('serves the state of an earlier block while that block is canonical', () => {
