@@ -71,7 +71,13 @@ it.each([
 it('devnet/datadir: does not touch parts without the file (DEVNET_FILE_BAD)', () => {
   const path = folder()
   mkdirSync(join(path, partFolders.verifier))
-  expect(() => readDevnet(path)).toThrow(expect.objectContaining({ code: 'DEVNET_FILE_BAD' }))
+  expect(() => readDevnet(path)).toThrow(
+    expect.objectContaining({
+      code: 'DEVNET_FILE_BAD',
+      message: expect.stringContaining('the directory is not empty'),
+      fix: expect.stringMatching(/^use another --datadir/),
+    }),
+  )
   expect(readdirSync(path)).toEqual([partFolders.verifier])
 })
 
@@ -111,4 +117,19 @@ it('devnet/datadirLock: allows one devnet at a time (DEVNET_DATADIR_BUSY), in a 
   const file = join(folder(), 'file')
   writeFileSync(file, '')
   expect(() => holdDatadir(file)).toThrow(expect.objectContaining({ code: 'DEVNET_DATADIR_UNWRITABLE' }))
+})
+
+it('devnet/datadirLock: leaves no file in a directory without a devnet, except a file of another program', () => {
+  const path = folder()
+  holdDatadir(path)[Symbol.dispose]()
+  expect(readdirSync(path)).toEqual([])
+  const other = folder()
+  writeFileSync(join(other, 'LOCK'), '')
+  holdDatadir(other)[Symbol.dispose]()
+  expect(readdirSync(other)).toEqual(['LOCK'])
+  {
+    using _held = holdDatadir(path)
+    writeDevnet(path, kept)
+  }
+  expect(readdirSync(path).sort()).toEqual(['LOCK', 'devnet.json'])
 })

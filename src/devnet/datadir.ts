@@ -14,7 +14,7 @@ export type FixedOptions = DevnetChainOptions & { readonly l1: 'anvil' | 'memory
 export type KeptDevnet = { readonly options: FixedOptions; readonly genesisTimeSec: number; readonly chain: DevnetChain | undefined }
 
 export const partFolders = { l1: 'l1', sequencer: 'sequencer', verifier: 'verifier', batcher: 'batcher' } as const
-const fileName = 'devnet.json'
+export const devnetFile = 'devnet.json'
 
 const address = z
   .string()
@@ -54,11 +54,12 @@ function readFile(path: string): KeptDevnet {
  * @throws Fault DEVNET_FILE_BAD (fatal): the file is damaged, or folders of a devnet exist without it
  */
 export function readDevnet(datadir: string): KeptDevnet | undefined {
-  const path = join(datadir, fileName)
+  const path = join(datadir, devnetFile)
   const folders = Object.values(partFolders).map((name) => join(datadir, name))
   if (!existsSync(path)) {
     const strange = folders.find((folder) => existsSync(folder))
-    if (strange !== undefined) throw devnetFault('DEVNET_FILE_BAD', { path, reason: `the file is missing, but ${strange} exists` })
+    if (strange !== undefined)
+      throw devnetFault('DEVNET_FILE_BAD', { path, reason: `the file is missing, and the directory is not empty: ${strange} exists` })
     return undefined
   }
   const kept = readFile(path)
@@ -71,7 +72,7 @@ export function readDevnet(datadir: string): KeptDevnet | undefined {
 /** Writes the file atomically. @throws Error of the file system */
 export function writeDevnet(datadir: string, { options, genesisTimeSec, chain }: KeptDevnet): void {
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
-  const path = join(datadir, fileName)
+  const path = join(datadir, devnetFile)
   const json = { version: 1, options, genesisTimeSec, ...(chain && { chain: toChainFiles(chain) }) }
   writeFileSync(`${path}.new`, `${JSON.stringify(json)}\n`)
   renameSync(`${path}.new`, path)

@@ -31,7 +31,7 @@ export const devnetFault = defineFaults({
   DEVNET_FILE_BAD: {
     severity: 'fatal',
     says: (d: { path: string; reason: string }) => `${d.path} is not a devnet file: ${d.reason}`,
-    fix: 'remove its folder; a new devnet is created there',
+    fix: 'use another --datadir, or restore the file from a copy of the directory',
   },
   DEVNET_L1_MISSING: {
     severity: 'fatal',
