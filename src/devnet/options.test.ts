@@ -50,6 +50,10 @@ it.each<[string, DevnetOptions, string, string]>([
   ['no accounts', { accounts: 0 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
   ['too many accounts', { accounts: 101 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
   ['an invalid mnemonic', { mnemonic: 'one two' }, 'BAD_MNEMONIC', 'BIP-39'],
+  ['a schedule that is null', { fork: null } as unknown as DevnetOptions, 'BAD_FORK_SCHEDULE', 'expected an object'],
+  ['a schedule that is 0', { fork: 0 } as unknown as DevnetOptions, 'BAD_FORK_SCHEDULE', 'expected an object'],
+  ['a schedule that is false', { fork: false } as unknown as DevnetOptions, 'BAD_FORK_SCHEDULE', 'expected an object'],
+  ['a fork without a name', { fork: '' }, 'UNKNOWN_FORK', 'unknown fork ""'],
   ['a stored L1 in memory', { l1: 'memory', datadir: join(dir, 'none') }, 'OPTION_UNSUPPORTED_HERE', 'it stores nothing on disk'],
 ])('devnet/options: refuses %s (%s)', (_what, options, code, says) => {
   expect(() => resolveOptions(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(says) }))

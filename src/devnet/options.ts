@@ -120,7 +120,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
   const { l1, chainId, l1ChainId, l1BlockTimeSec, fork } = options
   const blockTimeSec = options.blockTimeSec === denimBlockSec ? undefined : options.blockTimeSec
   const firstSec = blockTimeSec ?? kept?.blockTimeSec ?? defaults.blockTimeSec
-  const forks = typeof fork === 'string' ? forksUpTo(fork, firstSec) : fork && parseForkOffsets(fork)
+  const forks = typeof fork === 'string' ? forksUpTo(fork, firstSec) : fork === undefined ? undefined : parseForkOffsets(fork)
   return {
     ...(l1 !== undefined && { l1 }),
     ...(chainId !== undefined && { chainId }),
