@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Clock } from '#lib/clock'
 import type { Fetch } from '#lib/jsonHttp'
 import { ShapeError } from '#types/jsonShape'
@@ -57,6 +58,28 @@ async function untilThere<T>({ clock, signal }: RemoteDeps, what: string, look: 
   }
 }
 
+const text = z.string()
+const factsSchema: z.ZodType<DevnetFacts> = z.looseObject({
+  urls: z.looseObject({
+    rpc: text,
+    ws: text,
+    rollup: text,
+    l1: text,
+    l1Beacon: text,
+    verifier: text,
+    verifierWs: text,
+    control: text,
+    flashblocks: text.exactOptional(),
+  }),
+  chainId: z.int(),
+  l1ChainId: z.int(),
+  blockTimeSec: z.number(),
+  l1BlockTimeSec: z.number(),
+  accounts: z.array(text),
+  owner: text,
+  contracts: z.looseObject({ portal: text, systemConfig: text }),
+})
+
 /**
  * Connects to the devnet with this control port.
  * @throws Fault DEVNET_NOT_RUNNING (fatal)
@@ -67,7 +90,9 @@ export async function connectDevnet(deps: RemoteDeps, controlUrl: string): Promi
     const reason = outcome.kind === 'error' ? outcome.message : outcome.reason
     throw devnetFault('DEVNET_NOT_RUNNING', { url: controlUrl, reason })
   }
-  const facts = outcome.result as DevnetFacts
+  const { data: facts } = factsSchema.safeParse(outcome.result)
+  if (facts === undefined)
+    throw devnetFault('DEVNET_NOT_RUNNING', { url: controlUrl, reason: 'the response to devnet_info has no facts of a devnet' })
   return {
     facts,
     l1: askingOf(deps, facts.urls.l1),

@@ -14,12 +14,17 @@ const [first, second] = accounts
 if (!first || !second) throw new Error('no accounts')
 const portal = parseAddress(`0x${'de'.repeat(20)}`)
 const to = parseAddress(`0x${'ab'.repeat(20)}`)
-const facts = {
+const url = 'http://a/'
+const facts: DevnetFacts = {
+  urls: { rpc: url, ws: url, rollup: url, l1: url, l1Beacon: url, verifier: url, verifierWs: url, control: url },
   chainId: 901,
   l1ChainId: 900,
+  blockTimeSec: 0.2,
+  l1BlockTimeSec: 2,
   accounts: accounts.map(({ address }) => address),
-  contracts: { portal },
-} as unknown as DevnetFacts
+  owner: first.address,
+  contracts: { portal, systemConfig: to },
+}
 const hashOf = (byte: string): Hash => parseHash(`0x${byte.repeat(32)}`)
 
 /** Answers by method, and records the sent transactions. */
@@ -148,6 +153,8 @@ it.each<[string, typeof fetch, string]>([
     answering('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'),
     'Method not found',
   ],
+  ['the response is null', answering('{"jsonrpc":"2.0","id":1,"result":null}'), 'no facts of a devnet'],
+  ['the response has no URLs', answering('{"jsonrpc":"2.0","id":1,"result":{"chainId":901}}'), 'no facts of a devnet'],
 ])('devnet/remoteDevnet: reports that no devnet runs where %s (DEVNET_NOT_RUNNING)', async (_what, network, reason) => {
   const deps = { fetch: network, clock: createManualClock(), signal: new AbortController().signal }
   await expect(connectDevnet(deps, 'http://127.0.0.1:8549')).rejects.toMatchObject({
@@ -157,11 +164,7 @@ it.each<[string, typeof fetch, string]>([
 })
 
 it('devnet/remoteDevnet: names the method of an invalid response (DEVNET_RPC)', async () => {
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    result: { ...facts, urls: { rpc: 'http://a/', l1: 'http://a/', rollup: 'http://a/' } },
-  })
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: facts })
   const deps = { fetch: answering(body), clock: createManualClock(), signal: new AbortController().signal }
   const devnet = await connectDevnet(deps, 'http://127.0.0.1:8549')
   const unreadable = (): never => {
