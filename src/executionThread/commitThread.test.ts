@@ -15,6 +15,7 @@ import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { withSameDigests } from '#test/harness/store/sameDigests'
 import type { L2Ref } from '#types/blockRef'
 import type { Retention } from '#types/chainDistance'
 import { CommitThread } from './commitThread.ts'
@@ -63,12 +64,12 @@ function rowsOf(kv: Kv): string[] {
 
 it('executionThread/commitThread: writes the rows that execution writes in its own thread, also in a reorg', async () => {
   const dir = join(base, 'same')
-  await using kv = openLmdbKv(dir, specs)
+  await using kv = withSameDigests(openLmdbKv(dir, specs))
   {
     await using committer = new CommitThread(dir)
     await play(open(kv, committer))
   }
-  const own = createMemoryKv()
+  const own = withSameDigests(createMemoryKv())
   await play(open(own))
   expect(rowsOf(kv)).toEqual(rowsOf(own))
 })
