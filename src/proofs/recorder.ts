@@ -223,14 +223,14 @@ function nextToCompute(proofs: KvReader, chain: KvReader, { head, first }: KeptB
 /** Adds older blocks, the newest first. @returns their number */
 function complete(tx: KvWriter, chain: KvReader, kept: KeptBlocks, hasTime: () => boolean): number {
   const cache = new HistoryCache()
+  const [own, ofChain] = [readDigests(tx), readDigests(chain)]
   for (let computed = 0; ; ) {
     const number = nextToCompute(tx, chain, kept)
     const region = joined(readRegions(tx))[0]
     if (number === undefined || region === undefined) return computed
-    const isCopied = number > firstCopied(chain) && canCopyNodes(tx, readDigests(chain), number)
+    const isCopied = number > firstCopied(chain) && canCopyNodes(own, ofChain, number)
     const state = recordedStates(tx, chain, kept.head.number, cache).at(number, () => undefined)
-    const digest = readDigests(tx).at(number)
-    const changes = isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state, digest)
+    const changes = isCopied ? copiedChanges(chain, number) : computedChanges(chain, number, state, own.at(number))
     addOlder(tx, region, changes, blockAt(chain, number - 1))
     computed++
     if (!hasTime()) return computed
