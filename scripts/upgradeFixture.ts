@@ -1,7 +1,7 @@
-// node bin/run.js scripts/upgradeFixture.ts CHECKOUT: has an older checkout import a part of a recorded chain, and keeps its store as a fixture of its schema.
+// node bin/run.js scripts/upgradeFixture.ts CHECKOUT: has an older checkout import a part of a recorded chain, and adds its store to the fixtures.
 // CHECKOUT: a worktree at the last commit of the schema (`git log -S'version: N' -- src/store/schema.ts`), with node_modules.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
@@ -9,7 +9,7 @@ import { encodePayload } from '#engine/payloadJson'
 import { openLmdbKv } from '#store/lmdbKv'
 import { tables } from '#store/tables'
 import { recordedProcessChain } from '../test/harness/process/chain.ts'
-import { chainName, fixtureOf, importedBlocks, schemaOf } from '../test/upgrade/fixtures.ts'
+import { chainName, fixtureSchemas, fixturesFile, importedBlocks, schemaOf, unpackFixture } from '../test/upgrade/fixtures.ts'
 
 const [checkout = ''] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'basalt-upgrade-'))
@@ -34,26 +34,17 @@ try {
   const kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
   const schema = schemaOf(kv)
   await kv[Symbol.asyncDispose]()
-  const names = [
-    '-C',
-    datadir,
-    '--exclude',
-    'lock.mdb',
-    '--exclude',
-    'LOCK',
-    '--sparse',
-    '--owner=0',
-    '--group=0',
-    '--mtime=@0',
-    '--sort=name',
-    '-c',
-    '.',
-  ]
-  const packed = zstdCompressSync(execFileSync('tar', names, { maxBuffer: 1 << 30 }), {
-    params: { [constants.ZSTD_c_compressionLevel]: 19 },
+  const stores = join(folder, 'stores')
+  for (const older of fixtureSchemas()) unpackFixture(older, join(stores, `schema${older}`))
+  rmSync(join(stores, `schema${schema}`), { recursive: true, force: true })
+  renameSync(datadir, join(stores, `schema${schema}`))
+  const names = ['--exclude=lock.mdb', '--exclude=LOCK', '--sparse', '--owner=0', '--group=0', '--mtime=@0', '--sort=name', '-c', '.']
+  // the stores have most of their bytes in common, at a distance of a store
+  const packed = zstdCompressSync(execFileSync('tar', ['-C', stores, ...names], { maxBuffer: 1 << 30 }), {
+    params: { [constants.ZSTD_c_compressionLevel]: 22, [constants.ZSTD_c_windowLog]: 25, [constants.ZSTD_c_enableLongDistanceMatching]: 1 },
   })
-  writeFileSync(fixtureOf(schema), packed)
-  console.log(`${fixtureOf(schema)}: ${packed.length} bytes`)
+  writeFileSync(fixturesFile, packed)
+  console.log(`${fixturesFile}: schemas ${fixtureSchemas().join(', ')}, ${packed.length} bytes`)
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -9,12 +9,13 @@ import { proofsFault } from './faults.ts'
 
 /** Version 1 had smaller slices of indices, version 2 no hints in them. Neither was part of a release, so nothing migrates them. */
 export const proofsSchema: Schema = {
-  version: 5,
+  version: 6,
   metaTable: proofsTables.meta.id,
-  // as steps 9 and 10 of the chain
+  // as steps 9 to 11 of the chain
   migrations: [
     { to: 4, name: 'long values in pieces', run: (): void => {} },
     { to: 5, name: 'digests with a key', run: (): void => {} },
+    { to: 6, name: 'checksums of rows', run: (): void => {} },
   ],
 }
 

@@ -7,9 +7,10 @@ import { storeFault } from './faults.ts'
 import { freeBytes } from './freeSpace.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
-import { openTables, type Root } from './lmdb/environment.ts'
+import { openTables } from './lmdb/environment.ts'
 import { storeFailure } from './lmdb/failure.ts'
 import { copyDirIn, removeCopy } from './lmdb/leftCopy.ts'
+import type { Root } from './lmdb/tableRows.ts'
 import type { TableSpec } from './tables.ts'
 
 /** Effects of a compaction, in order. After `swapped` the new file is in place; before it the old one is. */

@@ -2,8 +2,9 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeFault } from './faults.ts'
 import { newestMeta } from './lmdb/damage.ts'
+import { ownerOf } from './lmdb/environment.ts'
 import { DamagedPage, PageReader } from './lmdb/pages.ts'
-import { ownerOf } from './lmdb/pieces.ts'
+import { piecesSuffix } from './lmdb/pieces.ts'
 
 export type TableStats = { readonly name: string; readonly rows: number; readonly bytes: number }
 
@@ -50,11 +51,11 @@ export function environmentStats(dir: string): EnvironmentStats {
 /** A table has the bytes of its pieces. */
 function tablesOf(pages: PageReader, pageSize: number): TableStats[] {
   const byName = new Map<string, TableStats>()
-  // the pieces of a table follow its name
   for (const { name, entries, pages: count } of pages.tables()) {
     const owner = ownerOf(name)
-    const { rows, bytes } = byName.get(owner) ?? { rows: entries, bytes: 0 }
-    byName.set(owner, { name: owner, rows, bytes: bytes + count * pageSize })
+    const { rows, bytes } = byName.get(owner) ?? { rows: 0, bytes: 0 }
+    const isPieces = name.endsWith(piecesSuffix)
+    byName.set(owner, { name: owner, rows: isPieces ? rows : rows + entries, bytes: bytes + count * pageSize })
   }
   return [...byName.values()]
 }

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
 import type * as Environment from './lmdb/environment.ts'
+import type { Root } from './lmdb/tableRows.ts'
 import { openLmdbKv } from './lmdbKv.ts'
 import { tables } from './tables.ts'
 
-const opened = vi.hoisted((): { root?: Environment.Root } => ({}))
+const opened = vi.hoisted((): { root?: Root } => ({}))
 vi.mock('./lmdb/environment.ts', async (original) => {
   const environment = await original<typeof Environment>()
   const openTables: typeof environment.openTables = (...of) => Object.assign(opened, environment.openTables(...of))

@@ -8,7 +8,7 @@ export interface KvReader {
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
   /** Iterates over entries with `from` ≤ key < `to`, ascending, or descending with `reverse`; at most `limit`. */
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
-  /** Iterates over the keys of the same entries, without the cost of reading values. */
+  /** Iterates over the keys of the same entries, without the cost of reading long values. */
   keys(table: number, range: KvRange): Iterable<Uint8Array>
   /** Rows of the log index that have left its table for segment files; absent where there are no segment files. */
   readonly moved?: RowReader | undefined

@@ -19,7 +19,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 10,
+  version: 11,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -40,14 +40,20 @@ export const chainSchema: Schema = {
     { to: 9, name: 'long values in pieces', run: (): void => {} },
     // new blocks have digests with a key; those of older blocks stay unchanged and are still read
     { to: 10, name: 'digests with a key', run: (): void => {} },
+    // rows of a new database have checksums; those of an older one stay without
+    { to: 11, name: 'checksums of rows', run: (): void => {} },
   ],
 }
+
 /** Schema of the consensus half's environment. */
 export const consensusSchema: Schema = {
-  version: 2,
+  version: 3,
   metaTable: 1,
-  // as step 9 of the chain
-  migrations: [{ to: 2, name: 'long values in pieces', run: (): void => {} }],
+  // as steps 9 and 11 of the chain
+  migrations: [
+    { to: 2, name: 'long values in pieces', run: (): void => {} },
+    { to: 3, name: 'checksums of rows', run: (): void => {} },
+  ],
 }
 
 /**

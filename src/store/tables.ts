@@ -8,6 +8,8 @@ export type TableSpec = {
   readonly doc: string
   /** Whether values may be longer than a page of the file: they are stored in pieces (`lmdb/pieces.ts`). */
   readonly isLong?: true
+  /** Whether hashes in other rows tell which rows there are. */
+  readonly isProven?: true
 }
 
 const place = "nibble path from the root, one per byte, then 0x10 (so that no node's key is the prefix of another's)"
@@ -63,10 +65,18 @@ export const tables = {
     doc: 'latest storage; the leaves of the storage tries',
   },
   code: { id: 10, name: 'code', isLong: true, key: 'code hash', value: 'code', doc: 'contract code; never removed' },
-  accountNodes: { id: 11, name: 'accountNodes', key: place, value: 'node RLP', doc: 'latest branches and extensions of the account trie' },
+  accountNodes: {
+    id: 11,
+    name: 'accountNodes',
+    key: place,
+    value: 'node RLP',
+    isProven: true,
+    doc: 'latest branches and extensions of the account trie',
+  },
   storageNodes: {
     id: 12,
     name: 'storageNodes',
+    isProven: true,
     key: `keccak(address) ++ ${place}`,
     value: 'node RLP',
     doc: 'latest branches and extensions of the storage tries',

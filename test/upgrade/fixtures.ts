@@ -11,12 +11,23 @@ import { chainSchema } from '#store/schema'
 export const chainName: RecordedChainName = 'op-bedrock-to-holocene'
 export const importedBlocks = 48
 
-export const fixtureOf = (schema: number): string => join(import.meta.dirname, `fixtures/schema${schema}.tar.zst`)
+/** A data directory of each schema: `schemaN`. */
+export const fixturesFile: string = join(import.meta.dirname, 'fixtures/stores.tar.zst')
+
+function tar(...args: readonly string[]): string {
+  return execFileSync('tar', args, { input: zstdDecompressSync(readFileSync(fixturesFile)), encoding: 'utf8' })
+}
+
+/** Returns the schemas of which there is a fixture, in their order. */
+export function fixtureSchemas(): number[] {
+  const names = tar('-t').matchAll(/^\.\/schema(\d+)\/$/gm)
+  return Array.from(names, ([, schema]) => Number(schema)).sort((a, b) => a - b)
+}
 
 /** Unpacks the data directory that an older version wrote. */
 export function unpackFixture(schema: number, datadir: string): void {
   mkdirSync(datadir, { recursive: true })
-  execFileSync('tar', ['-x', '-C', datadir], { input: zstdDecompressSync(readFileSync(fixtureOf(schema))) })
+  tar('-x', '-C', datadir, '--strip-components=2', `./schema${schema}`)
 }
 
 /** Returns the schema of a chain's environment; 0: it has none. */

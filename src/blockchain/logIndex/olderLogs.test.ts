@@ -32,6 +32,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'deletions in changes',
     'long values in pieces',
     'digests with a key',
+    'checksums of rows',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

@@ -1,4 +1,5 @@
-import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
+import { open } from 'lmdb'
+import { latin1, u64Bytes } from '#lib/bytes'
 import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { requireKey } from '../keys.ts'
@@ -6,20 +7,24 @@ import type { KvRange, KvReader } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { requireUsable, type Usage } from '../usage.ts'
 import { isLmdbError } from './failure.ts'
-import { Pieces, pieceBytes, piecesOf } from './pieces.ts'
+import { Pieces, piecesSuffix } from './pieces.ts'
+import {
+  DamagedRow,
+  PlainRows,
+  type PutOptions,
+  type Root,
+  type Row,
+  type Rows,
+  SummedRows,
+  type TableRows,
+  type Transaction,
+} from './tableRows.ts'
+
+/** lmdb's error for the key of a row that is longer than any. */
+const damagedKey = /^Invalid key size/
 
 /** `pieces`: in tables of long values that this or an earlier process has opened to write */
-type Table = { readonly rows: Database<Uint8Array, Uint8Array>; readonly pieces: Pieces | undefined }
-export type Root = RootDatabase<Uint8Array, Uint8Array>
-/** `append`: the row is added at the end of its table, without a search */
-export type PutOptions = { readonly append: true }
-/** The typings lack the third parameter, and the result: whether the row was put. */
-type Written = { putSync(key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean }
-export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
-type Transaction = ReturnType<Root['useReadTransaction']>
-
-const lowest = Uint8Array.of(0)
-const highest = new Uint8Array(501).fill(0xff)
+type Table = { readonly spec: TableSpec; readonly rows: TableRows; readonly pieces: Pieces | undefined }
 
 export class Tables {
   readonly #dir: string
@@ -43,9 +48,8 @@ export class Tables {
    */
   put(id: number, key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean {
     const { rows, pieces } = this.#of(id)
-    const before = pieces && this.#read(rows, key)
-    const first = pieces ? value.subarray(0, pieceBytes) : value
-    if (!(rows as unknown as Written).putSync(key, first, options)) return false
+    const before = pieces && this.#checked(() => rows.read(key))
+    if (!rows.put(key, pieces ? pieces.firstOf(value) : value, options)) return false
     pieces?.put(key, value, before)
     return true
   }
@@ -53,8 +57,11 @@ export class Tables {
   /** Removes a row in the current transaction. */
   remove(id: number, key: Uint8Array): void {
     const { rows, pieces } = this.#of(id)
-    pieces?.remove(key, this.#read(rows, key))
-    rows.removeSync(key)
+    pieces?.remove(
+      key,
+      this.#checked(() => rows.read(key)),
+    )
+    rows.remove(key)
   }
 
   get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
@@ -63,77 +70,64 @@ export class Tables {
 
   /** Returns a value in a shared buffer, which the next read may overwrite. */
   lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    const { rows, pieces } = this.#of(id)
-    const first = this.#read(rows, requireKey(key), transaction)
-    return first && pieces ? this.#joined(pieces, { key, value: first }, transaction) : first
-  }
-
-  #joined(pieces: Pieces, { key, value }: Row, transaction: Transaction | undefined): Uint8Array {
-    return pieces.join(key, value, (table, at) => this.#read(table, at, transaction))
-  }
-
-  /** Returns the value of a row in lmdb's shared buffer. */
-  #read(rows: Table['rows'], key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    // the typings lack the second parameter of `getBinaryFast`, which `get` has
-    const table = rows as Table['rows'] & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
-    let bytes: Uint8Array | undefined
+    const { spec, rows, pieces } = this.#of(id)
     try {
-      bytes = transaction ? table.getBinaryFast(key, { transaction }) : table.getBinaryFast(key)
+      const first = rows.read(requireKey(key), transaction)
+      if (first && pieces) return pieces.join(key, first, transaction)
+      if (first === undefined && !spec.isProven) rows.requireAbsent(key, transaction)
+      return first
     } catch (error) {
       throw this.#failure(error)
     }
-    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
   range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
     const { rows, pieces } = this.#of(id)
-    const whole = (row: Row): Row => {
-      const { key, value } = plainRow(row)
-      return pieces && value.length === pieceBytes
-        ? { key, value: this.#joined(pieces, { key, value }, transaction).slice() }
-        : { key, value }
+    const whole = ({ key, value }: Row): Row => {
+      const joined = pieces?.join(key, value, transaction)
+      return joined && joined !== value ? { key, value: joined.slice() } : { key, value }
     }
-    return this.#walk(rows.getRange(rangeOptions(range, transaction)), whole)
+    return this.#walk(rows.range(range, transaction), whole)
   }
 
   keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    return this.#walk(this.#of(id).rows.getKeys(rangeOptions(range, transaction)), plain)
+    return this.#walk(this.#of(id).rows.keys(range, transaction), (key) => key)
   }
 
   /** Iterates and converts errors of the database; exceptions that the caller throws during the iteration are not converted. */
-  *#walk<T, U>(items: Iterable<T>, convert: (item: T) => U): Generator<U> {
+  *#walk<T>(items: Iterable<T>, convert: (item: T) => T): Generator<T> {
     const walk = items[Symbol.iterator]()
     try {
       for (;;) {
-        let next: IteratorResult<T>
+        let item: T
         try {
-          next = walk.next()
+          const next = walk.next()
+          if (next.done) return
+          item = convert(next.value)
         } catch (error) {
           throw this.#failure(error)
         }
-        if (next.done) return
-        yield convert(next.value)
+        yield item
       }
     } finally {
       walk.return?.()
     }
   }
 
+  #checked<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      throw this.#failure(error)
+    }
+  }
+
   #failure(error: unknown): unknown {
-    return isLmdbError(error) ? storeFault('STORE_DAMAGED', { dir: this.#dir, reason: errorMessage(error) }, error) : error
+    const isDamage = isLmdbError(error) || error instanceof DamagedRow || damagedKey.test(errorMessage(error))
+    if (!isDamage) return error
+    return storeFault('STORE_DAMAGED', { dir: this.#dir, reason: errorMessage(error) }, error)
   }
 }
-
-function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
-  const ends = reverse
-    ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
-    : { start: from ?? lowest, end: to ?? highest }
-  return { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
-}
-
-/** Returns the same bytes as a plain Uint8Array. Only the caller owns them. */
-const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-const plainRow = ({ key, value }: Row): Row => ({ key: plain(key), value: plain(value) })
 
 export class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
@@ -198,9 +192,23 @@ const randomReads = { noReadAhead: true }
  */
 const shortFreeList = { maxFreeSpaceToLoad: 500 }
 
-/** Opens an environment with its tables. A reader creates neither. */
+/** End of the name of a table whose rows have checksums. */
+const sumsSuffix = '.sums'
+/** Added to the id of a table for that of its pieces. */
+const piecesId = 0x100
+
+/** Where versions that know no checksums find a schema that is newer than theirs. */
+const olderMark = { table: 'meta', key: Buffer.from('schema'), value: u64Bytes(11) }
+
+/** Returns the name of the table in `tables.ts` to which one of lmdb's databases belongs. */
+export const ownerOf = (name: string): string => name.split('.', 1)[0] as string
+
+/**
+ * Opens an environment with its tables. A reader creates neither. Rows have checksums if the environment is new, or had them before: those of an environment of
+ * schema 10 stay without.
+ */
 export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
-  const root = open<Uint8Array, Uint8Array>({
+  const root: Root = open<Uint8Array, Uint8Array>({
     ...randomReads,
     path: dir,
     noSubdir: false,
@@ -210,15 +218,33 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
     keyEncoding: 'binary',
     ...(as === 'writer' ? { overlappingSync: true, ...shortFreeList } : { readOnly: true }),
   })
+  // lmdb ends each name with a zero byte
+  const names = Array.from(root.getKeys(), (name) => latin1(name).replace(/\0$/, ''))
+  const hasSums = names.length === 0 || names.some((name) => ownerOf(name) + sumsSuffix === name)
+  const nameOf = ({ name }: TableSpec): string => (hasSums ? name + sumsSuffix : name)
+  requireNames(names, specs.map(nameOf))
   // undefined: a reader found none
-  const opened = (name: string): Table['rows'] | undefined =>
-    root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  const byId = new Map<number, Table>()
-  for (const { id, name, isLong } of specs) {
-    const pieces = isLong ? opened(piecesOf(name)) : undefined
-    byId.set(id, { rows: opened(name) as Table['rows'], pieces: pieces && new Pieces(pieces) })
+  const database = (name: string): Rows | undefined => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' })
+  const opened = (spec: TableSpec, id: number, suffix = ''): TableRows | undefined => {
+    const rows = database(nameOf(spec) + suffix)
+    return rows && (hasSums ? new SummedRows(rows, id, spec.name) : new PlainRows(rows))
   }
+  const byId = new Map<number, Table>()
+  for (const spec of specs) {
+    const { id, isLong } = spec
+    const pieces = isLong && opened(spec, id + piecesId, piecesSuffix)
+    byId.set(id, { spec, rows: opened(spec, id) as TableRows, pieces: pieces && new Pieces(pieces) })
+  }
+  if (hasSums && as === 'writer' && !names.includes(olderMark.table)) database(olderMark.table)?.putSync(olderMark.key, olderMark.value)
   return { root, tables: new Tables(dir, byId) }
+}
+
+/** Requires that no table has a name that damage changed: the next writer would create it again, without rows. */
+function requireNames(names: readonly string[], wanted: readonly string[]): void {
+  const isChanged = (name: string, from: string): boolean =>
+    name.length === from.length && [...name].filter((letter, at) => letter !== from[at]).length === 1
+  const missing = wanted.find((name) => !names.includes(name) && names.some((other) => isChanged(other, name)))
+  if (missing !== undefined) throw new Error(`the name of table ${missing} is damaged`)
 }
 
 /**
@@ -230,7 +256,7 @@ export function beginFreeList(root: Root): void {
   const { free } = root.getStats() as { readonly free: { readonly entryCount: number } }
   if (free.entryCount > 0) return
   root.transactionSync(() => {
-    root.putSync(lowest, lowest)
-    root.removeSync(lowest)
+    root.putSync(Uint8Array.of(0), Uint8Array.of(0))
+    root.removeSync(Uint8Array.of(0))
   })
 }

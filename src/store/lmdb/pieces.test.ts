@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { dice } from '#test/harness/dice'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
+import { makeTablesWithoutSums } from '#test/harness/store/tablesWithoutSums'
 import { openBulkWriter } from '../bulk/bulkWriter.ts'
 import { environmentStats } from '../environmentStats.ts'
 import { openLmdbKv } from '../lmdbKv.ts'
@@ -11,7 +12,6 @@ import { openForeignReader } from '../lmdbReader.ts'
 import type { Kv, KvReader, SnapshotSource } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { openTables } from './environment.ts'
-import { pieceBytes, piecesOf } from './pieces.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-pieces-'))
 let dirs = 0
@@ -19,7 +19,9 @@ const newDir = (): string => join(base, String(dirs++))
 const id = 3
 const whole: readonly TableSpec[] = [{ id, name: 'values', key: 'key', value: 'bytes', doc: 'values' }]
 const pieced: readonly TableSpec[] = [{ ...(whole[0] as TableSpec), isLong: true }]
-const name = piecesOf('values')
+const name = 'values.sums.pieces'
+/** of a page, without its header and the checksum */
+const pieceBytes = 4_096 - 24 - 4
 const key = Uint8Array.of(7)
 
 const lengths = [0, 1, pieceBytes - 1, pieceBytes, pieceBytes + 1, 2 * pieceBytes, 2 * pieceBytes + 1, 100_000]
@@ -113,6 +115,8 @@ describe('store/lmdb/pieces', () => {
   it('store/lmdb/pieces: rows of an earlier version, with whole values, are read, replaced and removed', async () => {
     const dir = newDir()
     const keyOf = (length: number): Uint8Array => Uint8Array.of(1, length >> 8, length)
+    const lengths = [0, 1, 4_071, 4_072, 4_073, 8_144, 8_145, 100_000]
+    await makeTablesWithoutSums(dir, ['values'])
     {
       await using kv = openLmdbKv(dir, whole)
       kv.write((tx) => {
@@ -157,8 +161,8 @@ describe('store/lmdb/pieces', () => {
       for (let at = 1; at < 11; at++) tx.put(id, Uint8Array.of(at), bytesOf(50_000))
     })
     const { tables } = environmentStats(dir)
-    expect(tables.map((table) => table.name)).toEqual(['values'])
-    expect(tables[0]).toMatchObject({ rows: 10 })
-    expect(tables[0]?.bytes).toBeGreaterThan(500_000)
+    expect(tables.map((table) => table.name)).toEqual(['meta', 'values'])
+    expect(tables[1]).toMatchObject({ rows: 10 })
+    expect(tables[1]?.bytes).toBeGreaterThan(500_000)
   })
 })

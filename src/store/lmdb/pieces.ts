@@ -1,4 +1,4 @@
-import type { Database } from 'lmdb'
+import type { TableRows, Transaction } from './tableRows.ts'
 
 /*
  * lmdb stores a value that is longer than a page in neighbouring pages. To find neighbours among its free pages it loads a long list of them, and keeps that list
@@ -8,17 +8,10 @@ import type { Database } from 'lmdb'
  * A piece that fills its page may have another one after it. Rows that schema 8 wrote have their whole value.
  */
 
-/** Bytes of a piece: a page of the smallest size, without its header. */
-export const pieceBytes = 4_096 - 24
-const suffix = '.pieces'
 /** A longer buffer is not kept. */
 const keptBytes = 2 ** 20
-
-/** Returns the name of the table of pieces of a table. */
-export const piecesOf = (table: string): string => table + suffix
-
-/** Returns the name of the table whose pieces a table has, or its own name. */
-export const ownerOf = (table: string): string => (table.endsWith(suffix) ? table.slice(0, -suffix.length) : table)
+/** End of the name of a table of pieces. */
+export const piecesSuffix = '.pieces'
 
 function pieceKey(key: Uint8Array, index: number): Uint8Array {
   if (index > 0xffff) throw new RangeError('kv: a value of more than 266 MB')
@@ -31,30 +24,41 @@ function pieceKey(key: Uint8Array, index: number): Uint8Array {
 
 /** Pieces of the values of one table, but for the first ones. */
 export class Pieces {
-  readonly #table: Database<Uint8Array, Uint8Array>
+  readonly #rows: TableRows
   #joined = new Uint8Array(0)
 
-  constructor(table: Database<Uint8Array, Uint8Array>) {
-    this.#table = table
+  constructor(rows: TableRows) {
+    this.#rows = rows
   }
 
-  /** @param first the value of the row. @param read reads a row of the table of pieces @returns the value, in a buffer that the next call may overwrite */
-  join(
-    key: Uint8Array,
-    first: Uint8Array,
-    read: (table: Database<Uint8Array, Uint8Array>, key: Uint8Array) => Uint8Array | undefined,
-  ): Uint8Array {
-    if (first.length !== pieceBytes) return first
+  /** Returns the first piece of a value. */
+  firstOf(value: Uint8Array): Uint8Array {
+    return value.subarray(0, this.#rows.pieceBytes)
+  }
+
+  /** @param first the value of the row @returns the value, in a buffer that the next call may overwrite */
+  join(key: Uint8Array, first: Uint8Array, transaction?: Transaction): Uint8Array {
+    if (!this.#isFull(first)) return first
     let length = 0
     for (let piece: Uint8Array | undefined = first, next = 1; piece !== undefined; next++) {
       this.#reserve(length, length + piece.length)
       this.#joined.set(piece, length)
       length += piece.length
-      piece = piece.length === pieceBytes ? read(this.#table, pieceKey(key, next)) : undefined
+      piece = this.#isFull(piece) ? this.#read(pieceKey(key, next), transaction) : undefined
     }
     const value = this.#joined.subarray(0, length)
     if (this.#joined.length > keptBytes) this.#joined = new Uint8Array(0)
     return value
+  }
+
+  #isFull(piece: Uint8Array | undefined): boolean {
+    return piece?.length === this.#rows.pieceBytes
+  }
+
+  #read(key: Uint8Array, transaction: Transaction | undefined): Uint8Array | undefined {
+    const piece = this.#rows.read(key, transaction)
+    if (piece === undefined) this.#rows.requireAbsent(key, transaction)
+    return piece
   }
 
   #reserve(used: number, bytes: number): void {
@@ -64,21 +68,22 @@ export class Pieces {
     this.#joined = larger
   }
 
-  /** Writes the pieces of a value in the current transaction, in the place of those of an earlier one. @param before the value of the row so far */
+  /** Writes the other pieces of a value in the current transaction, in the place of those of an earlier one. @param before the value of the row so far */
   put(key: Uint8Array, value: Uint8Array, before: Uint8Array | undefined): void {
     let next = 1
+    const { pieceBytes } = this.#rows
     for (let at = pieceBytes; at < value.length; at += pieceBytes) {
-      this.#table.putSync(pieceKey(key, next++), value.subarray(at, at + pieceBytes))
+      this.#rows.put(pieceKey(key, next++), value.subarray(at, at + pieceBytes))
     }
-    if (before?.length === pieceBytes) this.#removeFrom(key, next)
+    if (this.#isFull(before)) this.#removeFrom(key, next)
   }
 
   /** Removes the pieces of a value in the current transaction. @param before the value of the row */
   remove(key: Uint8Array, before: Uint8Array | undefined): void {
-    if (before?.length === pieceBytes) this.#removeFrom(key, 1)
+    if (this.#isFull(before)) this.#removeFrom(key, 1)
   }
 
   #removeFrom(key: Uint8Array, first: number): void {
-    for (let index = first; this.#table.removeSync(pieceKey(key, index)); ) index++
+    for (let index = first; this.#rows.remove(pieceKey(key, index)); ) index++
   }
 }

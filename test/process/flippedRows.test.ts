@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dice } from '#test/harness/dice'
+import { type Flip, makeTables } from '#test/harness/process/flippedRows'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-flipped-'))
+const template = join(base, 'template')
+const script = resolve(import.meta.dirname, '../harness/process/flippedRows.ts')
+const pageBytes = 4_096
+let file: Buffer = Buffer.alloc(0)
+let child: ChildProcess | undefined
+
+beforeAll(async () => {
+  await makeTables(template)
+  file = readFileSync(join(template, 'data.mdb'))
+})
+afterAll(() => {
+  child?.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** Returns what the answers of tables with a flipped bit were. */
+function askWith(flip: Flip): Promise<string> {
+  child ??= fork(script, [template, join(base, 'copy')], { silent: true })
+  const asked = child
+  return new Promise((resolveOutcome) => {
+    const onMessage = (outcome: unknown): void => {
+      asked.off('exit', onExit)
+      resolveOutcome(String(outcome))
+    }
+    const onExit = (code: number | null, signal: string | null): void => {
+      asked.off('message', onMessage)
+      child = undefined
+      resolveOutcome(`ended ${signal ?? code}`)
+    }
+    asked.once('message', onMessage)
+    asked.once('exit', onExit)
+    asked.send(flip)
+  })
+}
+
+/** Whether a byte is of a row, or of a further page of a row: not of a page above the rows, and not of the list of a page's rows. */
+function isOfRow(byte: number): boolean {
+  const [page, at] = [file.subarray(byte - (byte % pageBytes)), byte % pageBytes]
+  const [flags, upper] = [page.readUInt16LE(18), page.readUInt16LE(22)]
+  const isLeaf = (flags & 2) !== 0
+  return isLeaf ? at >= 24 + upper : (flags & 4) !== 0 && at >= 24
+}
+
+const sound = /^right \d+, faults \d+$|^DATADIR_DAMAGED$|^STORE_DAMAGED$|^ended SIG(BUS|SEGV|ABRT)$/
+
+it('process/flippedRows: with a flipped bit in any row, each answer is right or a fault (STORE_DAMAGED), or the process ends', async () => {
+  const below = dice(11)
+  let faults = 0
+  for (let asked = 0; asked < 250; ) {
+    const [byte, bit] = [2 * pageBytes + below(file.length - 2 * pageBytes), below(8)]
+    if (!isOfRow(byte)) continue
+    asked++
+    const outcome = await askWith({ byte, bit })
+    expect(outcome, `byte ${byte}, bit ${bit}`).toMatch(sound)
+    if (/faults [1-9]/.test(outcome)) faults++
+  }
+  // the others are in padding, or end the process
+  expect(faults).toBeGreaterThan(235)
+}, 300_000)
