@@ -8,8 +8,8 @@ export type TableSpec = {
   readonly doc: string
   /** Whether values may be longer than a page of the file: they are stored in pieces (`lmdb/pieces.ts`). */
   readonly isLong?: true
-  /** Whether hashes in other rows tell which rows there are. */
-  readonly isProven?: true
+  /** Whether readers notice that a row is missing: a hash in another row names it, or they get it from elsewhere. */
+  readonly noticesLoss?: true
 }
 
 const place = "nibble path from the root, one per byte, then 0x10 (so that no node's key is the prefix of another's)"
@@ -70,13 +70,13 @@ export const tables = {
     name: 'accountNodes',
     key: place,
     value: 'node RLP',
-    isProven: true,
+    noticesLoss: true,
     doc: 'latest branches and extensions of the account trie',
   },
   storageNodes: {
     id: 12,
     name: 'storageNodes',
-    isProven: true,
+    noticesLoss: true,
     key: `keccak(address) ++ ${place}`,
     value: 'node RLP',
     doc: 'latest branches and extensions of the storage tries',
@@ -140,6 +140,7 @@ export const consensusTables = {
     id: 3,
     name: 'l1Cache',
     isLong: true,
+    noticesLoss: true,
     key: 'L1 number u64 ++ kind u8 (0 block, 1 blob) ++ block or versioned hash ++ size of the value u32',
     value: 'zstd of RLP [header, transactions, receipts], or of a blob (++ commitment ++ proof)',
     doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',

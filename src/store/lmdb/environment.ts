@@ -24,7 +24,7 @@ import {
 const damagedKey = /^Invalid key size/
 
 /** `pieces`: in tables of long values that this or an earlier process has opened to write */
-type Table = { readonly spec: TableSpec; readonly rows: TableRows; readonly pieces: Pieces | undefined }
+type Table = { readonly rows: TableRows; readonly pieces: Pieces | undefined }
 
 export class Tables {
   readonly #dir: string
@@ -70,11 +70,11 @@ export class Tables {
 
   /** Returns a value in a shared buffer, which the next read may overwrite. */
   lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    const { spec, rows, pieces } = this.#of(id)
+    const { rows, pieces } = this.#of(id)
     try {
       const first = rows.read(requireKey(key), transaction)
       if (first && pieces) return pieces.join(key, first, transaction)
-      if (first === undefined && !spec.isProven) rows.requireAbsent(key, transaction)
+      if (first === undefined) rows.requireAbsent(key, transaction)
       return first
     } catch (error) {
       throw this.#failure(error)
@@ -227,13 +227,13 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
   const database = (name: string): Rows | undefined => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' })
   const opened = (spec: TableSpec, id: number, suffix = ''): TableRows | undefined => {
     const rows = database(nameOf(spec) + suffix)
-    return rows && (hasSums ? new SummedRows(rows, id, spec.name) : new PlainRows(rows))
+    return rows && (hasSums ? new SummedRows(rows, id, spec) : new PlainRows(rows))
   }
   const byId = new Map<number, Table>()
   for (const spec of specs) {
     const { id, isLong } = spec
     const pieces = isLong && opened(spec, id + piecesId, piecesSuffix)
-    byId.set(id, { spec, rows: opened(spec, id) as TableRows, pieces: pieces && new Pieces(pieces) })
+    byId.set(id, { rows: opened(spec, id) as TableRows, pieces: pieces && new Pieces(pieces) })
   }
   if (hasSums && as === 'writer' && !names.includes(olderMark.table)) database(olderMark.table)?.putSync(olderMark.key, olderMark.value)
   return { root, tables: new Tables(dir, byId) }

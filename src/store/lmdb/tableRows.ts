@@ -2,6 +2,7 @@ import type { Database, RangeOptions, RootDatabase } from 'lmdb'
 import { compareBytes, equalBytes, u32At } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import type { KvRange } from '../ports.ts'
+import type { TableSpec } from '../tables.ts'
 import { rowSum, sumBytes } from './rowSum.ts'
 
 export type Root = RootDatabase<Uint8Array, Uint8Array>
@@ -56,6 +57,15 @@ const upTo = (key: Uint8Array): RangeOptions => ({ start: key, end: lowest, reve
 /** Keys below one, descending. */
 const below = (key: Uint8Array): RangeOptions => ({ ...upTo(key), exclusiveStart: true })
 
+function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
+  const ends = reverse ? { ...below(to ?? highest), end: from ?? lowest } : { start: from ?? lowest, end: to ?? highest }
+  return { ...ends, ...(limit !== undefined && { limit }), ...inTransaction(transaction) }
+}
+
+function* keysIn(rows: Rows, range: KvRange, transaction: Transaction | undefined): Generator<Uint8Array> {
+  for (const key of rows.getKeys(rangeOptions(range, transaction))) yield plain(key)
+}
+
 /** Rows without checksums, as earlier versions wrote them. */
 export class PlainRows implements TableRows {
   readonly pieceBytes = pageBytes
@@ -80,16 +90,11 @@ export class PlainRows implements TableRows {
   }
 
   *range(range: KvRange, transaction?: Transaction): Generator<Row> {
-    for (const { key, value } of this.#rows.getRange(this.#options(range, transaction))) yield { key: plain(key), value: plain(value) }
+    for (const { key, value } of this.#rows.getRange(rangeOptions(range, transaction))) yield { key: plain(key), value: plain(value) }
   }
 
-  *keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    for (const key of this.#rows.getKeys(this.#options(range, transaction))) yield plain(key)
-  }
-
-  #options({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
-    const ends = reverse ? { ...below(to ?? highest), end: from ?? lowest } : { start: from ?? lowest, end: to ?? highest }
-    return { ...ends, ...(limit !== undefined && { limit }), ...inTransaction(transaction) }
+  keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
+    return keysIn(this.#rows, range, transaction)
   }
 }
 
@@ -102,13 +107,15 @@ export class SummedRows implements TableRows {
   readonly #rows: Rows
   readonly #table: number
   readonly #name: string
+  readonly #noticesLoss: boolean
   #buffer = Buffer.alloc(pageBytes)
 
   /** @param table id that no other table of the environment has */
-  constructor(rows: Rows, table: number, name: string) {
+  constructor(rows: Rows, table: number, { name, noticesLoss }: TableSpec) {
     this.#rows = rows
     this.#table = table
     this.#name = name
+    this.#noticesLoss = noticesLoss ?? false
   }
 
   read(key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
@@ -117,6 +124,7 @@ export class SummedRows implements TableRows {
   }
 
   requireAbsent(key: Uint8Array, transaction?: Transaction): void {
+    if (this.#noticesLoss) return
     const next = this.#first({ start: key }, transaction)
     const before = this.#first(upTo(key), transaction)
     const isAfter = next ? compareBytes(next, key) > 0 : this.#isEdge(before, false, transaction)
@@ -167,7 +175,8 @@ export class SummedRows implements TableRows {
   }
 
   *keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    for (const { key } of this.range(range, transaction)) yield key
+    if (this.#noticesLoss) yield* keysIn(this.#rows, range, transaction)
+    else for (const { key } of this.range(range, transaction)) yield key
   }
 
   /** Returns the key before the first one of a range, in the direction of the range; undefined when the range begins at the end of the table. */
