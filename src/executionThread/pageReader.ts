@@ -49,23 +49,23 @@ export class PageReader {
    */
   nodes({ addressKey, slotKey }: NotedKeys): void {
     const { table, key } = slotKey ? nodeRow(addressKey, nibblesOf(slotKey)) : nodeRow(undefined, nibblesOf(addressKey))
-    this.#reader.look(table, key, ignore)
+    this.#reader.peek(table, key, ignore)
   }
 
   #call(sender: Address, addressKey: Uint8Array, data: Uint8Array): void {
-    const codeHash = this.#reader.look(accountsTable, addressKey, (row) => decodeAccountRow(row).codeHash)
+    const codeHash = this.#reader.peek(accountsTable, addressKey, (row) => decodeAccountRow(row).codeHash)
     this.nodes({ addressKey, slotKey: undefined })
     if (codeHash === undefined || codeHash === emptyCodeHash) return
     for (const slotKey of this.#rules.slotsOf({ sender, addressKey, codeHash, data })) this.#slot(addressKey, slotKey)
   }
 
   #account(addressKey: Uint8Array): void {
-    this.#reader.look(accountsTable, addressKey, ignore)
+    this.#reader.peek(accountsTable, addressKey, ignore)
     this.nodes({ addressKey, slotKey: undefined })
   }
 
   #slot(addressKey: Uint8Array, slotKey: Uint8Array): void {
-    this.#reader.look(storageTable, concatBytes(addressKey, slotKey), ignore)
+    this.#reader.peek(storageTable, concatBytes(addressKey, slotKey), ignore)
     this.nodes({ addressKey, slotKey })
   }
 }

@@ -21,6 +21,7 @@ import { writeWanted } from './wanted.ts'
 /** The reads of a reader, except `get`. */
 const delegated = (reader: KvReader): Omit<KvReader, 'get'> => ({
   look: (...of) => reader.look(...of),
+  peek: (...of) => reader.peek(...of),
   range: (...of) => reader.range(...of),
   keys: (...of) => reader.keys(...of),
 })

@@ -85,11 +85,11 @@ class Chain {
     this.#root = result.root
     this.#kv.write((tx) => {
       if (number === 0) return writeGenesis(tx, diff, result)
-      const look: KvWriter['look'] = (table, key, use) => {
+      const peek: KvWriter['peek'] = (table, key, use) => {
         if (table === tables.accountNodes.id || table === tables.storageNodes.id) reads++
-        return tx.look(table, key, use)
+        return tx.peek(table, key, use)
       }
-      const counting: KvWriter = { ...memberwise(tx), look }
+      const counting: KvWriter = { ...memberwise(tx), peek }
       writeState(counting, number, diff, result)
     })
     return { nodes: Array.from(result.nodes, ({ node }) => node), reads }
@@ -104,6 +104,7 @@ class Chain {
 const memberwise = (tx: KvWriter): KvWriter => ({
   get: (table, key) => tx.get(table, key),
   look: (table, key, use) => tx.look(table, key, use),
+  peek: (table, key, use) => tx.peek(table, key, use),
   range: (table, range) => tx.range(table, range),
   keys: (table, range) => tx.keys(table, range),
   put: (table, key, value) => tx.put(table, key, value),

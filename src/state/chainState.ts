@@ -83,7 +83,7 @@ export function oldestProof(reader: KvReader): number {
 /** Receives a row that is written, with its values before and after the write; lent during the call. A wiped row may be written again. */
 export type RowListener = (table: number, key: Uint8Array, before: Uint8Array | undefined, after: Uint8Array | undefined) => void
 
-/** Writes rows of the state, and records each row's value before the block once. */
+/** Writes rows of the state, and records each row's value before the block once. The state root of the block proves which rows there were. */
 class RowWriter {
   readonly #tx: KvWriter
   readonly #onRow: RowListener | undefined
@@ -105,7 +105,7 @@ class RowWriter {
   }
 
   set(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
-    const wasThere = this.#tx.look(table, key, (before) => this.#note(table, key, before, value) ?? true)
+    const wasThere = this.#tx.peek(table, key, (before) => this.#note(table, key, before, value) ?? true)
     if (wasThere === undefined) {
       if (value === undefined) return
       this.#note(table, key, undefined, value)
@@ -192,7 +192,7 @@ function applyDiff(tx: KvWriter, rows: RowWriter, diff: StateDiff, { nodes, stor
   applyNodes(rows, nodes, shrunk)
   for (const { hash, code } of diff.codes()) {
     const key = fromHex(hash)
-    if (tx.get(codeTable, key) === undefined) tx.put(codeTable, key, code)
+    if (!tx.peek(codeTable, key, () => true)) tx.put(codeTable, key, code)
   }
 }
 

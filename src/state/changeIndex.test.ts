@@ -157,6 +157,7 @@ describe('state/changeIndex', () => {
     const counting: KvReader = {
       get: (table, at) => reader.get(table, at),
       look: (table, at, use) => reader.look(table, at, use),
+      peek: (table, at, use) => reader.peek(table, at, use),
       range: (table, range) => reader.range(table, range),
       *keys(table, range) {
         for (const found of reader.keys(table, range)) {

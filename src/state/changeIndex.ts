@@ -92,7 +92,7 @@ export function dropChangedRows(tx: KvWriter, number: number, rows: readonly Row
 /** Removes the mark that a block deleted a row, if there is one. @param number of the block, u64 */
 export function dropDeletion(tx: KvWriter, row: RowPlace, number: Uint8Array): void {
   const key = deletionKey(row, number)
-  if (tx.look(table, key, () => true)) tx.delete(table, key)
+  if (tx.peek(table, key, () => true)) tx.delete(table, key)
 }
 
 /** Removes the runs that end at or below `last`, as `RunIndex.prune` does. */

@@ -15,11 +15,11 @@ import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from 
 import type { WorldState } from './worldState.ts'
 
 class RowView implements StateView {
-  readonly #rows: StateRows
+  readonly #rows: Pick<StateRows, 'get'>
   readonly #reader: KvReader
   readonly #blockHash: (number: number) => Hash | undefined
 
-  constructor(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined) {
+  constructor(rows: Pick<StateRows, 'get'>, reader: KvReader, blockHash: (number: number) => Hash | undefined) {
     this.#rows = rows
     this.#reader = reader
     this.#blockHash = blockHash
@@ -79,9 +79,12 @@ const fewKeys = 16
 /** Trie nodes from rows. Branches and extensions have rows of their own; a leaf is built from the flat row below its path. */
 class RowNodes implements NodeSource {
   readonly #rows: StateRows
+  /** The hash of the node tells which row there is. */
+  readonly #read: StateRows['get']
 
   constructor(rows: StateRows) {
     this.#rows = rows
+    this.#read = rows.peek ?? ((table, key): Uint8Array | undefined => rows.get(table, key))
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, way?: Uint8Array): Uint8Array | undefined {
@@ -104,7 +107,7 @@ class RowNodes implements NodeSource {
 
   /** Returns the leaf of the key if its hash matches, which is the usual case: one read instead of a search. */
   #leafOf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key: Uint8Array): Uint8Array | undefined {
-    const row = this.#rows.get(owner ? storageTable : accountsTable, owner ? concatBytes(owner, key) : key)
+    const row = this.#read(owner ? storageTable : accountsTable, owner ? concatBytes(owner, key) : key)
     return row && this.#leafWith(owner, key, path, row, hash)
   }
 
@@ -163,5 +166,7 @@ function keyAfter(owner: Uint8Array): Uint8Array | undefined {
 
 /** Creates a state that reads the given rows. */
 export function rowState(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined): WorldState {
-  return { view: new RowView(rows, reader, blockHash), nodes: new RowNodes(rows) }
+  const { peek } = rows
+  const claimedView = peek && new RowView({ get: peek }, reader, blockHash)
+  return { view: new RowView(rows, reader, blockHash), ...(claimedView && { claimedView }), nodes: new RowNodes(rows) }
 }

@@ -109,6 +109,8 @@ export function dropMark(tx: KvWriter, mark: StateMark): void {
 export interface StateRows {
   /** Returns a row of an account or a slot. */
   get(table: number, key: Uint8Array): Uint8Array | undefined
+  /** Does the same without a check that an absent row is absent. */
+  peek?(table: number, key: Uint8Array): Uint8Array | undefined
   /** Calls a function with the row of the trie node with a hash, as `KvReader.look`, if the latest row is that node. */
   node<T>(table: number, key: Uint8Array, hash: Uint8Array, use: (rlp: Uint8Array) => T): T | undefined
   /** Returns the same node if a later block replaced it. */
@@ -124,6 +126,7 @@ export interface StateRows {
 export function latestRows(reader: KvReader): StateRows {
   return {
     get: (table, key) => reader.get(table, key),
+    peek: (table, key) => reader.peek(table, key, (value) => value.slice()),
     node: (table, key, _hash, use) => reader.look(table, key, use),
     replacedNode: () => undefined,
     nodeRow: (table, key) => reader.get(table, key),

@@ -196,7 +196,12 @@ export function viewAbove(below: StateView, stack: StateStack): StateView {
  */
 export function stackedState(below: WorldState, stack: StateStack): WorldState {
   if (stack.length === 0) return below
-  return { view: viewAbove(below.view, stack), nodes: new LayeredNodes(below.nodes, stack.toReversed().map(nodesOf)) }
+  const { view, claimedView, nodes } = below
+  return {
+    view: viewAbove(view, stack),
+    ...(claimedView && { claimedView: viewAbove(claimedView, stack) }),
+    nodes: new LayeredNodes(nodes, stack.toReversed().map(nodesOf)),
+  }
 }
 
 /**

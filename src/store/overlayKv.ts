@@ -34,6 +34,10 @@ class OverlayReader implements KvReader {
     return found ? found.result : this.#lower.look(table, key, use)
   }
 
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return this.look(table, key, use)
+  }
+
   *range(table: number, { limit = Number.POSITIVE_INFINITY, ...open }: KvRange): Generator<Row> {
     let left = limit
     for (const { key, value } of merged(this.#lower.range(table, open), this.#upperRange(table, open), open.reverse ? -1 : 1)) {

@@ -6,6 +6,8 @@ export interface KvReader {
    * @returns the result of `use`; undefined when the key is absent
    */
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
+  /** Does the same as `look`, for a caller that would notice a missing row: it is not checked that an absent row is absent. */
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
   /** Iterates over entries with `from` ≤ key < `to`, ascending, or descending with `reverse`; at most `limit`. */
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
   /** Iterates over the keys of the same entries, without the cost of reading long values. */

@@ -10,6 +10,8 @@ export type TableSpec = {
   readonly isLong?: true
   /** Whether readers notice that a row is missing: a hash in another row names it, or they get it from elsewhere. */
   readonly noticesLoss?: true
+  /** Whether readers compare each value with a hash: its rows have no checksums. */
+  readonly hasHashes?: true
 }
 
 const place = "nibble path from the root, one per byte, then 0x10 (so that no node's key is the prefix of another's)"
@@ -140,7 +142,7 @@ export const consensusTables = {
     id: 3,
     name: 'l1Cache',
     isLong: true,
-    noticesLoss: true,
+    hasHashes: true,
     key: 'L1 number u64 ++ kind u8 (0 block, 1 blob) ++ block or versioned hash ++ size of the value u32',
     value: 'zstd of RLP [header, transactions, receipts], or of a blob (++ commitment ++ proof)',
     doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',

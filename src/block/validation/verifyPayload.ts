@@ -74,7 +74,8 @@ export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Pay
   if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
   if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
   // `claimedHeader` has computed the transactions root from the payload's transactions
-  const result = executeBlock(deps, parent, inputOfPayload(payload), claimed)
+  const { view, claimedView = view } = parent.state
+  const result = executeBlock(deps, { ...parent, state: { ...parent.state, view: claimedView } }, inputOfPayload(payload), claimed)
   if (result.kind === 'invalid') return result
   const difference = headerDifference(claimed, result.block.header)
   if (difference !== undefined) return invalid(difference)

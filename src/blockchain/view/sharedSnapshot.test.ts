@@ -7,6 +7,7 @@ function counted(): { readonly snapshot: KvReader & Disposable; ended(): number 
   const snapshot = {
     get: () => new Uint8Array(1),
     look: () => undefined,
+    peek: () => undefined,
     range: () => [],
     keys: () => [],
     [Symbol.dispose]: () => void ended++,

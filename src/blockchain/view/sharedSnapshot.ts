@@ -19,6 +19,10 @@ export class SharedSnapshot implements KvReader, Disposable {
     return this.#snapshot.look(table, key, use)
   }
 
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return this.#snapshot.peek(table, key, use)
+  }
+
   range(table: number, range: KvRange): ReturnType<KvReader['range']> {
     return this.#snapshot.range(table, range)
   }

@@ -94,7 +94,7 @@ export class BulkWriter implements AsyncDisposable {
 
   /** Reads a row that is written. */
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    return this.#tables.get(table, key)
+    return this.#tables.lent(table, key)?.slice()
   }
 
   /** Closes the tables and removes them with all their rows. */

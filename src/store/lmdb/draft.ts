@@ -116,6 +116,12 @@ export class Draft implements KvWriter {
     return row.value && use(row.value)
   }
 
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    const row = this.#tables.get(table)?.find(key)
+    if (row === undefined) return this.#base.peek(table, key, use)
+    return row.value && use(row.value)
+  }
+
   /** Reads short pieces, each at once, because the caller may write during the iteration. */
   *range(table: number, range: KvRange): Generator<Row> {
     let piece = range

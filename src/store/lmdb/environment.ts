@@ -48,7 +48,7 @@ export class Tables {
    */
   put(id: number, key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean {
     const { rows, pieces } = this.#of(id)
-    const before = pieces && this.#checked(() => rows.read(key))
+    const before = pieces && rows.lengthOf(key)
     if (!rows.put(key, pieces ? pieces.firstOf(value) : value, options)) return false
     pieces?.put(key, value, before)
     return true
@@ -57,15 +57,8 @@ export class Tables {
   /** Removes a row in the current transaction. */
   remove(id: number, key: Uint8Array): void {
     const { rows, pieces } = this.#of(id)
-    pieces?.remove(
-      key,
-      this.#checked(() => rows.read(key)),
-    )
+    pieces?.remove(key, rows.lengthOf(key))
     rows.remove(key)
-  }
-
-  get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    return this.lent(id, key, transaction)?.slice()
   }
 
   /** Returns a value in a shared buffer, which the next read may overwrite. */
@@ -73,9 +66,16 @@ export class Tables {
     const { rows, pieces } = this.#of(id)
     try {
       const first = rows.read(requireKey(key), transaction)
-      if (first && pieces) return pieces.join(key, first, transaction)
-      if (first === undefined) rows.requireAbsent(key, transaction)
-      return first
+      return first && pieces ? pieces.join(key, first, transaction) : first
+    } catch (error) {
+      throw this.#failure(error)
+    }
+  }
+
+  /** @throws Fault STORE_DAMAGED when damage may hide a row that was not found */
+  requireAbsent(id: number, key: Uint8Array, transaction: Transaction): void {
+    try {
+      this.#of(id).rows.requireAbsent(key, transaction)
     } catch (error) {
       throw this.#failure(error)
     }
@@ -114,14 +114,6 @@ export class Tables {
     }
   }
 
-  #checked<T>(read: () => T): T {
-    try {
-      return read()
-    } catch (error) {
-      throw this.#failure(error)
-    }
-  }
-
   #failure(error: unknown): unknown {
     const isDamage = isLmdbError(error) || error instanceof DamagedRow || damagedKey.test(errorMessage(error))
     if (!isDamage) return error
@@ -129,11 +121,16 @@ export class Tables {
   }
 }
 
+/** Longest key of a mark, in bytes, and the number of absent ones that a snapshot keeps. */
+const [markBytes, markCount] = [24, 64]
+
 export class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
   readonly #transaction: Transaction
   readonly #usage: Usage
   #isDone = false
+  /** Short keys that are absent: the same marks are asked for again and again. */
+  readonly #absent = new Set<string>()
 
   constructor(tables: Tables, transaction: Transaction, usage: Usage) {
     this.#tables = tables
@@ -142,11 +139,18 @@ export class LmdbReader implements KvReader, Disposable {
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    this.#check()
-    return this.#tables.get(table, key, this.#transaction)
+    return this.look(table, key, (value) => value.slice())
   }
 
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    this.#check()
+    const value = this.#tables.lent(table, key, this.#transaction)
+    if (value) return use(value)
+    this.#requireAbsent(table, key)
+    return undefined
+  }
+
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
     this.#check()
     const value = this.#tables.lent(table, key, this.#transaction)
     return value && use(value)
@@ -165,6 +169,13 @@ export class LmdbReader implements KvReader, Disposable {
   [Symbol.dispose](): void {
     if (!this.#isDone && !this.#usage.isClosed) this.#transaction.done()
     this.#isDone = true
+  }
+
+  #requireAbsent(table: number, key: Uint8Array): void {
+    const name = key.length <= markBytes ? `${table}:${latin1(key)}` : undefined
+    if (name !== undefined && this.#absent.has(name)) return
+    this.#tables.requireAbsent(table, key, this.#transaction)
+    if (name !== undefined && this.#absent.size < markCount) this.#absent.add(name)
   }
 
   #check(): void {
@@ -220,14 +231,16 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
   })
   // lmdb ends each name with a zero byte
   const names = Array.from(root.getKeys(), (name) => latin1(name).replace(/\0$/, ''))
-  const hasSums = names.length === 0 || names.some((name) => ownerOf(name) + sumsSuffix === name)
-  const nameOf = ({ name }: TableSpec): string => (hasSums ? name + sumsSuffix : name)
-  requireNames(names, specs.map(nameOf))
+  const hasSums = names.length === 0 || names.some((name) => name.startsWith(ownerOf(name) + sumsSuffix))
+  const isSummed = ({ hasHashes }: TableSpec): boolean => hasSums && !hasHashes
+  const nameOf = (spec: TableSpec): string => (isSummed(spec) ? spec.name + sumsSuffix : spec.name)
+  const wanted = specs.flatMap((spec) => (spec.isLong ? [nameOf(spec), nameOf(spec) + piecesSuffix] : [nameOf(spec)]))
+  requireNames(names, wanted)
   // undefined: a reader found none
   const database = (name: string): Rows | undefined => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' })
   const opened = (spec: TableSpec, id: number, suffix = ''): TableRows | undefined => {
     const rows = database(nameOf(spec) + suffix)
-    return rows && (hasSums ? new SummedRows(rows, id, spec) : new PlainRows(rows))
+    return rows && (isSummed(spec) ? new SummedRows(rows, id, spec) : new PlainRows(rows))
   }
   const byId = new Map<number, Table>()
   for (const spec of specs) {
@@ -235,8 +248,12 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
     const pieces = isLong && opened(spec, id + piecesId, piecesSuffix)
     byId.set(id, { rows: opened(spec, id) as TableRows, pieces: pieces && new Pieces(pieces) })
   }
-  if (hasSums && as === 'writer' && !names.includes(olderMark.table)) database(olderMark.table)?.putSync(olderMark.key, olderMark.value)
+  if (hasSums && as === 'writer') markForOlder(database(olderMark.table) as Rows)
   return { root, tables: new Tables(dir, byId) }
+}
+
+function markForOlder(meta: Rows): void {
+  if (meta.get(olderMark.key) === undefined) meta.putSync(olderMark.key, olderMark.value)
 }
 
 /** Requires that no table has a name that damage changed: the next writer would create it again, without rows. */

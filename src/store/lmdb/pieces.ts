@@ -68,19 +68,19 @@ export class Pieces {
     this.#joined = larger
   }
 
-  /** Writes the other pieces of a value in the current transaction, in the place of those of an earlier one. @param before the value of the row so far */
-  put(key: Uint8Array, value: Uint8Array, before: Uint8Array | undefined): void {
+  /** Writes the other pieces of a value in the current transaction, in the place of those of an earlier one. @param before length of the row so far */
+  put(key: Uint8Array, value: Uint8Array, before: number | undefined): void {
     let next = 1
     const { pieceBytes } = this.#rows
     for (let at = pieceBytes; at < value.length; at += pieceBytes) {
       this.#rows.put(pieceKey(key, next++), value.subarray(at, at + pieceBytes))
     }
-    if (this.#isFull(before)) this.#removeFrom(key, next)
+    if (before === pieceBytes) this.#removeFrom(key, next)
   }
 
-  /** Removes the pieces of a value in the current transaction. @param before the value of the row */
-  remove(key: Uint8Array, before: Uint8Array | undefined): void {
-    if (this.#isFull(before)) this.#removeFrom(key, 1)
+  /** Removes the pieces of a value in the current transaction. @param before length of the row */
+  remove(key: Uint8Array, before: number | undefined): void {
+    if (before === this.#rows.pieceBytes) this.#removeFrom(key, 1)
   }
 
   #removeFrom(key: Uint8Array, first: number): void {

@@ -1,4 +1,6 @@
+import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { concatBytes } from '#lib/bytes'
 import { dice } from '#test/harness/dice'
 import { rowSum } from './rowSum.ts'
 
@@ -27,6 +29,13 @@ describe('store/lmdb/rowSum', () => {
       }
     }
     expect(sumOf(7, key, value)).toBe(sum)
+  })
+
+  it('store/lmdb/rowSum: is the CRC-32 of table, key and value', () => {
+    for (const length of [0, 1, 5, 33, 255, 256, 4_068]) {
+      const [key, value] = [bytesOf(1 + roll(64)), bytesOf(length)]
+      expect(sumOf(0x102, key, value)).toBe(crc32(concatBytes(Uint8Array.of(1, 2), key, value)))
+    }
   })
 
   it('store/lmdb/rowSum: rows of other tables, and values of another length, have another one', () => {

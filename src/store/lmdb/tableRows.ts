@@ -24,11 +24,15 @@ const lowest = Uint8Array.of(0)
 const highest = new Uint8Array(501).fill(0xff)
 /** Bytes of a page of the smallest size, without its header. */
 const pageBytes = 4_096 - 24
+/** Ranges of at most so many rows are also walked back. */
+const shortRows = 64
 
 /** Rows of one of lmdb's databases. Calls throw lmdb's errors and DamagedRow. */
 export interface TableRows {
   /** Length of a value that fills a page. */
   readonly pieceBytes: number
+  /** Returns the length of a value, which is not compared with its checksum. */
+  lengthOf(key: Uint8Array): number | undefined
   /** Returns a value in a shared buffer, which the next read may overwrite. */
   read(key: Uint8Array, transaction?: Transaction): Uint8Array | undefined
   /** Throws when damage may hide a row that `read` did not find. */
@@ -52,10 +56,13 @@ function readFrom(rows: Rows, key: Uint8Array, transaction: Transaction | undefi
 
 const inTransaction = (transaction: Transaction | undefined): RangeOptions => (transaction ? { transaction } : {})
 
-/** One key and those below, descending. */
-const upTo = (key: Uint8Array): RangeOptions => ({ start: key, end: lowest, reverse: true, inclusiveEnd: true })
+/** The first key that a range may have: the empty one is below all others. */
+const startOf = ({ from }: KvRange): Uint8Array => (from === undefined || from.length === 0 ? lowest : from)
 /** Keys below one, descending. */
-const below = (key: Uint8Array): RangeOptions => ({ ...upTo(key), exclusiveStart: true })
+const below = (key: Uint8Array): RangeOptions => ({ start: key, end: lowest, reverse: true, exclusiveStart: true, inclusiveEnd: true })
+
+const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : equalBytes(a, b)
 
 function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
   const ends = reverse ? { ...below(to ?? highest), end: from ?? lowest } : { start: from ?? lowest, end: to ?? highest }
@@ -73,6 +80,10 @@ export class PlainRows implements TableRows {
 
   constructor(rows: Rows) {
     this.#rows = rows
+  }
+
+  lengthOf(key: Uint8Array): number | undefined {
+    return readFrom(this.#rows, key, undefined)?.length
   }
 
   read(key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
@@ -99,8 +110,8 @@ export class PlainRows implements TableRows {
 }
 
 /**
- * Rows with checksums (`rowSum.ts`). A search that a damaged key misleads, or whose own row has another key now, ends beside the row with that key. So of each row
- * that is not found both neighbours are checked, and of a range the rows beyond both ends.
+ * Rows with checksums (`rowSum.ts`). A search that a damaged key misleads, or whose own row has another key now, ends beside the row with that key; one that is misled
+ * by a page above ends beside rows that are not neighbours. So of each row that is not found both neighbours are checked, and of a range the rows beyond both ends.
  */
 export class SummedRows implements TableRows {
   readonly pieceBytes: number = pageBytes - sumBytes
@@ -118,6 +129,11 @@ export class SummedRows implements TableRows {
     this.#noticesLoss = noticesLoss ?? false
   }
 
+  lengthOf(key: Uint8Array): number | undefined {
+    const row = readFrom(this.#rows, key, undefined)
+    return row && row.length - sumBytes
+  }
+
   read(key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
     const row = readFrom(this.#rows, key, transaction)
     return row && this.#checked(key, row)
@@ -126,10 +142,8 @@ export class SummedRows implements TableRows {
   requireAbsent(key: Uint8Array, transaction?: Transaction): void {
     if (this.#noticesLoss) return
     const next = this.#first({ start: key }, transaction)
-    const before = this.#first(upTo(key), transaction)
-    const isAfter = next ? compareBytes(next, key) > 0 : this.#isEdge(before, false, transaction)
-    const isBefore = before ? compareBytes(before, key) < 0 : this.#isEdge(next, true, transaction)
-    if (!isAfter || !isBefore) throw this.#disorder(key)
+    if (isSame(next, key)) throw this.#disorder(key)
+    this.#requireStart({ from: key }, next, transaction)
   }
 
   put(key: Uint8Array, value: Uint8Array, options?: PutOptions): boolean {
@@ -145,53 +159,77 @@ export class SummedRows implements TableRows {
   }
 
   *range(range: KvRange, transaction?: Transaction): Generator<Row> {
-    const { from = lowest, to = highest, reverse = false, limit = Number.POSITIVE_INFINITY } = range
-    let left = limit
-    if (left < 1) return
-    for (const row of this.#ordered(range, transaction)) {
-      if (reverse ? compareBytes(row.key, from) < 0 : compareBytes(row.key, to) >= 0) return
-      yield row
-      if (--left === 0) return
-    }
+    const { to, limit = Number.POSITIVE_INFINITY } = range
+    if (limit < 1 || to?.length === 0) return
+    const rows = this.#rowsIn(range, limit, transaction)
+    // a caller that needs no row after the last one would not let the end be checked
+    yield* limit > shortRows ? rows : [...rows]
   }
 
-  /** Iterates over the rows from the start of a range to the end of the table, each in its order. */
-  *#ordered(range: KvRange, transaction: Transaction | undefined): Generator<Row> {
+  *#rowsIn(range: KvRange, limit: number, transaction: Transaction | undefined): Generator<Row> {
     const { from = lowest, to = highest, reverse = false } = range
-    let last = this.#before(range, transaction)
-    // there is a row at the start of the range, although damage may lead the walk past it
-    let isDue = !reverse && last !== undefined && compareBytes(last, from) === 0
-    for (const row of this.#rows.getRange({ ...(reverse ? below(to) : { start: from }), ...inTransaction(transaction) })) {
+    const keys: Uint8Array[] = []
+    let last: Uint8Array | undefined
+    let left = limit
+    for (const row of this.#ordered(range, transaction)) {
+      if (last === undefined) this.#requireStart(range, row.key, transaction)
+      last = row.key
+      if (keys.length <= shortRows) keys.push(last)
+      const isBeyond = reverse ? compareBytes(last, from) < 0 : compareBytes(last, to) >= 0
+      if (isBeyond) return this.#requireBack(keys, reverse, transaction)
+      yield row
+      if (--left === 0) return this.#requireBack(keys, reverse, transaction)
+    }
+    if (last === undefined) return this.#requireStart(range, undefined, transaction)
+    if (!isSame(this.#first(reverse ? { start: lowest } : below(highest), transaction), last)) throw this.#disorder(last)
+    this.#requireBack(keys, reverse, transaction)
+  }
+
+  /** Iterates over the rows from the start of a range to the end of the table. */
+  *#ordered(range: KvRange, transaction: Transaction | undefined): Generator<Row> {
+    const { to = highest, reverse = false } = range
+    const start = reverse ? below(to) : { start: startOf(range) }
+    let last: Uint8Array | undefined
+    for (const row of this.#rows.getRange({ ...start, ...inTransaction(transaction) })) {
       const key = plain(row.key)
       const value = this.#checked(key, plain(row.value))
-      const step = last && (reverse ? compareBytes(last, key) : compareBytes(key, last))
-      const isNext = step === undefined ? this.#isEdge(key, !reverse, transaction) : isDue ? step === 0 : step > 0
-      if (!isNext) throw this.#disorder(key)
-      isDue = false
+      if (last && (reverse ? compareBytes(last, key) : compareBytes(key, last)) <= 0) throw this.#disorder(key)
       last = key
       yield { key, value }
     }
-    if (isDue || !this.#isEdge(last, reverse, transaction)) throw this.#disorder(reverse ? from : to)
+  }
+
+  /**
+   * Requires that a key is the first one of a range, in its direction: the row before it, which is searched from this key, is outside, and the row after that one has this key.
+   * @param first undefined: the range has no rows, to the end of the table
+   */
+  #requireStart(range: KvRange, first: Uint8Array | undefined, transaction: Transaction | undefined): void {
+    const { to = highest, reverse = false } = range
+    const from = startOf(range)
+    const ascending = (key: Uint8Array | undefined): RangeOptions => (key ? { start: key, exclusiveStart: true } : { start: lowest })
+    const descending = (key: Uint8Array | undefined): RangeOptions => below(key ?? highest)
+    const outside = this.#first(reverse ? ascending(first) : descending(first), transaction)
+    const isOutside = outside === undefined || (reverse ? compareBytes(outside, to) >= 0 : compareBytes(outside, from) < 0)
+    if (!isOutside || !isSame(this.#first(reverse ? descending(outside) : ascending(outside), transaction), first)) {
+      throw this.#disorder(first ?? outside ?? from)
+    }
+  }
+
+  /** Requires that a walk back from the last of some keys finds the same keys: a damaged page above the rows may lead past some of them in one direction. */
+  #requireBack(keys: readonly Uint8Array[], reverse: boolean, transaction: Transaction | undefined): void {
+    const last = keys.at(-1)
+    if (last === undefined || keys.length === 1 || keys.length > shortRows) return
+    let at = keys.length
+    const back = reverse ? { start: last } : { start: last, end: lowest, reverse: true, inclusiveEnd: true }
+    for (const key of this.#rows.getKeys({ ...back, limit: keys.length, ...inTransaction(transaction) })) {
+      if (!isSame(plain(key), keys[--at])) throw this.#disorder(last)
+    }
+    if (at > 0) throw this.#disorder(last)
   }
 
   *keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
     if (this.#noticesLoss) yield* keysIn(this.#rows, range, transaction)
     else for (const { key } of this.range(range, transaction)) yield key
-  }
-
-  /** Returns the key before the first one of a range, in the direction of the range; undefined when the range begins at the end of the table. */
-  #before({ from, to, reverse }: KvRange, transaction: Transaction | undefined): Uint8Array | undefined {
-    const end = reverse ? to : from
-    if (end === undefined) return undefined
-    const before = this.#first(reverse ? { start: end } : upTo(end), transaction)
-    if (before && (reverse ? compareBytes(before, end) < 0 : compareBytes(before, end) > 0)) throw this.#disorder(end)
-    return before
-  }
-
-  /** Whether a key, or none, is the first one of the table, or the last one. */
-  #isEdge(key: Uint8Array | undefined, isFirst: boolean, transaction: Transaction | undefined): boolean {
-    const edge = this.#first(isFirst ? { start: lowest } : below(highest), transaction)
-    return key === undefined || edge === undefined ? key === edge : equalBytes(key, edge)
   }
 
   /** Returns the first key of a range, whose row is checked. */

@@ -3,22 +3,20 @@ import type { Kv, KvRange, KvReader, KvWriter, RowReader, SnapshotSource } from 
 import { tables } from '../tables.ts'
 import { MovedRows } from './movedRows.ts'
 import type { SegmentFiles } from './segmentFiles.ts'
-import { blockTables, readMoved, type SegmentRecord, segmentWith } from './segmentRecords.ts'
+import { blockTables, type SegmentRecord, segmentWith } from './segmentRecords.ts'
 
 const isMovable = (table: number): boolean => blockTables.some(({ id }) => id === table)
 /** Key of a block's row: number u64, then hash. */
 const numberBytes = 8
 const keyBytes = 40
 
-/** Reads single rows of blocks from segment files or tables: from both, those of moved blocks from the files first. Ranges are of the tables only. */
+/** Reads single rows of blocks from tables, then from segment files. Ranges are of the tables only. */
 class SegmentedReader<R extends KvReader> implements KvReader {
   protected readonly inner: R
   readonly moved: RowReader
   readonly #files: SegmentFiles
   /** the last segment that was read */
   #last: SegmentRecord | undefined
-  /** the first block that is not in segments; undefined: not read yet */
-  #firstKept: number | undefined
 
   constructor(inner: R, files: SegmentFiles) {
     this.inner = inner
@@ -32,15 +30,15 @@ class SegmentedReader<R extends KvReader> implements KvReader {
 
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
     if (!isMovable(table) || key.length !== keyBytes) return this.inner.look(table, key, use)
-    const number = u64FromBytes(key.subarray(0, numberBytes))
-    this.#firstKept ??= readMoved(this.inner)
-    // a search in the table would check that it does not have the row
-    const early = number < this.#firstKept ? this.#moved(table, key, number) : undefined
-    if (early) return use(early)
-    const found = this.inner.look(table, key, (value) => ({ result: use(value) }))
+    // an absent row is checked only where no file has it
+    const found = this.inner.peek(table, key, (value) => ({ result: use(value) }))
     if (found) return found.result
-    const row = number < this.#firstKept ? undefined : this.#moved(table, key, number)
-    return row && use(row)
+    const row = this.#moved(table, key)
+    return row ? use(row) : this.inner.look(table, key, use)
+  }
+
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return isMovable(table) ? this.look(table, key, use) : this.inner.peek(table, key, use)
   }
 
   range(table: number, range: KvRange): ReturnType<KvReader['range']> {
@@ -52,7 +50,8 @@ class SegmentedReader<R extends KvReader> implements KvReader {
   }
 
   /** Reads a row of a canonical block from a segment. */
-  #moved(table: number, key: Uint8Array, number: number): Uint8Array | undefined {
+  #moved(table: number, key: Uint8Array): Uint8Array | undefined {
+    const number = u64FromBytes(key.subarray(0, numberBytes))
     const record = this.#segmentWith(table, number)
     if (record === undefined || !this.#isCanonical(key)) return undefined
     return this.#files.row(record, number)
@@ -90,7 +89,8 @@ class SegmentedWriter extends SegmentedReader<KvWriter> implements KvWriter {
 
 /**
  * Returns the tables of the chain with the rows that are in segment files: `get` and `look` find those of blocks like other rows, in the writer's
- * transactions too, and `moved` has those of the log index. Ranges and deletions concern the tables only. Disposing disposes both.
+ * transactions too, and `moved` has those of the log index. Ranges and deletions concern the tables only. A snapshot that has a row of a block in its tables
+ * never reads a file for it. Disposing disposes both.
  */
 export function withSegments(kv: Kv, files: SegmentFiles): Kv {
   return {

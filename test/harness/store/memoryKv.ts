@@ -37,6 +37,10 @@ class MemoryReader implements KvReader, Disposable {
     return value && use(value)
   }
 
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return this.look(table, key, use)
+  }
+
   range(table: number, range: KvRange): Iterable<Row> {
     requireUsable(this.#usage)
     return rangeOf(this.#tables.get(table) ?? SortedRows.empty, range)
@@ -64,6 +68,10 @@ class MemoryWriter implements KvWriter {
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
     const value = this.get(table, key)
     return value && use(value)
+  }
+
+  peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return this.look(table, key, use)
   }
 
   range(table: number, range: KvRange): Iterable<Row> {
