@@ -3,9 +3,12 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { decodeAccountRow, encodeAccountRow } from '#state/account'
+import { storeFault } from '#store/faults'
+import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { accountOf, attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
+import { testAddress } from '#test/harness/evm/sessions'
 import { sharedEvm } from '#test/harness/evm/sharedEvm'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import type { Account } from '#types/account'
@@ -73,4 +76,33 @@ it('blockchain/damagedState: refuses an invalid block on a sound database, and o
     expect(execution.insertPayload({ ...payload, blockHash: hashOf('other') })).toMatchObject({ kind: 'invalid' })
     expect(await execution.build(config.genesis.l2, attributesAt(schedule, 1, [signedBy('carol', {})]))).toMatchObject({ kind: 'invalid' })
   }
+})
+
+/** Returns tables in which damage beside an absent account is noticed where absent rows are checked. */
+function noticingKv(): Kv {
+  const kv = createMemoryKv()
+  const sound = kv.snapshot.bind(kv)
+  kv.snapshot = () => {
+    const reader = sound()
+    const get = reader.get.bind(reader)
+    reader.peek = (table, key, use) => {
+      const row = get(table, key)
+      return row && use(row)
+    }
+    reader.get = (table, key): Uint8Array | undefined => {
+      const row = get(table, key)
+      if (row === undefined && table === tables.accounts.id) throw storeFault('STORE_DAMAGED', { dir: 'chain', reason: 'no order' })
+      return row
+    }
+    return reader
+  }
+  return kv
+}
+
+it('blockchain/damagedState: checks absent rows that a built block reads, and not those of a block whose header would contradict them', async () => {
+  const fresh = attributesAt(schedule, 1, [signedBy('alice', { to: testAddress(0x77) })])
+  const built = await open().build(config.genesis.l2, fresh)
+  if (built.kind === 'invalid') throw new Error(built.reason)
+  await expect(open(noticingKv()).build(config.genesis.l2, fresh)).rejects.toThrow(expect.objectContaining({ code: 'STORE_DAMAGED' }))
+  expect(open(noticingKv()).insertPayload(built.payload)).toEqual({ kind: 'valid' })
 })

@@ -19,11 +19,11 @@ type Look = readonly [table: number, key: Uint8Array]
 function looksOf(read: (reader: PageReader) => void, kv: Kv = createMemoryKv(), rules: SlotRules = new SlotRules()): readonly Look[] {
   const looks: Look[] = []
   using snapshot = kv.snapshot()
-  const look = <T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined => {
+  const peek = <T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined => {
     looks.push([table, key])
-    return snapshot.look(table, key, use)
+    return snapshot.peek(table, key, use)
   }
-  read(new PageReader({ ...snapshot, look }, rules))
+  read(new PageReader({ ...snapshot, peek }, rules))
   return looks
 }
 

@@ -85,7 +85,7 @@ class LmdbKv implements Kv {
       const last = new Map<string, DraftRow>()
       for (const row of rows) last.set(latin1(row.key), row)
       for (const { key, value } of last.values()) {
-        const stored = now.get(table, key)
+        const stored = now.peek(table, key, (found) => found.slice())
         if (stored === undefined ? value !== undefined : value === undefined || !equalBytes(stored, value)) return false
       }
     }

@@ -50,6 +50,17 @@ function isOfRow(byte: number): boolean {
   return isLeaf ? at >= 24 + upper : (flags & 4) !== 0 && at >= 24
 }
 
+/** Returns the positions of the page numbers in the pages above the rows, of which the low seven bits name pages of the file. */
+function pageNumbers(): number[] {
+  const places: number[] = []
+  for (let page = 2 * pageBytes; page < file.length; page += pageBytes) {
+    const isBranch = (file.readUInt16LE(page + 18) & 1) !== 0
+    const nodes = isBranch ? file.readUInt16LE(page + 20) >> 1 : 0
+    for (let at = 0; at < nodes; at++) places.push(page + 24 + file.readUInt16LE(page + 24 + 2 * at))
+  }
+  return places
+}
+
 const sound = /^right \d+, faults \d+$|^DATADIR_DAMAGED$|^STORE_DAMAGED$|^ended SIG(BUS|SEGV|ABRT)$/
 
 it('process/flippedRows: with a flipped bit in any row, each answer is right or a fault (STORE_DAMAGED), or the process ends', async () => {
@@ -66,3 +77,17 @@ it('process/flippedRows: with a flipped bit in any row, each answer is right or 
   // the others are in padding, or end the process
   expect(faults).toBeGreaterThan(235)
 }, 300_000)
+
+it('process/flippedRows: with a flipped bit in a page number above the rows, no row is missed, and short ranges are whole', async () => {
+  const below = dice(12)
+  const places = pageNumbers()
+  let wrongRanges = 0
+  for (let asked = 0; asked < 60; asked++) {
+    const [byte, bit] = [places[below(places.length)] ?? 0, below(7)]
+    const outcome = await askWith({ byte, bit })
+    // ranges of more than 64 rows are not walked back
+    if (outcome === 'Error: wrong: a range') wrongRanges++
+    else expect(outcome, `byte ${byte}, bit ${bit}`).toMatch(sound)
+  }
+  expect(wrongRanges).toBeLessThan(4)
+}, 120_000)
