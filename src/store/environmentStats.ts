@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeFault } from './faults.ts'
 import { newestMeta } from './lmdb/damage.ts'
-import { ownerOf } from './lmdb/environment.ts'
+import { olderMark, ownerOf, sumsSuffix } from './lmdb/environment.ts'
 import { DamagedPage, PageReader } from './lmdb/pages.ts'
 import { piecesSuffix } from './lmdb/pieces.ts'
 
@@ -48,10 +48,13 @@ export function environmentStats(dir: string): EnvironmentStats {
   }
 }
 
-/** A table has the bytes of its pieces. */
+/** A table has the bytes of its pieces. The mark for older versions is no table. */
 function tablesOf(pages: PageReader, pageSize: number): TableStats[] {
   const byName = new Map<string, TableStats>()
-  for (const { name, entries, pages: count } of pages.tables()) {
+  const databases = [...pages.tables()]
+  const hasSums = databases.some(({ name }) => name.endsWith(sumsSuffix))
+  for (const { name, entries, pages: count } of databases) {
+    if (hasSums && name === olderMark.table) continue
     const owner = ownerOf(name)
     const { rows, bytes } = byName.get(owner) ?? { rows: 0, bytes: 0 }
     const isPieces = name.endsWith(piecesSuffix)

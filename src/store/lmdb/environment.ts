@@ -204,12 +204,12 @@ const randomReads = { noReadAhead: true }
 const shortFreeList = { maxFreeSpaceToLoad: 500 }
 
 /** End of the name of a table whose rows have checksums. */
-const sumsSuffix = '.sums'
+export const sumsSuffix = '.sums'
 /** Added to the id of a table for that of its pieces. */
 const piecesId = 0x100
 
 /** Where versions that know no checksums find a schema that is newer than theirs. */
-const olderMark = { table: 'meta', key: Buffer.from('schema'), value: u64Bytes(11) }
+export const olderMark = { table: 'meta', key: Buffer.from('schema'), value: u64Bytes(11) }
 
 /** Returns the name of the table in `tables.ts` to which one of lmdb's databases belongs. */
 export const ownerOf = (name: string): string => name.split('.', 1)[0] as string
