@@ -37,13 +37,16 @@ const retained = ['history', 'bodies', 'receipts', 'logs'].flatMap((what) => [`-
 const flags = [...retained, '--log.level', 'debug']
 
 /**
- * At a block: anonymous memory of the node, bytes of the database and the segment files without free pages, size of the database file, and the bytes in
+ * At a block: anonymous memory of the node, of which its caches and the heap of its main thread; bytes of the database and the segment files without free pages, size of the database file, and the bytes in
  * tables with a bound. `first`: first block of the node's process.
  */
 type Sample = {
   readonly block: number
   readonly first: number
   readonly ownMb: number
+  /** absent in samples of earlier versions, as is the heap */
+  readonly cachesMb?: number
+  readonly heapMb?: number
   readonly heldMb: number
   readonly fileMb: number
   readonly boundedMb: number
@@ -84,13 +87,14 @@ async function mixAfter(head: number, { model }: StateWorld, { url }: StateNode)
   return new StateMix(model, { block: head, nonces })
 }
 
-async function sampled({ dir }: StateWorld, { pid }: StateNode, first: number, block: number): Promise<Sample> {
+async function sampled({ dir }: StateWorld, { pid, memory }: StateNode, first: number, block: number): Promise<Sample> {
   await using chain = openForeignChainReader(join(dir, 'chain'))
   using _pages = chain.snapshot() // keeps the pages that are counted
   const { fileBytes, usedBytes, freeBytes, tables } = environmentStats(join(dir, 'chain'))
   const bounded = tables.filter(({ name }) => boundedTables.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0)
   const held = usedBytes - freeBytes + sizeOf(segmentsDir(join(dir, 'chain')))
-  return { block, first, ownMb: residentMb(pid).own, heldMb: held / 1e6, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
+  const { own: ownMb } = residentMb(pid)
+  return { block, first, ownMb, ...(await memory()), heldMb: held / 1e6, fileMb: fileBytes / 1e6, boundedMb: bounded / 1e6 }
 }
 
 /** Returns the slope of a line through samples, by least squares. */
@@ -150,6 +154,11 @@ function memoryRows(samples: readonly Sample[]): readonly Row[] {
     return [
       distribution(`anonymous memory of a process from block ${first} on, blocks ${from} to ${to}`, 'MB, less is better', values),
       ...slopeRow(`growth of anonymous memory of a process from block ${first} on, blocks ${from} to ${to}`, warm, ({ ownMb }) => ownMb),
+      ...slopeRow(
+        `growth of its caches, blocks ${from} to ${to}`,
+        warm.filter(({ cachesMb }) => cachesMb !== undefined),
+        ({ cachesMb = 0 }) => cachesMb,
+      ),
     ]
   })
 }

@@ -22,7 +22,11 @@ export type StateNode = AsyncDisposable & {
   readonly logged: () => readonly string[]
   /** Returns the part of the reads that caches of execution have answered since the start, in percent. */
   readonly cachedReads: () => Promise<CachedReads>
+  /** Returns what the caches hold, and the heap of JavaScript of the main thread. */
+  readonly memory: () => Promise<NodeMemory>
 }
+
+export type NodeMemory = { readonly cachesMb: number; readonly heapMb: number }
 
 /**
  * Starts a node on the data directory itself: it is too large to copy for each run.
@@ -51,11 +55,21 @@ export async function startStateNode(
   const engine = createEngineHttp(deps, { url: engineUrl, jwtSecret: () => secret, config, timeoutMs: 60_000 })
   const logged = (): readonly string[] => node.output().stderr.split('\n')
   const cachedReads = (): Promise<CachedReads> => readCachedReads(metricsUrl)
-  return { url, engine, pid, startMs, logged, cachedReads, [Symbol.asyncDispose]: () => stop(node) }
+  const memory = (): Promise<NodeMemory> => readMemory(metricsUrl)
+  return { url, engine, pid, startMs, logged, cachedReads, memory, [Symbol.asyncDispose]: () => stop(node) }
+}
+
+const metricsOf = async (metricsUrl: string): Promise<string> => (await fetch(`${metricsUrl}/metrics`)).text()
+
+async function readMemory(metricsUrl: string): Promise<NodeMemory> {
+  const text = await metricsOf(metricsUrl)
+  const held = [...text.matchAll(/^basalt_cache_held_bytes\{.*\} (\d+)$/gm)].reduce((sum, [, bytes]) => sum + Number(bytes), 0)
+  const heap = /^basalt_node_memory_bytes\{kind="heap"\} (\d+)$/m.exec(text)?.[1]
+  return { cachesMb: held / 2 ** 20, heapMb: Number(heap) / 2 ** 20 }
 }
 
 async function readCachedReads(metricsUrl: string): Promise<CachedReads> {
-  const text = await (await fetch(`${metricsUrl}/metrics`)).text()
+  const text = await metricsOf(metricsUrl)
   const percentOf = (cache: keyof CachedReads): number => {
     const [hits, misses] = ['hits', 'misses'].map((name) => {
       return Number(new RegExp(`^basalt_cache_${name}_total{cache="${cache}"} (\\d+)$`, 'm').exec(text)?.[1])
