@@ -22,7 +22,7 @@ export type StateNode = AsyncDisposable & {
   readonly logged: () => readonly string[]
   /** Returns the part of the reads that caches of execution have answered since the start, in percent. */
   readonly cachedReads: () => Promise<CachedReads>
-  /** Returns what the caches hold, and the heap of JavaScript of the main thread. */
+  /** Returns the memory that the caches hold, and the heap of JavaScript of the main thread. */
   readonly memory: () => Promise<NodeMemory>
 }
 

@@ -110,8 +110,8 @@ export class PlainRows implements TableRows {
 }
 
 /**
- * Rows with checksums (`rowSum.ts`). A search that a damaged key misleads, or whose own row has another key now, ends beside the row with that key; one that is misled
- * by a page above ends beside rows that are not neighbours. So of each row that is not found both neighbours are checked, and of a range the rows beyond both ends.
+ * Rows with checksums (`rowSum.ts`). A search that a damaged key misleads, or whose own row has another key now, ends next to the row with that key; a page above
+ * misleads it to a place between rows that are not neighbours. So the neighbours of each row that is not found are checked, and of a range the rows beyond both ends.
  */
 export class SummedRows implements TableRows {
   readonly pieceBytes: number = pageBytes - sumBytes
