@@ -78,7 +78,7 @@ it('blockchain/damagedState: refuses an invalid block on a sound database, and o
   }
 })
 
-/** Returns tables in which damage beside an absent account is noticed where absent rows are checked. */
+/** Returns tables that throw where it is checked that an account is absent. */
 function noticingKv(): Kv {
   const kv = createMemoryKv()
   const sound = kv.snapshot.bind(kv)

@@ -79,7 +79,7 @@ const fewKeys = 16
 /** Trie nodes from rows. Branches and extensions have rows of their own; a leaf is built from the flat row below its path. */
 class RowNodes implements NodeSource {
   readonly #rows: StateRows
-  /** The hash of the node tells which row there is. */
+  /** The hash of the node proves the row, or that there is none. */
   readonly #read: StateRows['get']
 
   constructor(rows: StateRows) {

@@ -56,7 +56,7 @@ let right: Answer[] = []
 /** of the asked block and of its asked transaction */
 let hashes = { block: '', transaction: '' }
 
-/** Returns the answers of a node on a data directory, and what it logs. */
+/** Returns the answers of a node on a data directory, and its log. */
 async function answersOf(datadir: string): Promise<{ readonly answers: readonly Answer[]; readonly logged: string }> {
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => lines.push(line) })

@@ -22,7 +22,7 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true })
 })
 
-/** Returns what the answers of tables with a flipped bit were. */
+/** Returns the outcome of all questions to tables with a flipped bit. */
 function askWith(flip: Flip): Promise<string> {
   child ??= fork(script, [template, join(base, 'copy')], { silent: true })
   const asked = child

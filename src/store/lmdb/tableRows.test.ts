@@ -87,15 +87,15 @@ describe('store/lmdb/tableRows', () => {
     expect(await outcome(dir, keysIn)).toEqual(fault)
   })
 
-  it('store/lmdb/tableRows: a row is not found beside one that is damaged (STORE_DAMAGED)', async () => {
+  it('store/lmdb/tableRows: a row is not absent when a neighbour is damaged (STORE_DAMAGED)', async () => {
     const dir = await renamed(4, 5)
     const fault = damage(dir, 'the row 0x05 of table accounts does not have its checksum')
     expect(await outcome(dir, get(4))).toEqual(fault)
-    // ranges that end beside it, and one that does not
+    // ranges that end at the damaged row, and another
     expect(await outcome(dir, (reader) => [...reader.range(id, { to: keyOf(5) })])).toEqual(fault)
     expect(await outcome(dir, (reader) => [...reader.range(id, { to: keyOf(5), reverse: true })])).toEqual(fault)
     expect(await outcome(dir, (reader) => [...reader.range(id, { from: keyOf(8) })])).toEqual([{ key: keyOf(8), value }])
-    // ranges that begin beside it
+    // a range that begins after it
     const other = await renamed(6, 5)
     expect(await outcome(other, (reader) => [...reader.range(id, { from: keyOf(6), limit: 1 })])).toEqual(
       damage(other, 'the row 0x05 of table accounts does not have its checksum'),
@@ -107,7 +107,7 @@ describe('store/lmdb/tableRows', () => {
     expect(await outcome(dir, get(4))).toEqual(damage(dir, 'the row 0x04 of table accounts does not have its checksum'))
   })
 
-  it('store/lmdb/tableRows: a write beside a damaged row ends, and changes nothing (STORE_DAMAGED)', async () => {
+  it('store/lmdb/tableRows: a write that reads a damaged row changes nothing (STORE_DAMAGED)', async () => {
     const dir = await renamed(4, 5)
     await using kv = openLmdbKv(dir, Object.values(tables))
     expect(() => kv.write((tx) => tx.put(id, keyOf(9), tx.get(id, keyOf(5)) ?? value))).toThrow(
@@ -144,7 +144,7 @@ describe('store/lmdb/tableRows', () => {
       agreeOnSchema(kv, chainSchema)
       expect(() => agreeOnSchema(kv, own)).toThrow('the data directory has schema 11, this version supports 10')
     }
-    // what it opens: the tables without checksums
+    // it opens the tables without checksums
     const { root } = openTables(dir, [], 'writer')
     const older = root.openDB({ name: 'meta', encoding: 'binary', keyEncoding: 'binary' })
     expect(older.get(Buffer.from('schema'))).toEqual(Buffer.of(0, 0, 0, 0, 0, 0, 0, 11))

@@ -24,7 +24,7 @@ const lowest = Uint8Array.of(0)
 const highest = new Uint8Array(501).fill(0xff)
 /** Bytes of a page of the smallest size, without its header. */
 const pageBytes = 4_096 - 24
-/** Ranges of at most so many rows are also walked back. */
+/** Longest range, in rows, that is also read in the other direction. */
 const shortRows = 64
 
 /** Rows of one of lmdb's databases. Calls throw lmdb's errors and DamagedRow. */

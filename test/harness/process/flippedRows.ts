@@ -88,7 +88,7 @@ function ask(reader: KvReader, table: number, answers: Answers): void {
   }
 }
 
-/** Returns how many answers are right and how many faults, the code of a fault of the start, or what is wrong. */
+/** Returns the number of right answers and of faults, the code of a fault of the start, or the error of a wrong answer. */
 async function outcomeOf(dir: string): Promise<string> {
   try {
     await using source = openForeignReader(dir, specs)
