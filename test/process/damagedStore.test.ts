@@ -1,54 +1,30 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { execPath } from 'node:process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dice } from '#test/harness/dice'
-import { type Damage, makeStore } from '#test/harness/process/damagedStore'
+import { DamagedReader } from '#test/harness/process/damagedFile'
+import { makeStore } from '#test/harness/process/damagedStore'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-damage-'))
 const template = join(base, 'template')
 const script = resolve(import.meta.dirname, '../harness/process/damagedStore.ts')
 let hashes: readonly string[] = []
 let bytes = 0
-let child: { readonly process: ChildProcess; readonly ended: Promise<string> } | undefined
+const reader = new DamagedReader(script, [template, join(base, 'copy')])
 
 beforeAll(async () => {
   hashes = await makeStore(template)
   bytes = statSync(join(template, 'data.mdb')).size
 }, 60_000)
 afterAll(() => {
-  child?.process.kill('SIGKILL')
+  reader[Symbol.dispose]()
   rmSync(base, { recursive: true, force: true })
 })
 
-function startChild() {
-  const process = fork(script, [template, join(base, 'copy')], { execPath: execPath, execArgv: [], silent: true })
-  const ended = new Promise<string>((resolveEnd) => process.once('exit', (code, signal) => resolveEnd(String(signal ?? code))))
-  return { process, ended }
-}
-
-/** Outcome of a start on a damaged file: a head, the code of a fault, or the signal that ended the process. */
-async function startOn(damage: Damage): Promise<string> {
-  child ??= startChild()
-  const { process, ended } = child
-  const answered = new Promise<string>((resolveAnswer) => process.once('message', (answer) => resolveAnswer(String(answer))))
-  process.send(damage)
-  let timer: NodeJS.Timeout | undefined
-  const hangs = new Promise<string>((resolveLate) => {
-    timer = setTimeout(() => resolveLate('hangs'), 30_000)
-  })
-  const outcome = await Promise.race([answered, ended.then((end) => `ended ${end}`), hangs])
-  clearTimeout(timer)
-  if (outcome === 'hangs') process.kill('SIGKILL')
-  if (outcome === 'hangs' || outcome.startsWith('ended')) child = undefined
-  return outcome
-}
-
 it('process/damagedStore: reports a file that is cut off at any position (DATADIR_DAMAGED)', async () => {
   const lengths = [1, 100, 4_096, 8_192, 8_193, ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part) => Math.floor(bytes * part))]
-  for (const length of lengths) expect([length, await startOn({ kind: 'cut', length })]).toEqual([length, 'DATADIR_DAMAGED'])
+  for (const length of lengths) expect([length, await reader.outcomeOf({ kind: 'cut', length })]).toEqual([length, 'DATADIR_DAMAGED'])
 }, 180_000)
 
 it('process/damagedStore: with a flipped bit anywhere, a start shows one of the last two heads, reports a fault, or ends by a signal that the parent reports', async () => {
@@ -59,7 +35,7 @@ it('process/damagedStore: with a flipped bit anywhere, a start shows one of the 
   const sound = [...hashes.slice(0, 2), expect.stringMatching(/^[A-Z]+(?:_[A-Z]+)+$|^ended SIG(?:BUS|SEGV|ABRT)$/)]
   for (const byte of [...pages, ...anywhere]) {
     const bit = below(8)
-    const outcome = await startOn({ kind: 'flip', byte, bit })
+    const outcome = await reader.outcomeOf({ kind: 'flip', byte, bit })
     expect(sound, `byte ${byte}, bit ${bit}: ${outcome}`).toContainEqual(outcome)
   }
 }, 600_000)

@@ -1,46 +1,26 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dice } from '#test/harness/dice'
-import { type Flip, makeTables } from '#test/harness/process/flippedRows'
+import { DamagedReader } from '#test/harness/process/damagedFile'
+import { makeTables } from '#test/harness/process/flippedRows'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-flipped-'))
 const template = join(base, 'template')
 const script = resolve(import.meta.dirname, '../harness/process/flippedRows.ts')
 const pageBytes = 4_096
 let file: Buffer = Buffer.alloc(0)
-let child: ChildProcess | undefined
+const reader = new DamagedReader(script, [template, join(base, 'copy')])
 
 beforeAll(async () => {
   await makeTables(template)
   file = readFileSync(join(template, 'data.mdb'))
 })
 afterAll(() => {
-  child?.kill('SIGKILL')
+  reader[Symbol.dispose]()
   rmSync(base, { recursive: true, force: true })
 })
-
-/** Returns the outcome of all questions to tables with a flipped bit. */
-function askWith(flip: Flip): Promise<string> {
-  child ??= fork(script, [template, join(base, 'copy')], { silent: true })
-  const asked = child
-  return new Promise((resolveOutcome) => {
-    const onMessage = (outcome: unknown): void => {
-      asked.off('exit', onExit)
-      resolveOutcome(String(outcome))
-    }
-    const onExit = (code: number | null, signal: string | null): void => {
-      asked.off('message', onMessage)
-      child = undefined
-      resolveOutcome(`ended ${signal ?? code}`)
-    }
-    asked.once('message', onMessage)
-    asked.once('exit', onExit)
-    asked.send(flip)
-  })
-}
 
 /** Whether a byte is of a row, or of a further page of a row: not of a page above the rows, and not of the list of a page's rows. */
 function isOfRow(byte: number): boolean {
@@ -70,7 +50,7 @@ it('process/flippedRows: with a flipped bit in any row, each answer is right or 
     const [byte, bit] = [2 * pageBytes + below(file.length - 2 * pageBytes), below(8)]
     if (!isOfRow(byte)) continue
     asked++
-    const outcome = await askWith({ byte, bit })
+    const outcome = await reader.outcomeOf({ kind: 'flip', byte, bit })
     expect(outcome, `byte ${byte}, bit ${bit}`).toMatch(sound)
     if (/faults [1-9]/.test(outcome)) faults++
   }
@@ -84,7 +64,7 @@ it('process/flippedRows: with a flipped bit in a page number above the rows, no 
   let wrongRanges = 0
   for (let asked = 0; asked < 60; asked++) {
     const [byte, bit] = [places[below(places.length)] ?? 0, below(7)]
-    const outcome = await askWith({ byte, bit })
+    const outcome = await reader.outcomeOf({ kind: 'flip', byte, bit })
     // ranges of more than 64 rows are not walked back
     if (outcome === 'Error: wrong: a range') wrongRanges++
     else expect(outcome, `byte ${byte}, bit ${bit}`).toMatch(sound)

@@ -1,5 +1,5 @@
 // A process that opens copies of a data directory with a damaged database file, one after another, until one of them ends the process.
-import { cpSync, openSync, readSync, rmSync, truncateSync, writeSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -13,14 +13,11 @@ import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../chain/blocks.ts'
+import { applyDamage, type Damage } from './damagedFile.ts'
 
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 const blocks = 40
-
-export type Damage =
-  | { readonly kind: 'flip'; readonly byte: number; readonly bit: number }
-  | { readonly kind: 'cut'; readonly length: number }
 
 async function openStore(dir: string): Promise<{ kv: Kv; execution: Execution } & AsyncDisposable> {
   await using parts = new AsyncDisposableStack()
@@ -49,18 +46,6 @@ export async function makeStore(dir: string): Promise<readonly string[]> {
   return hashes
 }
 
-function apply(damage: Damage, path: string): void {
-  if (damage.kind === 'cut') {
-    truncateSync(path, damage.length)
-    return
-  }
-  const file = openSync(path, 'r+')
-  const byte = new Uint8Array(1)
-  readSync(file, byte, 0, 1, damage.byte)
-  byte[0] = (byte[0] ?? 0) ^ (1 << damage.bit)
-  writeSync(file, byte, 0, 1, damage.byte)
-}
-
 /** Returns the head after a start, or the code of its fault. */
 async function start(dir: string): Promise<string> {
   try {
@@ -77,7 +62,7 @@ if (process.send && script === import.meta.filename) {
   process.on('message', async (damage: Damage) => {
     rmSync(scratch, { recursive: true, force: true })
     cpSync(template, scratch, { recursive: true })
-    apply(damage, join(scratch, 'data.mdb'))
+    applyDamage(damage, join(scratch, 'data.mdb'))
     process.send?.(await start(scratch))
   })
 }

@@ -1,4 +1,4 @@
-import { closeSync, cpSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareBytes, equalBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
@@ -7,8 +7,7 @@ import { openForeignReader } from '#store/lmdbReader'
 import type { KvReader } from '#store/ports'
 import type { TableSpec } from '#store/tables'
 import { dice } from '../dice.ts'
-
-export type Flip = { readonly byte: number; readonly bit: number }
+import { applyDamage, type Damage } from './damagedFile.ts'
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
@@ -25,7 +24,7 @@ function bytesOf(length: number, roll: (below: number) => number): Uint8Array {
 const inOrder = (rows: readonly Row[]): Row[] => [...rows].sort((a, b) => compareBytes(a.key, b.key))
 
 /** The same rows in each process. */
-export function rowsOf(table: number): Row[] {
+function rowsOf(table: number): Row[] {
   const roll = dice(table)
   if (table === slots) return inOrder(Array.from({ length: 1_200 }, () => ({ key: bytesOf(64, roll), value: bytesOf(1 + roll(32), roll) })))
   return Array.from({ length: 40 }, (_, at) => ({ key: Uint8Array.of(1, at), value: bytesOf(roll(3) === 0 ? 9_000 : roll(400), roll) }))
@@ -39,15 +38,6 @@ export async function makeTables(dir: string): Promise<void> {
       for (const { key, value } of rowsOf(id)) tx.put(id, key, value)
     })
   }
-}
-
-function flip(path: string, { byte, bit }: Flip): void {
-  const file = openSync(path, 'r+')
-  const found = new Uint8Array(1)
-  readSync(file, found, 0, 1, byte)
-  found[0] = (found[0] as number) ^ (1 << bit)
-  writeSync(file, found, 0, 1, byte)
-  closeSync(file)
 }
 
 const sameRows = (a: readonly Row[], b: readonly Row[]): boolean =>
@@ -103,10 +93,10 @@ async function outcomeOf(dir: string): Promise<string> {
 
 const [, script, template = '', scratch = ''] = process.argv
 if (process.send && script === import.meta.filename) {
-  process.on('message', async (damage: Flip) => {
+  process.on('message', async (damage: Damage) => {
     rmSync(scratch, { recursive: true, force: true })
     cpSync(template, scratch, { recursive: true })
-    flip(join(scratch, 'data.mdb'), damage)
+    applyDamage(damage, join(scratch, 'data.mdb'))
     process.send?.(await outcomeOf(scratch))
   })
 }
