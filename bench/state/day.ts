@@ -17,7 +17,7 @@ import { residentMb } from '../processTree.ts'
 import { inFolder } from '../rpc/servers.ts'
 import { type StateOptions, sizeOf } from './make.ts'
 import { StateMix } from './mix.ts'
-import { commitTimes, type StateNode, startStateNode } from './node.ts'
+import { commitTimes, type StateNode, startStateNode, type ThreadMb } from './node.ts'
 import { limitMemory } from './pageCache.ts'
 import { createProgress } from './progress.ts'
 import { makeStateWorld, readStateWorld, type StateWorld } from './world.ts'
@@ -37,16 +37,16 @@ const retained = ['history', 'bodies', 'receipts', 'logs'].flatMap((what) => [`-
 const flags = [...retained, '--log.level', 'debug']
 
 /**
- * At a block: anonymous memory of the node, of which its caches and the heap of its main thread; bytes of the database and the segment files without free pages, size of the database file, and the bytes in
- * tables with a bound. `first`: first block of the node's process.
+ * At a block: anonymous memory of the node, of which its caches and that of its threads; bytes of the database and the segment files without free pages,
+ * size of the database file, and the bytes in tables with a bound. `first`: first block of the node's process.
  */
 type Sample = {
   readonly block: number
   readonly first: number
   readonly ownMb: number
-  /** absent in samples of earlier versions, as is the heap */
+  /** absent in samples of earlier versions, as is the memory of threads */
   readonly cachesMb?: number
-  readonly heapMb?: number
+  readonly threads?: readonly ThreadMb[]
   readonly heldMb: number
   readonly fileMb: number
   readonly boundedMb: number
