@@ -88,7 +88,7 @@ class LogIndexCheck {
 
   /** Checks the segment with a block. @returns the block after it */
   checkSegment(number: number, open: number): number {
-    const [segment] = segmentsFrom(this.#reader, number)
+    const [segment] = segmentsFrom(this.#reader, number, open)
     if (segment === undefined || segment.last >= open) {
       const [next] = this.#reader.keys(id, { ...rowRange('segment', number, open), limit: 1 })
       this.differs(rowRange('segment', number).from, `a segment that begins at or before block ${number}`, next ? toHex(next) : 'no row')

@@ -151,16 +151,19 @@ export class BlockEnds {
 /**
  * Iterates over consecutive segments from the one that contains a block; none when no segment contains it. Reads no file for a segment in the table: when a
  * segment moves to a file, its ends leave the table before its pages.
+ * @param before no segment has this block or later ones
  */
-export function* segmentsFrom(reader: KvReader, number: number): Generator<Segment> {
+export function* segmentsFrom(reader: KvReader, number: number, before: number): Generator<Segment> {
   const places = reader.moved ? [reader, reader.moved] : [reader]
   for (let next = number, isFound = true; isFound; ) {
     isFound = false
     for (const rows of places) {
+      if (next >= before) return
       for (const segment of segmentsIn(rows, next)) {
         yield segment
         next = segment.last + 1
         isFound = true
+        if (next >= before) return
       }
     }
   }
@@ -309,9 +312,9 @@ export function addSegmentPlaces(
   let pages = 0
   const begin = into.length
   const range = { from: pageKey(first, entryKey(entryOf(digest, within.from))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
-  for (const key of rows.keys(table, range)) {
+  for (const { value: page } of rows.range(table, range)) {
     pages++
-    if (!rows.look(table, key, (page) => addPlaces(page, 0, digest, into, within))) break
+    if (!addPlaces(page, 0, digest, into, within)) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
     if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }

@@ -162,12 +162,10 @@ export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: numbe
   if (from < first) return { kind: 'unindexed', next: Math.min(to + 1, first) }
   const search = new Search(wanted)
   let number = from
-  if (from < mark.open) {
-    for (const segment of segmentsFrom(reader, from)) {
-      search.segment(segment, number, to)
-      number = segment.last + 1
-      if (number > to || search.isSpent) break
-    }
+  for (const segment of segmentsFrom(reader, from, mark.open)) {
+    search.segment(segment, number, to)
+    number = segment.last + 1
+    if (number > to || search.isSpent) break
   }
   while (number <= to && !search.isSpent && search.block(reader, number)) number++
   if (number === from) return { kind: 'unindexed', next: from + 1 }
