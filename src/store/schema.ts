@@ -19,7 +19,7 @@ export type Schema = {
 
 /** Schema of the chain's environment. */
 export const chainSchema: Schema = {
-  version: 11,
+  version: 12,
   metaTable: 1,
   migrations: [
     // the index starts with the next block; older blocks are indexed in the background, a few per transaction
@@ -42,6 +42,8 @@ export const chainSchema: Schema = {
     { to: 10, name: 'digests with a key', run: (): void => {} },
     // rows of a new database have checksums; those of an older one stay without
     { to: 11, name: 'checksums of rows', run: (): void => {} },
+    // the log index of a new block is in slices; rows of older blocks stay whole and are still read
+    { to: 12, name: 'log index in slices', run: (): void => {} },
   ],
 }
 

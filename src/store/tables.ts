@@ -104,9 +104,9 @@ export const tables = {
     id: 15,
     name: 'logIndex',
     isLong: true,
-    key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block)',
+    key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block); 0x02 ++ number u64 ++ index u8 (slice of a block)',
     value:
-      'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
+      'page and slice: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries, or the bits of the index of a slice u8',
     doc: 'transactions that have logs with an address or a topic: the newest blocks one by one, older ones joined in segments, finalized ones in segment files',
   },
   nodeHistory: {

@@ -9,7 +9,16 @@ import { segmentWith, unlessDamaged } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { readCanonicalHash, readReceipts } from '../chainStore.ts'
 import { type IndexMark, indexedBlock, joinedRows, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
-import { blockRow, type IndexedBlock, type IndexRow, readBlockRow, rowRange, type Segment, segmentsFrom } from '../logIndex/logIndexRows.ts'
+import {
+  blockRows,
+  type IndexedBlock,
+  type IndexRow,
+  openBlock,
+  readBlock,
+  rowRange,
+  type Segment,
+  segmentsFrom,
+} from '../logIndex/logIndexRows.ts'
 
 const { id, name } = tables.logIndex
 
@@ -45,6 +54,16 @@ function checkReadable(reader: KvReader, check: LogIndexCheck, number: number, o
   return unlessDamaged(() => check.checkSegment(number, open)) ?? (file?.last ?? number) + 1
 }
 
+/** Returns undefined for rows that no version has written: the comparison of rows reports them. */
+function unlessWrong<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
 const indexOfLogs = 'the index of the logs in the receipts'
 const markKey: Uint8Array = new TextEncoder().encode('logs.index')
 
@@ -77,7 +96,7 @@ class LogIndexCheck {
     }
     let [entries, transactions] = [0, 0]
     for (let number = open; number <= head; number++) {
-      const block = readBlockRow(this.#reader, number)
+      const block = unlessWrong(() => readBlock(this.#reader, number))
       entries += block?.entries.length ?? 0
       transactions += block?.transactions ?? 0
     }
@@ -105,7 +124,8 @@ class LogIndexCheck {
 
   checkBlock(number: number): number {
     const block = this.#indexedBlock(number)
-    if (block) this.#compare(this.#reader, rowRange('block', number, number + 1), [blockRow(number, block)])
+    const bits = unlessWrong(() => openBlock(this.#reader, number)?.bits)
+    if (block) this.#compare(this.#reader, rowRange('block', number, number + 1), blockRows(number, block, bits))
     return number + 1
   }
 

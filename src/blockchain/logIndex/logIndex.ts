@@ -5,15 +5,15 @@ import { tables } from '#store/tables'
 import type { Log } from '#types/log'
 import {
   BlockEnds,
-  deleteBlockRow,
+  deleteBlock,
   deleteSegmentRows,
   entriesOf,
   type IndexedBlock,
   type IndexRow,
   keysBefore,
   placeOf,
-  putBlockRow,
-  readBlockRow,
+  putBlock,
+  readBlock,
   readSegment,
   segmentRows,
   segmentsIn,
@@ -58,7 +58,7 @@ export const indexedBlock = (logs: readonly (readonly Log[])[]): IndexedBlock =>
 /** Adds the block after the last one. @param logs by transaction */
 export function indexLogs(tx: KvWriter, number: number, logs: readonly (readonly Log[])[]): void {
   const block = indexedBlock(logs)
-  putBlockRow(tx, number, block)
+  putBlock(tx, number, block)
   const mark = withBlock(readIndexMark(tx) ?? emptyFrom(number), block, 1)
   const isFull = number - mark.open + 1 >= bounds.blocks || mark.entries >= bounds.entries || mark.transactions >= bounds.transactions
   writeMark(tx, isFull ? sealed(tx, mark, number) : mark)
@@ -68,10 +68,10 @@ export function indexLogs(tx: KvWriter, number: number, logs: readonly (readonly
 function sealed(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
   const blocks: IndexedBlock[] = []
   for (let number = mark.open; number <= last; number++) {
-    const block = readBlockRow(tx, number)
+    const block = readBlock(tx, number)
     if (block === undefined) throw new RangeError(`log index: block ${number} is missing`)
     blocks.push(block)
-    deleteBlockRow(tx, number)
+    deleteBlock(tx, number)
   }
   join(tx, mark.open, blocks)
   return { ...emptyFrom(last + 1), from: mark.from }
@@ -100,9 +100,9 @@ export function unindexLogs(tx: KvWriter, number: number): void {
     return
   }
   const opened = number < mark.open ? unsealed(tx, mark, number) : mark
-  const block = readBlockRow(tx, number)
+  const block = readBlock(tx, number)
   if (block === undefined) throw new RangeError(`log index: block ${number} is missing`)
-  deleteBlockRow(tx, number)
+  deleteBlock(tx, number)
   writeMark(tx, withBlock(opened, block, -1))
 }
 
@@ -119,7 +119,7 @@ function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
     byBlock[block]?.push(entry - ends.at(block - 1))
   }
   for (const [i, list] of byBlock.entries()) {
-    putBlockRow(tx, first + i, { transactions: ends.at(i) - ends.at(i - 1), entries: Float64Array.from(list) })
+    putBlock(tx, first + i, { transactions: ends.at(i) - ends.at(i - 1), entries: Float64Array.from(list) })
   }
   return { from: mark.from, open: first, entries: entries.length, transactions: ends.at(ends.count - 1) }
 }

@@ -5,7 +5,8 @@ import type { Log } from '#types/log'
 
 /*
  * Rows of the log index. A value (an address, or a topic at its position) has an entry for each transaction whose logs contain it.
- *   block row    0x02 ++ number u64 → transactions u32, then entries, for the newest blocks
+ *   block row    0x02 ++ number u64 → transactions u32, then entries, for the newest blocks; or transactions u32, then the bits of a slice u8
+ *   slice        0x02 ++ number u64 ++ index u8 → the entries of the block whose digests have the index as their upper bits
  *   page         0x00 ++ first block of the segment u64 ++ last entry → entries, in the order of the segment
  *   segment      0x01 ++ last block u64 → first block u64, then for each block the number of transactions up to its end u32
  *   entry        digest of the value u32 ++ transaction u32: its index in the block, or its place in the segment; ascending
@@ -15,6 +16,11 @@ const kinds = { page: 0, segment: 1, block: 2 } as const
 const entryBytes = 8
 /** Entries of a page; two pages fit into one page of the store. */
 const pageEntries = 248
+/** Mean entries of a slice, so that most slices, as other rows of that size, take one page of the store. */
+const sliceEntries = 400
+const maxSliceBits = 8
+/** Bytes of a block row whose entries are in slices. */
+const slicedBytes = 5
 /** Bound of places in a segment, so that an entry is an exact integer. */
 const places = 2 ** 21
 
@@ -77,25 +83,74 @@ export type IndexedBlock = { readonly transactions: number; readonly entries: En
 /** A row as it is stored. */
 export type IndexRow = { readonly key: Uint8Array; readonly value: Uint8Array }
 
-/** Returns the row of one block. */
-export function blockRow(number: number, { transactions, entries }: IndexedBlock): IndexRow {
-  const row = packed(entries, 4)
+const blockKey = (number: number): Uint8Array => tableKey(kinds.block, u64Bytes(number))
+const sliceKey = (number: number, slice: number): Uint8Array => tableKey(kinds.block, u64Bytes(number), Uint8Array.of(slice))
+const sliceOf = (digest: number, bits: number): number => digest >>> (32 - bits)
+
+function sliceBitsFor(entries: number): number {
+  let bits = 0
+  while (bits < maxSliceBits && entries > sliceEntries << bits) bits++
+  return bits
+}
+
+/**
+ * Returns the rows of one block, in the order of their keys.
+ * @param bits of a slice; 0: no slices, as schema 11 wrote blocks of any size
+ */
+export function blockRows(
+  number: number,
+  { transactions, entries }: IndexedBlock,
+  bits = sliceBitsFor(entries.length),
+): readonly IndexRow[] {
+  const row = bits === 0 ? packed(entries, 4) : new Uint8Array(slicedBytes).fill(bits, 4)
   new DataView(row.buffer).setUint32(0, transactions)
-  return { key: tableKey(kinds.block, u64Bytes(number)), value: row }
+  const rows = [{ key: blockKey(number), value: row }]
+  if (bits === 0) return rows
+  for (let slice = 0, from = 0; slice < 1 << bits; slice++) {
+    let to = from
+    while (to < entries.length && sliceOf(digestOf(entries[to] as number), bits) === slice) to++
+    rows.push({ key: sliceKey(number, slice), value: packed(entries.subarray(from, to), 0) })
+    from = to
+  }
+  return rows
 }
 
-export function putBlockRow(tx: KvWriter, number: number, block: IndexedBlock): void {
-  const { key, value } = blockRow(number, block)
-  tx.put(table, key, value)
+export function putBlock(tx: KvWriter, number: number, block: IndexedBlock): void {
+  for (const { key, value } of blockRows(number, block)) tx.put(table, key, value)
 }
 
-export function readBlockRow(reader: KvReader, number: number): IndexedBlock | undefined {
-  const row = reader.get(table, tableKey(kinds.block, u64Bytes(number)))
-  return row && { transactions: new DataView(row.buffer, row.byteOffset).getUint32(0), entries: unpacked(row, 4) }
+/** Row of a block with rows of its own. `bits`: of a slice; 0: the row has all entries. */
+export type OpenBlock = { readonly number: number; readonly row: Uint8Array; readonly bits: number }
+
+/** @throws RangeError for a row that no version has written */
+export function openBlock(reader: KvReader, number: number): OpenBlock | undefined {
+  const row = reader.get(table, blockKey(number))
+  if (row === undefined) return undefined
+  const bits = row.length === slicedBytes ? (row[4] as number) : 0
+  if (bits > maxSliceBits) throw new RangeError(`log index: block ${number} has slices of ${bits} bits`)
+  return { number, row, bits }
 }
 
-export function deleteBlockRow(tx: KvWriter, number: number): void {
-  tx.delete(table, tableKey(kinds.block, u64Bytes(number)))
+/** @throws RangeError for a slice that is missing */
+function lookAtSlice<T>(reader: KvReader, number: number, slice: number, use: (entries: Uint8Array) => T): T {
+  const found = reader.look(table, sliceKey(number, slice), (entries) => ({ result: use(entries) }))
+  if (found === undefined) throw new RangeError(`log index: slice ${slice} of block ${number} is missing`)
+  return found.result
+}
+
+/** @throws RangeError for rows that no version has written */
+export function readBlock(reader: KvReader, number: number): IndexedBlock | undefined {
+  const block = openBlock(reader, number)
+  if (block === undefined) return undefined
+  const { row, bits } = block
+  const transactions = u32At(row, 0)
+  if (bits === 0) return { transactions, entries: unpacked(row, 4) }
+  const slices = Array.from({ length: 1 << bits }, (_, slice) => lookAtSlice(reader, number, slice, (entries) => entries.slice()))
+  return { transactions, entries: unpacked(concatBytes(...slices), 0) }
+}
+
+export function deleteBlock(tx: KvWriter, number: number): void {
+  for (const key of [...tx.keys(table, rowRange('block', number, number + 1))]) tx.delete(table, key)
 }
 
 /** Range of consecutive blocks that share their pages. */
@@ -284,14 +339,14 @@ function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number
   return true
 }
 
-/** Adds the places of a value in a single block's row to a list, ascending. */
-export function addRowPlaces(row: Uint8Array, digest: number, into: number[]): void {
-  addPlaces(row, 4, digest, into)
-}
-
-/** Calls a function with a single block's row, valid during the call. @returns undefined when there is no such row */
-export function lookAtRow<T>(reader: KvReader, number: number, use: (row: Uint8Array) => T): T | undefined {
-  return reader.look(table, tableKey(kinds.block, u64Bytes(number)), use)
+/** Adds the places of a value in a single block to a list, ascending. @returns slices read */
+export function addBlockPlaces(reader: KvReader, { number, row, bits }: OpenBlock, digest: number, into: number[]): number {
+  if (bits === 0) {
+    addPlaces(row, 4, digest, into)
+    return 0
+  }
+  lookAtSlice(reader, number, sliceOf(digest, bits), (entries) => addPlaces(entries, 0, digest, into))
+  return 1
 }
 
 /** A value in at least one of this many transactions is too common to be worth reading. */

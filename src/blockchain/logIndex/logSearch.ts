@@ -3,14 +3,14 @@ import type { LogSearch } from '#types/chainView'
 import type { WantedLogs } from '#types/logMatcher'
 import { readIndexMark, readLogsPruned } from './logIndex.ts'
 import {
-  addRowPlaces,
+  addBlockPlaces,
   addSegmentPlaces,
   allPlaces,
   type BlockEnds,
   digestAt,
   type LogPosition,
   lookAtEnds,
-  lookAtRow,
+  openBlock,
   type PlaceRange,
   type Segment,
   segmentsFrom,
@@ -57,18 +57,12 @@ class Search {
   }
 
   block(reader: KvReader, number: number): boolean {
-    const places = lookAtRow(reader, number, (row) => this.#placesIn(row))
-    if (places === undefined) return false
-    this.#rows++
+    const block = openBlock(reader, number)
+    if (block === undefined) return false
+    const { places, rows } = this.#matching((digest, into) => addBlockPlaces(reader, block, digest, into))
+    this.#rows += rows + 1
     if (places.length > 0) this.#add(number, places)
     return true
-  }
-
-  #placesIn(row: Uint8Array): readonly number[] {
-    return this.#matching((digest, into) => {
-      addRowPlaces(row, digest, into)
-      return 0
-    }).places
   }
 
   segment(segment: Segment, from: number, to: number): void {

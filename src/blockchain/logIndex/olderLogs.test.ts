@@ -33,6 +33,7 @@ it('blockchain/logIndex/olderLogs: indexes the store of an earlier version with 
     'long values in pieces',
     'digests with a key',
     'checksums of rows',
+    'log index in slices',
   ])
 
   const { execution, grow, setUnsafe } = startCommitting(disk)

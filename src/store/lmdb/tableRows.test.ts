@@ -142,7 +142,7 @@ describe('store/lmdb/tableRows', () => {
     {
       await using kv = openLmdbKv(dir, Object.values(tables))
       agreeOnSchema(kv, chainSchema)
-      expect(() => agreeOnSchema(kv, own)).toThrow('the data directory has schema 11, this version supports 10')
+      expect(() => agreeOnSchema(kv, own)).toThrow(`the data directory has schema ${chainSchema.version}, this version supports 10`)
     }
     // it opens the tables without checksums
     const { root } = openTables(dir, [], 'writer')

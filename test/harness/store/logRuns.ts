@@ -1,5 +1,5 @@
 import { joinedRows, readIndexMark } from '#blockchain/logIndex/logIndex'
-import { deleteBlockRow, type IndexedBlock, readBlockRow } from '#blockchain/logIndex/logIndexRows'
+import { deleteBlock, type IndexedBlock, readBlock } from '#blockchain/logIndex/logIndexRows'
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import type { Kv, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
@@ -15,7 +15,7 @@ export function joinLogs(kv: Kv, size: number): void {
     for (let blocks = blocksFrom(tx, open, size); blocks.length === size; blocks = blocksFrom(tx, open, size)) {
       for (const { key, value } of joinedRows(open, blocks)) tx.put(tables.logIndex.id, key, value)
       for (const block of blocks) {
-        deleteBlockRow(tx, open++)
+        deleteBlock(tx, open++)
         entries -= block.entries.length
         transactions -= block.transactions
       }
@@ -27,7 +27,7 @@ export function joinLogs(kv: Kv, size: number): void {
 function blocksFrom(tx: KvWriter, first: number, most: number): IndexedBlock[] {
   const blocks: IndexedBlock[] = []
   for (let number = first; blocks.length < most; number++) {
-    const block = readBlockRow(tx, number)
+    const block = readBlock(tx, number)
     if (block === undefined) break
     blocks.push(block)
   }

@@ -25,6 +25,17 @@ export function randomBlocks(seed: number, count: number): BlockLogs[] {
   return Array.from({ length: count }, () => Array.from({ length: below(3) }, () => Array.from({ length: below(3) }, log)))
 }
 
+/** Returns blocks of many logs, most of which have topics of their own. */
+export function busyBlocks(seed: number, count: number): BlockLogs[] {
+  const below = dice(seed)
+  const log = (): Log => ({
+    address: addressOf(below(5)),
+    topics: [topic(below(3)), topic(below(1_000_000)), topic(below(50))],
+    data: new Uint8Array(0),
+  })
+  return Array.from({ length: count }, () => Array.from({ length: 300 + below(1_500) }, () => [log(), log()]))
+}
+
 const oneOf = (values: readonly string[], value: string | undefined): boolean => values.length === 0 || values.includes(value ?? '')
 const matches = ({ addresses, topics }: WantedLogs, log: Log): boolean =>
   oneOf(addresses, log.address) && topics.every((values, at) => oneOf(values, log.topics[at]))
