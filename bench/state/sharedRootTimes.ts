@@ -4,14 +4,14 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { shareBytes } from '#lib/packedBytes'
 import { latestState, latestStateRoot } from '#state/chainState'
-import { computeStateRoot, type StateRoot } from '#state/stateRoot'
+import { computeStateRoot } from '#state/stateRoot'
 import { push, type StateStack, stackedState } from '#state/stateStack'
 import type { WorldState } from '#state/worldState'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { dice } from '#test/harness/dice'
-import { Tries } from '#trie/tries'
+import { Tries, type UpdatedState } from '#trie/tries'
 import type { Hash } from '#types/ids'
 import { LinkedRootThreads } from '../../src/executionThread/roots/rootThreads.ts'
 import { minTransactions } from '../../src/executionThread/senderTable.ts'
@@ -39,7 +39,7 @@ function uncommitted(reader: KvReader, model: StateModel, roll: Roll, caches: re
   let [state, root] = [below, latestStateRoot(reader)]
   for (let number = 1; number <= layers; number++) {
     const diff = anySlots(model, slotsOfLayer, roll)
-    const [result] = caches.map((tries) => computeStateRoot(state.nodes, root, diff, tries)) as [StateRoot]
+    const [result] = caches.map((tries) => computeStateRoot(state.nodes, root, diff, tries)) as [UpdatedState]
     stack = push(stack, { diff, result, block: { number, hash: result.root } })
     ;[state, root] = [stackedState(below, stack), result.root]
   }

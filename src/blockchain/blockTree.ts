@@ -143,8 +143,8 @@ export class BlockTree implements Disposable {
   }
 
   /**
-   * Returns the newest block and its ancestors that are neither published nor stored: the caller is about to make them canonical, and could not without one of
-   * them. Within the bytes of the tree they stay while memory is short.
+   * Returns the newest block and its ancestors that are neither published nor stored: the caller needs all of them to make them canonical. Above the configured
+   * bytes, returns the newest block only.
    */
   #newestLine(): ReadonlySet<Hash> {
     const { isKept, isStored } = this.#deps

@@ -186,7 +186,10 @@ export type StoredLogs = { readonly hash: Hash; readonly timestamp: number; read
 export function readLogs(reader: KvReader, number: number, indexes: readonly number[], matcher: LogMatcher): StoredLogs | undefined {
   const key = new Uint8Array(numberBytes + hashBytes)
   key.set(u64Bytes(number))
-  const isKnown = reader.look(tables.canonical.id, key.subarray(0, numberBytes), (hash) => key.set(hash, numberBytes) ?? true)
+  const isKnown = reader.look(tables.canonical.id, key.subarray(0, numberBytes), (hash) => {
+    key.set(hash, numberBytes)
+    return true
+  })
   if (!isKnown) return undefined
   return reader.look(tables.receipts.id, key, (bytes) => {
     const row = new ReceiptRow(bytes)

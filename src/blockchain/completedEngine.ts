@@ -16,8 +16,7 @@ const maxRounds = 10_000
 const witnessEvery = 50
 
 /**
- * Returns a block whose state has all that a block's state has and the stored one lacks: the last stored ancestor of the block, or the block itself. A part
- * that is not stored has not changed in the blocks above it, neither in those that are stored nor in those in memory.
+ * Returns the youngest stored ancestor of a block, or the block itself. A missing part may be fetched there: no block above it changed that part.
  * @throws Fault UNKNOWN_PARENT
  */
 export function storedBelow(view: ExecutionView, block: BlockId): StateRequest['at'] {

@@ -37,12 +37,12 @@ import { createChainView, type ExecutionView } from './view/chainView.ts'
 /**
  * The execution half: the engine, import of payloads, and views for readers. Disposing calls `close`.
  *
- * Effects of a new block, in order: 1 it is executed, 2 appended to the journal, 3 added to the tree; then the caller has its answer. Of new heads:
- * 1 they are appended to the journal, 2 published; then the caller has its answer. Later (`CommitBehind`): 3 blocks that an unwind removes from the
- * store are appended to the journal, 4 a transaction commits blocks, 5 a record without these blocks is published; 4 and 5 repeat up to these heads,
- * with other calls in between. Then 6 the journal begins a new segment, 7 newer published heads are appended again, 8 covered segments are removed.
- * When a segment is full, 7 and 8 also precede the next new block. A kill before an answer loses only unacknowledged blocks. The next start executes
- * journalled blocks that the store lacks: those under the last heads at once, others when a caller needs them. After a kill between 3 and 8 it
+ * Effects of a new block, in order: it is executed, appended to the journal and added to the tree; then the caller has its answer. Of new heads:
+ * H1 they are appended to the journal, H2 published; then the caller has its answer. Later (`CommitBehind`): H3 blocks that an unwind removes from the
+ * store are appended to the journal, H4 a transaction commits blocks, H5 a record without these blocks is published; H4 and H5 repeat up to these heads,
+ * with other calls in between. Then H6 the journal begins a new segment, H7 newer published heads are appended again, H8 covered segments are removed.
+ * When a segment is full, H7 and H8 also precede the next new block. A kill before an answer loses only unacknowledged blocks. The next start executes
+ * journalled blocks that the store lacks: those under the last heads at once, others when a caller needs them. After a kill between H3 and H8 it
  * ignores records of stored blocks; after a kill between two transactions it continues from stored blocks whose heads' sequence is not stored.
  */
 export class Execution implements Engine, AsyncDisposable {
@@ -137,7 +137,7 @@ export class Execution implements Engine, AsyncDisposable {
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
     if (this.#journal.holds(payload.blockHash)) this.#makeRoom() // it is executed when a head names it
-    if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
+    if (this.#journalIfKnown(payload.blockHash)) return { kind: 'valid' }
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
     const execute = (on: ParentBlock): BlockResult =>
@@ -181,8 +181,8 @@ export class Execution implements Engine, AsyncDisposable {
 
   async setHeads(asked: Heads): Promise<void> {
     this.#requireOpen()
-    let branch = this.#plan(asked)
-    if (this.#commits.settleUnless(branch)) branch = this.#plan(asked)
+    let branch = this.#wokenBranch(asked)
+    if (this.#commits.settleUnless(branch)) branch = this.#wokenBranch(asked)
     const heads = keepFinalized(asked, this.#published.heads.finalized)
     if (sameHeads(this.#published.heads, heads)) return
     this.#journalBlocks(branch.blocks)
@@ -267,7 +267,7 @@ export class Execution implements Engine, AsyncDisposable {
   }
 
   /** Returns whether a block is valid without execution. Journals it first if no record would restore it after a kill. */
-  #isKnown(hash: Hash): boolean {
+  #journalIfKnown(hash: Hash): boolean {
     if (this.#journal.holds(hash)) return true
     using view = this.view()
     const branch = view.branch(hash)
@@ -287,7 +287,7 @@ export class Execution implements Engine, AsyncDisposable {
   }
 
   /** Returns the branch to make canonical. Its sleeping blocks are executed: after a transaction, also those that left the store with it. */
-  #plan(heads: JournalledHeads | Heads): Branch {
+  #wokenBranch(heads: JournalledHeads | Heads): Branch {
     this.#sleeping.wake(heads.unsafe.hash)
     using view = this.view()
     return branchOfHeads(view, heads, this.#published.heads.finalized)
@@ -301,10 +301,9 @@ export class Execution implements Engine, AsyncDisposable {
     const on = view.provenParent(parent.hash)
     if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
     const { clock } = this.#deps
-    const startMs = clock.nowMs()
+    const startMs = clock.elapsedMs()
     const value = run(on)
-    // the wall clock may have been set back
-    return { value, ms: Math.max(0, clock.nowMs() - startMs), branch: view.branch(parent.hash)?.blocks ?? [] }
+    return { value, ms: clock.elapsedMs() - startMs, branch: view.branch(parent.hash)?.blocks ?? [] }
   }
 
   /** Executes a block on a known parent, as `executeProven`, and keeps it if it is valid. @param execute `earlierMs` of its result is execution time before this call */
@@ -328,19 +327,19 @@ export class Execution implements Engine, AsyncDisposable {
   /** Restores the youngest heads of the journal whose blocks can be restored. Meanwhile the tree drops no block. */
   #restore(): void {
     const { log, config } = this.#deps
-    const startMs = this.#deps.clock.nowMs()
-    using reader = this.view()
-    const journalled = this.#journal.load((hash) => reader.header(hash) !== undefined)
+    const startMs = this.#deps.clock.elapsedMs()
+    using known = this.view()
+    const journalled = this.#journal.load((hash) => known.header(hash) !== undefined)
     const later = journalled.filter(({ sequence }) => sequence > this.#sequence).reverse()
     this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
     for (const stored of later) {
       try {
-        const branch = this.#plan(stored)
+        const branch = this.#wokenBranch(stored)
         using view = this.view()
         const restored = headsOf(config, stored, ({ hash }) => view.block(hash)?.block)
         const heads = keepFinalized(restored, this.#published.heads.finalized)
         this.#publishBranch(heads, branch)
-        const ms = this.#deps.clock.nowMs() - startMs
+        const ms = this.#deps.clock.elapsedMs() - startMs
         log.info('journal replayed', { number: heads.unsafe.number, hash: heads.unsafe.hash, blocks: branch.blocks.length, ms })
         return
       } catch (error) {
@@ -355,7 +354,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#load = this.#tree.loadOfChain(overlays, before, this.#load)
     this.#pending.follow(heads.unsafe)
     this.#publish({ heads, committed, base, overlays })
-    this.#commits.published()
+    this.#commits.onPublished()
   }
 
   #publish(record: HeadRecord): void {
@@ -379,7 +378,7 @@ export class Execution implements Engine, AsyncDisposable {
     this.#pruneJournal(head.number, roundSequence)
   }
 
-  /** Removes covered segments, after the end of a transaction that may unwind blocks, and after the heads. @param above of `BlockJournal.prune` */
+  /** Removes journal segments without needed blocks, after the running transaction, which may unwind blocks. @param above of `BlockJournal.prune` */
   #pruneJournal(above: number, committedSequence?: number): void {
     this.#commits.settle()
     if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...this.#published.heads, sequence: this.#sequence })

@@ -20,7 +20,7 @@ export type SegmentStats = {
   readonly rowBytes: number
 }
 
-/** What growth is computed from. Numbers of blocks; `perDay`: undefined when it is not known. */
+/** Inputs of the growth computation. Block numbers, except sizes; `perDay`: blocks per day, if known. */
 export type GrowthFacts = {
   readonly chain: EnvironmentStats
   readonly segments: readonly SegmentStats[]

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readGenesisId, readHead, readHeader } from '#blockchain/chainStore'
 import { checkBlocks, checkHeads, checkHistory } from '#blockchain/check/blockCheck'
 import { checkLogIndex } from '#blockchain/check/logIndexCheck'
@@ -93,7 +94,7 @@ export async function verifyDatabase(
       save()
       savedMs = clock.elapsedMs()
     }
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   const saved = verification.isDone || save()
   if (verification.isDone) removeProgress(datadir)

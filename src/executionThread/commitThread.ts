@@ -14,9 +14,9 @@ import type { MovingSettings } from './moving.ts'
 import { CommitProgress, type CommitThreadSettings, type FromCommitThread, packCommit, type ToCommitThread } from './wire/commitRequests.ts'
 import { type PackedBlock, packBlock } from './wire/packedBlocks.ts'
 
-/** Time between two looks at a thread that is waited for. */
+/** Interval between checks of the thread while this thread waits. */
 const lookMs = 1_000
-/** Looks without a written row after which the thread counts as stuck. Looks are counted instead of time: a machine that slept stops nothing. */
+/** Checks without a written row after which the thread counts as stuck. Checks are counted, not time, because time passes while the machine sleeps. */
 const stuckLooks = 60
 
 /** Young generation of the thread's heap. A larger one saves no time: rows live as long as their transaction. */

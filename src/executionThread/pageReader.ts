@@ -27,8 +27,7 @@ export class PageReader {
   }
 
   /**
-   * Reads the rows of a transaction's sender, target and begin of an access list, of the slots that earlier runs of the target's code let expect, and the
-   * trie nodes above them.
+   * Reads the rows of the sender, the target, the first entries of the access list, and the slots that `SlotRules` predicts; and the trie nodes above them.
    */
   transaction(sender: Address, tx: SignedTransaction): void {
     this.#account(keyOf(sender))

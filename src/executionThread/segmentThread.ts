@@ -14,7 +14,7 @@ export type FromSegmentThread = { readonly built: BuiltSegments | undefined } | 
 /** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./segmentThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
-/** Builds segment files in a thread of its own, which exists only during a build. It is asked to end, never terminated, because it reads lmdb's tables. */
+/** Builds segment files in a thread of its own, which exists only during a build. A flag ends it; it is never terminated, because it reads lmdb's tables. */
 export class SegmentThread implements SegmentBuilder {
   readonly #dir: string
   readonly #ended = new SharedArrayBuffer(4)

@@ -1,10 +1,11 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import { lazy } from '#lib/lazy'
 import { createLayer } from '#state/stateLayer'
-import { computeStateRoot, type StateRoot } from '#state/stateRoot'
+import { computeStateRoot } from '#state/stateRoot'
 import { overlay, stackedState } from '#state/stateStack'
 import { createValueReads, createWorldReads } from '#state/worldReads'
 import type { WorldState } from '#state/worldState'
+import type { UpdatedState } from '#trie/tries'
 import type { Account } from '#types/account'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { PendingBlock } from '#types/pendingBlock'
@@ -30,7 +31,7 @@ export function parentAbove(on: ParentBlock, blocks: readonly PendingBlock[], ti
 type Rooted = { readonly state: WorldState; readonly root: Hash }
 
 /** Tries of blocks, computed once for each: that takes about as long as sealing the block. */
-const tries = new WeakMap<PendingBlock, StateRoot>()
+const tries = new WeakMap<PendingBlock, UpdatedState>()
 
 function rootedAbove({ state, header }: ParentBlock, blocks: readonly PendingBlock[]): Rooted {
   return blocks.reduce<Rooted>(

@@ -1,4 +1,4 @@
-import { concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
+import { concatBytes, emptyBytes, equalBytes, u32At } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type PackedBytes, unpackBytes } from '#lib/packedBytes'
@@ -27,9 +27,6 @@ export type BlockWitness = {
 const mostPlaces = 16
 const keyNibbles = 64
 
-const firstWord = (hash: Uint8Array): number =>
-  (((hash[0] as number) << 24) | ((hash[1] as number) << 16) | ((hash[2] as number) << 8) | (hash[3] as number)) >>> 0
-
 /** Strings by their keccak: an open hash table, because most references of a node lead to no string. */
 class ByHash {
   readonly #strings: readonly Uint8Array[]
@@ -42,7 +39,7 @@ class ByHash {
     this.#hashes = strings.map(keccak256)
     this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(4 * strings.length + 4)))
     for (const [place, hash] of this.#hashes.entries()) {
-      const word = firstWord(hash)
+      const word = u32At(hash, 0)
       let at = this.#slot(word)
       while (this.#table[at + 1] !== 0) at = this.#slot(at / 2 + 1)
       this.#table[at] = word
@@ -52,7 +49,7 @@ class ByHash {
 
   get(ref: NodeRef): Uint8Array | undefined {
     if (ref.length !== 32) return undefined
-    const word = firstWord(ref)
+    const word = u32At(ref, 0)
     for (let at = this.#slot(word); this.#table[at + 1] !== 0; at = this.#slot(at / 2 + 1)) {
       const place = (this.#table[at + 1] as number) - 1
       if (this.#table[at] === word && equalBytes(this.#hashes[place] as Uint8Array, ref)) return this.#strings[place]

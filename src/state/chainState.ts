@@ -1,3 +1,4 @@
+import type { StateView } from '#evm/ports'
 import { concatBytes, emptyBytes, latin1, padLeft, trimLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { afterPrefix } from '#store/keys'
@@ -5,7 +6,7 @@ import type { KvReader, KvWriter } from '#store/ports'
 import { isLeafRlp } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import type { TrieNodeChange } from '#trie/trieDiff'
-import type { Tries } from '#trie/tries'
+import type { Tries, UpdatedState } from '#trie/tries'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -32,16 +33,14 @@ import {
   storageTable,
   writeMark,
 } from './rows.ts'
-import { computeStateRoot, type StateRoot } from './stateRoot.ts'
+import { computeStateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
-export type BlockHashes = (number: number) => Hash | undefined
-
 /** Changes of tries that a block writes: those of `computeStateRoot`. */
-type WrittenTries = Pick<StateRoot, 'storageRoots'> & { readonly nodes: Iterable<TrieNodeChange> }
+type WrittenTries = Pick<UpdatedState, 'storageRoots'> & { readonly nodes: Iterable<TrieNodeChange> }
 
 /** Returns the state after the last written block. */
-export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
+export function latestState(reader: KvReader, blockHash: StateView['blockHash']): WorldState {
   const state = rowState(latestRows(reader), reader, blockHash)
   return isPartialState(reader) ? partialState(state, reader) : state
 }
@@ -51,7 +50,12 @@ export function latestState(reader: KvReader, blockHash: BlockHashes): WorldStat
  * @param cache shared by the states on one snapshot
  * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
-export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes, cache: HistoryCache = new HistoryCache()): WorldState {
+export function stateAt(
+  reader: KvReader,
+  number: number,
+  blockHash: StateView['blockHash'],
+  cache: HistoryCache = new HistoryCache(),
+): WorldState {
   const { head = 0, oldest = 0, oldestNodes: nodesFrom = 0, partial } = cache.marks(reader)
   if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
   if (number < oldest) throw stateFault('HISTORY_PRUNED', { what: 'state', number, oldest })
@@ -116,8 +120,7 @@ class RowWriter {
 
   /** Removes every row whose key begins with the prefix. */
   wipe(table: number, prefix: Uint8Array): void {
-    const to = afterPrefix(prefix)
-    for (const { key, value } of this.#tx.range(table, to ? { from: prefix, to } : { from: prefix })) {
+    for (const { key, value } of this.#tx.range(table, { from: prefix, to: afterPrefix(prefix) })) {
       this.#note(table, key, value, undefined)
       this.#noted.add(nameOf(table, key))
       this.#tx.delete(table, key)
@@ -221,7 +224,7 @@ export function writeGenesis(tx: KvWriter, diff: StateDiff, result: WrittenTries
   markLoadedState(tx, number)
 }
 
-/** Makes the rows of a loaded state that of a block, and the oldest one. */
+/** Marks the loaded rows as the state of a block, the oldest one available. */
 export function markLoadedState(tx: KvWriter, number: number): void {
   for (const mark of ['head', 'indexed', 'runs', 'oldest', 'nodes'] as const) writeMark(tx, mark, number)
   beginDigests(tx, 0)

@@ -68,12 +68,12 @@ export function damagedSlices(reader: KvReader, number: number, rows: readonly R
   return runs.damaged(reader, number, digests, oldest)
 }
 
-/** Tells whether a block has a mark that it deleted a row. */
+/** Returns whether a block has a mark that it deleted a row. */
 export function isMarkedDeleted(reader: KvReader, row: RowPlace, number: number): boolean {
   return reader.look(table, deletionKey(row, u64Bytes(number)), () => true) ?? false
 }
 
-/** Tells whether a row of the index with a key like this may exist. @param head the last block */
+/** Returns whether a row of the index with a key like this may exist. @param head the last block */
 export function mayExist(reader: KvReader, key: Uint8Array, head: number): boolean {
   if (key[0] !== kinds.deletion) return runs.mayExist(key, head)
   const change = concatBytes(key.subarray(-8), key.subarray(1, -8))

@@ -13,7 +13,7 @@ const chunkBytes = 64 * 8
 export const openEnd: Uint8Array = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
-/** Returns the same in latin-1. */
+/** Returns the prefix of a row in the index, in latin-1. */
 const placeOf = (table: number, key: Uint8Array): string => String.fromCharCode(table) + latin1(key)
 
 const numberAt = (chunk: Uint8Array, at: number): number => u32At(chunk, at) * 2 ** 32 + u32At(chunk, at + 4)
@@ -185,7 +185,7 @@ export class HistoricalRows implements StateRows {
   }
 
   latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array> {
-    return this.#reader.keys(table, { from, ...(to && { to }), limit })
+    return this.#reader.keys(table, { from, to, limit })
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
@@ -200,7 +200,7 @@ export class HistoricalRows implements StateRows {
     const keys = new Map<string, Uint8Array>()
     const add = (key: Uint8Array): void => void keys.set(latin1(key), key)
     const id = Uint8Array.of(table)
-    for (const key of this.#reader.keys(table, to ? { from, to } : { from })) add(key)
+    for (const key of this.#reader.keys(table, { from, to })) add(key)
     const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)
     if (this.#number < this.#indexed) {
       for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
@@ -214,7 +214,7 @@ export class HistoricalRows implements StateRows {
     return [...keys.values()].sort(compareBytes)
   }
 
-  /** Returns the change of a row in the first block after a number, up to another, that changed it. */
+  /** Returns the first change of a row after block `after`, at most in block `upTo`. */
   #firstChange(table: number, key: Uint8Array, after: number, upTo: number = this.#head): FoundChange | undefined {
     const number = after < this.#indexed ? firstIndexed(this.#reader, indexPrefix(table, key), after) : undefined
     if (number !== undefined) return this.#changeIn(number, table, key)

@@ -47,15 +47,15 @@ it('state/historyCache: snapshots of a chain that grows have node changes of eac
   const { snapshot } = caching(10_000)
   const [one, other] = [snapshot(blocksTo(7)), snapshot(blocksTo(9))]
   one.row(1, () => Uint8Array.of(3))
-  one.stored(0, () => Uint8Array.of(4))
+  one.segmentIndex(0, () => Uint8Array.of(4))
   one.rowAt('place', 1, () => rowOf(1))
   expect(other.row(1, () => expect.unreachable())).toEqual(Uint8Array.of(3))
-  expect(other.stored(0, () => expect.unreachable())).toEqual(Uint8Array.of(4))
+  expect(other.segmentIndex(0, () => expect.unreachable())).toEqual(Uint8Array.of(4))
   // rows of a partial state are added without a new block
   expect(other.rowAt('place', 1, () => rowOf(2))).toEqual(Uint8Array.of(2))
   // an index after 1,000 reads, of all snapshots together
   const indexOf = (cache: HistoryCache, reads: number): unknown =>
-    Array.from({ length: reads }, () => cache.index(0, () => Uint8Array.of(5))).at(-1)
+    Array.from({ length: reads }, () => cache.groupIndex(0, () => Uint8Array.of(5))).at(-1)
   expect([indexOf(one, 700), indexOf(other, 300), indexOf(other, 1)]).toEqual([undefined, undefined, Uint8Array.of(5)])
 })
 

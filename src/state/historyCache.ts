@@ -50,7 +50,7 @@ const [spanBytes, entryBytes] = [100, 250]
 /** Creates a part of the cache of old states of a thread. @param share of its bytes */
 export type HistoryPart = <V>(share: number) => Lru<string, V>
 
-/** What reads of old states use again, of all snapshots in a thread. */
+/** Caches for reads of old states, shared by all snapshots of a thread. */
 export type HistoryCaches = {
   /** changes of a block: more than half of the bytes are not loaded */
   readonly blocks: Lru<string, ReadonlyMap<string, Uint8Array>>
@@ -102,13 +102,15 @@ let snapshots = 0
 /** Results of reads of old states that later reads use again. The states on one snapshot share them, since another snapshot may have other values. */
 export class HistoryCache {
   readonly #caches: HistoryCaches
-  /** Begins the keys of this snapshot. */
+  /** Prefix of this snapshot's cache keys. */
   readonly #name: string
-  /** Begins the keys of node changes: no row that is added to a partial state is one, so that all snapshots of one chain share them. */
+  /** Prefix of the cache keys of node changes. All snapshots of one chain share them: parts added to a partial state are no node changes. */
   readonly #chain: () => string
-  /** Block whose state was read last, the key of the next block, and the number of reads since another one was read. */
+  /** Block whose state was read last. */
   #number = -1
+  /** Cache key of the block after it. */
   #next = ''
+  /** Consecutive reads of its state. */
   #reads = 0
   #marks: StateMarks | undefined
   #digests: Digests | undefined
@@ -183,12 +185,12 @@ export class HistoryCache {
   }
 
   /** Returns the stored index of the node changes of a segment. @param read reads it from the store */
-  stored(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
+  segmentIndex(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined {
     return this.#nodeRow(`${this.#chain()}s${segment}`, read)
   }
 
   /** Returns the index of the node changes of a group of blocks, once it was searched many times. @param compute makes it of the rows of its blocks */
-  index(group: number, compute: () => Uint8Array): Uint8Array | undefined {
+  groupIndex(group: number, compute: () => Uint8Array): Uint8Array | undefined {
     const { nodeRows, nodeReads } = this.#caches
     const name = `${this.#chain()}g${group}`
     const known = nodeRows.get(name)

@@ -6,6 +6,7 @@ import type { KvReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { type TableSpec, tables } from '#store/tables'
 import { isLeafRlp } from '#trie/node'
+import type { UpdatedState } from '#trie/tries'
 import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
 import { oldestProof, oldestState, stateAt, undoDiff } from './chainState.ts'
@@ -14,7 +15,7 @@ import { changesOf, HistoricalRows, isIndexed, openEnd, type RowChange } from '.
 import { HistoryCache } from './historyCache.ts'
 import { blockRowKey, damagedSegment, isBlockRowWhole, segmentBounds } from './nodeHistory.ts'
 import { accountsTable, changeKey, changesTable, nodeRow, readMark, storageTable } from './rows.ts'
-import { computeStateRoot, type StateRoot } from './stateRoot.ts'
+import { computeStateRoot } from './stateRoot.ts'
 
 /** Length of a key of a row whose previous values are recorded. */
 const keyLengths: ReadonlyMap<number, number> = new Map([
@@ -120,9 +121,9 @@ class UndoCheck {
   }
 
   /** Undoes the block on the state after it. @returns undefined when the result is not the parent's state */
-  #undo(changes: readonly RowChange[], { root, parentRoot }: RootsAt): StateRoot | undefined {
+  #undo(changes: readonly RowChange[], { root, parentRoot }: RootsAt): UpdatedState | undefined {
     const at = u64Bytes(this.#number)
-    let undone: StateRoot
+    let undone: UpdatedState
     try {
       const diff = undoDiff(changes)
       const { nodes } = stateAt(this.#reader, this.#number, () => undefined)
@@ -152,7 +153,7 @@ class UndoCheck {
   }
 
   /** Checks that the nodes of the parent's state that the block replaced are read back. */
-  #checkNodes({ nodes }: StateRoot): void {
+  #checkNodes({ nodes }: UpdatedState): void {
     const rows = new HistoricalRows(this.#reader, this.#number - 1, readMark(this.#reader, 'head') ?? this.#number, new HistoryCache())
     for (const { owner, path, node } of nodes) {
       if (!node || isLeafRlp(node)) continue
@@ -229,7 +230,7 @@ function chunkProblem(
     if (u64FromBytes(bytes) <= oldest) continue
     const change = concatBytes(bytes, key.subarray(0, -8))
     if (reader.look(changesTable, change, () => true)) continue
-    return { expected: `no block without a change of the row`, found: `block ${u64FromBytes(bytes)}` }
+    return { expected: 'a block that changed the row', found: `block ${u64FromBytes(bytes)}` }
   }
   return undefined
 }

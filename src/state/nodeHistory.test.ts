@@ -30,11 +30,11 @@ it('state/nodeHistory: finds the same images with and without an index of the bl
   })
   using reader = kv.snapshot()
   let indexed = 0
-  const plain: NodeTail = { row: (_number, read) => read(), stored: () => undefined, index: () => undefined }
+  const plain: NodeTail = { row: (_number, read) => read(), segmentIndex: () => undefined, groupIndex: () => undefined }
   const indexing: NodeTail = {
     ...plain,
-    stored: (_segment, read) => read(),
-    index(_group, compute) {
+    segmentIndex: (_segment, read) => read(),
+    groupIndex(_group, compute) {
       indexed++
       return compute()
     },

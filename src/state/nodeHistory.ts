@@ -221,12 +221,12 @@ function blocksIn(index: Uint8Array, first: number, digest: number): number[] {
 export type NodeTail = {
   row(number: number, read: () => Uint8Array): Uint8Array
   /** Returns the index of a segment that the store has. */
-  stored(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined
+  segmentIndex(segment: number, read: () => Uint8Array | undefined): Uint8Array | undefined
   /** Returns the index of a group of blocks; undefined until so many nodes are read that it is worth its computation. */
-  index(group: number, compute: () => Uint8Array): Uint8Array | undefined
+  groupIndex(group: number, compute: () => Uint8Array): Uint8Array | undefined
 }
 
-/** Source of rows. */
+/** Store, and the cache of its recent rows. */
 export type NodeRows = { readonly reader: KvReader; readonly tail: NodeTail }
 
 /** Blocks that are searched: `from` to `to`, and the last one that the store has. */
@@ -256,14 +256,14 @@ export function* imagesIn(rows: NodeRows, { from, to, head }: NodeSpan, digest: 
 function recentBlocksWith({ reader, tail }: NodeRows, first: number, head: number, digest: number): readonly number[] {
   const segment = segmentOf(first)
   const { first: start, last } = segmentBounds(first)
-  const whole = last <= head ? tail.stored(segment, () => reader.get(table, rowKey(kinds.segment, segment))) : undefined
+  const whole = last <= head ? tail.segmentIndex(segment, () => reader.get(table, rowKey(kinds.segment, segment))) : undefined
   if (whole) return blocksIn(whole, first, digest)
   const blocks: number[] = []
   for (let from = first; from <= Math.min(last, head); ) {
     const group = Math.floor(from / groupBlocks)
     const next = (group + 1) * groupBlocks
     const compute = (): Uint8Array => indexOf(reader, segment, next - groupBlocks - start, next - start)
-    const index = next - 1 <= head ? tail.index(group, compute) : undefined
+    const index = next - 1 <= head ? tail.groupIndex(group, compute) : undefined
     if (index) blocks.push(...blocksIn(index, from, digest))
     else for (let block = from; block < next && block <= head; block++) blocks.push(block)
     from = next

@@ -37,8 +37,8 @@ function hasRowBelow(reader: KvReader, owner: Uint8Array | undefined, path: Uint
   const prefix = nibblesOf(owner ?? emptyBytes)
   const whole = concatBytes(prefix, path)
   const next = pathAfter(whole)
-  const range = { from: whole.length > 0 ? lowestWith(whole) : Uint8Array.of(0), limit: 1 }
-  for (const _ of reader.keys(owner ? storageTable : accountsTable, next ? { ...range, to: lowestWith(next) } : range)) return true
+  const range = { from: whole.length > 0 ? lowestWith(whole) : Uint8Array.of(0), to: next && lowestWith(next), limit: 1 }
+  for (const _ of reader.keys(owner ? storageTable : accountsTable, range)) return true
   return false
 }
 

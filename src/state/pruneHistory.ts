@@ -5,7 +5,7 @@ import { beginRuns, openEnd } from './history.ts'
 import { firstNodeChanges, pruneNodeChanges } from './nodeHistory.ts'
 import { changesTable, historyIndexTable, readMark, type StateMark, writeMark } from './rows.ts'
 
-/** Rows that are removed between two looks at the time. */
+/** Rows removed between two calls of `hasTime`. */
 const rowsAtOnce = 64
 
 /** Numbers of the oldest blocks to keep: with values of accounts and slots, and with trie nodes too. */

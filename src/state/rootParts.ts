@@ -66,10 +66,10 @@ function partsOf(diff: StateDiff): readonly RootPart[] {
     nibble,
     rows: { accounts: take('accounts', nibble), slots: take('slots', nibble) },
   }))
-  return parts.filter((part) => sizeOf(part) > 0)
+  return parts.filter((part) => rowCount(part) > 0)
 }
 
-export const sizeOf = ({ rows: { accounts, slots } }: RootPart): number => accounts[1] - accounts[0] + slots[1] - slots[0]
+export const rowCount = ({ rows: { accounts, slots } }: RootPart): number => accounts[1] - accounts[0] + slots[1] - slots[0]
 
 /** Returns the root node of the account trie; undefined when it is missing, damaged or no branch. */
 function topBranch(nodes: NodeSource, root: Hash): BranchNode | undefined {
@@ -134,7 +134,7 @@ export function rootInParts(
   const top = topBranch(nodes, parentRoot)
   if (ascending.length < 2 || top === undefined) return undefined
   // the largest ones first, so that no thread ends with one of them while others are idle
-  const parts = ascending.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+  const parts = ascending.toSorted((a, b) => rowCount(b) - rowCount(a))
   using shared = threads.offer({ parentRoot, diff, parts, layers: () => sharedLayers(nodes) })
   if (shared === undefined) return undefined
   const check: NodeCheck = expected === undefined ? 'nodes' : 'root'

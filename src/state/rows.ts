@@ -83,7 +83,7 @@ const markKeys = {
 }
 export type StateMark = keyof typeof markKeys
 
-/** Reads a mark; undefined before genesis is written. */
+/** Returns a mark; undefined when it is absent. */
 export function readMark(reader: KvReader, mark: StateMark): number | undefined {
   const value = reader.get(tables.meta.id, markKeys[mark])
   return value && u64FromBytes(value)
@@ -130,7 +130,7 @@ export function latestRows(reader: KvReader): StateRows {
     node: (table, key, _hash, use) => reader.look(table, key, use),
     replacedNode: () => undefined,
     nodeRow: (table, key) => reader.get(table, key),
-    latestKeys: (table, from, to, limit) => reader.keys(table, { from, ...(to && { to }), limit }),
-    range: (table, from, to) => reader.range(table, to ? { from, to } : { from }),
+    latestKeys: (table, from, to, limit) => reader.keys(table, { from, to, limit }),
+    range: (table, from, to) => reader.range(table, { from, to }),
   }
 }

@@ -13,7 +13,7 @@ import { type Entries, EntryList, RunEntries } from './runEntries.ts'
 const stepSlices = 16
 /** Entries that are read at once, at first and at most. */
 const [firstEntries, mostEntries] = [16, 1_024]
-/** Rows that are removed between two looks at the time. */
+/** Rows removed between two calls of `hasTime`. */
 const rowsAtOnce = 64
 
 /** Slices of a run that are merged with one block: from `slice`, `count` of them. */
@@ -155,10 +155,8 @@ export class RunIndex {
   damaged(reader: KvReader, number: number, digests: readonly number[], oldest: number): Uint8Array[] {
     const isDamaged = (key: Uint8Array, first: number, expected: Entries): boolean => {
       const later = (entry: number): boolean => first + this.#entries.offsetOf(entry) > oldest
-      const found = reader.look(this.#table, key, (row) => (this.#entries.isWhole(row) ? this.#entries.decode(row) : undefined))
-      const isThere = reader.look(this.#table, key, () => true) ?? false
-      if (isThere && found === undefined) return true
-      return (found ?? new Float64Array()).filter(later).join() !== expected.filter(later).join()
+      const found = reader.look(this.#table, key, (row) => (this.#entries.isWhole(row) ? this.#entries.decode(row) : 'damaged'))
+      return found === 'damaged' || (found ?? new Float64Array()).filter(later).join() !== expected.filter(later).join()
     }
     const own = this.#key(0, number, 0)
     const damaged = isDamaged(own, number, this.#entries.of(digests)) ? [own] : []
@@ -168,7 +166,7 @@ export class RunIndex {
     return damaged
   }
 
-  /** Tells whether a slice with a key like this may exist. @param head the last block */
+  /** Returns whether a slice with a key like this may exist. @param head the last block */
   mayExist(key: Uint8Array, head: number): boolean {
     const level = (key[0] ?? 0) - this.#kind
     if (level < 0 || level > this.#levels || key.length !== 13 || u32At(key, 1) >= 2 ** 21) return false
@@ -210,7 +208,7 @@ export class RunIndex {
     }
   }
 
-  /** Tells whether a slice is merged already. @param head the last block */
+  /** Returns whether a slice is merged already. @param head the last block */
   #isMerged({ level, first }: Run, slice: number, head: number): boolean {
     return level === 0 || head + 1 >= first + this.#width(level) + Math.floor(slice / stepSlices)
   }

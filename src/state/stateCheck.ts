@@ -156,23 +156,14 @@ export function checkCodes(reader: KvReader, from: Uint8Array, watch: CheckWatch
 
 /** Checks the marks of the state and the ends of the recorded changes. @param head number of the last block */
 export function checkStateMarks(reader: KvReader, head: number, watch: CheckWatch): void {
-  const [indexed, runs, oldest, oldestNodes] = (['indexed', 'runs', 'oldest', 'oldestNodes'] as const).map(
-    (mark) => readMark(reader, mark) ?? 0,
-  )
-  const marks = {
-    head: readMark(reader, 'head'),
-    indexed: indexed ?? 0,
-    runs: runs ?? 0,
-    oldest: oldest ?? 0,
-    oldestNodes: oldestNodes ?? 0,
-  }
   const report = (mark: string, expected: string, found: unknown): void =>
     watch.report({ table: tables.meta.name, key: toHex(Buffer.from(mark)), expected: `${mark} ${expected}`, found: String(found) })
-  if (marks.head !== head) report('state.head', `= ${head}, the number of the head`, marks.head)
-  if (marks.indexed > head) report('state.indexed', `≤ ${head}`, marks.indexed)
-  if (marks.runs > head) report('state.runs', `≤ ${head}`, marks.runs)
-  if (marks.oldest > head) report('state.oldest', `≤ ${head}`, marks.oldest)
-  if (marks.oldestNodes > head) report('state.oldestNodes', `≤ ${head}`, marks.oldestNodes)
+  const found = readMark(reader, 'head')
+  if (found !== head) report('state.head', `= ${head}, the number of the head`, found)
+  for (const mark of ['indexed', 'runs', 'oldest', 'oldestNodes'] as const) {
+    const number = readMark(reader, mark) ?? 0
+    if (number > head) report(`state.${mark}`, `≤ ${head}`, number)
+  }
   const first = { changes: changeKey(head + 1, 0, emptyBytes), nodeHistory: blockRowKey(head + 1) }
   const ends = [
     [tables.changes, { from: first.changes }],

@@ -7,8 +7,6 @@ import { emptyRoot, type Hash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
 import { isLarge, type RootThreads, rootInParts } from './rootParts.ts'
 
-export type StateRoot = UpdatedState
-
 type TouchedAccount = {
   readonly key: Uint8Array
   /** undefined: only slots changed. */
@@ -63,7 +61,7 @@ export function computeStateRoot(
   tries: Tries = plainTries(),
   expected?: Hash,
   threads?: RootThreads,
-): StateRoot {
+): UpdatedState {
   const joined =
     threads && isLarge(diff, tries.missShare, threads) ? rootInParts(threads, nodes, parentRoot, diff, tries, expected) : undefined
   if (joined === undefined) return tries.updateState(nodes, parentRoot, diff, expected)

@@ -4,8 +4,8 @@ import type { Hash } from '#types/ids'
 import type { BlockWitness } from './blockWitness.ts'
 import type { FetchedState, PlacedNode } from './fetchedState.ts'
 
-/** A block that is executed, on the state with a root. */
-export type ExecutedBlock = BlockId & { readonly parentStateRoot: Hash }
+/** Block to execute, with the state root of its parent. */
+export type BlockToExecute = BlockId & { readonly parentStateRoot: Hash }
 
 /** Request for a part of a state. */
 export type StateRequest = {
@@ -15,7 +15,7 @@ export type StateRequest = {
   /** longest wait in ms; absent: the source's own */
   readonly withinMs?: number | undefined
   /** block that is executed: a source may have all that it reads */
-  readonly block?: ExecutedBlock
+  readonly block?: BlockToExecute
   /** the block's witness is not wanted: it was returned before, or could not be */
   readonly partOnly?: boolean
 }
@@ -32,7 +32,7 @@ export interface StateSource {
 /** Source of all that a block reads. */
 export interface WitnessSource {
   /** @returns undefined when no source has it now */
-  witness(block: ExecutedBlock): Promise<BlockWitness | undefined>
+  witness(block: BlockToExecute): Promise<BlockWitness | undefined>
 }
 
 /** All keys of a trie from one on. */
@@ -59,7 +59,7 @@ export type StateRange = {
 /** Source that enumerates a state. */
 export interface RangeSource {
   /**
-   * Returns the begin of each range.
+   * Returns the first leaves of each range.
    * @throws Fault STATE_UNAVAILABLE (retry)
    */
   ranges(at: StateRequest['at'], wanted: readonly RangeRequest[]): Promise<readonly StateRange[]>

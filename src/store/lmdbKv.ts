@@ -6,7 +6,7 @@ import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
 import { Draft, type DraftRow } from './lmdb/draft.ts'
-import { beginFreeList, openTables, snapshotOf, type Tables } from './lmdb/environment.ts'
+import { beginFreeList, commitNow, openTables, snapshotOf, type Tables } from './lmdb/environment.ts'
 import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
 import { removeCopy } from './lmdb/leftCopy.ts'
 import { makeDir } from './lmdb/makeDir.ts'
@@ -15,8 +15,6 @@ import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import { requireUsable, type Usage } from './usage.ts'
 
-/** Abortable, committed when the call returns. LMDB flushes the pages at the end of the same call, after they are visible. */
-const commitNow = 1 | 2 | 0x10000
 class LmdbKv implements Kv {
   readonly #dir: string
   readonly #root: Root
@@ -24,8 +22,6 @@ class LmdbKv implements Kv {
   readonly #lock: Disposable
   readonly #onRow: () => void
   readonly #usage: Usage = { isWriting: false, isClosed: false }
-  #flushing: Promise<void> | undefined
-  #isDirty = false
   #flushFailure: Error | undefined
 
   constructor(dir: string, root: Root, tables: Tables, lock: Disposable, onRow: () => void) {
@@ -48,8 +44,6 @@ class LmdbKv implements Kv {
     } finally {
       this.#usage.isWriting = false
     }
-    this.#isDirty = true
-    this.#flushing ??= this.#flush()
     return draft.result
   }
 
@@ -110,32 +104,11 @@ class LmdbKv implements Kv {
     if (this.#usage.isClosed) return
     this.#usage.isClosed = true
     try {
-      await this.#flushing
       await this.#root.close()
     } finally {
       this.#lock[Symbol.dispose]()
     }
   }
-
-  /** Brings committed pages to the disk in the background, until nothing new was written meanwhile. */
-  async #flush(): Promise<void> {
-    try {
-      while (this.#isDirty) {
-        this.#isDirty = false
-        await syncToDisk(this.#root)
-      }
-    } catch (error) {
-      this.#notOnDisk(error)
-    } finally {
-      this.#flushing = undefined
-    }
-  }
-}
-
-function syncToDisk(root: Root): Promise<void> {
-  // the typings lack `sync`
-  const { sync } = root as Root & { sync(done: (error?: Error) => void): void }
-  return new Promise((resolve, reject) => sync.call(root, (error) => (error ? reject(error) : resolve())))
 }
 
 /**

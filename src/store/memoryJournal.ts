@@ -1,7 +1,5 @@
+import { sizeOfRecord } from './journalSegment.ts'
 import { defaultSegmentBytes, type Journal, type JournalPlace, type JournalRecord, type PlacedRecord } from './ports.ts'
-
-const recordOverheadBytes = 9
-const sizeOfRecord = ({ bytes }: JournalRecord): number => recordOverheadBytes + bytes.length
 
 class MemoryJournal implements Journal {
   readonly #segments: Map<number, JournalRecord[]>

@@ -6,7 +6,7 @@ export interface KvReader {
    * @returns the result of `use`; undefined when the key is absent
    */
   look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
-  /** Does the same as `look`, for a caller that would notice a missing row: it is not checked that an absent row is absent. */
+  /** Like `look`, without the check that an absent row is absent. For callers that detect a missing row themselves, for example by a hash. */
   peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
   /** Iterates over entries with `from` ≤ key < `to`, ascending, or descending with `reverse`; at most `limit`. */
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
@@ -20,10 +20,10 @@ export interface KvReader {
 export type RowReader = Pick<KvReader, 'look' | 'range' | 'keys'>
 
 export type KvRange = {
-  readonly from?: Uint8Array
-  readonly to?: Uint8Array
-  readonly reverse?: boolean
-  readonly limit?: number
+  readonly from?: Uint8Array | undefined
+  readonly to?: Uint8Array | undefined
+  readonly reverse?: boolean | undefined
+  readonly limit?: number | undefined
 }
 
 /** Reads see the writes of the same transaction. Entries written to a range during its iteration may or may not appear. */

@@ -91,7 +91,7 @@ export function rejectNewer(reader: KvReader, { version, metaTable }: Schema): v
 }
 
 /**
- * Requires tables that this version can read without migrating them: those that it could migrate.
+ * Requires a schema that this version can read: its own, or one that it can migrate.
  * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST
  */
 export function requireReadable(reader: KvReader, schema: Schema): void {

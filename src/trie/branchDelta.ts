@@ -34,7 +34,7 @@ function isSame(a: number, b: number, length: number): boolean {
   return true
 }
 
-/** Returns how to make the older of two nodes out of the newer; undefined unless both are branches. @param before, after valid node RLP */
+/** Returns the children of the older branch that differ from the newer one; undefined unless both nodes are branches. @param before, after valid node RLP */
 export function branchDelta(before: Uint8Array, after: Uint8Array): Uint8Array | undefined {
   if (before.length > longest || after.length > longest) return undefined
   nodes.set(before)

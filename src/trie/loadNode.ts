@@ -13,8 +13,6 @@ export function locationOf(owner: Uint8Array | undefined, path: Uint8Array, ref:
   return { owner: owner ? toHex(owner) : 'accounts', path: nibbleText(path), hash: toHex(ref) }
 }
 
-const placeOf = ({ owner }: TrieAt, path: Uint8Array, ref: NodeRef): ReturnType<typeof locationOf> => locationOf(owner, path, ref)
-
 function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
   if (node.kind === 'leaf') return depth + node.path.length === trie.keyNibbles
   return depth + (node.kind === 'extension' ? node.path.length : 0) < trie.keyNibbles
@@ -24,7 +22,7 @@ function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
 export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint8Array): Uint8Array {
   if (ref.length !== 32) return ref
   const rlp = trie.nodes.get(trie.owner, path, ref, key)
-  if (rlp === undefined) throw trieFault('MISSING_NODE', placeOf(trie, path, ref))
+  if (rlp === undefined) throw trieFault('MISSING_NODE', locationOf(trie.owner, path, ref))
   return rlp
 }
 
@@ -35,9 +33,9 @@ export function nodeAt(trie: TrieAt, path: Uint8Array, ref: NodeRef, rlp: Uint8A
     if (fits(trie, path.length, node)) return node
   } catch (error) {
     if (!(error instanceof RlpError)) throw error
-    throw trieFault('BAD_NODE', placeOf(trie, path, ref), error)
+    throw trieFault('BAD_NODE', locationOf(trie.owner, path, ref), error)
   }
-  throw trieFault('BAD_NODE', placeOf(trie, path, ref))
+  throw trieFault('BAD_NODE', locationOf(trie.owner, path, ref))
 }
 
 /** Loads the node that a reference at a path names. `key`: a key below the node, if known. @throws Fault MISSING_NODE, BAD_NODE */

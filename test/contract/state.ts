@@ -7,12 +7,13 @@ import { latestState, latestStateRoot, oldestProof, oldestState, stateAt, unwind
 import { createHistoryCaches, HistoryCache } from '#state/historyCache'
 import { moveNodeChanges, unmovedBlocks } from '#state/moveNodeChanges'
 import { pruneHistory } from '#state/pruneHistory'
-import { computeStateRoot, type StateRoot } from '#state/stateRoot'
+import { computeStateRoot } from '#state/stateRoot'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyTrieDiff } from '#test/harness/chain/emptyTrieDiff'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
 import { noNodes } from '#trie/ports'
+import type { UpdatedState } from '#trie/tries'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes, zeroHash } from '#types/ids'
 import { createStateDiff } from '#types/stateDiffTable'
 import { appendAsSchema3, appendAsSchema5, dump, readNow } from '../harness/chain/olderSchemas.ts'
@@ -105,7 +106,7 @@ class Chain {
     })
   }
 
-  #note(after: Model, result: StateRoot): void {
+  #note(after: Model, result: UpdatedState): void {
     this.models.push(after)
     this.roots.push(result.root)
     this.#hashes.push(hashFromBytes(concatBytes(new Uint8Array(24), u64Bytes(++this.#written))))
@@ -272,7 +273,7 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       chain.genesis([])
       chain.append([])
       const nothing = createStateDiff({ accounts: [], slots: [], codes: [] })
-      const result: StateRoot = { root: emptyRoot, nodes: emptyTrieDiff, storageRoots: new Map() }
+      const result: UpdatedState = { root: emptyRoot, nodes: emptyTrieDiff, storageRoots: new Map() }
       expect(() => kv.write((tx) => writeState(tx, 3, nothing, result))).toThrow(RangeError)
       expect(() => kv.write((tx) => unwindState(tx, 2))).toThrow(RangeError)
       expect(() => kv.write((tx) => writeGenesis(tx, nothing, result))).toThrow(RangeError)

@@ -1,4 +1,4 @@
-import type { StateRoot } from '#state/stateRoot'
+import type { UpdatedState } from '#trie/tries'
 import type { Block } from '#types/block'
 import type { ExecutedTransaction } from '#types/executedTransaction'
 import type { Address, Hash } from '#types/ids'
@@ -27,7 +27,7 @@ export type ExecutedBlock = Block & {
   /** hashes of the transactions, when they are available without `executed` */
   readonly transactionHashes?: readonly Hash[]
   readonly diff: StateDiff
-  readonly trie: StateRoot
+  readonly trie: UpdatedState
 }
 
 /** Verdict on an invalid block. The reason names the violated rule and, for a transaction, its index. */

@@ -21,12 +21,14 @@ import { CommitPace } from './commitPace.ts'
 import { type CommitSlice, labelsAfter, nextSlice } from './commitSlice.ts'
 import { type CommitOutcome, type CommitRequest, type Committer, createCommitter } from './committer.ts'
 
-/**
- * Bounds of uncommitted blocks: time since they were published, bytes in the journal, and replaced blocks that are still in the store, since a state far below
- * its head is slow to read. Times for which a new block waits while replaced blocks are removed, and after which closing leaves blocks to the next start:
- * a long unwind takes minutes.
- */
-export const commitBounds = { afterMs: 2_000, journalBytes: 64 * 2 ** 20, replacedBlocks: 64, unwindWaitMs: 1_000, closeMs: 10_000 }
+/** Bounds of uncommitted blocks. */
+export const commitBounds = {
+  afterMs: 2_000, // longest time between publication and the start of a commit
+  journalBytes: 64 * 2 ** 20,
+  replacedBlocks: 64, // in the store: a state far below its head is slow to read
+  unwindWaitMs: 1_000, // longest wait of a new block for their removal, which may take minutes
+  closeMs: 10_000, // time in which closing begins transactions; the next start restores the rest
+}
 
 /** The published record, the sequence of its heads, and the load of its uncommitted blocks. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -117,8 +119,8 @@ export class CommitBehind {
   }
 
   /**
-   * Returns a snapshot of the store as in the published record. Readers see a transaction before the disk has it and the committer says so: meanwhile the
-   * snapshot is one from before the transaction.
+   * Returns a snapshot of the store that matches the published record. Readers can see a transaction before the committer reports its end: until then,
+   * returns the snapshot taken before it.
    */
   snapshot(): KvReader & Disposable {
     for (;;) {
@@ -163,8 +165,8 @@ export class CommitBehind {
   }
 
   /** Called after heads were published. */
-  published(): void {
-    this.#sinceMs ??= this.#deps.clock.nowMs()
+  onPublished(): void {
+    this.#sinceMs ??= this.#deps.clock.elapsedMs()
     if (this.#goal === undefined && !this.#isBusy) this.#schedule(this.#isAtBound() ? 0 : commitBounds.afterMs)
   }
 
@@ -243,12 +245,10 @@ export class CommitBehind {
     if (replacedBlocks(record) > commitBounds.replacedBlocks) return true
     const ms = load.ms - running.ms
     const journalBytes = load.journalBytes - running.journalBytes
-    // blocks in progress are in memory until they are written
-    const { sizeBytes } = load
-    // with another thread, as many blocks may be in progress
-    const { maxUncommittedMs } = this.#opts
-    const maxMs = this.#deps.committer ? maxUncommittedMs / 2 : maxUncommittedMs
-    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || sizeBytes >= this.#maxTreeBytes / 2
+    // with a commit thread, waiting blocks and blocks being written get half of the bound each
+    const maxMs = this.#opts.maxUncommittedMs / (this.#deps.committer ? 2 : 1)
+    // blocks being written are in memory too
+    return ms >= maxMs || journalBytes >= commitBounds.journalBytes || load.sizeBytes >= this.#maxTreeBytes / 2
   }
 
   #schedule(afterMs: number): void {
@@ -266,7 +266,7 @@ export class CommitBehind {
     if (failure) throw failure.error
   }
 
-  /** Runs a step of a transaction. Retries later when the disk is full; any other error ends all commits. The node reports a thread that ended. */
+  /** Runs a step of a transaction. Retries later when the disk is full; any other error ends all commits. EXECUTION_STOPPED is not logged here: the node reports it. */
   #attempt(step: () => void): { readonly error: unknown } | undefined {
     const { log } = this.#deps
     try {
@@ -386,8 +386,8 @@ export class CommitBehind {
     this.#clearTimer()
     if (this.#goal || this.#entries.length > 0) this.#schedule(0)
     else if (this.#sinceMs !== undefined) {
-      const waitedMs = this.#deps.clock.nowMs() - this.#sinceMs
-      this.#schedule(this.#isAtBound() ? 0 : Math.min(commitBounds.afterMs, Math.max(0, commitBounds.afterMs - waitedMs)))
+      const waitedMs = this.#deps.clock.elapsedMs() - this.#sinceMs
+      this.#schedule(this.#isAtBound() ? 0 : Math.max(0, commitBounds.afterMs - waitedMs))
     }
   }
 

@@ -24,7 +24,7 @@ export class BlockJournal {
   readonly #stages: StageTimes | undefined
   /** blocks of each segment */
   readonly #segments = new Map<number, Hash[]>()
-  readonly #held = new Map<Hash, JournalPlace>()
+  readonly #places = new Map<Hash, JournalPlace>()
   /** blocks that sleep, or did: the tree may drop an executed one again */
   readonly #sleeping = new Map<Hash, BlockLink>()
   /** current segment at the last `prune` */
@@ -97,7 +97,7 @@ export class BlockJournal {
 
   /** Reads a sleeping block. @throws RangeError, RlpError when the record is malformed; as `Journal.read` */
   read(hash: Hash): Block {
-    const place = this.#held.get(hash)
+    const place = this.#places.get(hash)
     if (place === undefined) throw new RangeError(`journal: no block ${hash}`)
     return decodeBlockRecord(this.#journal.read(place))
   }
@@ -109,7 +109,7 @@ export class BlockJournal {
 
   /** Appends the block unless the journal has it. @throws as `Journal.append` */
   appendBlock(block: Block & { readonly hash: Hash }): void {
-    if (this.#held.has(block.hash)) return
+    if (this.#places.has(block.hash)) return
     this.#stages?.begin()
     this.#note(block.hash, this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) }))
     this.#stages?.ended('journal')
@@ -153,7 +153,7 @@ export class BlockJournal {
       this.#journal.drop(segment)
       this.#segments.delete(segment)
       for (const hash of hashes) {
-        this.#held.delete(hash)
+        this.#places.delete(hash)
         this.#sleeping.delete(hash)
       }
     }
@@ -161,7 +161,7 @@ export class BlockJournal {
 
   #note(hash: Hash, place: JournalPlace): void {
     this.#blocksIn(place.segment).push(hash)
-    this.#held.set(hash, place)
+    this.#places.set(hash, place)
   }
 
   #blocksIn(segment: number): Hash[] {

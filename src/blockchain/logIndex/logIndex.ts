@@ -61,11 +61,11 @@ export function indexLogs(tx: KvWriter, number: number, logs: readonly (readonly
   putBlock(tx, number, block)
   const mark = withBlock(readIndexMark(tx) ?? emptyFrom(number), block, 1)
   const isFull = number - mark.open + 1 >= bounds.blocks || mark.entries >= bounds.entries || mark.transactions >= bounds.transactions
-  writeMark(tx, isFull ? sealed(tx, mark, number) : mark)
+  writeMark(tx, isFull ? joinOpenBlocks(tx, mark, number) : mark)
 }
 
 /** Joins the single blocks into a segment. */
-function sealed(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
+function joinOpenBlocks(tx: KvWriter, mark: IndexMark, last: number): IndexMark {
   const blocks: IndexedBlock[] = []
   for (let number = mark.open; number <= last; number++) {
     const block = readBlock(tx, number)
@@ -99,7 +99,7 @@ export function unindexLogs(tx: KvWriter, number: number): void {
     writeMark(tx, emptyFrom(number))
     return
   }
-  const opened = number < mark.open ? unsealed(tx, mark, number) : mark
+  const opened = number < mark.open ? splitSegment(tx, mark, number) : mark
   const block = readBlock(tx, number)
   if (block === undefined) throw new RangeError(`log index: block ${number} is missing`)
   deleteBlock(tx, number)
@@ -107,7 +107,7 @@ export function unindexLogs(tx: KvWriter, number: number): void {
 }
 
 /** Splits the last segment into single blocks. Segments in files are of blocks that are not unwound. */
-function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
+function splitSegment(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
   const [segment] = segmentsIn(tx, number)
   const joined = segment && readSegment(segment)
   if (segment === undefined || joined === undefined) throw new RangeError(`log index: no segment in the table has block ${number}`)

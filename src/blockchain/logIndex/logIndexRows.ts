@@ -247,7 +247,7 @@ const segmentOf = (rows: RowReader, key: Uint8Array, ends: Uint8Array): Segment 
   rows,
 })
 
-/** Returns the number in the key of a page, that of the first block of its segment, or of other rows, that of the last block. */
+/** Returns the block number in a row's key: the first block of the segment for a page, the last block for other rows. */
 export const numberInKey = (key: Uint8Array): number => u64FromBytes(key.subarray(1, 9))
 
 /** Calls a function with the block ends of a segment, valid during the call. */

@@ -121,7 +121,7 @@ class Search {
   }
 }
 
-/** Returns the places of blocks of a segment. Reads its ends only when some of its blocks are not among them. */
+/** Returns the places of the blocks `from` to `to` in a segment. Reads the block ends only if the range does not cover the segment. */
 function placesOf(segment: Segment, from: number, to: number): PlaceRange {
   const { first, last } = segment
   if (from <= first && to >= last) return allPlaces

@@ -61,7 +61,7 @@ const graceMs = 60_000
 /** Work on the transactions of a segment: its next block, transactions of earlier ones that are left, and whether the log has said that its file is damaged. */
 type Places = { readonly digest: string; next: number; left: readonly Uint8Array[]; isDamaged: boolean }
 
-/** Transactions that a step hashes between looks at the time. */
+/** Transactions that a step hashes between two checks of the time. */
 const hashesBetween = 64
 
 /** A file without a record. */
@@ -144,7 +144,7 @@ export class RowPruner {
     const table = tables.txByHash.id
     const most = rowsIn(table)
     if (places.left.length === 0 && places.next > last) return undefined
-    // without time, one block, or what is left of one
+    // a step reads at least one block, unless transactions of an earlier one are left
     const isDue = (blocks: number): boolean => hasTime() || (blocks === 0 && places.left.length === 0)
     for (let blocks = 0; places.next <= last && places.left.length < most && isDue(blocks); blocks++) {
       places.left = [...places.left, ...this.#transactionsOf(reader, places)]

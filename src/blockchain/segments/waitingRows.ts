@@ -33,7 +33,7 @@ function waitingLogs(reader: KvReader, limits: StepLimits): TableRows | undefine
   return undefined
 }
 
-/** Returns a file whose rows are in the table too. Those of a file above segments that have not moved wait until these have. */
+/** Returns the segment file that has the lowest rows of the table. Rows of a file above unmoved segments wait until those have moved. */
 function waitingFile(reader: KvReader, table: number): SegmentRecord | undefined {
   for (const kind of ['segment', 'page'] as const) {
     const [lowest] = reader.keys(table, { ...rowRange(kind, 0), limit: 1 })

@@ -5,6 +5,7 @@ import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { baseTimeIndex, timeMsOfBlock, timeMsWith } from '#chainspec/baseTime'
 import { isActive } from '#chainspec/forks'
+import { BoundedMap } from '#lib/boundedMap'
 import { lazy } from '#lib/lazy'
 import { oldestProof, oldestState } from '#state/chainState'
 import { HistoryCache, type HistoryCaches } from '#state/historyCache'
@@ -70,20 +71,10 @@ function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed:
 /** Bound of cached parents, and of cached hashes. Callers repeat the same blocks, and an interpreter caches reads by the state object. */
 const maxKept = 256
 
-/** Adds an entry to a cache of at most `maxKept`; the oldest one makes room. */
-function keep<K, V>(cache: Map<K, V>, key: K, value: V): void {
-  if (cache.size >= maxKept)
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest)
-      break
-    }
-  cache.set(key, value)
-}
-
 class SnapshotView implements ExecutionView {
-  readonly #parents = new Map<Hash, ParentBlock>()
+  readonly #parents = new BoundedMap<Hash, ParentBlock>(maxKept)
   /** by number */
-  readonly #canonical = new Map<number, BlockId>()
+  readonly #canonical = new BoundedMap<number, BlockId>(maxKept)
   readonly #cache: HistoryCache
   readonly #older: (() => RecordedStates) | undefined
   readonly #reader: KvReader & Disposable
@@ -144,7 +135,7 @@ class SnapshotView implements ExecutionView {
 
   #readCanonical(number: number): BlockId | undefined {
     const hash = store.readCanonicalHash(this.#reader, number)
-    if (hash !== undefined) keep(this.#canonical, number, { number, hash })
+    if (hash !== undefined) this.#canonical.set(number, { number, hash })
     return hash && { number, hash }
   }
 
@@ -320,7 +311,7 @@ class SnapshotView implements ExecutionView {
     const known = this.#parents.get(hash)
     if (known) return known
     const parent = this.#parentOnce(hash)
-    if (parent) keep(this.#parents, hash, parent)
+    if (parent) this.#parents.set(hash, parent)
     return parent
   }
 

@@ -34,7 +34,7 @@ export type InitResult = ChangeResult & {
 }
 
 const stepMs = 50
-/** Pause between two looks at the work of a running node. */
+/** Interval between polls of a running node's progress. */
 const lookMs = 500
 
 /** First wanted block: a number, or a distance before the head. */

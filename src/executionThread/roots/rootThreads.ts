@@ -1,4 +1,4 @@
-import { type RootThreads, type RootWork, type SharedRoot, sizeOf } from '#state/rootParts'
+import { type RootThreads, type RootWork, rowCount, type SharedRoot } from '#state/rootParts'
 import { TrieDiff } from '#trie/trieDiff'
 import type { UpdatedState } from '#trie/tries'
 import { drainOf } from '../drainOf.ts'
@@ -41,7 +41,7 @@ export class LinkedRootThreads implements RootThreads {
     return {
       claim: (part): boolean => claims.claim(part),
       result: (part): UpdatedState | undefined => {
-        const rows = parts[part] ? sizeOf(parts[part]) : 0
+        const rows = parts[part] ? rowCount(parts[part]) : 0
         const outcome = claims.wait(part, isLate ? 0 : waitMs + rows * waitMsPerRow)
         isLate ||= outcome === 'late'
         if (outcome === 'done' && !this.#answers.has(part)) this.#drain()

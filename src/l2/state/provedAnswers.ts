@@ -9,7 +9,7 @@ import { decodeAccount } from '#state/account'
 import type { BlockWitness } from '#state/blockWitness'
 import { type FetchedState, placeNodes } from '#state/fetchedState'
 import { lowestWith } from '#state/rowState'
-import type { ExecutedBlock, StateRequest } from '#state/stateSource'
+import type { BlockToExecute, StateRequest } from '#state/stateSource'
 import { decodeNode } from '#trie/node'
 import { verifyProof } from '#trie/proof'
 import { verifyRange } from '#trie/rangeProof'
@@ -226,7 +226,7 @@ function packedField(json: Json, key: string): BlockWitness['nodes'] {
 }
 
 /** Question for all that a block reads. The writer of the state uses what hashes tie to it, so that a witness cannot be wrong, only useless. */
-export function witnessQuestion({ hash, parentStateRoot: stateRoot }: ExecutedBlock): Question<BlockWitness> {
+export function witnessQuestion({ hash, parentStateRoot: stateRoot }: BlockToExecute): Question<BlockWitness> {
   return {
     calls: [{ method: 'debug_executionWitnessByBlockHash', params: [hash] }],
     read([result]): BlockWitness {

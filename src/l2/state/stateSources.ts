@@ -9,7 +9,7 @@ import { Lru } from '#lib/lru'
 import { askedWaitMs } from '#lib/retry'
 import type { BlockWitness } from '#state/blockWitness'
 import type { FetchedState } from '#state/fetchedState'
-import type { ExecutedBlock, RangeRequest, RangeSource, StateRange, StateRequest, StateSource, WitnessSource } from '#state/stateSource'
+import type { BlockToExecute, RangeRequest, RangeSource, StateRange, StateRequest, StateSource, WitnessSource } from '#state/stateSource'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import { ShapeError } from '#types/jsonShape'
 import { stateSourceFault } from '../faults.ts'
@@ -137,7 +137,7 @@ class StateSources implements StateSource, WitnessSource, RangeSource {
     }
   }
 
-  async witness(block: ExecutedBlock): Promise<BlockWitness | undefined> {
+  async witness(block: BlockToExecute): Promise<BlockWitness | undefined> {
     const lacking = { part: 'a witness', number: block.number }
     try {
       return await this.#within(witnessFactor * this.#deadlineMs, lacking, (signal) => this.#witness(block, signal))
@@ -148,7 +148,7 @@ class StateSources implements StateSource, WitnessSource, RangeSource {
   }
 
   /** Asks again after pauses: a block without its witness lacks hundreds of parts. */
-  async #witness(block: ExecutedBlock, signal: AbortSignal): Promise<BlockWitness | undefined> {
+  async #witness(block: BlockToExecute, signal: AbortSignal): Promise<BlockWitness | undefined> {
     const { clock } = this.#deps
     const question = witnessQuestion(block)
     for (;;) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { shareBytes } from '#lib/packedBytes'
 import type { FetchedState } from '#state/fetchedState'
-import type { ExecutedBlock, StateRequest } from '#state/stateSource'
+import type { BlockToExecute, StateRequest } from '#state/stateSource'
 import { type Hash, zeroHash } from '#types/ids'
 import { WitnessesAhead, type WitnessesAheadDeps } from './witnessesAhead.ts'
 
@@ -9,7 +9,7 @@ const block = (number: number, branch = 'a') => {
   const hash = `0x${branch}${number}` as Hash
   return { number, hash, parentStateRoot: hash }
 }
-const request = (of: ExecutedBlock, partOnly = false): StateRequest => ({
+const request = (of: BlockToExecute, partOnly = false): StateRequest => ({
   at: { number: 0, hash: zeroHash, stateRoot: zeroHash },
   wanted: { kind: 'blockHash', number: 0 },
   block: of,

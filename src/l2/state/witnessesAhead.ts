@@ -1,5 +1,5 @@
 import type { FetchedState } from '#state/fetchedState'
-import type { ExecutedBlock, StateRequest, StateSource, WitnessSource } from '#state/stateSource'
+import type { BlockToExecute, StateRequest, StateSource, WitnessSource } from '#state/stateSource'
 import type { Hash } from '#types/ids'
 
 /**
@@ -29,7 +29,7 @@ export class WitnessesAhead implements StateSource {
   readonly #lacked = new Map<number, Lacked>()
   /** what waits for `#ready`, by the number that it needs */
   readonly #turns = new Set<{ readonly needs: number; readonly resolve: () => void }>()
-  #waiting: readonly ExecutedBlock[] = []
+  #waiting: readonly BlockToExecute[] = []
   #running = 0
   /** all that blocks up to this one read is stored */
   #ready: number
@@ -41,7 +41,7 @@ export class WitnessesAhead implements StateSource {
   }
 
   /** Announces a block that will be executed. */
-  expect(block: ExecutedBlock): void {
+  expect(block: BlockToExecute): void {
     if (this.#begun.has(block.hash) || this.#waiting.length === mostWaiting) return
     this.#waiting = [...this.#waiting.filter(({ hash }) => hash !== block.hash), block].sort((a, b) => a.number - b.number)
     this.#begin()
@@ -85,7 +85,7 @@ export class WitnessesAhead implements StateSource {
   }
 
   /** Fetches a witness, and stores it in its turn. @returns whether it is stored */
-  async #store(block: ExecutedBlock): Promise<boolean> {
+  async #store(block: BlockToExecute): Promise<boolean> {
     const { source, enter } = this.#deps
     try {
       const witness = await source.witness(block)

@@ -4,7 +4,7 @@ import { tables } from '#store/tables'
 import { halfSipHash } from './halfSipHash.ts'
 
 /*
- * Digests of rows and of trie nodes find the blocks that changed them. Whoever can choose rows with equal digests makes reads of older states slow, and nodes
+ * Digests of rows and of trie nodes find the blocks that changed them. A contract that can choose rows with equal digests makes reads of older states slow, and nodes
  * of the past unreadable. So each database has a secret key of its own. Meta row `state.digests`: first block u64 ++ key (8 bytes), ascending; blocks below the
  * first entry, written by schema 9 or earlier, have digests without a key. Rows of trie nodes are copied from a chain to its recorded proofs, so these have an
  * entry for each key of a chain that they were recorded from.
@@ -32,7 +32,7 @@ type Entry = { readonly from: number; readonly digest: Digest }
 /** The digests of a database. */
 export class Digests {
   readonly #entries: readonly Entry[]
-  /** Tells the digests of two databases apart. */
+  /** Identifies these digests in cache keys. */
   readonly name: string
 
   constructor(entries: readonly Entry[]) {

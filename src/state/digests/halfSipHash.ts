@@ -28,7 +28,7 @@ function mix(word: number, rounds: number): void {
 export type SipKey = { readonly k0: number; readonly k1: number }
 
 /**
- * HalfSipHash-2-4 with 64 bits: SipHash on words of 32 bits. Without the key nobody can find inputs with equal digests.
+ * HalfSipHash-2-4 with 64 bits: SipHash on words of 32 bits. Without the key, inputs with equal digests cannot be found.
  * @param first four bytes before the input, in little-endian order
  * @param out the two words of the digest
  * @see github.com/veorq/SipHash, halfsiphash.c

@@ -4,18 +4,16 @@ import { equalBytes } from '#lib/bytes'
 import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { lockDir } from '../lmdb/dirLock.ts'
-import { openTables, type Tables } from '../lmdb/environment.ts'
+import { commitNow, openTables, type Tables } from '../lmdb/environment.ts'
 import { isLmdbError, storeFailure } from '../lmdb/failure.ts'
 import { makeDir } from '../lmdb/makeDir.ts'
 import type { Root } from '../lmdb/tableRows.ts'
 import type { TableSpec } from '../tables.ts'
-import { packedHeadBytes, packedRow } from './packedRows.ts'
+import { packedRow, unpackRows } from './packedRows.ts'
 
 /** Bytes of keys and values after which a transaction is due. */
 export const dueBytes = 32 * 2 ** 20
 const atEnd = { append: true } as const
-/** Committed when the call returns, flushed to the disk in the background, as a node's transactions. */
-const commitNow = 1 | 2 | 0x10000
 
 /**
  * Writes many rows in large transactions. Rows of one table should ascend by key: the store then fills its pages from left to right. A transaction's rows
@@ -64,21 +62,14 @@ export class BulkWriter implements AsyncDisposable {
 
   /** Writes the rows that wait in one transaction, or none of them. @throws Fault DISK_FULL (retry), STORE_FAILED (fatal) */
   flush(): void {
-    const buffer = this.#buffer
     try {
       this.#root.transactionSync(() => {
-        for (let at = 0; at < this.#filled; ) {
-          const keyFrom = at + packedHeadBytes
-          const valueFrom = keyFrom + (buffer[at + 1] ?? 0)
-          const end = valueFrom + buffer.readUInt32LE(at + 2)
-          const table = buffer[at] ?? 0
+        for (const { table, key, value } of unpackRows(this.#buffer.subarray(0, this.#filled))) {
           const place = this.#ascending.has(table) ? atEnd : undefined
-          const [key, value] = [buffer.subarray(keyFrom, valueFrom), buffer.subarray(valueFrom, end)]
           // a kill after the last transaction of a load writes its rows again
           if (!this.#tables.put(table, key, value, place) && !this.#has(table, key, value)) {
             throw new RangeError(`kv: rows of table ${table} do not ascend`)
           }
-          at = end
         }
       }, commitNow)
     } catch (error) {

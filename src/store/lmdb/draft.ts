@@ -15,7 +15,7 @@ const nothing = new Uint8Array(0)
 /** Bytes at both ends of a key that its hash depends on. Keys begin and end in hashes, in the path of a node or in a number. */
 const hashedBytes = { first: 8, last: 20 }
 
-/** Another one in each process, so that nobody can choose keys with equal hashes. */
+/** Random in each process, so that a contract cannot choose keys with equal hashes. */
 const seed = crypto.getRandomValues(new Int32Array(1))[0] as number
 
 /**

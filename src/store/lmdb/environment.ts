@@ -121,6 +121,9 @@ export class Tables {
   }
 }
 
+/** Flags of a transaction that can be aborted, and whose call returns when its pages are on the disk (ABORTABLE, SYNCHRONOUS_COMMIT, NO_SYNC_FLUSH): readers see it before. */
+export const commitNow = 1 | 2 | 0x10000
+
 /** Longest key of a mark, in bytes, and the number of absent ones that a snapshot keeps. */
 const [markBytes, markCount] = [24, 64]
 

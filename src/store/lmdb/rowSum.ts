@@ -27,7 +27,7 @@ for (let n = 1; n < 4; n++) {
 }
 const [t0, t1, t2, t3] = tables as [Int32Array, Int32Array, Int32Array, Int32Array]
 
-/** Returns the remainder after some bytes, without the inversions at the begin and the end. */
+/** Returns the remainder after some bytes, without the inversions at the start and the end. */
 function added(rest: number, bytes: Uint8Array, length: number): number {
   let at = 0
   for (; at + 3 < length; at += 4) {

@@ -110,8 +110,8 @@ export class PlainRows implements TableRows {
 }
 
 /**
- * Rows with checksums (`rowSum.ts`). A search that a damaged key misleads, or whose own row has another key now, ends next to the row with that key; a page above
- * misleads it to a place between rows that are not neighbours. So the neighbours of each row that is not found are checked, and of a range the rows beyond both ends.
+ * Rows with checksums (`rowSum.ts`). A flipped bit in a key leads a search to a row beside the damaged one. A flipped bit in a page above leads it to a place
+ * between rows that are not neighbours. So both neighbours of an absent row are checked, and for a range the rows beyond both ends.
  */
 export class SummedRows implements TableRows {
   readonly pieceBytes: number = pageBytes - sumBytes
@@ -200,7 +200,7 @@ export class SummedRows implements TableRows {
   }
 
   /**
-   * Requires that a key is the first one of a range, in its direction: the row before it, which is searched from this key, is outside, and the row after that one has this key.
+   * Requires that `first` is the first key of a range in its direction: the row before it is outside the range, and the row after that row is `first`.
    * @param first undefined: the range has no rows, to the end of the table
    */
   #requireStart(range: KvRange, first: Uint8Array | undefined, transaction: Transaction | undefined): void {

@@ -20,7 +20,7 @@ import { type SegmentRecord, segmentFileName } from './segmentRecords.ts'
 
 /** Bounds of a thread: open files, each with an index of some 4 bytes for each block or 25 for each frame of the log index, and decompressed frames. */
 const usualBounds = { files: 64, frameBytes: 4 * 2 ** 20 }
-/** Time between two looks for removed files, which take a microsecond a file. */
+/** Interval between checks for removed files, which take a microsecond a file. */
 const looksMs = 60_000
 
 class SegmentFile {

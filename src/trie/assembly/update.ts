@@ -1,13 +1,11 @@
 // The update of one trie: sorted changes descend together. Each node on their paths is read once and written once its place is final.
-import { cached, checked, freeTo, hasHash, nodeHash, nodeRlp, take, unchecked, workMark } from './arena'
+import { cached, checked, freeTo, hasHash, nodeRlp, take, unchecked, workMark } from './arena'
 import { changes, keyNibbles, keyOf, presumeValue, readValue, valueAt, valueSize } from './changes'
 import {
   draftAt,
   draftBytes,
-  draftEnd,
   draftOf,
   draftPath,
-  draftSize,
   isBranchAt,
   placeBranch,
   placeDraft,

@@ -60,7 +60,7 @@ export function startCommitting(
   const manual = createManualClock()
   /** Time that each block, and each transaction, takes; the clock does not move otherwise. */
   const pace = { executionMs: 0, commitMs: 0 }
-  let [extraMs, extraElapsedMs] = [0, 0]
+  let extraMs = 0
   const evm = createWasmEvm()
   const slow: Evm = {
     open: (...args) => {
@@ -68,7 +68,7 @@ export function startCommitting(
       return evm.open(...args)
     },
   }
-  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs, elapsedMs: () => manual.elapsedMs() + extraElapsedMs }
+  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs, elapsedMs: () => manual.elapsedMs() + extraMs }
   const events: string[] = []
   const records: HeadRecord[] = []
   const late = committing === 'late' ? new LateCommitter(disk, clock) : undefined
@@ -85,7 +85,7 @@ export function startCommitting(
       log: silentLog,
       onCommit: (phase) => {
         events.push(phase)
-        if (phase === 'end') extraElapsedMs += pace.commitMs
+        if (phase === 'end') extraMs += pace.commitMs
       },
       onExecuted: ({ header }) => void events.push(`executed ${header.number}`),
       onPublish: (record) => {

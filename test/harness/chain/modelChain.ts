@@ -4,10 +4,11 @@ import { u64Bytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { latestState, oldestState, unwindState, writeGenesis, writeState } from '#state/chainState'
-import { computeStateRoot, type StateRoot } from '#state/stateRoot'
+import { computeStateRoot } from '#state/stateRoot'
 import type { Kv, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import { noNodes } from '#trie/ports'
+import type { UpdatedState } from '#trie/tries'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
@@ -80,7 +81,7 @@ export class ModelChain {
     this.kv.write((tx) => tx.put(tables.headers.id, blockKey(id), encodeHeader(headerOf({ number, stateRoot }))))
   }
 
-  #put(tx: KvWriter, after: Model, { root }: StateRoot): void {
+  #put(tx: KvWriter, after: Model, { root }: UpdatedState): void {
     const number = this.models.length
     const header = headerOf({ number, timestamp: 1_000 + number, stateRoot: root, gasUsed: BigInt(this.#made++) })
     const hash = hashFromBytes(keccak256(encodeHeader(header)))
