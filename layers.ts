@@ -97,6 +97,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'bulk/packedRows',
       'chainTables',
       'compaction',
+      'environmentFiles',
       'environmentStats',
       'faults',
       'fileJournal',

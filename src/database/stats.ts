@@ -4,12 +4,13 @@ import { readGenesisId, readHead } from '#blockchain/chainStore'
 import { journalDir, poolJournalDir } from '#executionThread/wire/protocol'
 import { u64FromBytes } from '#lib/bytes'
 import { oldestProof, oldestState } from '#state/chainState'
+import { dataFile } from '#store/environmentFiles'
 import { type EnvironmentStats, environmentStats } from '#store/environmentStats'
 import { freeBytes } from '#store/freeSpace'
 import type { KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { blocksPerDay, growthOf, type SegmentStats, segmentStats, type TableGrowth, tableOf } from './growth.ts'
-import { chainDir, consensusDir, dataFile, openChain } from './openChain.ts'
+import { chainDir, consensusDir, openChain } from './openChain.ts'
 
 /** Blocks of a data directory. Numbers are of the committed chain; acknowledged blocks above it are in the journal. */
 type BlockStats = {

@@ -7,6 +7,7 @@ import { readIndexMark, readLogsPruned } from '#blockchain/logIndex/logIndex'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
+import { toHex } from '#lib/hex'
 import { latestStateRoot, oldestState } from '#state/chainState'
 import { checkHistoryIndex } from '#state/historyCheck'
 import { requireWholeState } from '#state/partialState'
@@ -25,6 +26,8 @@ import { chainDir, openChain } from './openChain.ts'
 import { remedyOf } from './remedies.ts'
 import { emptyProgress, mostKept, type Phase, phases, readProgress, removeProgress, saveProgress, type VerifyState } from './verifyState.ts'
 
+/** Damaged rows that are counted once each; more of them may count twice. */
+const mostDamaged = 100_000
 /** Time that one snapshot is held. Meanwhile a running node reuses no pages that it frees: some ten blocks' pages. */
 const snapshotMs = 1_000
 /** Time between writes of the position to the data directory. */
@@ -62,15 +65,16 @@ export type VerifyResult = {
  * Verifies the chain of a data directory, also of a running node: state, codes, segment files, blocks, positions by hash. Works in runs of a second, each on a
  * snapshot of its own and sound by itself (`checkState`, `checkBlocks`). Continues an interrupted verification, which is as sound as a long time
  * between two runs: each row is proved at the time of the run that visits it.
- * @throws Fault DATABASE_MISSING, DATABASE_EMPTY, DATADIR_DAMAGED, SCHEMA_NEWER, STATE_INCOMPLETE
+ * @throws as `openChain`; Fault STATE_INCOMPLETE
  */
 export async function verifyDatabase(
   { clock, signal, onProgress, onNotSaved }: VerifyDeps,
   { datadir, restart = false, runMs = snapshotMs }: { readonly datadir: string; readonly restart?: boolean; readonly runMs?: number },
 ): Promise<VerifyResult> {
-  await using source = await openChain(datadir)
+  let verification: Verification | undefined
+  await using source = await openChain(datadir, (table, key) => verification?.reportDamaged(table, key))
   const total = rowsToCheck(source, chainDir(datadir))
-  const verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
+  verification = new Verification(source, clock, { runMs, filesDir: segmentsDir(chainDir(datadir)) })
   const earlier = restart ? undefined : readProgress(datadir, verification.genesis)
   if (earlier) verification.state = earlier
   const before = rowsIn(verification.state)
@@ -135,6 +139,8 @@ class Verification {
   readonly #clock: Clock
   readonly #runMs: number
   readonly #filesDir: string
+  /** damaged rows that are reported: several checks may read one */
+  readonly #damaged = new Set<string>()
   readonly genesis: Hash
   head: BlockId
   state: VerifyState
@@ -214,6 +220,13 @@ class Verification {
 
   #countRow(phase: Phase): void {
     this.state.checked[phase]++
+  }
+
+  reportDamaged(table: string, key: Uint8Array): void {
+    const name = `${table} ${toHex(key)}`
+    if (this.#damaged.has(name)) return
+    if (this.#damaged.size < mostDamaged) this.#damaged.add(name)
+    this.#report({ table, key: toHex(key), expected: 'a row with its checksum', found: 'another checksum' })
   }
 
   #report(difference: Difference): void {

@@ -45,8 +45,10 @@ export function saveProgress(datadir: string, state: VerifyState): void {
   const slot = position?.slot && toHex(position.slot)
   const path = fileIn(datadir)
   try {
-    writeFileSync(`${path}.new`, JSON.stringify({ ...state, version, position: key && { key, slot } }), { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    // another verification of the directory may write its position too
+    const next = `${path}.${process.pid}.new`
+    writeFileSync(next, JSON.stringify({ ...state, version, position: key && { key, slot } }), { mode: 0o600 })
+    renameSync(next, path)
   } catch (error) {
     throw databaseFault('VERIFY_NOT_SAVED', { path, reason: errorMessage(error) }, error)
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { isFault } from '#lib/fault'
+import { dataFile } from '#store/environmentFiles'
 import type { Kv, SnapshotSource } from '#store/ports'
 import { openForeignProofsReader, openProofsKv } from '#store/proofsTables'
 import { agreeOnSchema, requireReadable, type Schema } from '#store/schema'
@@ -55,7 +55,7 @@ export async function openProofsForReading(dir: string): Promise<SnapshotSource>
 
 /** Checks that a directory has proofs. @throws Fault PROOFS_MISSING */
 export function requireProofs(dir: string): void {
-  const path = join(dir, 'data.mdb')
+  const path = dataFile(dir)
   if (!existsSync(path)) throw proofsFault('PROOFS_MISSING', { path })
 }
 

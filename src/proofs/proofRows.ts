@@ -6,7 +6,7 @@ import type { HistoryCache } from '#state/historyCache'
 import { blockRowKey, rowBefore, upperOf } from '#state/nodeHistory'
 import { imageIn, type NodeImage, sharedImageIn } from '#state/nodeRow'
 import { decodeBefore, type StateRows } from '#state/rows'
-import type { KvReader } from '#store/ports'
+import type { KvReader, Row } from '#store/ports'
 import { proofsTables } from '#store/tables'
 import { OlderBranch } from '#trie/branchDelta'
 import { indices } from './proofStore.ts'
@@ -110,7 +110,7 @@ export class ProofRows implements StateRows {
     return this.#base.latestKeys(table, from, to, limit)
   }
 
-  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<Row> {
     const keys = new Map<string, Uint8Array>()
     for (const { key } of this.#base.range(table, from, to)) keys.set(latin1(key), key)
     for (const key of deletedKeys(this.#blocks.reader, table, { from, to }, this.#number)) keys.set(latin1(key), key)

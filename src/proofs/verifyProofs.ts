@@ -10,6 +10,7 @@ import { HistoryCache } from '#state/historyCache'
 import { accountsTable } from '#state/rows'
 import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
+import { isRowDamage } from '#store/lmdb/failure'
 import type { KvReader } from '#store/ports'
 import { proofsTables } from '#store/tables'
 import { isLeafRlp } from '#trie/node'
@@ -52,7 +53,7 @@ export function checkRecorded({ proofs, chain, head }: RecordedChain, number: nu
     } else differs(`values that lead to the state root ${parentRoot}`, `root ${undone.root}`)
   } catch (error) {
     // a damaged row is a difference of its block; a damaged page is not
-    if (isFault(error, 'STORE_DAMAGED')) throw error
+    if (isFault(error, 'STORE_DAMAGED') && !isRowDamage(error)) throw error
     differs('rows that can be read', errorMessage(error))
   }
   return differences

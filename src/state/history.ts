@@ -1,6 +1,6 @@
 import { compareBytes, concatBytes, equalBytes, latin1, u32At, u64Bytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { KvReader, KvWriter, Row } from '#store/ports'
 import { deletedKeys, type FoundChange, firstChangeFrom } from './changeIndex.ts'
 import type { HistoryCache, RowSpan } from './historyCache.ts'
 import { imagesIn, rowBefore } from './nodeHistory.ts'
@@ -188,7 +188,7 @@ export class HistoricalRows implements StateRows {
     return this.#reader.keys(table, { from, to, limit })
   }
 
-  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<Row> {
     for (const key of this.#keys(table, from, to)) {
       const value = this.get(table, key)
       if (value !== undefined) yield { key, value }

@@ -1,10 +1,9 @@
 import { compareBytes, equalBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
-import type { KvReader } from '#store/ports'
+import type { KvReader, Row } from '#store/ports'
 import type { Difference } from '#store/rowCheck'
 import type { TableSpec } from '#store/tables'
 
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 const noValue = new Uint8Array(0)
 const lowest = Uint8Array.of(0)
 

@@ -1,5 +1,5 @@
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { KvReader, KvWriter, Row } from '#store/ports'
 import { tables } from '#store/tables'
 
 export const accountsTable: number = tables.accounts.id
@@ -119,7 +119,7 @@ export interface StateRows {
   nodeRow(table: number, key: Uint8Array): Uint8Array | undefined
   /** Iterates over the first keys that the latest state has in a range. */
   latestKeys(table: number, from: Uint8Array, to: Uint8Array | undefined, limit: number): Iterable<Uint8Array>
-  range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+  range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<Row>
 }
 
 /** Returns the rows of the latest state. */

@@ -3,7 +3,7 @@ import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { RlpError } from '#lib/rlp'
 import { afterPrefix } from '#store/keys'
-import type { KvReader } from '#store/ports'
+import type { KvReader, Row } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { tables } from '#store/tables'
 import { nibblesOf } from '#trie/nibbles'
@@ -11,8 +11,6 @@ import { childOf, decodeNode, type NodeRef, type TrieNode } from '#trie/node'
 import type { RowCursor } from './rowCursor.ts'
 import { leafRlp, lowestWith, pathAfter } from './rowState.ts'
 import { nodeRow } from './rows.ts'
-
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 const keyBytes = 32
 /** Rows that are compared with the hash of a leaf. With this many rows below a path and no match, a node is missing there. */

@@ -2,14 +2,23 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock'
 import { storeFault } from './faults.ts'
+import type { OnDamaged } from './lmdb/environment.ts'
 import { openLmdbKv, openLmdbWriter } from './lmdbKv.ts'
 import { openForeignReader, openLmdbReader } from './lmdbReader.ts'
-import type { Kv, SnapshotSource } from './ports.ts'
+import type { Kv, KvReader, SnapshotSource } from './ports.ts'
 import { chainSchema, rejectNewer } from './schema.ts'
 import { isTemporaryName } from './segments/frameWriter.ts'
 import { readWithSegments, withSegments } from './segments/segmentedKv.ts'
 import { SegmentFiles } from './segments/segmentFiles.ts'
-import { isSegmentFileName, segmentFileName, segmentsOf, segmentTables } from './segments/segmentRecords.ts'
+import {
+  blockTables,
+  isSegmentFileName,
+  readMoved,
+  readPruned,
+  segmentFileName,
+  segmentsOf,
+  segmentTables,
+} from './segments/segmentRecords.ts'
 import { tables } from './tables.ts'
 
 /** Returns the directory of segment files, inside that of the tables. */
@@ -46,8 +55,8 @@ export function openChainReader(dir: string): SnapshotSource {
 }
 
 /** Opens a source of snapshots of the chain in another process, as `openForeignReader` does. */
-export function openForeignChainReader(dir: string): SnapshotSource {
-  return readWithSegments(openForeignReader(dir, specs), filesOf(dir))
+export function openForeignChainReader(dir: string, onDamaged?: OnDamaged): SnapshotSource {
+  return readWithSegments(openForeignReader(dir, specs, onDamaged), filesOf(dir))
 }
 
 const isOwnName = (name: string): boolean => isSegmentFileName(name) || isTemporaryName(name)
@@ -64,5 +73,14 @@ function agreeOnFiles(kv: Kv, dir: string): void {
       if (!found.delete(name)) throw storeFault('SEGMENT_DAMAGED', { path: join(dir, name), reason: 'no such file' })
     }
   }
+  for (const name of found) requireUnused(reader, dir, name)
   for (const name of found) rmSync(join(dir, name), { force: true })
+}
+
+/** Requires that a file without a row has no rows that are in use: those of moved blocks have left their table, so the table of segments is damaged. */
+function requireUnused(reader: KvReader, dir: string, name: string): void {
+  const table = blockTables.find((spec) => name.startsWith(`${spec.name}-`))
+  const first = Number(name.split('-', 2)[1])
+  if (table === undefined || first < readPruned(reader, table.id) || first >= readMoved(reader)) return
+  throw storeFault('STORE_DAMAGED', { dir, reason: `segment file ${name} is in use and has no row` })
 }

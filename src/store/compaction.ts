@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
+import { dataFile, lockFile } from './environmentFiles.ts'
 import { environmentStats } from './environmentStats.ts'
 import { storeFault } from './faults.ts'
 import { freeBytes } from './freeSpace.ts'
@@ -31,7 +31,6 @@ export type CompactionWatch = {
 /** Room that the copy leaves on the disk. */
 const marginBytes = 64 * 2 ** 20
 const progressMs = 500
-const file = 'data.mdb'
 
 /**
  * Replaces the database file of a directory by a copy without free pages, with its rows in key order. Needs the directory's lock, and disk space for the
@@ -52,20 +51,20 @@ export async function compactEnvironment(
   const { fileBytes, usedBytes, freeBytes: unused } = environmentStats(dir)
   const expectedBytes = usedBytes - unused
   requireRoom(dir, expectedBytes)
-  const { mode } = statSync(join(dir, file))
+  const { mode } = statSync(dataFile(dir))
   const copyDir = copyDirIn(dir)
   try {
     await copyTo(copyDir, { dir, specs, watch, expectedBytes })
     watch.onStep?.('copied')
     if (watch.signal.aborted) return undefined
-    flush(join(copyDir, file))
+    flush(dataFile(copyDir))
     watch.onStep?.('flushed')
     if (watch.signal.aborted) return undefined
     await watch.check(copyDir)
     watch.onStep?.('checked')
     if (watch.signal.aborted) return undefined
-    chmodSync(join(copyDir, file), mode)
-    const bytesAfter = statSync(join(copyDir, file)).size
+    chmodSync(dataFile(copyDir), mode)
+    const bytesAfter = statSync(dataFile(copyDir)).size
     swap(dir, copyDir, watch)
     return { bytesBefore: fileBytes, bytesAfter }
   } catch (error) {
@@ -87,7 +86,7 @@ async function copyTo(
 ): Promise<void> {
   const { dir, specs, watch, expectedBytes } = from
   const { root } = openTables(dir, specs, 'writer')
-  const path = join(copyDir, file)
+  const path = dataFile(copyDir)
   let timer: Disposable | undefined
   const tick = (): void => {
     watch.onProgress(statSync(path, { throwIfNoEntry: false })?.size ?? 0, expectedBytes)
@@ -118,9 +117,9 @@ function requireNoReaders(dir: string, root: Root): void {
 
 /** Puts the copy in place. LMDB's lock file belongs to the old file: it has the number of its last transaction. */
 function swap(dir: string, copyDir: string, { onStep }: CompactionWatch): void {
-  rmSync(join(dir, 'lock.mdb'), { force: true })
+  rmSync(lockFile(dir), { force: true })
   onStep?.('unlocked')
-  renameSync(join(copyDir, file), join(dir, file))
+  renameSync(dataFile(copyDir), dataFile(dir))
   onStep?.('swapped')
   flush(dir)
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { dataFile } from './environmentFiles.ts'
 import { storeFault } from './faults.ts'
 import { newestMeta } from './lmdb/damage.ts'
 import { olderMark, ownerOf, sumsSuffix } from './lmdb/environment.ts'
@@ -21,13 +21,27 @@ export type EnvironmentStats = {
   readonly tables: readonly TableStats[]
 }
 
+/** Another process may overwrite pages between two reads; the counters are then read again. */
+const reads = 5
+
 /**
- * Reads the counters that LMDB keeps for each table, and its list of free pages: a few pages, whatever the size. While another process writes, the
- * caller holds a snapshot, which keeps the pages of the last transaction from being overwritten.
+ * Reads the counters that LMDB keeps for each table, and its list of free pages: a few pages, whatever the size. Another process may write meanwhile.
  * @throws Fault DATADIR_DAMAGED; the system's error when there is no file
  */
 export function environmentStats(dir: string): EnvironmentStats {
-  const file = openSync(join(dir, 'data.mdb'), 'r')
+  for (let left = reads - 1; ; left--) {
+    try {
+      return readStats(dir)
+    } catch (error) {
+      if (!(error instanceof DamagedPage)) throw error
+      if (left === 0) throw storeFault('DATADIR_DAMAGED', { dir, reason: error.message }, error)
+    }
+  }
+}
+
+/** @throws DamagedPage */
+function readStats(dir: string): EnvironmentStats {
+  const file = openSync(dataFile(dir), 'r')
   try {
     const meta = newestMeta(file)
     if (meta === undefined) throw new DamagedPage('the file is empty')
@@ -40,9 +54,6 @@ export function environmentStats(dir: string): EnvironmentStats {
     const freeBytes = free * pageSize
     const otherBytes = usedBytes - freeBytes - tables.reduce((sum, { bytes }) => sum + bytes, 0)
     return { fileBytes: fstatSync(file).size, usedBytes, freeBytes, otherBytes, tables }
-  } catch (error) {
-    if (error instanceof DamagedPage) throw storeFault('DATADIR_DAMAGED', { dir, reason: error.message }, error)
-    throw error
   } finally {
     closeSync(file)
   }

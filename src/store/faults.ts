@@ -29,8 +29,8 @@ export const storeFault = defineFaults({
   },
   STORE_DAMAGED: {
     severity: 'fatal',
-    says: (d: { dir: string; reason: string }) => `a page of the database in ${d.dir} is damaged: ${d.reason}`,
-    fix: 'check the disk; start again with an empty data directory or a snapshot',
+    says: (d: { dir: string; reason: string }) => `the database in ${d.dir} is damaged: ${d.reason}`,
+    fix: 'check the disk and the memory; `basalt db verify` says what else is damaged; start again with an empty data directory or a snapshot',
   },
   DISK_FULL: {
     severity: 'retry',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { equalBytes, latin1 } from '#lib/bytes'
 import { errorMessage, type Fault, isFault } from '#lib/fault'
+import { lockFile } from './environmentFiles.ts'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
@@ -149,7 +149,7 @@ const newTablesBytes = 512 * 1_024
 
 /** Requires room for new tables: LMDB maps its file of readers before it has blocks on the disk, and without them the process ends (SIGBUS). */
 function requireRoom(dir: string): void {
-  if (existsSync(join(dir, 'lock.mdb'))) return
+  if (existsSync(lockFile(dir))) return
   const room = roomIn(dir)
   if (room < newTablesBytes) throw storeFault('DISK_FULL', { dir, reason: `${room} bytes are free, and new tables need ${newTablesBytes}` })
 }

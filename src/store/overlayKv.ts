@@ -1,15 +1,13 @@
 import { concatBytes } from '#lib/bytes'
 import { Draft, type DraftRow, merged } from './lmdb/draft.ts'
 import { openLmdbKv } from './lmdbKv.ts'
-import type { Kv, KvRange, KvReader, KvWriter, SnapshotSource } from './ports.ts'
+import type { Kv, KvRange, KvReader, KvWriter, Row, SnapshotSource } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 
 /** Values of the upper tables: a deleted row, or 0x01 ++ the value. */
 const deleted = Uint8Array.of(0)
 const present = Uint8Array.of(1)
 const isDeleted = (value: Uint8Array): boolean => value[0] === 0
-
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 /** Rows of the upper tables, over those of the lower ones. */
 class OverlayReader implements KvReader {

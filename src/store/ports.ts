@@ -1,3 +1,6 @@
+/** A row of a table. */
+export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+
 /** A consistent view of all tables. Keys have 1 to 500 bytes. Returned keys and values are copies that the caller may keep. */
 export interface KvReader {
   get(table: number, key: Uint8Array): Uint8Array | undefined
@@ -9,7 +12,7 @@ export interface KvReader {
   /** Like `look`, without the check that an absent row is absent. For callers that detect a missing row themselves, for example by a hash. */
   peek<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
   /** Iterates over entries with `from` ≤ key < `to`, ascending, or descending with `reverse`; at most `limit`. */
-  range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+  range(table: number, range: KvRange): Iterable<Row>
   /** Iterates over the keys of the same entries, without the cost of reading long values. */
   keys(table: number, range: KvRange): Iterable<Uint8Array>
   /** Rows of the log index that have left its table for segment files; absent where there are no segment files. */

@@ -3,22 +3,13 @@ import { isFault } from '#lib/fault'
 import { type Hex, toHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
 import { hasRows } from '#store/keys'
-import type { KvReader, RowReader } from '#store/ports'
+import type { KvReader, Row, RowReader } from '#store/ports'
 import type { CheckWatch } from '#store/rowCheck'
 import { segmentWith, unlessDamaged } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { readCanonicalHash, readReceipts } from '../chainStore.ts'
 import { type IndexMark, indexedBlock, joinedRows, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
-import {
-  blockRows,
-  type IndexedBlock,
-  type IndexRow,
-  openBlock,
-  readBlock,
-  rowRange,
-  type Segment,
-  segmentsFrom,
-} from '../logIndex/logIndexRows.ts'
+import { blockRows, type IndexedBlock, openBlock, readBlock, rowRange, type Segment, segmentsFrom } from '../logIndex/logIndexRows.ts'
 
 const { id, name } = tables.logIndex
 
@@ -153,7 +144,7 @@ class LogIndexCheck {
   }
 
   /** Compares the rows of a range with those expected there, both in key order. */
-  #compare(rows: RowReader, range: { readonly from: Uint8Array; readonly to: Uint8Array }, expected: readonly IndexRow[]): void {
+  #compare(rows: RowReader, range: { readonly from: Uint8Array; readonly to: Uint8Array }, expected: readonly Row[]): void {
     const missing = new Map<Hex, Uint8Array>(expected.map(({ key, value }) => [toHex(key), value]))
     const report = (key: Hex, wanted: string, found: string): void => this.#watch.report({ table: name, key, expected: wanted, found })
     for (const { key, value } of rows.range(id, range)) {

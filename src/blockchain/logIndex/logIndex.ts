@@ -1,5 +1,5 @@
 import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
-import type { KvReader, KvWriter } from '#store/ports'
+import type { KvReader, KvWriter, Row } from '#store/ports'
 import { segmentWith } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import type { Log } from '#types/log'
@@ -9,7 +9,6 @@ import {
   deleteSegmentRows,
   entriesOf,
   type IndexedBlock,
-  type IndexRow,
   keysBefore,
   placeOf,
   putBlock,
@@ -83,7 +82,7 @@ function join(tx: KvWriter, first: number, blocks: readonly IndexedBlock[]): voi
 }
 
 /** Returns the rows of the segment of consecutive blocks: pages, then ends. */
-export function joinedRows(first: number, blocks: readonly IndexedBlock[]): Generator<IndexRow> {
+export function joinedRows(first: number, blocks: readonly IndexedBlock[]): Generator<Row> {
   const all = new Float64Array(blocks.reduce((sum, { entries }) => sum + entries.length, 0))
   const ends = BlockEnds.of(blocks.map(({ transactions }) => transactions))
   let at = 0

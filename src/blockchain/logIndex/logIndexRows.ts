@@ -1,5 +1,5 @@
 import { concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
-import type { KvReader, KvWriter, RowReader } from '#store/ports'
+import type { KvReader, KvWriter, Row, RowReader } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Log } from '#types/log'
 
@@ -80,9 +80,6 @@ function unpacked(bytes: Uint8Array, head: number): Entries {
 /** Index of one block with a row of its own. */
 export type IndexedBlock = { readonly transactions: number; readonly entries: Entries }
 
-/** A row as it is stored. */
-export type IndexRow = { readonly key: Uint8Array; readonly value: Uint8Array }
-
 const blockKey = (number: number): Uint8Array => tableKey(kinds.block, u64Bytes(number))
 const sliceKey = (number: number, slice: number): Uint8Array => tableKey(kinds.block, u64Bytes(number), Uint8Array.of(slice))
 const sliceOf = (digest: number, bits: number): number => digest >>> (32 - bits)
@@ -97,11 +94,7 @@ function sliceBitsFor(entries: number): number {
  * Returns the rows of one block, in the order of their keys.
  * @param bits of a slice; 0: no slices, as schema 11 wrote blocks of any size
  */
-export function blockRows(
-  number: number,
-  { transactions, entries }: IndexedBlock,
-  bits = sliceBitsFor(entries.length),
-): readonly IndexRow[] {
+export function blockRows(number: number, { transactions, entries }: IndexedBlock, bits = sliceBitsFor(entries.length)): readonly Row[] {
   const row = bits === 0 ? packed(entries, 4) : new Uint8Array(slicedBytes).fill(bits, 4)
   new DataView(row.buffer).setUint32(0, transactions)
   const rows = [{ key: blockKey(number), value: row }]
@@ -259,7 +252,7 @@ const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0
 const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
 
 /** Iterates over the rows of a segment: its pages, ascending, then its ends. */
-export function* segmentRows({ first, ends, entries }: JoinedBlocks): Generator<IndexRow> {
+export function* segmentRows({ first, ends, entries }: JoinedBlocks): Generator<Row> {
   for (let from = 0; from < entries.length; from += pageEntries) {
     const page = packed(entries.subarray(from, from + pageEntries), 0)
     yield { key: pageKey(first, page.subarray(-entryBytes)), value: page }

@@ -1,9 +1,9 @@
-import type { KvReader, SnapshotSource } from '#store/ports'
+import type { KvReader, Row, SnapshotSource } from '#store/ports'
 import { segmentWith } from '#store/segments/segmentRecords'
 import { KeyedSegmentWriter, type SegmentStep } from '#store/segments/segmentWriter'
 import { tables } from '#store/tables'
 import { readLogsPruned } from '../logIndex/logIndex.ts'
-import { type IndexRow, type JoinedBlocks, joinSegments, readSegment, segmentRows, segmentsIn } from '../logIndex/logIndexRows.ts'
+import { type JoinedBlocks, joinSegments, readSegment, segmentRows, segmentsIn } from '../logIndex/logIndexRows.ts'
 import { type BuiltSegments, blockAt, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
 
 const table = tables.logIndex.id
@@ -50,7 +50,7 @@ export function buildLogSegment(
 class JoinedSegments {
   readonly #writer: KeyedSegmentWriter
   readonly #mostEntries: number
-  readonly #ends: IndexRow[] = []
+  readonly #ends: Row[] = []
   #parts: JoinedBlocks[] = []
   #entries = 0
   #transactions = 0
@@ -85,7 +85,7 @@ class JoinedSegments {
 
   #flush(): void {
     if (this.#parts.length === 0) return
-    let last: IndexRow | undefined
+    let last: Row | undefined
     for (const row of segmentRows(joinSegments(this.#parts))) {
       if (last) this.#writer.add(last.key, last.value)
       last = row

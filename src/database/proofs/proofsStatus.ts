@@ -4,7 +4,7 @@ import { joined, readRegions } from '#proofs/regions'
 import type { RecordedChain } from '#proofs/verifyProofs'
 import { readWanted } from '#proofs/wanted'
 import { HistoryCache } from '#state/historyCache'
-import { dataFile } from '../openChain.ts'
+import { dataFile } from '#store/environmentFiles'
 import { openForReading, type ProofsPlace, proofsDirOf } from './openBoth.ts'
 
 /** State of recorded proofs. Block numbers. */

@@ -2,6 +2,7 @@ import { emptyBytes, equalBytes } from '#lib/bytes'
 import { decodeRlp, rlpBytes, rlpList } from '#lib/rlp'
 import { accountNodesTable, storageNodesTable } from '#state/rows'
 import { unpackRows } from '#store/bulk/packedRows'
+import type { Row } from '#store/ports'
 import type { Hash } from '#types/ids'
 import { ByteWriter } from '../format/byteReader.ts'
 import { putAccount, putSlot } from '../format/chunks.ts'
@@ -9,7 +10,6 @@ import { type ChunkEntry, nibblesOfText } from '../format/manifest.ts'
 import { TopNodes } from '../format/topNodes.ts'
 import { StateBuilder } from '../load/stateBuilder.ts'
 import type { ChunkFiles } from './chunkFiles.ts'
-import type { StoredRow } from './stateRows.ts'
 
 /** Leaves that a chunk should have at most. */
 export const leavesOfChunk = 100_000
@@ -78,7 +78,7 @@ export class AccountChunks {
   }
 
   /** Adds an account with its slots. @param row of the table of accounts */
-  async add(row: StoredRow, slots: Iterable<StoredRow>): Promise<void> {
+  async add(row: Row, slots: Iterable<Row>): Promise<void> {
     const prefix = prefixText(row.key, this.#depth)
     if (this.#prefix !== undefined && (this.#prefix !== prefix || this.#chunk.length >= mostChunkBytes))
       await this.#flush(this.#prefix === prefix)
@@ -156,7 +156,7 @@ class SlotChunks {
   #prefix = ''
   #cutPrefix: string | undefined
   /** slots before the depth is known */
-  #first: { readonly key: Uint8Array; readonly value: Uint8Array }[] = []
+  #first: Row[] = []
 
   constructor(
     files: ChunkFiles,

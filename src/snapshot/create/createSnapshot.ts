@@ -11,7 +11,7 @@ import { requireWholeState } from '#state/partialState'
 import { accountsTable, codeTable, storageTable } from '#state/rows'
 import { openForeignChainReader } from '#store/chainTables'
 import { environmentStats } from '#store/environmentStats'
-import type { SnapshotSource } from '#store/ports'
+import type { Row, SnapshotSource } from '#store/ports'
 import { chainSchema, requireReadable } from '#store/schema'
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
@@ -32,7 +32,7 @@ import { AccountChunks, type ChunkSizes, depthFor, inlineSlots, leavesOfChunk } 
 import { blockChunks } from './blockChunks.ts'
 import { ChunkFiles } from './chunkFiles.ts'
 import { segmentChunks } from './segmentChunks.ts'
-import { rowsAt, type StoredRow } from './stateRows.ts'
+import { rowsAt } from './stateRows.ts'
 import { blocksOfValues, chainValues, openProofsValues, valueChunks } from './valueChunks.ts'
 
 export type CreateDeps = {
@@ -185,7 +185,7 @@ async function addAccounts(
 }
 
 /** The rows of one account from those of all; leaves the rows of later accounts. */
-function* slotsOf(rows: Peekable, account: Uint8Array): Generator<StoredRow> {
+function* slotsOf(rows: Peekable, account: Uint8Array): Generator<Row> {
   for (let row = rows.peek(); row && compareBytes(row.key.subarray(0, 32), account) === 0; row = rows.peek()) {
     rows.next()
     yield row
@@ -193,14 +193,14 @@ function* slotsOf(rows: Peekable, account: Uint8Array): Generator<StoredRow> {
 }
 
 class Peekable {
-  readonly #rows: Iterator<StoredRow>
-  #next: StoredRow | undefined
+  readonly #rows: Iterator<Row>
+  #next: Row | undefined
 
-  constructor(rows: Iterator<StoredRow>) {
+  constructor(rows: Iterator<Row>) {
     this.#rows = rows
   }
 
-  peek(): StoredRow | undefined {
+  peek(): Row | undefined {
     if (this.#next === undefined) {
       const next = this.#rows.next()
       this.#next = next.done ? undefined : next.value
@@ -226,7 +226,7 @@ async function codeChunks(
   let open: string | undefined
   for (let from: Uint8Array | undefined = new Uint8Array(1); from; ) {
     using reader = source.snapshot()
-    const rows: StoredRow[] = [...reader.range(codeTable, { from, limit: 65 })]
+    const rows: Row[] = [...reader.range(codeTable, { from, limit: 65 })]
     from = rows[64]?.key
     for (const { key, value } of rows.slice(0, 64)) {
       const prefix = Buffer.from(key).toString('hex').slice(0, depth)

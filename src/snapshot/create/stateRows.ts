@@ -3,9 +3,7 @@ import { stateFault } from '#state/faults'
 import { HistoricalRows } from '#state/history'
 import { HistoryCache } from '#state/historyCache'
 import { readMark } from '#state/rows'
-import type { KvReader, SnapshotSource } from '#store/ports'
-
-export type StoredRow = { readonly key: Uint8Array; readonly value: Uint8Array }
+import type { KvReader, Row, SnapshotSource } from '#store/ports'
 
 /** Rows read in one read transaction: some milliseconds. */
 const rowsAtOnce = 512
@@ -16,7 +14,7 @@ const rowsAtOnce = 512
  * @param table accounts or storage
  * @throws Fault HISTORY_PRUNED (reset) when the state of the block is pruned meanwhile
  */
-export function* rowsAt(source: SnapshotSource, number: number, table: number): Generator<StoredRow> {
+export function* rowsAt(source: SnapshotSource, number: number, table: number): Generator<Row> {
   for (let from: Uint8Array | undefined = new Uint8Array(1); from !== undefined; ) {
     const read: Batch = readBatch(source, number, table, from)
     yield* read.rows
@@ -24,7 +22,7 @@ export function* rowsAt(source: SnapshotSource, number: number, table: number): 
   }
 }
 
-type Batch = { readonly rows: readonly StoredRow[]; readonly next: Uint8Array | undefined }
+type Batch = { readonly rows: readonly Row[]; readonly next: Uint8Array | undefined }
 
 function readBatch(source: SnapshotSource, number: number, table: number, from: Uint8Array): Batch {
   using reader = source.snapshot()

@@ -8,6 +8,7 @@ import { dropLoadMark, loadMarkRow, readLoadMark } from '#state/loadMark'
 import { firstChanges } from '#state/pruneHistory'
 import { endRestoredHistory, indexRestored } from '#state/restoredHistory'
 import { openChainKv } from '#store/chainTables'
+import { dataFile } from '#store/environmentFiles'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { snapshotFault } from '../faults.ts'
@@ -62,7 +63,7 @@ export async function markOlderValues(
   })
 }
 
-const hasProofs = (dir: string): boolean => existsSync(join(dir, 'data.mdb'))
+const hasProofs = (dir: string): boolean => existsSync(dataFile(dir))
 
 /** Checks that a place for recorded proofs is empty. @throws Fault LOAD_INTO_PROOFS (fatal) */
 export function requireNoProofs({ flavour }: Manifest, dir: string): void {

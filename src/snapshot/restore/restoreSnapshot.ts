@@ -8,6 +8,7 @@ import { latin1 } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { readLoadMark } from '#state/loadMark'
 import { openForeignChainReader } from '#store/chainTables'
+import { dataFile } from '#store/environmentFiles'
 import { freeBytes } from '#store/freeSpace'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -133,7 +134,7 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
 
 type Loaded = Pick<Restored, 'accounts' | 'slots' | 'trust'>
 
-const hasTables = (chainDir: string): boolean => existsSync(join(chainDir, 'data.mdb'))
+const hasTables = (chainDir: string): boolean => existsSync(dataFile(chainDir))
 
 /** Returns the counts of an interrupted restore of the same snapshot, when its chain has begun. */
 async function loadedBefore(chainDir: string, { block, accounts, slots }: Manifest): Promise<Loaded | undefined> {
@@ -199,7 +200,7 @@ export function needsRestore(datadir: string): boolean {
   if (existsSync(join(datadir, savedName))) return true
   try {
     // LMDB's lock file is missing after a compaction
-    accessSync(join(chainDir, 'data.mdb'), constants.R_OK)
+    accessSync(dataFile(chainDir), constants.R_OK)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }

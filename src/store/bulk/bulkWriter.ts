@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { equalBytes } from '#lib/bytes'
 import { errorMessage } from '#lib/fault'
+import { dataFile, lockFile } from '../environmentFiles.ts'
 import { storeFault } from '../faults.ts'
 import { lockDir } from '../lmdb/dirLock.ts'
 import { commitNow, openTables, type Tables } from '../lmdb/environment.ts'
@@ -91,7 +91,7 @@ export class BulkWriter implements AsyncDisposable {
   /** Closes the tables and removes them with all their rows. */
   async remove(): Promise<void> {
     await this.#close(() => {
-      for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(this.#dir, name), { force: true })
+      for (const file of [dataFile(this.#dir), lockFile(this.#dir)]) rmSync(file, { force: true })
     })
   }
 

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { dataFile } from '../environmentFiles.ts'
 import { DamagedPage, type Meta, PageReader, readMeta } from './pages.ts'
 
 /**
@@ -8,7 +8,7 @@ import { DamagedPage, type Meta, PageReader, readMeta } from './pages.ts'
  * tables, and the first page of each table. A damaged page below is detected only when it is read.
  */
 export function damageOf(dir: string): string | undefined {
-  const path = join(dir, 'data.mdb')
+  const path = dataFile(dir)
   if (!existsSync(path)) return undefined
   const file = openSync(path, 'r')
   try {

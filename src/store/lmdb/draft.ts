@@ -1,8 +1,7 @@
 import { compareBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { requireKey } from '../keys.ts'
-import type { KvRange, KvReader, KvWriter } from '../ports.ts'
+import type { KvRange, KvReader, KvWriter, Row } from '../ports.ts'
 import { SortedRows, type SortedRowsEdit } from './sortedRows.ts'
-import type { Row } from './tableRows.ts'
 
 /** A row to write; without a value, the row is deleted. */
 export type DraftRow = { readonly key: Uint8Array; readonly value: Uint8Array | undefined }

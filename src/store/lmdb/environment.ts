@@ -3,7 +3,7 @@ import { latin1, u64Bytes } from '#lib/bytes'
 import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { requireKey } from '../keys.ts'
-import type { KvRange, KvReader } from '../ports.ts'
+import type { KvRange, KvReader, Row } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { requireUsable, type Usage } from '../usage.ts'
 import { isLmdbError } from './failure.ts'
@@ -12,8 +12,8 @@ import {
   DamagedRow,
   PlainRows,
   type PutOptions,
+  ReportedRows,
   type Root,
-  type Row,
   type Rows,
   SummedRows,
   type TableRows,
@@ -25,6 +25,9 @@ const damagedKey = /^Invalid key size/
 
 /** `pieces`: in tables of long values that this or an earlier process has opened to write */
 type Table = { readonly rows: TableRows; readonly pieces: Pieces | undefined }
+
+/** Called with the table and the key of a row that does not have its checksum. */
+export type OnDamaged = (table: string, key: Uint8Array) => void
 
 export class Tables {
   readonly #dir: string
@@ -220,8 +223,14 @@ export const ownerOf = (name: string): string => name.split('.', 1)[0] as string
 /**
  * Opens an environment with its tables. A reader creates neither. Rows have checksums if the environment is new, or had them before: those of an environment of
  * schema 10 stay without.
+ * @param onDamaged of a verification (`ReportedRows`). Damaged marks are faults nevertheless: without them it cannot begin
  */
-export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
+export function openTables(
+  dir: string,
+  specs: readonly TableSpec[],
+  as: 'writer' | 'reader',
+  onDamaged?: OnDamaged,
+): { root: Root; tables: Tables } {
   const root: Root = open<Uint8Array, Uint8Array>({
     ...randomReads,
     path: dir,
@@ -239,11 +248,17 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
   const nameOf = (spec: TableSpec): string => (isSummed(spec) ? spec.name + sumsSuffix : spec.name)
   const wanted = specs.flatMap((spec) => (spec.isLong ? [nameOf(spec), nameOf(spec) + piecesSuffix] : [nameOf(spec)]))
   requireNames(names, wanted)
+  // the table of the mark is created last
+  const missing = hasSums && names.includes(olderMark.table) ? wanted.find((name) => !names.includes(name)) : undefined
+  if (missing !== undefined) throw new Error(`table ${missing} is missing`)
   // undefined: a reader found none
   const database = (name: string): Rows | undefined => root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' })
   const opened = (spec: TableSpec, id: number, suffix = ''): TableRows | undefined => {
     const rows = database(nameOf(spec) + suffix)
-    return rows && (isSummed(spec) ? new SummedRows(rows, id, spec) : new PlainRows(rows))
+    if (rows === undefined) return undefined
+    if (!isSummed(spec)) return new PlainRows(rows)
+    const isReported = onDamaged !== undefined && spec.name !== olderMark.table
+    return isReported ? new ReportedRows(rows, id, (key) => onDamaged(spec.name, key)) : new SummedRows(rows, id, spec)
   }
   const byId = new Map<number, Table>()
   for (const spec of specs) {

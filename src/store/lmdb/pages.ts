@@ -33,6 +33,8 @@ const at = { flags: 18, lower: 20, magic: 24, free: 48, main: 96, lastPage: 144,
 const isBranch = 1
 const isLeaf = 2
 const isOverflow = 4
+/** The bits of a page's kind; some are of kinds that a database of unique keys has not. */
+const kinds = 0x6f
 const nodeHeaderBytes = 8
 const valueElsewhere = 1
 const valueIsTree = 2
@@ -81,11 +83,14 @@ export class PageReader {
     this.#meta = meta
   }
 
-  /** Iterates over the tables in the main tree. @throws DamagedPage */
+  /** Iterates over the tables in the main tree, ascending by name. @throws DamagedPage */
   *tables(): Generator<Tree & { readonly name: string }> {
+    let last = ''
     for (const { key, isTree, valueAt, length } of this.#leaves(this.#meta.main)) {
-      // lmdb-js ends each name with a zero byte
-      if (isTree) yield { name: key.replace(/\0$/, ''), ...treeAt(this.#bytes(valueAt, length), 0) }
+      // lmdb-js ends each name with a zero byte; a search for a table follows the order of names
+      if (!isTree || key <= last || !key.endsWith('\0')) throw new DamagedPage('the list of tables is damaged')
+      last = key
+      yield { name: key.slice(0, -1), ...treeAt(this.#bytes(valueAt, length), 0) }
     }
   }
 
@@ -148,7 +153,8 @@ export class PageReader {
     const { pageSize, lastPage } = this.#meta
     if (number > lastPage) throw new DamagedPage(`page ${number} is used, and page ${lastPage} is the last one`)
     const page = this.#bytes(number * pageSize, pageSize)
-    if (number64(page, 0) !== number || (page.getUint16(at.flags, true) & kind) === 0) throw new DamagedPage(`page ${number} is damaged`)
+    if (number64(page, 0) !== number || (page.getUint16(at.flags, true) & kinds) !== kind)
+      throw new DamagedPage(`page ${number} is damaged`)
     return page
   }
 

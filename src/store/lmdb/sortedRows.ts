@@ -1,6 +1,5 @@
 import { compareBytes } from '#lib/bytes'
-
-export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+import type { Row } from '../ports.ts'
 
 const maxLeaf = 256
 

@@ -1,12 +1,12 @@
 import type { Database, RangeOptions, RootDatabase } from 'lmdb'
 import { compareBytes, equalBytes, u32At } from '#lib/bytes'
 import { toHex } from '#lib/hex'
-import type { KvRange } from '../ports.ts'
+import { maxKeyBytes } from '../keys.ts'
+import type { KvRange, Row } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { rowSum, sumBytes } from './rowSum.ts'
 
 export type Root = RootDatabase<Uint8Array, Uint8Array>
-export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 export type Transaction = ReturnType<Root['useReadTransaction']>
 /** `append`: the row is added at the end of its table, without a search */
 export type PutOptions = { readonly append: true }
@@ -21,7 +21,7 @@ type Untyped = {
 export class DamagedRow extends Error {}
 
 const lowest = Uint8Array.of(0)
-const highest = new Uint8Array(501).fill(0xff)
+const highest = new Uint8Array(maxKeyBytes + 1).fill(0xff)
 /** Bytes of a page of the smallest size, without its header. */
 const pageBytes = 4_096 - 24
 /** Longest range, in rows, that is also read in the other direction. */
@@ -106,6 +106,69 @@ export class PlainRows implements TableRows {
 
   keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
     return keysIn(this.#rows, range, transaction)
+  }
+}
+
+/** Returns the value of a row without its checksum; undefined when that is another one. */
+function summedValue(table: number, key: Uint8Array, row: Uint8Array): Uint8Array | undefined {
+  const length = row.length - sumBytes
+  return length >= 0 && rowSum(table, key, row, length) === u32At(row, length) ? row.subarray(0, length) : undefined
+}
+
+/**
+ * Rows with checksums for a verification, which continues at a damaged row: such a row is reported, and then counts as absent. Whether damage hides rows is not
+ * checked, since a verification finds that by other rows.
+ */
+export class ReportedRows implements TableRows {
+  readonly pieceBytes = pageBytes - sumBytes
+  readonly #rows: Rows
+  readonly #table: number
+  readonly #onDamaged: (key: Uint8Array) => void
+
+  constructor(rows: Rows, table: number, onDamaged: (key: Uint8Array) => void) {
+    this.#rows = rows
+    this.#table = table
+    this.#onDamaged = onDamaged
+  }
+
+  lengthOf(key: Uint8Array): number | undefined {
+    return this.read(key)?.length
+  }
+
+  read(key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
+    const row = readFrom(this.#rows, key, transaction)
+    return row && this.#sound(key, row)
+  }
+
+  requireAbsent(): void {}
+
+  put(): boolean {
+    throw new Error('kv: rows for a verification are not written')
+  }
+
+  remove(): boolean {
+    return this.put()
+  }
+
+  *range({ limit = Number.POSITIVE_INFINITY, ...range }: KvRange, transaction?: Transaction): Generator<Row> {
+    let left = limit
+    if (left < 1) return
+    for (const row of this.#rows.getRange(rangeOptions(range, transaction))) {
+      const key = plain(row.key)
+      const value = this.#sound(key, plain(row.value))
+      if (value) yield { key, value }
+      if (value && --left === 0) return
+    }
+  }
+
+  *keys(range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
+    for (const { key } of this.range(range, transaction)) yield key
+  }
+
+  #sound(key: Uint8Array, row: Uint8Array): Uint8Array | undefined {
+    const value = summedValue(this.#table, key, row)
+    if (value === undefined) this.#onDamaged(key)
+    return value
   }
 }
 
@@ -243,11 +306,9 @@ export class SummedRows implements TableRows {
 
   /** Returns the value of a row without its checksum. */
   #checked(key: Uint8Array, row: Uint8Array): Uint8Array {
-    const length = row.length - sumBytes
-    if (length < 0 || rowSum(this.#table, key, row, length) !== u32At(row, length)) {
-      throw new DamagedRow(`the row ${toHex(key)} of table ${this.#name} does not have its checksum`)
-    }
-    return row.subarray(0, length)
+    const value = summedValue(this.#table, key, row)
+    if (value === undefined) throw new DamagedRow(`the row ${toHex(key)} of table ${this.#name} does not have its checksum`)
+    return value
   }
 
   #disorder(key: Uint8Array): DamagedRow {

@@ -1,9 +1,7 @@
 import { u64FromBytes } from '#lib/bytes'
-import type { KvRange, KvReader, RowReader } from '../ports.ts'
+import type { KvRange, KvReader, Row, RowReader } from '../ports.ts'
 import type { SegmentFiles } from './segmentFiles.ts'
 import { type SegmentRecord, segmentFrom } from './segmentRecords.ts'
-
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 /** Returns the block number in a key of the log index; that of the end of a kind has none. */
 const numberIn = (key: Uint8Array): number => (key.length < 9 ? Number.POSITIVE_INFINITY : u64FromBytes(key.subarray(1, 9)))

@@ -6,6 +6,7 @@ import { Lru } from '#lib/lru'
 import { unzstd } from '#lib/zstd'
 import type { Hash } from '#types/ids'
 import { storeFault } from '../faults.ts'
+import type { Row } from '../ports.ts'
 import {
   decodeHead,
   type FramePlace,
@@ -167,7 +168,7 @@ export class SegmentFiles implements Disposable {
    * decompression, unless the frame is cached.
    * @throws as `row`
    */
-  *rowsFrom(record: SegmentRecord, from: Uint8Array): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+  *rowsFrom(record: SegmentRecord, from: Uint8Array): Generator<Row> {
     const name = segmentFileName(record)
     const { index } = this.#opened(name, record)
     for (let frame = index.frameFrom(from); frame < index.frames; frame++) {

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { concatBytes, equalBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { type Hash, hashFromBytes } from '#types/ids'
+import type { Row } from '../ports.ts'
 import { tables } from '../tables.ts'
 
 /*
@@ -107,7 +108,7 @@ export function keyedRow(key: Uint8Array, value: Uint8Array): Uint8Array {
 }
 
 /** Iterates over the rows with keys of a decompressed frame, as views of it. */
-export function* keyedRows(frame: Uint8Array): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+export function* keyedRows(frame: Uint8Array): Generator<Row> {
   for (let at = 0; at < frame.length; ) {
     const keyAt = at + keyedHead
     const valueAt = keyAt + (frame[at] ?? 0)

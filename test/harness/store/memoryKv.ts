@@ -1,6 +1,6 @@
-import type { Kv, KvRange, KvReader, KvWriter } from '#store/ports'
+import type { Kv, KvRange, KvReader, KvWriter, Row } from '#store/ports'
 import { requireKey } from '../../../src/store/keys.ts'
-import { type Row, SortedRows, type SortedRowsEdit } from '../../../src/store/lmdb/sortedRows.ts'
+import { SortedRows, type SortedRowsEdit } from '../../../src/store/lmdb/sortedRows.ts'
 import { requireUsable, type Usage } from '../../../src/store/usage.ts'
 
 type Versions = ReadonlyMap<number, SortedRows>
