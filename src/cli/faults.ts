@@ -8,7 +8,7 @@ export const cliFault = defineFaults({
     severity: 'fatal',
     says: (d: { flag: string; value: string; expected: string; variable?: string }) =>
       `--${d.flag}${d.variable === undefined ? '' : ` (${d.variable})`}: ${JSON.stringify(d.value)} is not ${d.expected}`,
-    fix: 'give the flag (or its environment variable) a value of that form; basalt help COMMAND lists them',
+    fix: 'give the flag (or its environment variable) a value of that form; basalt COMMAND --help lists them',
   },
   MISSING_FLAG: {
     severity: 'fatal',
@@ -18,7 +18,7 @@ export const cliFault = defineFaults({
   BAD_USAGE: {
     severity: 'fatal',
     says: (d: { problem: string }) => d.problem,
-    fix: 'basalt help COMMAND lists its arguments and flags',
+    fix: 'basalt COMMAND --help lists its arguments and flags',
   },
   CONFLICTING_FLAGS: {
     severity: 'fatal',
@@ -59,7 +59,7 @@ export const cliFault = defineFaults({
   NODE_SILENT: {
     severity: 'fatal',
     says: (d: { name: string; reason: string }) => `no node answers at ${d.name}: ${d.reason}`,
-    fix: 'start it with basalt node, or name its ports with --url and --metrics-url',
+    fix: 'start it with basalt node, or name its address with --url, or with --metrics-url where the command has it',
   },
   NO_OPERATOR: {
     severity: 'fatal',

@@ -74,6 +74,7 @@ it.each<[string, string[], RegExp]>([
   ['a switch with a value', ['version', '--json=yes'], /^error: unknown option '--json=yes'\n$/],
   ['a missing argument', ['execute'], /^error: missing required argument 'FILE'\n$/],
   ['an argument too many', ['version', 'now'], /^error: too many arguments for 'version'/],
+  ['an unknown command of a command', ['db', 'bogus'], /^basalt: db has no command "bogus", it has stats, verify, .*\(BAD_USAGE\)\n$/],
   [
     'a bad value',
     ['node', '--http.port', 'http'],

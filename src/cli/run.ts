@@ -30,17 +30,21 @@ function addCommand(program: Program, command: Command, io: Io, done: (code: num
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
   for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)
   // a flag after the name of a subcommand belongs to the subcommand, even if both commands have a flag of that name
-  if (command.commands) sub.enablePositionalOptions()
+  if (command.commands) sub.enablePositionalOptions().allowExcessArguments(true)
   const words = [command.argument, command.secondArgument].filter((one) => one !== undefined)
   for (const { name, doc } of words) sub.argument(`<${name}>`, doc)
   for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
   for (const name of command.nodeFlags ?? []) sub.addOption(optionOf(name).hideHelp())
   if (command.nodeFlags) sub.addHelpText('after', '\nThe flags of basalt node are accepted too: basalt help node lists them.')
   sub.action(async (...given: unknown[]) => {
+    if (sub.args.length > words.length) throw unknownCommand(command, sub.args[words.length] as string)
     const [first = '', second = ''] = words.map((_word, at) => String(given[at]))
     done(await run(command, io, optionsByName(sub, command), first, second))
   })
 }
+
+const unknownCommand = ({ name, commands: known = [] }: Command, word: string): Error =>
+  cliFault('BAD_USAGE', { problem: `${name} has no command ${JSON.stringify(word)}, it has ${known.map((one) => one.name).join(', ')}` })
 
 /** Runs a command; a fault is written here when its text must not contain secrets. */
 async function run(command: Command, io: Io, raw: RawFlags, first: string, second: string): Promise<number> {

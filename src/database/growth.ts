@@ -25,6 +25,8 @@ export type GrowthFacts = {
   readonly chain: EnvironmentStats
   readonly segments: readonly SegmentStats[]
   readonly genesis: number
+  /** block on which the state began: genesis, or that of a snapshot */
+  readonly base: number
   readonly head: number
   readonly oldestState: number
   readonly oldestProof: number
@@ -59,7 +61,10 @@ export function blocksPerDay(reader: KvReader, first: number, head: number): num
 export const tableOf = ({ tables: of }: EnvironmentStats, wanted: string): TableStats =>
   of.find(({ name }) => name === wanted) ?? { name: wanted, rows: 0, bytes: 0 }
 
-/** Returns the growth of each table that grows. Tables whose old rows are pruned do not. */
+/**
+ * Returns the growth of each table that grows. Tables whose old rows are pruned do not; the rows that a snapshot left out were not pruned. While older blocks
+ * of a snapshot are pruned, the rate is still named: it is too high then, never too low.
+ */
 export function growthOf(reader: KvReader, facts: GrowthFacts): TableGrowth[] {
   return facts.perDay === undefined ? [] : [...blockGrowth(reader, facts), ...historyGrowth(facts), ...stateGrowth(reader, facts)]
 }
@@ -75,7 +80,9 @@ function perBlock(facts: GrowthFacts, table: string, blocks: number, basis: stri
 
 /** Returns the growth of the rows of blocks. Rows that move to segment files grow there, because later blocks use their pages. */
 function blockGrowth(reader: KvReader, facts: GrowthFacts): TableGrowth[] {
-  const { head, genesis, segments } = facts
+  const { head, genesis, base, segments } = facts
+  /** a snapshot may have no body of its block */
+  const isPruned = (first: number): boolean => first > Math.max(genesis, base + 1)
   const grown = ['canonical', 'blockByHash'].map((table) => perBlock(facts, table, tableOf(facts.chain, table).rows, 'rows'))
   const movable = (name: string, inTable: () => TableGrowth): TableGrowth => {
     const files = segments.find(({ table }) => table === name)
@@ -85,21 +92,22 @@ function blockGrowth(reader: KvReader, facts: GrowthFacts): TableGrowth[] {
       : inTable()
   }
   for (const { id, name } of blockTables) {
-    if (readPruned(reader, id) > genesis) continue
+    if (isPruned(readPruned(reader, id))) continue
     grown.push(movable(name, () => perBlock(facts, name, tableOf(facts.chain, name).rows, 'rows')))
   }
-  if (readPruned(reader, tables.bodies.id) <= genesis) grown.push(perBlock(facts, 'txByHash', head - genesis + 1, 'stored bodies'))
-  const firstLogs = Math.max(genesis, readIndexMark(reader)?.from ?? 0)
-  if (readLogsPruned(reader) <= genesis)
+  const firstBody = Math.max(genesis, readPruned(reader, tables.bodies.id))
+  if (!isPruned(firstBody)) grown.push(perBlock(facts, 'txByHash', head - firstBody + 1, 'stored bodies'))
+  const firstLogs = Math.max(genesis, readIndexMark(reader)?.from ?? 0, readLogsPruned(reader))
+  if (!isPruned(readLogsPruned(reader)))
     grown.push(movable('logIndex', () => perBlock(facts, 'logIndex', head - firstLogs + 1, 'indexed blocks')))
   return grown
 }
 
 function historyGrowth(facts: GrowthFacts): TableGrowth[] {
-  const { head, oldestState, oldestProof, genesis } = facts
+  const { head, oldestState, oldestProof, base } = facts
   const blocks = head - oldestState
   const of = (table: string): TableGrowth => perBlock(facts, table, blocks, 'blocks after the oldest state')
-  return [...(oldestState > genesis ? [] : ['changes', 'historyIndex']), ...(oldestProof > genesis ? [] : ['nodeHistory'])].map(of)
+  return [...(oldestState > base ? [] : ['changes', 'historyIndex']), ...(oldestProof > base ? [] : ['nodeHistory'])].map(of)
 }
 
 /** Returns the growth of accounts and slots from a sample of blocks, and of their trie nodes in the same proportion. */

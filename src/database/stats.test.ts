@@ -2,8 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { putBaseTrust } from '#blockchain/baseTrust'
+import { pruneLogIndex } from '#blockchain/logIndex/logIndex'
+import { writeMark } from '#state/rows'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
+import { blockTables, writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { storedChain, storedGenesis } from '#test/harness/store/storedChain'
 import { datadirStats } from './stats.ts'
@@ -53,6 +57,27 @@ it('database/stats: counts the growth of accounts, slots and their trie nodes by
   expect(grown('storageNodes')).toBeCloseTo(sizeOf('storageNodes').bytes / blocks)
   expect(bytesPerDay).toBeCloseTo(growth.reduce((sum, table) => sum + table.bytesPerDay, 0))
   expect(daysUntilFull).toBeCloseTo((diskFreeBytes + chain.freeBytes) / bytesPerDay)
+})
+
+it('database/stats: the rows that a snapshot left out were not pruned; those that retention removed since do not grow', async () => {
+  const datadir = join(base, 'restored')
+  await storedChain(datadir, 60)
+  const all = (await datadirStats(datadir)).growth.map(({ table }) => table)
+  const grown = async (first: number): Promise<string[]> => {
+    {
+      await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+      kv.write((tx) => {
+        putBaseTrust(tx, { block: { number: 30, hash: `0x${'01'.repeat(32)}` }, grade: 'given' })
+        for (const { id } of blockTables) writePruned(tx, id, first)
+        pruneLogIndex(tx, { from: first, keys: [] })
+        for (const mark of ['oldest', 'oldestNodes'] as const) writeMark(tx, mark, first - 1)
+      })
+    }
+    return (await datadirStats(datadir)).growth.map(({ table }) => table)
+  }
+  expect(all).toEqual(expect.arrayContaining(['bodies', 'receipts', 'txByHash', 'logIndex', 'changes', 'historyIndex', 'nodeHistory']))
+  expect(await grown(31)).toEqual(all)
+  expect(await grown(40)).toEqual(['canonical', 'blockByHash', 'accounts', 'accountNodes', 'storage', 'storageNodes'])
 })
 
 it('database/stats: counts every row of each table, as a scan does', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readBaseTrust } from '#blockchain/baseTrust'
 import { readGenesisId, readHead } from '#blockchain/chainStore'
 import { journalDir, poolJournalDir } from '#executionThread/wire/protocol'
 import { u64FromBytes } from '#lib/bytes'
@@ -58,7 +59,13 @@ export async function datadirStats(datadir: string): Promise<DatadirStats> {
   const chain = environmentStats(dir)
   const blocks = blockStats(reader, chain)
   const segments = segmentStats(reader)
-  const growth = growthOf(reader, { ...blocks, chain, segments, genesis: readGenesisId(reader)?.number ?? 0 })
+  const growth = growthOf(reader, {
+    ...blocks,
+    chain,
+    segments,
+    genesis: readGenesisId(reader)?.number ?? 0,
+    base: readBaseTrust(reader).block.number,
+  })
   const bytesPerDay = growth.reduce((sum, table) => sum + table.bytesPerDay, 0)
   const diskFreeBytes = freeBytes(dir)
   return {

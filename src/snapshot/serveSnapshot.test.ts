@@ -46,3 +46,8 @@ it('snapshot/serveSnapshot: one address leaves places to others', async () => {
   expect(await response.text()).toBe('{}')
   for (const socket of sockets) socket.destroy()
 })
+
+it('snapshot/serveSnapshot: refuses a directory without a snapshot (MANIFEST_UNAVAILABLE)', async () => {
+  const missing = join(dir, 'none')
+  await expect(serveSnapshot(missing, { host: '127.0.0.1', port: 0 })).rejects.toMatchObject({ code: 'MANIFEST_UNAVAILABLE' })
+})

@@ -1,8 +1,10 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { hostInUrl, listen } from '#lib/listen'
 import { addressGroup, ownAddresses } from '#lib/peers/inboundLimits'
+import { snapshotFault } from './faults.ts'
+import { manifestName } from './format/manifest.ts'
 
 /** Names that a snapshot has: nothing else in the directory is served. */
 const served = /^(?:[0-9a-f]{64}\.zst|[a-z]{1,10}-\d{12,15}-[0-9a-f]{64}\.seg|manifest(?:-\d{1,15})?\.json)$/
@@ -20,12 +22,13 @@ export type SnapshotServer = AsyncDisposable & { readonly url: string }
 /**
  * Serves the files of a snapshot's directory over HTTP, with ranges.
  * @param idleMs time without a byte in either direction after which a connection ends
- * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal); MANIFEST_UNAVAILABLE when the directory has no snapshot
  */
 export async function serveSnapshot(
   dir: string,
   { host, port, idleMs = 20_000 }: { readonly host: string; readonly port: number; readonly idleMs?: number },
 ): Promise<SnapshotServer> {
+  if (!existsSync(join(dir, manifestName))) throw snapshotFault('MANIFEST_UNAVAILABLE', { place: dir, reason: `no file ${manifestName}` })
   const server = createServer((request, response) => answer(dir, request, response))
   server.requestTimeout = 30_000
   server.timeout = idleMs

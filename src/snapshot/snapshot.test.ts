@@ -10,7 +10,7 @@ import { executeInto, Folders, smallSizes } from '#test/harness/snapshot/recorde
 import { type Created, createSnapshot } from './create/createSnapshot.ts'
 import { blobsIn } from './format/chunks.ts'
 import { bounds, type ChunkEntry, fileOf } from './format/manifest.ts'
-import { restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
+import { needsRestore, restoreSnapshot, verifySnapshot } from './restore/restoreSnapshot.ts'
 
 const name = 'op-ecotone-to-jovian'
 const folders = new Folders()
@@ -69,6 +69,8 @@ it('snapshot: a restored store has the rows of a store that executed the blocks,
   }
   await kv[Symbol.asyncDispose]()
   await expect(restoreSnapshot(deps, { ...options(), datadir, command: 'again' })).rejects.toMatchObject({ code: 'LOAD_INTO_CHAIN' })
+  // the refused restore left nothing behind
+  expect([needsRestore(datadir), readdirSync(datadir)]).toEqual([false, ['chain']])
 }, 120_000)
 
 it('snapshot: verify reads the whole snapshot, and demands trust in its block (SNAPSHOT_UNTRUSTED)', async () => {

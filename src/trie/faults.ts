@@ -2,17 +2,16 @@ import { defineFaults } from '#lib/fault'
 
 type NodeLocation = { owner: string; path: string; hash: string }
 
-const place = ({ owner, path, hash }: NodeLocation): string => `node ${hash} at path '${path}' of the trie of ${owner}`
-
 export const trieFault = defineFaults({
   MISSING_NODE: {
     severity: 'fatal',
-    says: (d: NodeLocation) => `${place(d)} is missing`,
+    says: (d: NodeLocation) => `node ${d.hash} at path '${d.path}' of the trie of ${d.owner} is missing`,
     fix: 'the state in the data directory is incomplete: start again with an empty data directory or a snapshot',
   },
   BAD_NODE: {
     severity: 'fatal',
-    says: (d: NodeLocation) => `${place(d)} is not a trie node with this hash at this depth`,
+    says: (d: NodeLocation) =>
+      `node ${d.hash} at path '${d.path}' of the trie of ${d.owner} is not a trie node with this hash at this depth`,
     fix: 'the state in the data directory is damaged: check the disk, then start again with an empty data directory or a snapshot',
   },
 })

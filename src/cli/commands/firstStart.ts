@@ -33,7 +33,7 @@ export function chooseStart(given: StartFlags): FirstStart {
   const ways: readonly Explained[] = [
     {
       way: 'snapshot',
-      bytes: 'the state, compressed, on the network; twice as many on the disk (Base: 150 to 300 GB)',
+      bytes: 'the state, compressed, on the network; twice as many on the disk (Base: some 300 to 600 GB, a guess)',
       takes: 'hours, by the slower of network and disk; then the node is whole',
       trust: 'proposals on L1, or your word for a hash; each chunk is verified against the state root',
       needs: needs(['--snapshot DIR|URL', given.snapshot !== undefined], [voucher, hasVoucher]),

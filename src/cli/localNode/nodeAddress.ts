@@ -1,5 +1,5 @@
 import { type Endpoint, endpointOf } from '#lib/endpoint'
-import type { FlagValues } from '../flags.ts'
+import type { FlagValues, RawFlags } from '../flags.ts'
 import { readFlagsOfMode } from '../readFlags.ts'
 
 /** Flags that name a running node. */
@@ -27,12 +27,17 @@ function serverUrl(addr: string, port: number | 'off', usual: number): URL {
 
 /**
  * Returns where the node is: by the flags, else on this machine, on the ports that the environment sets for `basalt node`.
+ * @param ofNode flags of `basalt node`, which precede its environment
  * @throws Fault BAD_FLAG, CONFLICTING_VARIABLES (fatal) for the environment
  */
-export function nodeAddressOf(given: FlagValues<(typeof addressFlags)[number]>, env: NodeJS.ProcessEnv): NodeAddress {
-  const { mode } = readFlagsOfMode(['mode'], 'all', {}, env).values
+export function nodeAddressOf(
+  given: FlagValues<(typeof addressFlags)[number]>,
+  env: NodeJS.ProcessEnv,
+  ofNode: RawFlags = {},
+): NodeAddress {
+  const { mode } = readFlagsOfMode(['mode'], 'all', ofNode, env).values
   const names = ['http.addr', 'http.port', 'rollup.addr', 'rollup.port', 'metrics.addr', 'metrics.port'] as const
-  const own = readFlagsOfMode(names, mode, {}, env).values
+  const own = readFlagsOfMode(names, mode, ofNode, env).values
   const rpc = given.url === undefined ? serverUrl(own['http.addr'], own['http.port'], 8545) : new URL(given.url)
   const metrics = given['metrics-url']
   if (metrics !== undefined) return { rpc: endpointOf(rpc), pages: [new URL(metrics)] }

@@ -92,7 +92,7 @@ export class KzgThread implements AsyncDisposable {
   #begin(): { readonly worker: Worker; readonly link: Link } {
     // The sources run as .ts; a build has .js files in their place.
     const entry = import.meta.url.endsWith('.ts') ? './kzgThreadEntry.ts' : './kzgThreadEntry.js'
-    const worker = new Worker(new URL(entry, import.meta.url))
+    const worker = new Worker(new URL(entry, import.meta.url), { name: 'basalt kzg' })
     const link: Link = new ThreadLink({ post: (message) => worker.postMessage(message), here: {}, onFailure: () => {} })
     worker.unref()
     worker.on('message', (message) => link.receive(message))

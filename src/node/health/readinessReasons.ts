@@ -165,7 +165,7 @@ export const readinessReasons: readonly ReadinessReason[] = [
     code: 'TRUST_TOO_LOW',
     matches: /^the state begins with block /,
     meaning: 'the state was not executed from genesis, and L1 does not vouch for its first block as much as --trust.require demands',
-    fix: 'wait: L1 is read again every ten minutes; two --l1.rpc endpoints of different hosts are needed; or lower --trust.require',
+    fix: 'wait: L1 is read again every ten minutes; two --l1.rpc endpoints of different hosts are needed; or lower --trust.require, as chains other than Base and Base Sepolia must',
   },
   {
     code: 'STATE_UNREADABLE',

@@ -73,7 +73,7 @@ const isState = ({ kind }: Manifest['chunks'][number]): boolean => kind === 'cod
 
 /**
  * Restores a snapshot into the chain folder of a data directory, without a copy of the chunks on disk. Continues an interrupted restore of the same
- * snapshot. Effects, in order: 1 the manifest is saved in the data directory, 2 the store is marked, 3 rows, each transaction with a mark, 4 the base block
+ * snapshot. Effects, in order: 1 the store is marked, 2 the manifest is saved in the data directory, 3 rows, each transaction with a mark, 4 the base block
  * and the end of the mark in one transaction, 5 another mark, when values of older blocks follow, 6 older blocks of any but a minimal snapshot, downwards, 7 their
  * values, downwards, 8 the saved manifest is removed. A state with another root is removed, then its manifest.
  * @throws Fault MANIFEST_BAD, SNAPSHOT_OF_ANOTHER_CHAIN, SNAPSHOT_UNTRUSTED, SNAPSHOT_NO_ROOM, CHUNK_DAMAGED, SNAPSHOT_REPLACED, STATE_ROOT_WRONG,
@@ -112,9 +112,10 @@ export async function restoreSnapshot(deps: RestoreDeps, options: RestoreOptions
       // a chain is refused below
       if (!hasTables(chainDir)) requireNoProofs(manifest, proofsDir)
       requireRoom(datadir, manifest)
-      writeSaved(saved, known)
     }
     await using loader = await openStateLoader({ dir: chainDir, source: known.id, command }, { writes: 'at commit' })
+    // a directory that the loader refuses stays as it is
+    if (begun === undefined) writeSaved(saved, known)
     await loadChunks(from, manifest.chunks.filter(isState), await from.top(), loader, (size) => {
       onProgress(size, loader.counts.accounts + loader.counts.slots)
     })

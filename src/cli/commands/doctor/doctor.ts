@@ -77,7 +77,7 @@ export const doctor: CommandBody = {
     const given = readFlags(names, raw, io.env)
     // each request has its own connection: none fails because a server has closed an idle one
     const deps = { fetch: sendByHttp, clock: io.clock, signal: io.signal, untilMs: io.clock.elapsedMs() + requestsMs }
-    const running = await checkRunning(deps, nodeAddressOf(given, io.env))
+    const running = await checkRunning(deps, nodeAddressOf(given, io.env, raw))
     const isGuessing = running.isRunning && !hasSettings(raw, io.env)
     const settings = isGuessing ? undefined : checkSettings(raw, io.env, io.clock.nowMs())
     const report = settings?.options ? await optionsReport(deps, settings.options, running.isRunning) : { findings: [], looked: [] }
