@@ -318,3 +318,13 @@ it('cli/commands/doctor: repeats why a running node is not ready, with what to d
   expect(io.written.out).toMatch(/^warning: +node at \S+: not ready: derivation is at L1 block 5, .*\. basalt status shows the time left/m)
   expect(io.written.out).toMatch(/checked: running node, machine$/m)
 })
+
+it('cli/commands/doctor: with the flags of a running node, asks that node, and does not report its ports', async () => {
+  await using node = await serveNode({ pages: { '/readyz': { status: 200, body: JSON.stringify({ ready: true, problems: [] }) } } })
+  const io = scriptedIo({ clock: systemClock })
+  const { port } = new URL(node.url)
+  const ports = ['--http.port', port, '--ws.port', 'off', '--metrics.port', port, '--p2p.execution.port', '0']
+  await runCli(['doctor', '--mode', 'execution', '--network', 'base', '--datadir', join(dir, 'data'), ...ports], io)
+  expect(io.written.out).toMatch(/checked: settings, running node, /)
+  expect(io.written.out).not.toMatch(/another program uses the port/)
+}, 20_000)
