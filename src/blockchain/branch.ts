@@ -3,6 +3,7 @@ import { engineFault } from '#engine/faults'
 import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { Labels } from './chainStore.ts'
 
 /** Path from the committed chain to a known block: the youngest committed ancestor (or the block itself), then the blocks above it, oldest first. */
 export type Branch = { readonly ancestor: BlockId; readonly blocks: readonly ExecutedBlock[] }
@@ -14,8 +15,6 @@ export type KnownBlocks = {
   /** committed and canonical blocks */
   committed(hash: Hash): BlockId | undefined
 }
-
-type BranchHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
 
 /** Parts of a view that the check of new heads reads. */
 type ViewedBranches = { readonly known: KnownBlocks; branch(tip: Hash): Branch | undefined }
@@ -56,8 +55,8 @@ function indexOn({ ancestor, blocks }: Branch, { header, hash }: ExecutedBlock):
  * @param finalized current finalized head; the branch must contain it
  * @throws Fault INVALID_FORKCHOICE (reset)
  */
-export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalized: BlockId): Branch {
-  const refused = (label: keyof BranchHeads, reason: string): Error =>
+export function branchOfHeads(view: ViewedBranches, heads: Labels, finalized: BlockId): Branch {
+  const refused = (label: keyof Labels, reason: string): Error =>
     engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
   const branch = view.branch(heads.unsafe.hash)
   if (branch === undefined) throw refused('unsafe', 'the block is not known')
@@ -98,8 +97,8 @@ export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): 
 export function headsRefusal(
   known: KnownBlocks,
   branch: Branch,
-  heads: BranchHeads,
-): { readonly label: keyof BranchHeads; readonly reason: string } | undefined {
+  heads: Labels,
+): { readonly label: keyof Labels; readonly reason: string } | undefined {
   const tip = tipOf(branch)
   if (tip.number !== heads.unsafe.number) return { label: 'unsafe', reason: `its number is ${tip.number}, not ${heads.unsafe.number}` }
   if (!isOnBranch(known, branch, heads.safe)) return { label: 'safe', reason: 'not an ancestor of the unsafe head' }

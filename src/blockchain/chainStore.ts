@@ -1,4 +1,5 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { executionFault } from '#block/faults'
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex, hexAt } from '#lib/hex'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
@@ -24,8 +25,11 @@ import {
 } from './chainRows.ts'
 import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredLog, type StoredReceipt } from './receiptRows.ts'
 
-/** The stored labels of the chain. `base`: number of the youngest block of the published chain, while the store has replaced blocks above it. */
-export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId; readonly base?: number }
+/** The labelled blocks of a chain. */
+export type Labels = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** The stored labels. `base`: number of the youngest block of the published chain, while the store has replaced blocks above it. */
+export type StoredHeads = Labels & { readonly base?: number }
 
 /** Returns the number of the youngest stored block of the published chain. Retention counts from it. */
 export const publishedNumber = ({ unsafe, base }: StoredHeads): number => base ?? unsafe.number
@@ -65,9 +69,18 @@ export function putCanonicalBlock(tx: KvWriter, block: StorableBlock): void {
   tx.put(tables.headers.id, key, encodeHeader(block.header))
   tx.put(tables.bodies.id, key, encodeRow(bodies))
   tx.put(tables.receipts.id, key, encodeReceiptRow(timestamp, storedReceipts(block)))
-  tx.put(tables.blockByHash.id, fromHex(block.hash), u64Bytes(number))
-  tx.put(tables.canonical.id, u64Bytes(number), fromHex(block.hash))
-  for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodeLocation({ number, index }))
+  putLookups(
+    tx,
+    { number, hash: block.hash },
+    block.executed.map(({ hash }) => hash),
+  )
+}
+
+/** Writes the rows that find a block and its transactions by hash and number. @param transactions hashes, in the order of the block */
+export function putLookups(tx: KvWriter, { number, hash }: BlockId, transactions: readonly Hash[]): void {
+  tx.put(tables.blockByHash.id, fromHex(hash), u64Bytes(number))
+  tx.put(tables.canonical.id, u64Bytes(number), fromHex(hash))
+  for (const [index, of] of transactions.entries()) tx.put(tables.txByHash.id, fromHex(of), encodeLocation({ number, index }))
 }
 
 function senderAt(block: StorableBlock, index: number): StoredTransaction['sender'] {
@@ -131,6 +144,13 @@ export function readGenesisId(reader: KvReader): BlockId | undefined {
 export function readCanonicalHash(reader: KvReader, number: number): Hash | undefined {
   const value = number < 0 ? undefined : reader.get(tables.canonical.id, u64Bytes(number))
   return value && hashFromBytes(value)
+}
+
+/** Returns the canonical block at a number. @throws Fault CHAIN_STORE_DAMAGED when the store has none */
+export function canonicalBlock(reader: KvReader, number: number): BlockId {
+  const hash = readCanonicalHash(reader, number)
+  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
+  return { number, hash }
 }
 
 /** Whether a block is stored as a canonical one. */

@@ -10,6 +10,7 @@ import { agreeOnSchema, chainSchema } from '#store/schema'
 import { blockTables, writePruned } from '#store/segments/segmentRecords'
 import { tables } from '#store/tables'
 import { storedChain, storedGenesis } from '#test/harness/store/storedChain'
+import { hashFromBytes } from '#types/ids'
 import { datadirStats } from './stats.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-stats-'))
@@ -67,7 +68,7 @@ it('database/stats: the rows that a snapshot left out were not pruned; those tha
     {
       await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
       kv.write((tx) => {
-        putBaseTrust(tx, { block: { number: 30, hash: `0x${'01'.repeat(32)}` }, grade: 'given' })
+        putBaseTrust(tx, { block: { number: 30, hash: hashFromBytes(new Uint8Array(32).fill(1)) }, grade: 'given' })
         for (const { id } of blockTables) writePruned(tx, id, first)
         pruneLogIndex(tx, { from: first, keys: [] })
         for (const mark of ['oldest', 'oldestNodes'] as const) writeMark(tx, mark, first - 1)

@@ -1,6 +1,7 @@
 import { defineFaults } from '#lib/fault'
 
-type NodeLocation = { owner: string; path: string; hash: string }
+/** Data of a fault of a node. */
+export type NodeLocation = { owner: string; path: string; hash: string }
 
 export const trieFault = defineFaults({
   MISSING_NODE: {

@@ -1,6 +1,6 @@
 import { toHex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
-import { trieFault } from './faults.ts'
+import { type NodeLocation, trieFault } from './faults.ts'
 import { nibbleText } from './nibbles.ts'
 import { decodeNode, type NodeRef, type TrieNode } from './node.ts'
 import type { NodeSource } from './ports.ts'
@@ -9,7 +9,7 @@ import type { NodeSource } from './ports.ts'
 export type TrieAt = { readonly nodes: NodeSource; readonly owner: Uint8Array | undefined; readonly keyNibbles: number }
 
 /** Returns the data of a fault of a node. */
-export function locationOf(owner: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): { owner: string; path: string; hash: string } {
+export function locationOf(owner: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): NodeLocation {
   return { owner: owner ? toHex(owner) : 'accounts', path: nibbleText(path), hash: toHex(ref) }
 }
 

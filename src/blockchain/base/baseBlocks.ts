@@ -72,12 +72,19 @@ function verifiedBlock({ header, transactions, receipts }: GivenBlock, id: Block
   if (receipts && (transactions === undefined || (above && above.executed === undefined))) {
     throw refused(id.number, 'it has receipts, and the block above it does not')
   }
-  try {
+  return refusing(id.number, () => {
     const body = transactions && verifiedBody(header, transactions)
     return { ...id, header, body, executed: body && receipts && verifiedReceipts(header, body, receipts) }
+  })
+}
+
+/** Runs a function on given bytes of a block. @throws Fault BASE_BLOCK_REFUSED for bytes that cannot be decoded */
+export function refusing<T>(number: number, run: () => T): T {
+  try {
+    return run()
   } catch (error) {
     if (error instanceof RlpError || error instanceof RangeError)
-      throw executionFault('BASE_BLOCK_REFUSED', { number: id.number, reason: error.message }, error)
+      throw executionFault('BASE_BLOCK_REFUSED', { number, reason: error.message }, error)
     throw error
   }
 }

@@ -10,12 +10,13 @@ import { putSegment, segmentFileName, writeMoved, writePruned } from '#store/seg
 import { type TableSpec, tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import { encodeHeader } from '#types/header'
+import { hashTransaction } from '#types/transaction'
 import type { Evidence } from '#types/trust'
 import { putBaseTrust } from '../baseTrust.ts'
-import { putCanonicalBlock, putGenesisId, putHeads } from '../chainStore.ts'
+import { putCanonicalBlock, putGenesisId, putHeads, putLookups } from '../chainStore.ts'
 import { indexLogs, pruneLogIndex } from '../logIndex/logIndex.ts'
 import type { BaseBlock } from './baseBlocks.ts'
-import { bodyRow, putLookups, segmentOf } from './baseRows.ts'
+import { bodyRow, writeSegment } from './baseRows.ts'
 
 /** Tables of the latest state. */
 const latestTables = [tables.accounts, tables.storage, tables.accountNodes, tables.storageNodes]
@@ -44,8 +45,8 @@ export function installBase({ kv, segmentsDir, genesis, rootNode }: BaseDeps, bl
   if (base === undefined || first === undefined) throw new RangeError('no base block')
   const [fromBodies, fromReceipts] = [firstWith(blocks, 'body'), firstWith(blocks, 'executed')]
   const records = [
-    ...segmentOf(segmentsDir, tables.headers.id, genesis, blocks, fromReceipts, ({ header }) => encodeHeader(header)),
-    ...segmentOf(segmentsDir, tables.bodies.id, genesis, blocks, fromReceipts, bodyRow),
+    ...writeSegment(segmentsDir, tables.headers.id, genesis, blocks, fromReceipts, ({ header }) => encodeHeader(header)),
+    ...writeSegment(segmentsDir, tables.bodies.id, genesis, blocks, fromReceipts, bodyRow),
   ]
   try {
     kv.write((tx) => {
@@ -106,5 +107,5 @@ function putBlock(tx: KvWriter, { number, hash, header, body, executed }: BaseBl
     )
     return
   }
-  putLookups(tx, { number, hash, body })
+  putLookups(tx, { number, hash }, body?.transactions.map(hashTransaction) ?? [])
 }

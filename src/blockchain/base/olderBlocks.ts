@@ -1,8 +1,6 @@
-import { executionFault } from '#block/faults'
 import { equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { RlpError } from '#lib/rlp'
 import type { Kv, KvReader, KvWriter } from '#store/ports'
 import { blockTables, putSegment, readPruned, type SegmentRecord, writePruned } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
@@ -11,12 +9,11 @@ import { type Hash, hashFromBytes } from '#types/ids'
 import type { Log } from '#types/log'
 import { hashTransaction } from '#types/transaction'
 import { rowEntry, rowLength } from '../chainRows.ts'
-import { readCanonicalHash, readHeader } from '../chainStore.ts'
+import { putLookups, readCanonicalHash, readHeader } from '../chainStore.ts'
 import { checkedBody, receiptsProblem } from '../check/contentCheck.ts'
 import { fillLogIndex, pruneLogIndex, readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
 import { ReceiptRow } from '../receiptRows.ts'
-import { refused, sendersOf } from './baseBlocks.ts'
-import { putLookups } from './baseRows.ts'
+import { refused, refusing, sendersOf } from './baseBlocks.ts'
 
 /** The lowest block of a chain that is stored with all its parts. */
 export type LowestWhole = BlockId & { readonly parentHash: Hash }
@@ -48,7 +45,7 @@ export type OlderBlock = BlockId & {
  * @throws Fault BASE_BLOCK_REFUSED (fatal)
  */
 export function verifyHeaderRow(row: Uint8Array, { number, hash }: BlockId): Header {
-  return guarded(number, () => {
+  return refusing(number, () => {
     // before it is decoded: a row of another node may have any content
     const found = hashFromBytes(keccak256(row))
     if (found !== hash) throw refused(number, `its hash is ${found}, expected ${hash}`)
@@ -64,7 +61,7 @@ export function verifyHeaderRow(row: Uint8Array, { number, hash }: BlockId): Hea
  */
 export function verifyOlderRows(rows: OlderRows, hash: Hash, header: Header): OlderBlock {
   const { number } = header
-  return guarded(number, () => {
+  return refusing(number, () => {
     if (rowLength(rows.body) > header.gasLimit / leastGas + freeTransactions) throw refused(number, 'it has more transactions than gas')
     const body = checkedBody(rows.body, header)
     if ('expected' in body) throw refused(number, `expected ${body.expected}, found ${body.found}`)
@@ -85,16 +82,6 @@ export function verifyOlderRows(rows: OlderRows, hash: Hash, header: Header): Ol
   })
 }
 
-function guarded<T>(number: number, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    if (error instanceof RlpError || error instanceof RangeError)
-      throw executionFault('BASE_BLOCK_REFUSED', { number, reason: error.message }, error)
-    throw error
-  }
-}
-
 /**
  * Adds finalized blocks below the lowest whole one of a chain, in one transaction: the records of their segment files, the rows that find them, and the index of
  * their logs. Blocks of the files below the given ones count as pruned.
@@ -107,7 +94,7 @@ export function addOlderBlocks(kv: Kv, records: readonly SegmentRecord[], blocks
   const logs = new Map(blocks.map((block) => [block.number, block.logs]))
   kv.write((tx) => {
     for (const record of records) putSegment(tx, record)
-    for (const block of blocks) putLookups(tx, block)
+    for (const block of blocks) putLookups(tx, block, block.body.transactions.map(hashTransaction))
     for (const { id } of blockTables) writePruned(tx, id, first.number)
     addLogs(tx, first.number, last.number, (number) => logs.get(number))
   })

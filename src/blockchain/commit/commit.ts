@@ -7,6 +7,7 @@ import type { BlockId } from '#types/blockRef'
 import type { Log } from '#types/log'
 import type { Branch } from '../branch.ts'
 import {
+  canonicalBlock,
   dropCanonicalBlock,
   putCanonicalBlock,
   putGenesisId,
@@ -29,11 +30,10 @@ export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads:
   for (let number = head.number; number > branch.ancestor.number; number--) {
     if (number < moved)
       throw executionFault('CHAIN_STORE_DAMAGED', { what: `a finalized head at block ${moved - 1}, the last in segment files` })
-    const hash = readCanonicalHash(tx, number)
-    if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
+    const block = canonicalBlock(tx, number)
     unwindState(tx, number)
     unindexLogs(tx, number)
-    dropCanonicalBlock(tx, { number, hash })
+    dropCanonicalBlock(tx, block)
   }
   if (head.number > branch.ancestor.number) verifyUnwound(tx, branch.ancestor)
   for (const block of branch.blocks) {

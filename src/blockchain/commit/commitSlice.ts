@@ -1,9 +1,8 @@
 import type { ExecutedBlock } from '#block/execution/executedBlock'
-import { executionFault } from '#block/faults'
 import type { Heads } from '#engine/port'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import { readCanonicalHash, type StoredHeads } from '../chainStore.ts'
+import { canonicalBlock, type StoredHeads } from '../chainStore.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { CommitPace } from './commitPace.ts'
 
@@ -42,9 +41,7 @@ export function nextSlice(
 
 function storedBlock(kv: Kv, number: number): BlockId {
   using reader = kv.snapshot()
-  const hash = readCanonicalHash(reader, number)
-  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
-  return { number, hash }
+  return canonicalBlock(reader, number)
 }
 
 /** Returns the labels of the store after a transaction that does not reach the heads of its round. */

@@ -4,7 +4,7 @@ import { type Block, decodeBlock, encodeBlock } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { blockKey, decodeBlockKey } from '../chainRows.ts'
-import type { StoredHeads } from '../chainStore.ts'
+import type { Labels } from '../chainStore.ts'
 
 const keyBytes = 40
 const hashBytes = 32
@@ -29,7 +29,7 @@ export function decodeBlockLink(bytes: Uint8Array): BlockLink {
 export const decodeBlockRecord = (bytes: Uint8Array): Block => decodeBlock(bytes.subarray(keyBytes + hashBytes))
 
 /** Heads with their sequence: how many times heads were set up to them. */
-export type JournalledHeads = StoredHeads & { readonly sequence: number }
+export type JournalledHeads = Labels & { readonly sequence: number }
 
 /** Encodes sequence u64, then number u64 ++ hash of the unsafe, safe and finalized head. */
 export function encodeHeadsRecord({ sequence, unsafe, safe, finalized }: JournalledHeads): Uint8Array {

@@ -12,7 +12,7 @@ const choiceMs = 8
 /** Most choices in it: each is the row of a block's trie nodes, whose many pieces take far longer to remove than to choose, or 64 short rows. */
 const mostChoices = 48
 /** A step that is not due is followed by a pause of this many times its duration. */
-const pauses = 3
+const pauseFactor = 3
 /** Steps end this long after the last transaction of blocks, or readers would keep their snapshots, which hold freed pages. */
 const activeMs = 2_000
 
@@ -94,7 +94,7 @@ export class Pruner implements Disposable {
       this.#dueMs -= ms
       onEvent({ ms, blocks: step.blocks, isLast })
       if (isLast) return undefined
-      return this.#dueMs > 0 ? 0 : pauses * ms
+      return this.#dueMs > 0 ? 0 : pauseFactor * ms
     } catch (error) {
       // a full disk is reported by the commits too; the next one continues
       this.#isEnded = !(isFault(error) && error.severity === 'retry')

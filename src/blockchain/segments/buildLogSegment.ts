@@ -2,9 +2,10 @@ import type { KvReader, Row, SnapshotSource } from '#store/ports'
 import { segmentWith } from '#store/segments/segmentRecords'
 import { KeyedSegmentWriter, type SegmentStep } from '#store/segments/segmentWriter'
 import { tables } from '#store/tables'
+import { canonicalBlock } from '../chainStore.ts'
 import { readLogsPruned } from '../logIndex/logIndex.ts'
 import { type JoinedBlocks, joinSegments, readSegment, segmentRows, segmentsIn } from '../logIndex/logIndexRows.ts'
-import { type BuiltSegments, blockAt, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
+import { type BuiltSegments, logWindowAt, type SegmentRequest, usualBounds } from './segmentCut.ts'
 
 const table = tables.logIndex.id
 /** Bound of the transactions of a joined segment, with those of its last part: a place has 21 bits. */
@@ -43,7 +44,7 @@ export function buildLogSegment(
   if (joined.end < from) return undefined
   joined.finish()
   using reader = source.snapshot()
-  return { of: 'logs', last: joined.end, records: [writer.finish(blockAt(reader, from), blockAt(reader, joined.end))] }
+  return { of: 'logs', last: joined.end, records: [writer.finish(canonicalBlock(reader, from), canonicalBlock(reader, joined.end))] }
 }
 
 /** Joins segments, up to a bound of their entries, and writes them: pages at once, block ends after all pages. */

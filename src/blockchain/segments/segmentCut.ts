@@ -4,7 +4,7 @@ import { readMoved, type SegmentRecord, segmentWith, unlessDamaged } from '#stor
 import { tables } from '#store/tables'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import { readCanonicalHash, readGenesisId, readHeader, readHeads } from '../chainStore.ts'
+import { canonicalBlock, readGenesisId, readHeader, readHeads } from '../chainStore.ts'
 import { readIndexMark, readLogsPruned } from '../logIndex/logIndex.ts'
 import { lowestSegment } from '../logIndex/logIndexRows.ts'
 
@@ -44,17 +44,10 @@ export const windowOf = (timestamp: number, { windowSec }: SegmentBounds): numbe
 
 /** @throws as `windowAt` */
 export function headerAt(reader: KvReader, number: number): BlockId & { readonly timestamp: number } {
-  const id = blockAt(reader, number)
+  const id = canonicalBlock(reader, number)
   const header = readHeader(reader, id)
   if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the header of block ${number}` })
   return { ...id, timestamp: header.timestamp }
-}
-
-/** @throws Fault CHAIN_STORE_DAMAGED without a hash */
-export function blockAt(reader: KvReader, number: number): BlockId {
-  const hash = readCanonicalHash(reader, number)
-  if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
-  return { number, hash }
 }
 
 /** Returns the window of time of a block for the cut of the log index. Blocks whose header is in a damaged file share one window. */

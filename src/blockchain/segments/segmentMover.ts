@@ -17,7 +17,7 @@ const choiceMs = 5
 const firstSize: StepSize = { rows: 32 }
 const mostRows = 1_024
 /** A step is followed by a pause of this many times its duration: steps take a quarter of the time. */
-const pauses = 3
+const pauseFactor = 3
 /** Time until a build is tried again after a full disk. */
 const retryMs = 60_000
 
@@ -84,7 +84,7 @@ export class SegmentMover implements AsyncDisposable {
    */
   committed(aloneMs = 0): void {
     const { clock } = this.#deps
-    const untilMs = clock.elapsedMs() + aloneMs / (1 + pauses)
+    const untilMs = clock.elapsedMs() + aloneMs / (1 + pauseFactor)
     let ms: number | undefined = 0
     while (ms !== undefined && clock.elapsedMs() < untilMs) ms = this.#run()
     this.#scheduleAfter(ms)
@@ -100,7 +100,7 @@ export class SegmentMover implements AsyncDisposable {
 
   /** @param ms duration of the last step; undefined: there was nothing to do */
   #scheduleAfter(ms: number | undefined): void {
-    const pauseMs = ms === undefined ? this.#idleMs() : pauses * ms
+    const pauseMs = ms === undefined ? this.#idleMs() : pauseFactor * ms
     if (pauseMs !== undefined) this.#schedule(pauseMs, ms === undefined)
   }
 

@@ -310,7 +310,7 @@ class SnapshotView implements ExecutionView {
   parent(hash: Hash): ParentBlock | undefined {
     const known = this.#parents.get(hash)
     if (known) return known
-    const parent = this.#parentOnce(hash)
+    const parent = this.#readParent(hash)
     if (parent) this.#parents.set(hash, parent)
     return parent
   }
@@ -321,10 +321,10 @@ class SnapshotView implements ExecutionView {
     return isPruned ? undefined : this.parent(hash)
   }
 
-  #parentOnce(hash: Hash): ParentBlock | undefined {
+  #readParent(hash: Hash): ParentBlock | undefined {
     const branch = this.branch(hash)
     const header = branch && this.header(hash)
-    if (branch === undefined) return this.#parentNotSealed(hash)
+    if (branch === undefined) return this.#unsealedParent(hash)
     if (header === undefined) return undefined
     const below = this.#recordedState(branch.ancestor) ?? committedState(this.#reader, this.#committed, branch.ancestor, this.#cache)
     return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
@@ -338,7 +338,7 @@ class SnapshotView implements ExecutionView {
     return states.at(number, (at) => (at <= number ? store.readCanonicalHash(this.#reader, at) : undefined))
   }
 
-  #parentNotSealed(hash: Hash): ParentBlock | undefined {
+  #unsealedParent(hash: Hash): ParentBlock | undefined {
     const unsealed = this.#unsealedWith(hash)
     const below = unsealed?.below && this.parent(unsealed.below)
     return below && unsealed.parent(hash, below)
