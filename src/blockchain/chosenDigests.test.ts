@@ -10,7 +10,7 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { digestWith } from '#state/digests/digests'
-import { nodeRow } from '#state/rows'
+import { nodeKey } from '#state/rows'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
@@ -34,7 +34,7 @@ const { genesis, config } = smallChain(schedule, [testAccount(contract, { nonce:
 const word = (value: bigint): Uint8Array => bytesFromBigint(value, 32)
 
 it('blockchain/chosenDigests: older states are proved and built on after a block with a node that was chosen to hide the root', async () => {
-  const [root, chosen] = [nodeRow(undefined, emptyBytes), nodeRow(keccak256(fromHex(contract)), branch)]
+  const [root, chosen] = [nodeKey(undefined, emptyBytes), nodeKey(keccak256(fromHex(contract)), branch)]
   const plain = digestWith(new Uint8Array(8))
   expect(plain.node(chosen.table, chosen.key)).toBe(plain.node(root.table, root.key))
 

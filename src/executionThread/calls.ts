@@ -40,7 +40,7 @@ export class WorkerCalls {
       case 'refusal':
         this.#settled(news.id)?.reject(restoreError(news.error))
         break
-      case 'sound':
+      case 'forced-executed':
         this.#pending.get(news.id)?.onForcedExecuted?.()
         break
     }

@@ -253,7 +253,7 @@ export class ExecutionClient implements Engine {
     switch (message.kind) {
       case 'answer':
       case 'refusal':
-      case 'sound':
+      case 'forced-executed':
         this.#calls.take(message)
         break
       case 'published':

@@ -136,7 +136,7 @@ export async function serveEngine(
     if (call.method === 'enter') return entered(enter, call)
     onEngineCall?.()
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
-    return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
+    return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'forced-executed', id }))
   }
   async function answer(id: number, call: WorkerCall): Promise<void> {
     await reply(outbox, id, answerTo(id, call))

@@ -3,7 +3,7 @@ import { concatBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeAccountRow } from '#state/account'
-import { accountNodesTable, accountsTable, nodeRow, storageNodesTable, storageTable } from '#state/rows'
+import { accountNodesTable, accountsTable, nodeKey, storageNodesTable, storageTable } from '#state/rows'
 import type { Kv } from '#store/ports'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { createMemoryKv } from '#test/harness/store/memoryKv'
@@ -30,11 +30,11 @@ function looksOf(read: (reader: PageReader) => void, kv: Kv = createMemoryKv(), 
 const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
 const accountLooks = (address: Address): readonly Look[] => [
   [accountsTable, keyOf(address)],
-  [accountNodesTable, nodeRow(undefined, nibblesOf(keyOf(address))).key],
+  [accountNodesTable, nodeKey(undefined, nibblesOf(keyOf(address))).key],
 ]
 const slotLooks = (address: Address, slot: Hash): readonly Look[] => [
   [storageTable, concatBytes(keyOf(address), keyOf(slot))],
-  [storageNodesTable, nodeRow(keyOf(address), nibblesOf(keyOf(slot))).key],
+  [storageNodesTable, nodeKey(keyOf(address), nibblesOf(keyOf(slot))).key],
 ]
 
 const [alice, bob, carol] = [accountOf('alice'), accountOf('bob'), accountOf('carol')]
@@ -102,9 +102,9 @@ it('executionThread/pageReader: reads the slots that earlier runs of the targetâ
 it('executionThread/pageReader: reads the nodes above noted keys', () => {
   const [addressKey, slotKey] = [keyOf(bob), keyOf(slots[0] ?? expect.fail())]
   expect(looksOf((reader) => reader.nodes({ addressKey, slotKey: undefined }))).toEqual([
-    [accountNodesTable, nodeRow(undefined, nibblesOf(addressKey)).key],
+    [accountNodesTable, nodeKey(undefined, nibblesOf(addressKey)).key],
   ])
   expect(looksOf((reader) => reader.nodes({ addressKey, slotKey }))).toEqual([
-    [storageNodesTable, nodeRow(addressKey, nibblesOf(slotKey)).key],
+    [storageNodesTable, nodeKey(addressKey, nibblesOf(slotKey)).key],
   ])
 })

@@ -2,7 +2,7 @@ import { concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { decodeAccountRow } from '#state/account'
-import { accountsTable, nodeRow, storageTable } from '#state/rows'
+import { accountsTable, nodeKey, storageTable } from '#state/rows'
 import type { KvReader } from '#store/ports'
 import { nibblesOf } from '#trie/nibbles'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
@@ -47,7 +47,7 @@ export class PageReader {
    * that node if the key's value changes.
    */
   nodes({ addressKey, slotKey }: NotedKeys): void {
-    const { table, key } = slotKey ? nodeRow(addressKey, nibblesOf(slotKey)) : nodeRow(undefined, nibblesOf(addressKey))
+    const { table, key } = slotKey ? nodeKey(addressKey, nibblesOf(slotKey)) : nodeKey(undefined, nibblesOf(addressKey))
     this.#reader.peek(table, key, ignore)
   }
 

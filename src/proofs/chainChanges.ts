@@ -4,7 +4,7 @@ import { isMarkedDeleted } from '#state/changeIndex'
 import type { Digest } from '#state/digests/digests'
 import { changesOf, type RowChange } from '#state/history'
 import { blockRowKey, NodeChanges } from '#state/nodeHistory'
-import { nodeRow, readMark } from '#state/rows'
+import { nodeKey, readMark } from '#state/rows'
 import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
 import type { KvReader } from '#store/ports'
@@ -59,7 +59,7 @@ class ReadNodes implements NodeSource {
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, way?: Uint8Array): Uint8Array | undefined {
     const node = this.#inner.get(owner, path, hash, way)
-    const { table, key } = nodeRow(owner, path)
+    const { table, key } = nodeKey(owner, path)
     if (node && !isLeafRlp(node)) this.rows.set(nameOf(table, key), node)
     return node
   }
@@ -87,7 +87,7 @@ export function undoneNodes(
   if (undone.root !== expected) throw proofsFault('PROOFS_MISMATCH', { number: number - 1, expected, found: undone.root })
   const changes = new NodeChanges(number, digest)
   for (const { owner, path, node } of undone.nodes) {
-    const { table, key } = nodeRow(owner, path)
+    const { table, key } = nodeKey(owner, path)
     const [before, replaced] = [node && !isLeafRlp(node) ? node : undefined, after.rows.get(nameOf(table, key))]
     if (before ?? replaced) changes.add(table, key, before, replaced)
   }

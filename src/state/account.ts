@@ -4,8 +4,8 @@ import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpBigint,
 import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 
-const usual = new Map([emptyRoot, emptyCodeHash].map((hash) => [hash, fromHex(hash)]))
-const hashBytes = (hash: Hash): Uint8Array => usual.get(hash) ?? fromHex(hash)
+const knownHashBytes = new Map([emptyRoot, emptyCodeHash].map((hash) => [hash, fromHex(hash)]))
+const hashBytes = (hash: Hash): Uint8Array => knownHashBytes.get(hash) ?? fromHex(hash)
 
 /** Encodes the leaf value of an account in the account trie. @see yellow paper, 4.1 */
 export function encodeAccount({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array {
@@ -23,11 +23,11 @@ export function decodeAccount(leaf: Uint8Array): Account {
   }
 }
 
-const unless = (hash: Hash, usual: Hash): Uint8Array => (hash === usual ? emptyBytes : fromHex(hash))
+const unless = (hash: Hash, empty: Hash): Uint8Array => (hash === empty ? emptyBytes : fromHex(hash))
 
-const hashOr = (item: RlpItem | undefined, usual: Hash, what: string): Hash => {
+const hashOr = (item: RlpItem | undefined, empty: Hash, what: string): Hash => {
   const bytes = rlpBytes(item, what)
-  return bytes.length === 0 ? usual : hashFromBytes(rlpBytes(item, what, 32))
+  return bytes.length === 0 ? empty : hashFromBytes(rlpBytes(item, what, 32))
 }
 
 /** Encodes the account's row on disk: as the leaf value, but an empty storage root and the empty code hash take no bytes. */
@@ -52,9 +52,9 @@ export function accountOfRow(row: Uint8Array): Uint8Array {
 
 const [emptyRootItem, emptyCodeHashItem] = [encodeRlp(fromHex(emptyRoot)), encodeRlp(fromHex(emptyCodeHash))]
 
-function hashItem(item: Uint8Array, usual: Uint8Array): Uint8Array {
-  if (item.length === 1 && item[0] === 0x80) return usual
-  if (item.length !== usual.length) throw new RlpError('account row: a hash expected')
+function hashItem(item: Uint8Array, empty: Uint8Array): Uint8Array {
+  if (item.length === 1 && item[0] === 0x80) return empty
+  if (item.length !== empty.length) throw new RlpError('account row: a hash expected')
   return item
 }
 

@@ -12,7 +12,7 @@ import { decodeAccount, decodeAccountRow } from './account.ts'
 import { eachChild, putNode } from './enteredNodes.ts'
 import { storedNode } from './partialState.ts'
 import { lowestWith } from './rowState.ts'
-import { accountsTable, codeTable, nodeRow, storageTable } from './rows.ts'
+import { accountsTable, codeTable, nodeKey, storageTable } from './rows.ts'
 
 /** What a block reads from a state, as a source sent it: nothing of it is verified. Threads share its bytes. */
 export type BlockWitness = {
@@ -73,7 +73,7 @@ type Place = { readonly owner: Uint8Array | undefined; readonly path: Uint8Array
  * Walks from the state root of a witness and from that of the latest state, place by place. Where both have the same reference, the witness's node belongs to
  * the latest state, and so do all below it.
  */
-class Entry {
+class WitnessWriter {
   readonly #tx: KvWriter
   readonly #nodes: ByHash
   /** hashes of the codes of the latest state's accounts */
@@ -87,7 +87,7 @@ class Entry {
   }
 
   begin(stateRoot: Hash): ReadonlySet<Hash> {
-    const { table, key } = nodeRow(undefined, emptyBytes)
+    const { table, key } = nodeKey(undefined, emptyBytes)
     const top = this.#tx.get(table, key)
     if (top) this.#visit({ owner: undefined, path: emptyBytes }, fromHex(stateRoot), keccak256(top), false)
     return this.#codeHashes
@@ -172,7 +172,7 @@ function tryRlp<T>(read: () => T): T | undefined {
  * both. Codes count when an account of the latest state has them.
  */
 export function enterWitness(tx: KvWriter, { stateRoot, nodes, codes }: BlockWitness): void {
-  const named = new Entry(tx, new ByHash(unpackBytes(nodes))).begin(stateRoot)
+  const named = new WitnessWriter(tx, new ByHash(unpackBytes(nodes))).begin(stateRoot)
   for (const code of unpackBytes(codes)) {
     const hash = keccak256(code)
     if (named.has(hashFromBytes(hash)) && tx.get(codeTable, hash) === undefined) tx.put(codeTable, hash, code)

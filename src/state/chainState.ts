@@ -27,7 +27,7 @@ import {
   codeTable,
   encodeChange,
   latestRows,
-  nodeRow,
+  nodeKey,
   readMark,
   storageNodesTable,
   storageTable,
@@ -163,7 +163,7 @@ function applyNodes(rows: RowWriter, nodes: WrittenTries['nodes'], shrunk: Reado
     trie = owner
     const isLeaf = node !== null && isLeafRlp(node)
     if (isLeaf && !mayLoseNodes) continue
-    const { table, key } = nodeRow(owner, path)
+    const { table, key } = nodeKey(owner, path)
     rows.set(table, key, node === null || isLeaf ? undefined : node)
   }
 }

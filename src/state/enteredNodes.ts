@@ -4,7 +4,7 @@ import type { KvWriter } from '#store/ports'
 import { childOf, decodeNode, type NodeRef, type TrieNode } from '#trie/node'
 import { decodeAccount, encodeAccountRow } from './account.ts'
 import { lowestWith } from './rowState.ts'
-import { accountsTable, nodeRow, storageTable } from './rows.ts'
+import { accountsTable, nodeKey, storageTable } from './rows.ts'
 
 /** Calls a function with each child of a node that is not a leaf, and the path of the child. @param isWanted whether a child matters */
 export function eachChild(
@@ -29,7 +29,7 @@ export function putNode(tx: KvWriter, owner: Uint8Array | undefined, path: Uint8
     putLeaf(tx, owner, lowestWith(concatBytes(path, node.path)), node.value)
     return
   }
-  const { table, key } = nodeRow(owner, path)
+  const { table, key } = nodeKey(owner, path)
   tx.put(table, key, rlp)
   putEmbedded(tx, owner, path, node)
 }

@@ -58,7 +58,7 @@ export function placeNodes(untrusted: ReadonlyMap<string, Uint8Array>, stateRoot
 }
 
 /** Writes unknown parts of the latest state. Nothing that is stored changes. */
-class Entry {
+class PartWriter {
   readonly #tx: KvWriter
   /** stored nodes that were read, by owner and path */
   readonly #nodes = new Map<string, TrieNode>()
@@ -108,8 +108,8 @@ class Entry {
  * Known parts are left unchanged. These rows are no changes of a block, and an unwind does not remove them.
  */
 export function enterFetched(tx: KvWriter, { nodes, codes, witness, fill }: FetchedState): void {
-  const entry = new Entry(tx)
-  for (const node of nodes) entry.node(node)
+  const writer = new PartWriter(tx)
+  for (const node of nodes) writer.node(node)
   for (const code of codes) {
     const hash = keccak256(code)
     if (tx.get(codeTable, hash) === undefined) tx.put(codeTable, hash, code)

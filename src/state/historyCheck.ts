@@ -14,7 +14,7 @@ import { damagedSlices, firstRunKey, isMarkedDeleted, mayExist } from './changeI
 import { changesOf, HistoricalRows, isIndexed, openEnd, type RowChange } from './history.ts'
 import { HistoryCache } from './historyCache.ts'
 import { blockRowKey, damagedSegment, isBlockRowWhole, segmentBounds } from './nodeHistory.ts'
-import { accountsTable, changeKey, changesTable, nodeRow, readMark, storageTable } from './rows.ts'
+import { accountsTable, changeKey, changesTable, nodeKey, readMark, storageTable } from './rows.ts'
 import { computeStateRoot } from './stateRoot.ts'
 
 /** Length of a key of a row whose previous values are recorded. */
@@ -157,7 +157,7 @@ class UndoCheck {
     const rows = new HistoricalRows(this.#reader, this.#number - 1, readMark(this.#reader, 'head') ?? this.#number, new HistoryCache())
     for (const { owner, path, node } of nodes) {
       if (!node || isLeafRlp(node)) continue
-      const { table, key } = nodeRow(owner, path)
+      const { table, key } = nodeKey(owner, path)
       const hash = keccak256(node)
       const isSame = (found: Uint8Array): boolean => equalBytes(found, node)
       const replaced = (): Uint8Array | undefined => rows.replacedNode(table, key, hash)

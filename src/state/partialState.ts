@@ -11,7 +11,7 @@ import { emptyRoot, type Hash } from '#types/ids'
 import { decodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
 import { lowestWith, pathAfter } from './rowState.ts'
-import { accountsTable, nodeRow, readMark, storageTable } from './rows.ts'
+import { accountsTable, nodeKey, readMark, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
 
 /** Returns whether a store has only a part of its state. */
@@ -27,7 +27,7 @@ export function requireWholeState(reader: KvReader): void {
 
 /** Returns the stored node at a path. Leaves have no rows of their own. */
 export function storedNode(reader: KvReader, owner: Uint8Array | undefined, path: Uint8Array): TrieNode | undefined {
-  const { table, key } = nodeRow(owner, path)
+  const { table, key } = nodeKey(owner, path)
   const rlp = reader.get(table, key)
   return rlp && decodeNode(rlp)
 }

@@ -11,7 +11,7 @@ import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { accountOfRow, decodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
-import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from './rows.ts'
+import { accountsTable, codeTable, nodeKey, type StateRows, storageTable } from './rows.ts'
 import type { WorldState } from './worldState.ts'
 
 class RowView implements StateView {
@@ -98,7 +98,7 @@ class RowNodes implements NodeSource {
     way: Uint8Array | undefined,
     use: (rlp: Uint8Array) => T,
   ): T | undefined {
-    const { table, key } = nodeRow(owner, path)
+    const { table, key } = nodeKey(owner, path)
     const found = this.#rows.node(table, key, hash, use)
     if (found !== undefined) return found
     const rlp = (way && this.#leafOf(owner, path, hash, way)) ?? this.#rows.replacedNode(table, key, hash) ?? this.#leaf(owner, path, hash)
@@ -149,7 +149,7 @@ export function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: n
 
 /** Returns the root of the account trie. */
 export function topHash(rows: StateRows): Hash {
-  const { table, key } = nodeRow(undefined, emptyBytes)
+  const { table, key } = nodeKey(undefined, emptyBytes)
   const top = rows.get(table, key)
   if (top) return hashFromBytes(keccak256(top))
   for (const only of rows.range(accountsTable, Uint8Array.of(0), undefined)) {

@@ -13,7 +13,7 @@ export const historyIndexTable: number = tables.historyIndex.id
 const pathEnd = 0x10
 
 /** Returns the table and key of a stored trie node. */
-export function nodeRow(owner: Uint8Array | undefined, path: Uint8Array): { readonly table: number; readonly key: Uint8Array } {
+export function nodeKey(owner: Uint8Array | undefined, path: Uint8Array): { readonly table: number; readonly key: Uint8Array } {
   const pathAt = owner?.length ?? 0
   const key = new Uint8Array(pathAt + path.length + 1)
   if (owner) key.set(owner)

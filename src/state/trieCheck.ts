@@ -10,7 +10,7 @@ import { nibblesOf } from '#trie/nibbles'
 import { childOf, decodeNode, type NodeRef, type TrieNode } from '#trie/node'
 import type { RowCursor } from './rowCursor.ts'
 import { leafRlp, lowestWith, pathAfter } from './rowState.ts'
-import { nodeRow } from './rows.ts'
+import { nodeKey } from './rows.ts'
 
 const keyBytes = 32
 /** Rows that are compared with the hash of a leaf. With this many rows below a path and no match, a node is missing there. */
@@ -64,7 +64,7 @@ export class TrieCheck {
   #visit(path: Uint8Array, ref: NodeRef): boolean {
     if (this.#fromPath && compareBytes(path, this.#fromPath.subarray(0, path.length)) < 0) return true
     if (ref.length !== 32) return this.#below(path, decodeNode(ref), ref)
-    const { table, key } = nodeRow(this.#trie.owner, path)
+    const { table, key } = nodeKey(this.#trie.owner, path)
     const rlp = this.#trie.reader.get(table, key)
     if (rlp === undefined) return this.#leaf(path, ref)
     const hash = keccak256(rlp)
@@ -101,7 +101,7 @@ export class TrieCheck {
     const others: Row[] = []
     const match = this.#takeRows(path, ref, others)
     if (match === undefined && others.length > 1) {
-      const { key } = nodeRow(this.#trie.owner, path)
+      const { key } = nodeKey(this.#trie.owner, path)
       this.#report(this.#nodeTable, key, `a node with hash ${toHex(ref)}`, 'no row')
       return this.#skip(path)
     }

@@ -72,9 +72,6 @@ export type DiffRows = {
 /** Which nodes of a source are compared with their hashes: each one, or none, since the caller compares the resulting root. */
 export type NodeCheck = 'nodes' | 'root'
 
-/** Number of nodes that a call found in the cache and read from its source. */
-export type NodeReads = { readonly cached: number; readonly read: number }
-
 /**
  * Updates tries in linear memory (ADR 0030). Its cache has nodes by hash: those that updates have read and made. It serves any state, since a hash
  * names one node only. A call occupies the instance; a source must not use the instance that reads from it.
@@ -168,11 +165,6 @@ export class Tries {
   /** Share of the nodes of the last update that were not in the cache; 0 before the first one. */
   get missShare(): number {
     return this.#missShare
-  }
-
-  /** Nodes of the last call by origin. */
-  get reads(): NodeReads {
-    return { cached: this.#wasm?.hits.value ?? 0, read: this.#wasm?.reads.value ?? 0 }
   }
 
   #call<T>(nodes: NodeSource, keyBytes: number, inputBytes: number, run: (wasm: Exports, input: number) => T): T {

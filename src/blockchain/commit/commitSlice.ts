@@ -2,6 +2,7 @@ import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { Heads } from '#engine/port'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
+import { tipOf } from '../branch.ts'
 import { canonicalBlock, type StoredHeads } from '../chainStore.ts'
 import type { HeadRecord } from '../heads/headRecord.ts'
 import type { CommitPace } from './commitPace.ts'
@@ -34,8 +35,7 @@ export function nextSlice(
   if (unwound < left) return { unwound, blocks: [], head: storedBlock(kv, committed.number - unwound), base }
   const wanted = overlays.slice(0, unsafe.number - base.number)
   const blocks = wanted.slice(0, pace.blocksIn(wanted, sizeOf))
-  const last = blocks.at(-1)
-  const head = last ? { number: last.header.number, hash: last.hash } : base
+  const head = tipOf({ ancestor: base, blocks })
   return { unwound, blocks, head, base: head }
 }
 

@@ -202,10 +202,10 @@ export class BlockEnds {
  * @param before no segment has this block or later ones
  */
 export function* segmentsFrom(reader: KvReader, number: number, before: number): Generator<Segment> {
-  const places = reader.moved ? [reader, reader.moved] : [reader]
+  const sources = reader.moved ? [reader, reader.moved] : [reader]
   for (let next = number, isFound = true; isFound; ) {
     isFound = false
-    for (const rows of places) {
+    for (const rows of sources) {
       if (next >= before) return
       for (const segment of segmentsIn(rows, next)) {
         yield segment
@@ -347,14 +347,14 @@ const commonEvery = 4
 
 /**
  * Adds the places of a value in a part of a segment to a list, ascending.
- * @param give 'up': stop when the value is found to be common
+ * @param onCommon 'stop': stop when the value is found to be common
  * @returns pages read; 'common': stopped
  */
 export function addSegmentPlaces(
   { first, rows }: Segment,
   digest: number,
   into: number[],
-  give: 'all' | 'up',
+  onCommon: 'continue' | 'stop',
   within: PlaceRange,
 ): number | 'common' {
   let pages = 0
@@ -364,7 +364,7 @@ export function addSegmentPlaces(
     pages++
     if (!addPlaces(page, 0, digest, into, within)) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
-    if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
+    if (onCommon === 'stop' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }
   return pages
 }

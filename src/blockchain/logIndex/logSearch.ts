@@ -28,7 +28,7 @@ const commonSegments = 8
 const order: readonly LogPosition[] = [2, 3, 4, 0, 1]
 
 /** Looks up a value and appends its places. Returns the rows read, or 'common' when it may stop at a common value and did. */
-type LookUp = (digest: number, into: number[], give: 'all' | 'up') => number | 'common'
+type LookUp = (digest: number, into: number[], onCommon: 'continue' | 'stop') => number | 'common'
 type Found = { readonly places: readonly number[]; readonly rows: number }
 
 class Search {
@@ -68,10 +68,10 @@ class Search {
   segment(segment: Segment, from: number, to: number): void {
     this.#segments++
     const within = placesOf(segment, from, to)
-    const { places, rows } = this.#matching((digest, into, give) => {
-      const at = give === 'up' ? this.#commonAt.get(digest) : undefined
+    const { places, rows } = this.#matching((digest, into, onCommon) => {
+      const at = onCommon === 'stop' ? this.#commonAt.get(digest) : undefined
       if (at !== undefined && this.#segments - at < commonSegments) return 'common'
-      const read = addSegmentPlaces(segment, digest, into, give, within)
+      const read = addSegmentPlaces(segment, digest, into, onCommon, within)
       if (read === 'common') this.#commonAt.set(digest, this.#segments)
       return read
     })
@@ -109,7 +109,7 @@ class Search {
       const found: number[] = []
       let isCommon = false
       for (const digest of digests) {
-        const read = lookUp(digest, found, places ? 'up' : 'all')
+        const read = lookUp(digest, found, places ? 'stop' : 'continue')
         rows += read === 'common' ? 1 : read
         isCommon ||= read === 'common'
       }

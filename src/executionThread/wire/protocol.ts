@@ -235,7 +235,7 @@ export type PublishedRecord = {
 export type CallNews =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
   /** the forced transactions of this call's build are executed */
-  | { readonly kind: 'sound'; readonly id: number }
+  | { readonly kind: 'forced-executed'; readonly id: number }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: TransferredError }
 
 /** Messages to every reader. */

@@ -4,7 +4,7 @@ import { compareBytes, concatBytes, equalBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
-import { accountNodesTable, accountsTable, nodeRow, storageNodesTable, storageTable } from '#state/rows'
+import { accountNodesTable, accountsTable, nodeKey, storageNodesTable, storageTable } from '#state/rows'
 import { unpackRows } from '#store/bulk/packedRows'
 import { SortedTrie } from '#test/reference/trie/sortedTrie'
 import { emptyCodeHash, emptyRoot } from '#types/ids'
@@ -28,9 +28,9 @@ const noRoot = fromHex(emptyRoot)
 function reference(accounts: readonly Account[]): Built {
   const rows: string[] = []
   const put = (table: number, key: Uint8Array, value: Uint8Array): void => void rows.push(`${table} ${toHex(key)} ${toHex(value)}`)
-  const trie = new SortedTrie((path, node) => put(accountNodesTable, nodeRow(undefined, path).key, node))
+  const trie = new SortedTrie((path, node) => put(accountNodesTable, nodeKey(undefined, path).key, node))
   for (const { key, nonce, balance, codeHash, slots } of accounts) {
-    const slotTrie = new SortedTrie((path, node) => put(storageNodesTable, nodeRow(key, path).key, node))
+    const slotTrie = new SortedTrie((path, node) => put(storageNodesTable, nodeKey(key, path).key, node))
     for (const slot of slots) {
       put(storageTable, concatBytes(key, slot.key), slot.value)
       slotTrie.add(slot.key, encodeRlp(slot.value))

@@ -33,7 +33,7 @@ class SegmentedReader<R extends KvReader> implements KvReader {
     // an absent row is checked only where no file has it
     const found = this.inner.peek(table, key, (value) => ({ result: use(value) }))
     if (found) return found.result
-    const row = this.#moved(table, key)
+    const row = this.#rowInSegment(table, key)
     return row ? use(row) : this.inner.look(table, key, use)
   }
 
@@ -50,7 +50,7 @@ class SegmentedReader<R extends KvReader> implements KvReader {
   }
 
   /** Reads a row of a canonical block from a segment. */
-  #moved(table: number, key: Uint8Array): Uint8Array | undefined {
+  #rowInSegment(table: number, key: Uint8Array): Uint8Array | undefined {
     const number = u64FromBytes(key.subarray(0, numberBytes))
     const record = this.#segmentWith(table, number)
     if (record === undefined || !this.#isCanonical(key)) return undefined
