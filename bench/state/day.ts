@@ -159,7 +159,20 @@ function memoryRows(samples: readonly Sample[]): readonly Row[] {
         warm.filter(({ cachesMb }) => cachesMb !== undefined),
         ({ cachesMb = 0 }) => cachesMb,
       ),
+      ...heapRows(warm, from, to),
     ]
+  })
+}
+
+/** Rows of the heaps of JavaScript, by thread. */
+function heapRows(samples: readonly Sample[], from: number, to: number | undefined): readonly Row[] {
+  const heaps = Map.groupBy(
+    samples.flatMap(({ threads = [] }) => threads),
+    ({ name }) => name,
+  )
+  return [...heaps].map(([name, threads]) => {
+    const values = threads.map(({ heapMb }) => heapMb)
+    return distribution(`heap of JavaScript of threads named ${name}, blocks ${from} to ${to}`, 'MB, less is better', values)
   })
 }
 

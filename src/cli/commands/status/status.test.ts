@@ -162,6 +162,6 @@ it('cli/commands/status: reports a node that does not answer in one line, exit c
     'http://127.0.0.1:9',
   ])
   expect([code, out]).toEqual([4, ''])
-  expect(err).toMatch(/^basalt: no node answers at 127\.0\.0\.1:9: .*start it with basalt node, or name its ports.*\(NODE_SILENT\)\n$/)
+  expect(err).toMatch(/^basalt: no node answers at 127\.0\.0\.1:9: .*start it with basalt node, or name its address.*\(NODE_SILENT\)\n$/)
   expect(err).not.toMatch(/hunter22|k3y/)
 })
