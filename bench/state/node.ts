@@ -32,7 +32,7 @@ export type StateNode = AsyncDisposable & {
 
 export type NodeMemory = { readonly cachesMb: number; readonly threads: readonly ThreadMb[] }
 
-/** Memory of the threads of one name: heaps of JavaScript, buffers, and what V8 allocates beside. */
+/** Memory of the threads of one name: heaps of JavaScript, buffers, and other allocations of V8. */
 export type ThreadMb = {
   readonly name: string
   readonly threads: number

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import { threadId, threadName } from 'node:worker_threads'
 
-/** Bytes of one thread: its heap of JavaScript, its buffers outside, and what V8 allocates beside. */
+/** Bytes of one thread: its heap of JavaScript, its buffers outside of the heap, and other allocations of V8. */
 export type ThreadMemory = {
   readonly atMs: number
   /** number of the process and of the thread in it */

@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { hashFromBytes } from '#types/ids'
 import { openChainKv, segmentsDir } from './chainTables.ts'
 import { agreeOnSchema, chainSchema } from './schema.ts'
 import { deleteSegment, putSegment, segmentFileName, writeMoved, writePruned } from './segments/segmentRecords.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-lost-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
-const hash = `0x${'11'.repeat(32)}` as never
+const hash = hashFromBytes(new Uint8Array(32).fill(0x11))
 const record = { table: 3, first: 0, last: 9, firstHash: hash, lastHash: hash, digest: 'ab'.repeat(32), fileBytes: 3, rowBytes: 3 }
 
 /** Flips the lowest bit of the zero byte after a name in the newest list of tables. */
