@@ -11,7 +11,7 @@ export function requireKey(key: Uint8Array): Uint8Array {
 
 /** Returns the first key after all keys with the prefix; undefined when there is none. */
 export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
-  const end = prefix.slice()
+  const end = new Uint8Array(prefix) // a slice of a Buffer would change the prefix
   for (let i = end.length - 1; i >= 0; i--) {
     const byte = end[i] ?? 0
     if (byte < 0xff) {
