@@ -1,4 +1,4 @@
-import { compareBytes, u32At } from '#lib/bytes'
+import { compareBytes, concatBytes, u32At } from '#lib/bytes'
 import type { RowChange } from '#state/history'
 import { accountsTable, beforeBytes, decodeBefore, putBefore, storageTable } from '#state/rows'
 import { proofsFault } from './faults.ts'
@@ -133,7 +133,7 @@ export function* valuesIn(row: Uint8Array): Generator<RowChange> {
     for (let index = parts.groupEnd(group - 1); index < parts.groupEnd(group); index++) {
       const at = parts.rowsAt + entryBytes * index
       const last = row.subarray(at, at + keyBytes)
-      const key = isAccounts ? last.slice() : Buffer.concat([groupKey, last])
+      const key = isAccounts ? last.slice() : concatBytes(groupKey, last)
       yield { table: isAccounts ? accountsTable : storageTable, key, before: decodeBefore(parts.valueOf(index).slice()) }
     }
   }

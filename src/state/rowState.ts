@@ -3,8 +3,8 @@ import { concatBytes, emptyBytes, equalBytes, padLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, RlpError } from '#lib/rlp'
+import { afterPrefix } from '#store/keys'
 import type { KvReader } from '#store/ports'
-import { nibblesOf } from '#trie/nibbles'
 import { encodeLeaf } from '#trie/node'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
@@ -125,7 +125,7 @@ class RowNodes implements NodeSource {
   #leaf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
     const prefix = owner ?? emptyBytes
     const next = pathAfter(path)
-    const end = next ? concatBytes(prefix, lowestWith(next)) : keyAfter(prefix)
+    const end = next ? concatBytes(prefix, lowestWith(next)) : afterPrefix(prefix)
     const from = concatBytes(prefix, lowestWith(path))
     const table = owner ? storageTable : accountsTable
     const first = from.length > 0 ? from : Uint8Array.of(0)
@@ -156,12 +156,6 @@ export function topHash(rows: StateRows): Hash {
     return hashFromBytes(keccak256(leafRlp(undefined, only.key, 0, only.value)))
   }
   return emptyRoot
-}
-
-/** Returns the first key after all keys that begin with the owner. */
-function keyAfter(owner: Uint8Array): Uint8Array | undefined {
-  const nibbles = pathAfter(nibblesOf(owner))
-  return nibbles && lowestWith(nibbles)
 }
 
 /** Creates a state that reads the given rows. */

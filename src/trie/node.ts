@@ -133,7 +133,7 @@ export function branchWith(
   const { rlp, starts } = branch
   const isHashAt = (nibble: number): boolean => rlp[starts[nibble] ?? 0] === 0xa0
   if (replaced.every(({ nibble, child }) => child?.length === 32 && isHashAt(nibble))) {
-    const out = rlp.slice()
+    const out = new Uint8Array(rlp)
     for (const { nibble, child } of replaced) if (child) out.set(child, (starts[nibble] ?? 0) + 1)
     return out
   }
