@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { dataFile, lockFile } from './environmentFiles.ts'
 import { environmentStats } from './environmentStats.ts'
 import { storeFault } from './faults.ts'
+import { flushPath } from './flush.ts'
 import { freeBytes } from './freeSpace.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
@@ -57,7 +58,7 @@ export async function compactEnvironment(
     await copyTo(copyDir, { dir, specs, watch, expectedBytes })
     watch.onStep?.('copied')
     if (watch.signal.aborted) return undefined
-    flush(dataFile(copyDir))
+    flushPath(dataFile(copyDir))
     watch.onStep?.('flushed')
     if (watch.signal.aborted) return undefined
     await watch.check(copyDir)
@@ -121,14 +122,5 @@ function swap(dir: string, copyDir: string, { onStep }: CompactionWatch): void {
   onStep?.('unlocked')
   renameSync(dataFile(copyDir), dataFile(dir))
   onStep?.('swapped')
-  flush(dir)
-}
-
-function flush(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  flushPath(dir)
 }

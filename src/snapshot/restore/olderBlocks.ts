@@ -13,9 +13,9 @@ import {
 import { systemClock } from '#lib/clock'
 import { errorMessage, isFault } from '#lib/fault'
 import { openChainKv, segmentsDir } from '#store/chainTables'
+import { flushPath } from '#store/flush'
 import { storeFailure } from '#store/lmdb/failure'
 import type { Kv } from '#store/ports'
-import { flushDir } from '#store/segments/frameWriter'
 import { recordOf, SegmentFiles } from '#store/segments/segmentFiles'
 import { blockTables, type SegmentRecord, segmentWith } from '#store/segments/segmentRecords'
 import type { BlockId } from '#types/blockRef'
@@ -76,7 +76,7 @@ async function fetchRange({ reader, genesis }: Source, { first, last, entries }:
     const expected = { table: blockTables[at]?.id ?? 0, first, last, digest: entry.name, fileBytes: entry.size, rowBytes: entry.rawSize }
     records.push(naming(entry, reader.place, () => recordOf(path, genesis.hash, expected)))
   }
-  flushDir(dir)
+  flushPath(dir)
   return records
 }
 

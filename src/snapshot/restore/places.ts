@@ -1,8 +1,9 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import { errorMessage, isFault } from '#lib/fault'
+import { flushPath } from '#store/flush'
 import { storeFailure } from '#store/lmdb/failure'
 import { segmentProblem } from '#store/segments/segmentCheck'
 import { snapshotFault } from '../faults.ts'
@@ -62,9 +63,7 @@ function copyFlushed(from: string, path: string): void {
   const temporary = temporaryOf(path)
   try {
     copyFileSync(from, temporary)
-    const file = openSync(temporary, 'r')
-    fsyncSync(file)
-    closeSync(file)
+    flushPath(temporary)
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })

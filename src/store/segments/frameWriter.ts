@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync
 import { join } from 'node:path'
 import { zstdChecked } from '#lib/zstd'
 import type { Hash } from '#types/ids'
+import { flushPath } from '../flush.ts'
 import { storeFailure } from '../lmdb/failure.ts'
 import { makeDir } from '../lmdb/makeDir.ts'
 import { encodeHead, frameBytes, headBytes, SegmentIndexBuilder, type SegmentRange } from './segmentFormat.ts'
@@ -87,7 +88,7 @@ export class FrameWriter implements Disposable {
       this.#file = undefined
       renameSync(this.#path, join(dir, segmentFileName(record)))
       this.#path = ''
-      flushDir(dir)
+      flushPath(dir)
       onStep?.('named')
       return record
     })
@@ -139,14 +140,4 @@ export function digestOf(file: number, fileBytes: number): string {
     at += read
   }
   return hash.digest('hex')
-}
-
-/** Makes names in a directory durable. Throws the system's error. */
-export function flushDir(dir: string): void {
-  const handle = openSync(dir, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }
