@@ -31,7 +31,7 @@ const flashblocksOfBlock = 10
 /** Stream of a run. */
 export type Stream = {
   readonly blocks: number
-  /** blocks at the begin that are not measured */
+  /** blocks at the start that are not measured */
   readonly warmUpBlocks: number
   /** transactions of each flashblock, except flashblock 0 */
   readonly transfers: number

@@ -60,7 +60,7 @@ function start(datadir: string, l2Url: string): ChildProcess {
   return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
 }
 
-/** A kill between the begin of the chain and the end of the process leaves a whole chain, which the next import refuses. */
+/** A kill between the start of the chain and the end of the process leaves a whole chain, which the next import refuses. */
 function isBegun(datadir: string): boolean {
   return existsSync(join(datadir, 'chain')) && stats(datadir) !== undefined
 }

@@ -38,7 +38,7 @@ export function readPayloads(path: string): readonly Payload[] {
 
 /**
  * Executes payloads and makes each the head.
- * @param everyMs time from the begin of a block to that of the next; 0: as soon as possible
+ * @param everyMs time from the start of a block to that of the next; 0: as soon as possible
  * @returns the time of each in milliseconds
  */
 export async function insertAll(

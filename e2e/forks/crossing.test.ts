@@ -51,7 +51,7 @@ async function until(isSo: () => boolean | Promise<boolean>, what: string, withi
   }
 }
 
-/** Config updates on L1 at the begin of a phase: every kind of update at least once, the batcher's key changed and restored. */
+/** Config updates on L1 at the start of a phase: every kind of update at least once, the batcher's key changed and restored. */
 async function configure(phase: Phase): Promise<void> {
   const { configure: set } = actors
   const other = `0x${'0'.repeat(24)}${'77'.repeat(20)}`

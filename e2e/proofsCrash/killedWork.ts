@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 /**
- * Time of a kill: in a transaction before one of its rows; as soon as its begin is reported, which is often at its commit; or some time after the start
+ * Time of a kill: in a transaction before one of its rows; as soon as its start is reported, which is often at its commit; or some time after the start
  * of the process or after its first piece of work.
  */
 export type Aim =

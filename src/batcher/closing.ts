@@ -21,7 +21,7 @@ export type ClosingRules = {
 }
 
 /** Returns the number of L1 blocks between the first and the last frame of a channel. @see specs protocol/granite/derivation.md */
-export function channelTimeout(config: RollupConfig, l1TimeSec: number): number {
+function channelTimeout(config: RollupConfig, l1TimeSec: number): number {
   return isActive(config.schedule, 'granite', l1TimeSec) ? config.channelTimeoutGraniteBlocks : config.channelTimeoutBlocks
 }
 

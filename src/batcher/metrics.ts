@@ -2,7 +2,7 @@ import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/met
 import { closeReasons } from './closing.ts'
 
 /** Reasons why posting restarted at the safe head. */
-export const restartReasons = ['start', 'l2-reorg', 'overtaken', 'not-safe', 'lost', 'deep-reorg', 'refused'] as const
+const restartReasons = ['start', 'l2-reorg', 'overtaken', 'not-safe', 'lost', 'deep-reorg', 'refused'] as const
 export type RestartReason = (typeof restartReasons)[number]
 
 export const batcherMetrics = defineMetrics({

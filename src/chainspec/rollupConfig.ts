@@ -38,7 +38,7 @@ export type RollupConfig = {
 }
 
 /** EIP-1559 parameters of Base mainnet, the default for a rollup.json without `chain_op_config`. */
-export const defaultEip1559: Eip1559Params = { elasticity: 6, denominator: 50, denominatorCanyon: 250 }
+const defaultEip1559: Eip1559Params = { elasticity: 6, denominator: 50, denominatorCanyon: 250 }
 const defaultChannelTimeoutGranite = 50
 const what = 'rollup config'
 

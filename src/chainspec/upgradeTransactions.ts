@@ -2,7 +2,7 @@ import { fromHex } from '#lib/hex'
 import { readDataJson } from './dataFile.ts'
 import { activatesAt, type ForkSchedule } from './forks.ts'
 
-export const upgradeForks = ['ecotone', 'fjord', 'isthmus', 'jovian'] as const
+const upgradeForks = ['ecotone', 'fjord', 'isthmus', 'jovian'] as const
 export type UpgradeFork = (typeof upgradeForks)[number]
 
 type Upgrades = Readonly<Record<UpgradeFork, readonly Uint8Array[]>>

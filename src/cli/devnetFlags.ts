@@ -1,4 +1,4 @@
-import { dataAvailabilities } from '#devnet/choices'
+import { dataAvailabilities, maxAccounts } from '#devnet/choices'
 import { addressText, amount, choice, defaulted, duration, hexText, inGroup, integer, onOff, port, text } from './flagSpec.ts'
 
 /** Flags of `basalt devnet` and its subcommands. A flag without a fallback defaults to the value that the chain in --datadir was created with. */
@@ -16,7 +16,7 @@ export const devnetFlags = inGroup(
       'a whole number of seconds from 1s to 60s',
       (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
     ),
-    accounts: integer({ doc: 'number of accounts that get 10,000 ETH on both chains; default 10' }, 'N', 1, 100),
+    accounts: integer({ doc: 'number of accounts that get 10,000 ETH on both chains; default 10' }, 'N', 1, maxAccounts),
     nodes: integer(
       {
         doc: 'verifying nodes; from two on, they and the sequencer are peers on loopback, and the further ones take unsafe blocks from gossip; default 1',

@@ -8,7 +8,7 @@ import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'
  * Returns the record whose safe head the finalized L1 block finalizes; undefined when that does not advance the finalized head within the safe chain.
  * Pure except for the store.
  */
-export function finalityCandidate(store: Pick<SafeHeadStore, 'atOrBelow'>, heads: Heads, finalizedL1: L1Ref): SafeHeadEntry | undefined {
+function finalityCandidate(store: Pick<SafeHeadStore, 'atOrBelow'>, heads: Heads, finalizedL1: L1Ref): SafeHeadEntry | undefined {
   const entry = store.atOrBelow(finalizedL1.number)
   if (entry === undefined || entry.safe.number <= heads.finalized.number || entry.safe.number > heads.safe.number) return undefined
   return entry

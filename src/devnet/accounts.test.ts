@@ -1,7 +1,8 @@
 import { toHex } from 'viem'
 import { english, generateMnemonic, mnemonicToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
-import { devnetAccounts, maxAccounts, testMnemonic } from './accounts.ts'
+import { devnetAccounts, testMnemonic } from './accounts.ts'
+import { maxAccounts } from './choices.ts'
 
 /** Derives an account with viem. */
 function judged(words: string, accountIndex: number, addressIndex: number): { address: string; privateKey: string } {

@@ -5,13 +5,12 @@ import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { toHex } from '#lib/hex'
 import { addressOfKey } from '#lib/secp256k1'
 import { addressFromBytes } from '#types/ids'
+import { maxAccounts } from './choices.ts'
 import { devnetFault } from './faults.ts'
 import type { DevnetAccount } from './ports.ts'
 
 /** Mnemonic of most development chains. Its keys are public. */
 export const testMnemonic = 'test test test test test test test test test test test junk'
-/** Maximum number of accounts; each costs some milliseconds at the start. */
-export const maxAccounts = 100
 
 /** Accounts of the devnet itself. Batcher and owner are under another branch of the mnemonic (`m/44'/60'/1'/0/…`) than the listed accounts. */
 export type DevnetRoles = {
@@ -24,7 +23,7 @@ export type DevnetRoles = {
 }
 
 /** Returns whether these are words of BIP-39's English list with a valid checksum. */
-export const isMnemonic = (words: string): boolean => validateMnemonic(words, wordlist)
+const isMnemonic = (words: string): boolean => validateMnemonic(words, wordlist)
 
 function rootOf(words: string): HDKey {
   if (!isMnemonic(words)) throw devnetFault('BAD_MNEMONIC', {})

@@ -38,7 +38,7 @@ const channelL1Blocks = 1
 const patienceSlots = 4
 
 /** Returns the sequencing node as the batcher reads it, in this process. */
-export function batcherL2(
+function batcherL2(
   { sequencer, execution }: Pick<BatcherPartDeps, 'sequencer' | 'execution'>,
   config: Pick<RollupConfig, 'genesis'>,
 ): BatcherL2 {

@@ -42,7 +42,7 @@ export type Controlled = {
 export type ControlContext = CallContext & { readonly devnet: Controlled }
 
 /** Upper limits of faults. Longer ones would exceed the sequencing window or the time-outs of L1 clients; a test can repeat a call. */
-export const controlBounds = { maxSeconds: 600, maxDropSeconds: 120, maxReorgBlocks: 4 } as const
+const controlBounds = { maxSeconds: 600, maxDropSeconds: 120, maxReorgBlocks: 4 } as const
 
 const wholeNumber = (what: string, min: number, max: number): ParamCodec<number> => ({
   doc: `${what}: a whole number from ${min} to ${max}`,
@@ -128,7 +128,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   ),
 ]
 
-export const controlRegistry: Registry<ControlContext> = createRegistry<ControlContext>(controlMethods)
+const controlRegistry: Registry<ControlContext> = createRegistry<ControlContext>(controlMethods)
 
 /** Always loopback, because every client of the port may break the devnet. */
 const host = '127.0.0.1'

@@ -1,7 +1,7 @@
 import type { Retention } from '#types/chainDistance'
 import { parseAddress } from '#types/ids'
 import { type DevnetRoles, devnetAccounts, testMnemonic } from './accounts.ts'
-import { type DataAvailability, dataAvailabilities } from './choices.ts'
+import { type DataAvailability, dataAvailabilities, maxAccounts } from './choices.ts'
 import { agreeWithKept, type FixedOptions, type KeptDevnet, readDevnet } from './datadir.ts'
 import { devnetFault } from './faults.ts'
 import { beginsWith, forksUpTo, parseForkOffsets } from './forkSchedule.ts'
@@ -142,7 +142,7 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
-  require(`${count} accounts`, Number.isInteger(count) && count >= 1 && count <= 100, 'it must be 1 to 100')
+  require(`${count} accounts`, Number.isInteger(count) && count >= 1 && count <= maxAccounts, `it must be 1 to ${maxAccounts}`)
   const { accounts, roles } = devnetAccounts(options.mnemonic ?? testMnemonic, count)
   const blockTimeSec = asked.blockTimeSec ?? defaults.blockTimeSec
   const made: FixedOptions = {

@@ -1,7 +1,7 @@
 import { counter, defineMetrics, histogram } from '#lib/metrics'
 
 /** Outcome of a request: a result, an error of the execution half, or no usable response. */
-export const engineOutcomes = ['ok', 'error', 'failed'] as const
+const engineOutcomes = ['ok', 'error', 'failed'] as const
 export const engineCalls = ['newPayload', 'forkchoiceUpdated', 'getPayload', 'read'] as const
 export type EngineCall = (typeof engineCalls)[number]
 

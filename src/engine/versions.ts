@@ -14,7 +14,7 @@ const payloadForks: readonly (readonly [GetPayloadVersion, Fork])[] = [
 ]
 
 /** Returns the version of the payload of a block of this time (seconds): that of its `engine_getPayload`, where V2 also returns version 1. */
-export function payloadVersionAt(schedule: ForkSchedule, timestamp: number): GetPayloadVersion {
+function payloadVersionAt(schedule: ForkSchedule, timestamp: number): GetPayloadVersion {
   return payloadForks.find(([, fork]) => isActive(schedule, fork, timestamp))?.[0] ?? 1
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { recoverSender } from '#block/execution/senders'
 import { shareBytes } from '#lib/packedBytes'
 import { secp256k1HalfOrder, secp256k1Order } from '#lib/secp256k1'
 import { hostile, signedTransaction } from '#test/harness/arbitraries'
 import { accountOf, attributesAt, scheduleTo, signed, signedBy } from '#test/harness/chain/blocks'
 import type { Address } from '#types/ids'
+import { recoverSender } from '#types/recoverSender'
 import { decodeTransaction, depositType, encodeTransaction, type SignedTransaction } from '#types/transaction'
 import { recoverSenders, type SenderCounts, SenderTable } from './senderTable.ts'
 

@@ -1,7 +1,8 @@
-import { recoverSender, type SendersAhead } from '#block/execution/senders'
+import type { SendersAhead } from '#block/execution/senders'
 import { fromHex, hexAt } from '#lib/hex'
 import type { PackedBytes } from '#lib/packedBytes'
 import type { Address } from '#types/ids'
+import { recoverSender } from '#types/recoverSender'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
 
 /** Minimum transactions of a block whose senders are recovered ahead. Execution recovers fewer in less than half a millisecond. */

@@ -44,7 +44,7 @@ const whiteSpace: readonly number[] = [0x20, 0x09, 0x0a, 0x0d]
 /**
  * Decodes one message, text or binary: JSON, or a brotli stream of JSON. Unused parts may have any form, so formats back to v0.4.1 are read: the
  * metadata except the block number, the block hash, the withdrawals.
- * @see ../shared/reference/flashblocks.md, sections 1 and 2
+ * @see flashbots/rollup-boost, specs/flashblocks.md
  */
 export function decodeMessage(message: Uint8Array): DecodedMessage {
   if (message.length > maxMessageBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }

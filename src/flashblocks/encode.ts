@@ -8,7 +8,7 @@ export const maxMetadataBytes: number = 4 * 2 ** 20
 /**
  * Encodes a flashblock as one message, as Base's publishers send it: JSON with the builder's metadata. Receipts and balances are left out when they are
  * larger than `maxMetadataBytes`, as Base's public stream leaves them out since v0.8.0.
- * @see ../shared/reference/flashblocks.md, section 2
+ * @see flashbots/rollup-boost, specs/flashblocks.md
  */
 export function encodeMessage(flashblock: BuiltFlashblock): string {
   const { payloadId, blockNumber, index, base, transactions, outcome, blockHash } = flashblock

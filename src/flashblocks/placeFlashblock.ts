@@ -25,7 +25,7 @@ export type Placement = (typeof placements)[number]
 export type Placed = Pick<Flashblock, 'blockNumber' | 'payloadId' | 'index' | 'base'>
 
 /** Flashblocks of up to this many blocks above the head are held until they fit. */
-export const maxAheadBlocks = 5
+const maxAheadBlocks = 5
 
 export const isExecutable = (placement: Placement): boolean =>
   placement === 'append' || placement === 'next-block' || placement === 'replace'

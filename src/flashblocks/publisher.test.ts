@@ -171,7 +171,7 @@ it('flashblocks/publisher: sends a late client a block that is larger than the b
   expect(await world.dropped('slow')).toBe(0)
 })
 
-it('flashblocks/publisher: sends a late client that reads slowly the next block in the place of the rest of a replaced one', async () => {
+it('flashblocks/publisher: sends a late client that reads slowly the next block instead of the rest of a replaced one', async () => {
   await using world = await start()
   for (let index = 0; index < 12; index++) world.publisher.publish(flashblock(index, 'a', 1_000_000))
   await using late = await openSocket(world.publisher.url)

@@ -1,7 +1,7 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 
 /** Requests to L1: methods of JSON-RPC, paths of the beacon API. */
-export const l1Methods = [
+const l1Methods = [
   'eth_call',
   'eth_chainId',
   'eth_config',

@@ -38,7 +38,7 @@ it('lib/memoryGuard: reports each new level once, and collects until memory is n
   expect([guard.level(), events]).toEqual(['normal', ['high', 'collect', 'collect', 'full', 'collect', 'collect', 'normal']])
 })
 
-it('lib/memoryGuard: a level ends after ten seconds below its begin, even when memory does not fall further', async () => {
+it('lib/memoryGuard: a level ends after ten seconds below its start, even when memory does not fall further', async () => {
   const clock = createManualClock()
   let bytes = 950
   using guard = createMemoryGuard({ clock, measure: () => bytes }, 1_000)

@@ -26,7 +26,7 @@ export type MemoryGuardDeps = {
 }
 
 /**
- * Shares of the bound at which levels begin and end. A level ends lower than it begins, so that it does not flicker, or after some time below its begin:
+ * Shares of the bound at which levels begin and end. A level ends lower than it begins, so that it does not flicker, or after some time below its start:
  * holes in the heap of glibc, which nothing returns, must not keep a level.
  */
 const begins = { high: 0.8, full: 0.9 } as const
@@ -51,7 +51,7 @@ export function createMemoryGuard({ clock, measure = anonymousBytes, collect }: 
   const listeners = new Set<(level: MemoryLevel) => void>()
   let level: MemoryLevel = 'normal'
   let nextCollectionMs = 0
-  /** time since which the measurements are below the begin of the level */
+  /** time since which the measurements are below the start of the level */
   let belowSinceMs = 0
   let timer: Disposable | undefined
 

@@ -11,7 +11,7 @@ import { p2pFault } from './faults.ts'
  * @param file name for the fault; the text itself is not in it
  * @throws Fault P2P_KEY (fatal)
  */
-export function parseKey(text: string, file: string): Uint8Array {
+function parseKey(text: string, file: string): Uint8Array {
   const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text.trim()) ?? []
   if (digits === undefined) throw p2pFault('P2P_KEY', { file, reason: `${text.trim().length} characters are not 64 hex digits` })
   const key = fromHex(`0x${digits.toLowerCase()}`)

@@ -1,7 +1,7 @@
 import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
 import { agentNames, fetchedOutcomes, messageOutcomes, servedOutcomes } from './net/peerEvents.ts'
 
-export const ancestorOutcomes = ['filled', 'filled_by_hash', 'unavailable', 'too_far', 'wrong'] as const
+const ancestorOutcomes = ['filled', 'filled_by_hash', 'unavailable', 'too_far', 'wrong'] as const
 
 export const p2pMetrics = defineMetrics({
   peers: gauge('basalt_p2p_peer_connections', 'Connections to peers by direction and client', {

@@ -74,7 +74,7 @@ const nameOf = (table: number, key: Uint8Array): string => `${table}:${Buffer.fr
  * @returns the row as of `nodeHistory.ts`
  * @throws Fault PROOFS_MISMATCH when the values do not lead to the state root of the parent
  */
-export function undoneNodes(
+function undoneNodes(
   chain: KvReader,
   number: number,
   state: WorldState,

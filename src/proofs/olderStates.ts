@@ -15,7 +15,7 @@ import { ProofRows } from './proofRows.ts'
 import { joined, readRegions } from './regions.ts'
 
 /** Returns the last recorded block that is canonical in a snapshot of the chain; undefined: none is. */
-export function lastShared(proofs: KvReader, chain: KvReader, head: number): number | undefined {
+function lastShared(proofs: KvReader, chain: KvReader, head: number): number | undefined {
   const regions = joined(readRegions(proofs))
   const [oldest, newest] = [regions[0], regions.at(-1)]
   if (!oldest || !newest) return undefined

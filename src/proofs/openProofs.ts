@@ -8,7 +8,7 @@ import { proofsTables } from '#store/tables'
 import { proofsFault } from './faults.ts'
 
 /** Version 1 had smaller slices of indices, version 2 no hints in them. Neither was part of a release, so nothing migrates them. */
-export const proofsSchema: Schema = {
+const proofsSchema: Schema = {
   version: 6,
   metaTable: proofsTables.meta.id,
   // as steps 9 to 11 of the chain

@@ -47,7 +47,7 @@ export interface BlockTracing {
 }
 
 /** Position of a traced call: after a block, or after the first `transactions` transactions of the block. */
-export type CallContext = { readonly block: CallPlace; readonly transactions?: number | undefined }
+export type TracePlace = { readonly block: CallPlace; readonly transactions?: number | undefined }
 
 /** Traced calls in sequence, each on the state left by the previous one. */
 export interface CallTracing {
@@ -87,7 +87,7 @@ export interface Tracing {
   known(hash: Hash): BlockTracing | undefined
   /** Tracing of any block with a known parent. */
   given(block: Block): BlockTracing
-  calls(place: CallContext): CallTracing
+  calls(place: TracePlace): CallTracing
   /** Code with this keccak hash in the state after a block; undefined: unknown code. */
   code(at: BlockId, codeHash: Hash): Uint8Array | undefined | 'pruned'
   /** Witness of a known block; undefined: unknown block. */

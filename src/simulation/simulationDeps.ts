@@ -4,7 +4,7 @@ import type { Evm } from '#evm/ports'
 import type { TracedEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 
-/** What simulations run on. */
+/** Dependencies of all simulations. */
 export type SimulationDeps = {
   readonly execution: Pick<Execution, 'view'>
   readonly evm: Evm

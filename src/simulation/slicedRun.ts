@@ -8,9 +8,9 @@ import type { SimulationDeps } from './simulationDeps.ts'
 export type Pieces<T> = Generator<undefined, T, undefined>
 
 /** Maximum time of the work in one turn of the event loop. */
-const sliceMs = 10
+export const sliceMs = 10
 
-/** Permission to work, which other runs may have. */
+/** Turn of one run; `isNow` returns whether the run may work now. */
 export type Turn = { isNow(): boolean; leave(): void }
 
 /** Lets one run work at a time, in the order of their first question. */

@@ -371,7 +371,7 @@ describe('snapshot/older values', () => {
       code: 'PROOFS_NOT_AT_BLOCK',
       data: { number: base, first: base + 3, last: base + 5 },
     })
-    // proofs of something else in the place of those to restore
+    // proofs of something else instead of those to restore
     const [into, from] = [folders.make(), folders.make()]
     await create('proofs', from, source)
     cpSync(join(source, 'proofs'), join(into, 'proofs'), { recursive: true })

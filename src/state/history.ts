@@ -9,7 +9,7 @@ import { changeKey, changesTable, decodeBefore, historyIndexTable, isDeletion, r
 
 /** A closed chunk has 64 block numbers. The open chunk is written again with each of them. */
 const chunkBytes = 64 * 8
-/** Ends the key of a row's open chunk in the index, in the place of the last number of a closed one. */
+/** Ends the key of a row's open chunk in the index, instead of the last number of a closed one. */
 export const openEnd: Uint8Array = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)

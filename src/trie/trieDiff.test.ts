@@ -18,7 +18,7 @@ function diffOf(hashes: readonly Uint8Array[]): TrieDiff {
   return new TrieDiff(bytes.buffer)
 }
 
-it('trie/trieDiff: finds nodes by hash, and no others, in bounded time while the begin of all hashes is the same', () => {
+it('trie/trieDiff: finds nodes by hash, and no others, in bounded time while the beginning of all hashes is the same', () => {
   const many = 40_000
   /** Makes a table and searches in it. @returns the time in milliseconds */
   function search(hashOf: (n: number) => Uint8Array): number {

@@ -38,7 +38,7 @@ type Stated = { readonly witness: L1Witness; readonly block: L1StateRef | undefi
 const endpointFix = 'configure two L1 endpoints of different providers that serve recent blocks: --l1.rpc=URL,URL'
 
 /** Returns why the statements of endpoints about the finalized block do not count; undefined: they do. Pure. @param nowSec wall clock */
-export function statementProblem(stated: readonly Stated[], nowSec: number): string | undefined {
+function statementProblem(stated: readonly Stated[], nowSec: number): string | undefined {
   const hosts = new Set(stated.map(({ witness }) => hostOf(witness)))
   if (hosts.size < minWitnesses)
     return `${hosts.size} of the L1 endpoints answers, two of different hosts must agree on the finalized block`

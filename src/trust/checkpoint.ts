@@ -2,7 +2,7 @@ import type { Hash } from '#types/ids'
 import { rootsPerGame } from './contracts/game.ts'
 
 /** Most headers between a block and the next one with a root on L1: one a minute at 200 ms blocks. */
-export const maxLinks = 299
+const maxLinks = 299
 
 /** A block whose output root a proposal has. */
 export type Checkpoint = { readonly block: number; readonly root: Hash }

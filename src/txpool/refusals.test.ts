@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { recoverSender } from '#block/execution/senders'
 import { fromHex } from '#lib/hex'
 import { secp256k1Order } from '#lib/secp256k1'
 import { scheduleTo, signedBy } from '#test/harness/chain/blocks'
 import { PoolChain, poolAccount, poolTransaction } from '#test/harness/chain/poolChain'
 import { zeroAddress, zeroHash } from '#types/ids'
 import type { PoolRefusal } from '#types/pooledTransaction'
+import { recoverSender } from '#types/recoverSender'
 import { decodeTransaction, encodeTransaction, type FeeMarketTransaction, type SignedTransaction } from '#types/transaction'
 import type { TxPool, TxPoolLimits } from './txPool.ts'
 

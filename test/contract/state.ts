@@ -38,7 +38,7 @@ class Chain {
   readonly kv: Kv
   readonly models: Model[] = []
   readonly roots: Hash[] = []
-  /** in the place of block hashes: each written block has another one */
+  /** instead of block hashes: each written block has another one */
   readonly #hashes: Hash[] = []
   #written = 0
   /** of all snapshots, before and after unwinds */

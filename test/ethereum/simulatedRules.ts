@@ -1,5 +1,5 @@
 import type { EvmSession } from '#evm/ports'
-import { openHeader, type SimulatedRules, type SimulatedRun } from '#simulation/simulateV1/simulatedRules'
+import { type ExecutedCalls, openHeader, type SimulatedRules } from '#simulation/simulateV1/simulatedRules'
 import type { Header } from '#types/header'
 import { emptyRoot, zeroHash } from '#types/ids'
 import { childExcessBlobGas } from './blobs.ts'
@@ -36,7 +36,7 @@ export function ethereumSimulatedRules(schedule: EthereumSchedule): SimulatedRul
   }
 }
 
-function endOf(session: EvmSession, schedule: EthereumSchedule, header: Header, parent: Header, run: SimulatedRun): Partial<Header> {
+function endOf(session: EvmSession, schedule: EthereumSchedule, header: Header, parent: Header, run: ExecutedCalls): Partial<Header> {
   const block = { header, transactions: run.raws, ...(header.withdrawalsRoot !== undefined && { withdrawals: [] }) }
   const ended = endEthereumBlock(session, schedule, parent, block, run.receipts)
   return ended.kind === 'ended' ? ended.end : {}

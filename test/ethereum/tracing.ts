@@ -17,7 +17,7 @@ export type EthereumTracingDeps = {
   readonly view: () => ExecutionView
 }
 
-/** Traces the transactions of one block of Ethereum. Each trace runs the block from its begin. */
+/** Traces the transactions of one block of Ethereum. Each trace runs the block from its start. */
 class EthereumTracing implements BlockTracing {
   readonly #deps: EthereumTracingDeps
   readonly #found: ChainBlock

@@ -81,7 +81,7 @@ it.each(commands.map((command) => [command.words.slice(0, 2).join(' '), command]
     for (let run = 0; run < mostRuns && !codes.has(134); run++) {
       const datadir = join(base, `${name} ${run}`)
       cpSync(original, datadir, { recursive: true })
-      // from the end, because most free pages are at the begin
+      // from the end, because most free pages are at the start
       replaceKind(join(datadir, file), pages.at(-1 - Math.floor((run * pages.length) / mostRuns)) ?? 0, kind)
       await using cli = startCli([...words, '--datadir', datadir])
       const { code, stderr } = await cli.ended()

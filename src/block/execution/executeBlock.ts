@@ -130,7 +130,7 @@ export class BlockExecutor implements Disposable {
 
   /**
    * Computes state root, header and hash. The block takes no transactions afterwards.
-   * @param parent the parent with its present state; its values are those at the begin of the block
+   * @param parent the parent with its present state; its values are those at the start of the block
    * @param diff state diff of all transactions, if known
    * @param claimed roots of the block, if it has been sealed before
    */

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { secp256k1Order } from '#lib/secp256k1'
 import { accountOf, hashOf, signedBy } from '#test/harness/chain/blocks'
+import { recoverSender } from '#types/recoverSender'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
-import { createSenders, recoverSender } from './senders.ts'
+import { createSenders } from './senders.ts'
 
 function transaction(): SignedTransaction {
   const tx = decodeTransaction(signedBy('alice', {}))

@@ -1,17 +1,7 @@
 import { Lru } from '#lib/lru'
-import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
-import { type Address, addressFromBytes, type Hash } from '#types/ids'
-import { depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
-
-/**
- * Recovers the signer of a transaction.
- * @returns undefined when no key fits, or when s is in the upper half of its range, which EIP-2 forbids
- */
-export function recoverSender(tx: SignedTransaction): Address | undefined {
-  const signature = tx.s > secp256k1HalfOrder ? undefined : signatureBytes(tx)
-  const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
-  return address && addressFromBytes(address)
-}
+import type { Address, Hash } from '#types/ids'
+import { recoverSender } from '#types/recoverSender'
+import { depositType, type SignedTransaction } from '#types/transaction'
 
 /** Senders by transaction hash. The cache recovers a transaction once when it is built, inserted and read. */
 export type Senders = { of(tx: SignedTransaction, hash: Hash): Address | undefined }

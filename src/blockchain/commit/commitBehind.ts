@@ -371,7 +371,7 @@ export class CommitBehind {
     this.#scheduleNext()
   }
 
-  /** Returns the heads that the current round commits: those at its begin while they are ahead on the published chain, else the published heads. */
+  /** Returns the heads that the current round commits: those at its start while they are ahead on the published chain, else the published heads. */
   #goalIn(record: HeadRecord, sequence: number): Goal {
     const { committed, base, overlays, heads } = record
     const unsafe = this.#goal?.heads.unsafe

@@ -292,7 +292,7 @@ it('blockchain/segments: a directory that cannot be written ends moving; blocks 
   const dir = newDir()
   await using kv = store(dir)
   rmSync(segmentsDir(dir), { recursive: true, force: true })
-  // a file in the place of the directory: this test may run as root, whom modes do not stop
+  // a file instead of the directory: this test may run as root, whom modes do not stop
   writeFileSync(segmentsDir(dir), '')
   const before = seen(kv)
   const { run, mover } = moverOn(dir, kv)

@@ -33,7 +33,7 @@ export function fileSystemFindings(place: string, type: number): readonly Findin
 }
 
 /** Measures the median time of a flushed write, in ms. It writes 6 MB at most, for 3 s at most, and removes its file. @throws the error of the disk */
-export function measureFlush(clock: Clock, dir: string): number {
+function measureFlush(clock: Clock, dir: string): number {
   const path = join(dir, `.basalt-doctor-${randomBytes(6).toString('hex')}`)
   const bytes = randomBytes(writeBytes)
   const file = openSync(path, 'wx', 0o600)

@@ -17,7 +17,7 @@ const names = ['http.port', 'rollup.port', 'log.level', 'log.format', 'json'] as
 type Example = { readonly about: string; readonly url: string; readonly method: string; readonly params: readonly unknown[] }
 
 /** Requests that the finished demo answers. */
-export function exampleRequests({ chain, urls }: Pick<Demo, 'chain' | 'urls'>): readonly Example[] {
+function exampleRequests({ chain, urls }: Pick<Demo, 'chain' | 'urls'>): readonly Example[] {
   const token = chain.contracts['TOKEN']
   return [
     { about: 'the newest block', url: urls.http, method: 'eth_getBlockByNumber', params: ['latest', false] },

@@ -175,7 +175,7 @@ function stoppedAt(steps: number): ScriptedIo {
       ...clock,
       elapsedMs(): number {
         looks++
-        // each step reads the time at its begin, and after its block
+        // each step reads the time at its start, and after its block
         if (looks === 2 * steps) io.interrupt()
         return 100 * looks
       },
@@ -355,7 +355,7 @@ describe('cli/commands/proofs: faults', () => {
   })
 })
 
-/** Overwrites the begin of a file. */
+/** Overwrites the beginning of a file. */
 function overwrite(path: string, bytes: number): void {
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(bytes, 'basalt'))

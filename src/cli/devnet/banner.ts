@@ -3,7 +3,7 @@ import type { Devnet } from '#devnet/startDevnet'
 type Shown = Pick<Devnet, 'facts' | 'accounts' | 'owner'>
 
 /** Returns a script that sends a transaction with viem, ready to paste into a file: `node try.mjs`. */
-export function viemSnippet({ facts, accounts }: Shown): string {
+function viemSnippet({ facts, accounts }: Shown): string {
   const [first, second] = accounts
   const to = second?.address ?? `0x${'11'.repeat(20)}`
   return `import { createWalletClient, defineChain, http, parseEther, publicActions } from 'viem'

@@ -1,10 +1,11 @@
+import { tipPerGas } from '#block/validation/transactionValidity'
 import { toHex, toQuantity } from '#lib/hex'
 import { encodedBlockSize } from '#types/block'
 import { headerToJson } from '#types/headerJson'
 import type { Log } from '#types/log'
 import { type Authorization, legacyV, type SignedTransaction } from '#types/transaction'
 import { envOf, type MemoryBlock, type Mined } from './memoryBlock.ts'
-import { tipAt, type Waiting } from './memoryPool.ts'
+import type { Waiting } from './memoryPool.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -38,7 +39,7 @@ function typeFields(tx: SignedTransaction): Json {
 /** Returns the price per gas that a transaction pays in a block, in wei. */
 const priceIn = (tx: SignedTransaction, { header }: MemoryBlock): bigint => {
   const baseFee = header.baseFeePerGas ?? 0n
-  return baseFee + tipAt(tx, baseFee)
+  return baseFee + tipPerGas(tx, baseFee)
 }
 
 /** Returns a transaction in the format of `eth_getTransactionByHash`. @param place undefined: it is pending */

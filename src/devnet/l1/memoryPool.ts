@@ -1,3 +1,4 @@
+import { feeCapOf, tipCapOf, tipPerGas } from '#block/validation/transactionValidity'
 import type { Address, Hash } from '#types/ids'
 import type { BlobSidecar } from '#types/signing'
 import type { SignedTransaction } from '#types/transaction'
@@ -9,17 +10,6 @@ export type Waiting = {
   readonly tx: SignedTransaction
   readonly sender: Address
   readonly sidecar?: BlobSidecar
-}
-
-/** Return the maximum that a transaction pays per gas, and the maximum tip in it; wei. */
-const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
-const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
-
-/** Returns the miner's tip per gas; negative when the fee cap is below the base fee. */
-export function tipAt(tx: SignedTransaction, baseFee: bigint): bigint {
-  const room = feeCapOf(tx) - baseFee
-  const tip = tipCapOf(tx)
-  return tip < room ? tip : room
 }
 
 /** Minimum price increase of a replacement in percent. Network nodes require twice the price for a blob transaction. */
@@ -75,7 +65,7 @@ export class MemoryPool {
     let best: Waiting | undefined
     for (const [sender, own] of this.#bySender) {
       const first = isPassedOver(sender) ? undefined : own.get(nonceOf(sender))
-      if (first && tipAt(first.tx, baseFee) >= 0n && (!best || tipAt(first.tx, baseFee) > tipAt(best.tx, baseFee))) best = first
+      if (first && tipPerGas(first.tx, baseFee) >= 0n && (!best || tipPerGas(first.tx, baseFee) > tipPerGas(best.tx, baseFee))) best = first
     }
     return best
   }

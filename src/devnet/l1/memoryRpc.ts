@@ -1,3 +1,4 @@
+import { tipPerGas } from '#block/validation/transactionValidity'
 import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { type Address, emptyCodeHash, type Hash, parseAddress, parseHash, zeroAddress } from '#types/ids'
 import { addressField, bigintField, bytesField, has, objectOf, ShapeError } from '#types/jsonShape'
@@ -7,7 +8,6 @@ import { blockJson, logsJson, receiptsJson, transactionJson } from './l1Json.ts'
 import { envOf, type MemoryBlock } from './memoryBlock.ts'
 import { leastGas, type Tried, type TriedCall, tryCall } from './memoryCalls.ts'
 import type { MemoryChain } from './memoryChain.ts'
-import { tipAt } from './memoryPool.ts'
 import { accountOf, slotOf } from './memoryState.ts'
 
 const invalid = (message: string): RpcRefusal => new RpcRefusal(-32_602, message)
@@ -88,7 +88,7 @@ function feeHistory(chain: MemoryChain, params: Params): Json {
 }
 
 function tipOfBlock({ header, mined }: MemoryBlock, percentile: number): bigint {
-  const tips = mined.map(({ tx }) => tipAt(tx, header.baseFeePerGas ?? 0n)).sort((a, b) => (a < b ? -1 : 1))
+  const tips = mined.map(({ tx }) => tipPerGas(tx, header.baseFeePerGas ?? 0n)).sort((a, b) => (a < b ? -1 : 1))
   return tips[Math.min(tips.length - 1, Math.floor((percentile / 100) * tips.length))] ?? 0n
 }
 

@@ -127,7 +127,7 @@ export function isTrap(error: unknown): boolean {
 }
 
 /** Creates an instance like `createInstance`, from a compiled module. */
-export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
+function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   const exports = new WebAssembly.Instance(module, imports).exports as EvmExports
   const memory = new WasmMemory(exports.memory)
   memory.u8.set(randomBytes(16), ctxSeed)

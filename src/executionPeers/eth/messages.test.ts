@@ -80,7 +80,7 @@ it('executionPeers/eth/blocks: receipts have no bloom and their type in front in
   expect(first?.length).toBe(3 + 3 + 1 + 3 + 259 + 1)
 })
 
-it('executionPeers/eth/messages: the items of a list in the place of a request id are not read', () => {
+it('executionPeers/eth/messages: the items of a list instead of a request id are not read', () => {
   // an item that exceeds its list
   const id = fromHex('0xc1ff')
   const message = encodeRlpList([id, emptyList])

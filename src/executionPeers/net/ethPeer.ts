@@ -45,7 +45,7 @@ const maxUnsolicitedBytes = 2 ** 20
 const maxResponseItems = 1_024
 
 /** Thrown when a peer does not answer in time, ends, or answers what was not asked. */
-export class PeerError extends Error {}
+class PeerError extends Error {}
 
 type Waiting = {
   readonly id: number

@@ -28,7 +28,7 @@ export type GapDeps = {
 export type GapFailure = 'unavailable' | 'too_far' | 'wrong'
 
 /** Most blocks of a gap: 3.6 hours of blocks of 200 ms. Their headers take about 40 MiB. */
-export const maxGapBlocks = 65_536
+const maxGapBlocks = 65_536
 /** Headers of one request; of one below the head of this node, where each is compared. */
 const [headersAtOnce, headersBelow] = [1_024, 64]
 /** Blocks and bytes that wait for the caller. */

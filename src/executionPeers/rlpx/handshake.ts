@@ -6,7 +6,7 @@ import { publicKeyOf, recoverPublicKey, sharedSecret, signDigest } from '#lib/se
 import { createPrivateKey, decryptEcies, eciesOverhead, encryptEcies } from './ecies.ts'
 
 /** Largest handshake packet that is read; the longest known one has about 700 bytes. */
-export const maxHandshakeBytes = 2_048
+const maxHandshakeBytes = 2_048
 const version = 4
 
 /** Thrown when a peer breaks the handshake. */

@@ -5,7 +5,7 @@ import { type Fault, isFault } from '#lib/fault'
 import { nodeFault } from '../faults.ts'
 
 /** Time between two looks; time for which the chain of the followed node leaves the anchor out; time without a source for a part of the state. */
-export const anchorTimes = { everyMs: 5_000, leftOutMs: 60_000, lackedMs: 600_000 }
+const anchorTimes = { everyMs: 5_000, leftOutMs: 60_000, lackedMs: 600_000 }
 
 export type AnchorFacts = {
   /** undefined: no node is followed */
@@ -18,7 +18,7 @@ export type AnchorFacts = {
  * Returns why a partial state has no use any more: the chain does not contain the block with which it began, or no source has its states. Undefined: neither is
  * the case. Pure.
  */
-export function anchorProblem({ follow, driver }: AnchorFacts): { readonly fault: Fault; readonly limitMs: number } | undefined {
+function anchorProblem({ follow, driver }: AnchorFacts): { readonly fault: Fault; readonly limitMs: number } | undefined {
   const { refusal } = follow ?? {}
   if (isFault(refusal, 'SOURCE_LEAVES_OUT') && refusal.data['label'] === 'finalized')
     return { fault: refusal, limitMs: anchorTimes.leftOutMs }

@@ -27,7 +27,7 @@ export type NodeMemoryDeps = { readonly registry: Registry; readonly clock: Cloc
 export type NodeMemoryOptions = MemoryOptions & Pick<NodeOptions, 'listen' | 'rpcThreads'>
 
 /** Returns the default of `--memory-max`: three quarters of the memory, for the pages of the database need the rest. */
-export const usualMemoryMax = (memoryBytes: number): number => Math.floor(memoryBytes * 0.75)
+const usualMemoryMax = (memoryBytes: number): number => Math.floor(memoryBytes * 0.75)
 
 /** Returns the bounds of the anonymous memory of a process and of its caches together. */
 export function memoryBounds(options: MemoryOptions): { readonly maxBytes: number; readonly cacheBytes: number } {

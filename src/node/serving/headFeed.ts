@@ -16,7 +16,7 @@ type Open = () => Disposable & Pick<ChainView, 'block'>
  * Returns blocks of a record that were not canonical in the previous record, oldest first.
  * @param open not called unless the heads return to committed blocks of a branch that they had left
  */
-export function newBlocks(before: HeadRecord, now: HeadRecord, open: Open): readonly HeadBlock[] {
+function newBlocks(before: HeadRecord, now: HeadRecord, open: Open): readonly HeadBlock[] {
   const known = new Set(before.overlays.map(({ hash }) => hash))
   // other blocks are in the overlays of at least one record before they are committed and leave them
   const added = now.overlays.filter(({ hash }) => !known.has(hash)).map(headOf)

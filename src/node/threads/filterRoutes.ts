@@ -13,7 +13,7 @@ const ofFilters: ReadonlySet<string> = new Set(['eth_getFilterChanges', 'eth_get
 export const filterIdsOf = (thread: number) => (): string => toHex(Uint8Array.of(thread, ...randomBytes(15)))
 
 /** Returns the thread that created a filter's id; undefined: it is not an id. */
-export function threadOfFilter(id: unknown): number | undefined {
+function threadOfFilter(id: unknown): number | undefined {
   return typeof id === 'string' && /^0x[\da-f]{32}$/.test(id) ? Number.parseInt(id.slice(2, 4), 16) : undefined
 }
 

@@ -53,9 +53,9 @@ class NodeTracing implements Tracing {
   readonly #isCommitted = new Set<BlockId['hash']>()
   /** first announcement of recent blocks */
   readonly #publishedMs = new Map<string, number>()
-  /** begin of the last call of the Engine API, until its payload is known */
+  /** start of the last call of the Engine API, until its payload is known */
   #callMs: number | undefined
-  /** begin of the running transaction of the store, or of the last one */
+  /** start of the running transaction of the store, or of the last one */
   #commitMs: number | undefined
   #lastHead = ''
 

@@ -14,7 +14,7 @@ export type PortFacts = {
 }
 
 /** A port that is probably closed. */
-export const closedPortKinds = ['discovery', 'outbound', 'inbound'] as const
+const closedPortKinds = ['discovery', 'outbound', 'inbound'] as const
 export type ClosedPort = (typeof closedPortKinds)[number]
 
 /** Text of the log line of a port. */

@@ -10,7 +10,7 @@ import type { BlockVersion } from './topics.ts'
 const signatureBytes = 65
 const rootBytes = 32
 /** Minimum size of a decompressed message: a signature and one byte. */
-export const minMessageBytes = 66
+const minMessageBytes = 66
 
 /** Signature over a body: r ‖ s, and the recovery id. */
 export type BlockSignature = { readonly signature: Uint8Array; readonly yParity: 0 | 1 }

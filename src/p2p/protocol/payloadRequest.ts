@@ -17,7 +17,7 @@ export const requestBytes = 8
 export const maxResponseBytes: number = maxMessageBytes + 65_536
 
 /** First byte of a response. */
-export const responseCodes = { found: 0, notFound: 1, badRequest: 2, serverError: 3 } as const
+const responseCodes = { found: 0, notFound: 1, badRequest: 2, serverError: 3 } as const
 
 /** Versions of a response. op-node sends and expects 1 from Ecotone on, also for Isthmus blocks, for which the specification has 2. */
 const responseVersions = { payload: 0, withRoot: 1, isthmus: 2 } as const

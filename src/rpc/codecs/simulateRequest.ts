@@ -17,7 +17,7 @@ const maxCalls = 2_500
 export type SimulateParam = { readonly request: SimulationRequest; readonly fullTransactions: boolean }
 
 /** Error for too many simulated blocks. @see execution-apis, eth_simulateV1 */
-export const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many blocks')
+const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many blocks')
 
 /** Block overrides that are not supported. */
 const unsupportedOverrides = ['withdrawals', 'beaconRoot']

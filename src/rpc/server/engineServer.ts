@@ -18,11 +18,12 @@ export type EngineServerDeps = {
   readonly log: Log
   readonly clock: Clock
   readonly metrics?: RpcServerDeps<EngineContext>['metrics']
+  readonly memory?: RpcServerDeps<EngineContext>['memory']
   readonly slow?: RpcServerDeps<EngineContext>['slow']
 }
 
 /** A payload is one body, with the limit of other clients. Two of them fit at once. */
-export const engineServerLimits: Partial<RpcServerLimits> = { maxBodyBytes: 128_000_000, maxHeldBytes: 256_000_000, maxConnections: 50 }
+const engineServerLimits: Partial<RpcServerLimits> = { maxBodyBytes: 128_000_000, maxHeldBytes: 256_000_000, maxConnections: 50 }
 
 /** Some consensus clients use one WebSocket connection (`ws://execution:8551`). */
 const maxSockets = 16
@@ -33,14 +34,14 @@ const maxSockets = 16
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function createEngineServer(
-  { api, eth, jwtSecret, onRefused, onCall, log, clock, metrics, slow }: EngineServerDeps,
+  { api, eth, jwtSecret, onRefused, onCall, log, clock, metrics, memory, slow }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
   const contextOf = (cancellation: CancellationToken): EngineContext => {
     onCall?.()
     return { ...eth, engine: api, cancellation }
   }
-  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics, slow }
+  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics, memory, slow }
   const refusalOf = bearerRule(clock, jwtSecret)
   const authorize = (authorization: string | undefined): string | undefined => {
     const refusal = refusalOf(authorization)

@@ -7,7 +7,7 @@ import { ByteList } from '../results/byteList.ts'
 import type { Reply } from './reply.ts'
 
 /** Smaller answers are sent uncompressed: compression would cost more than it saves. */
-export const zipFromBytes = 32_768
+const zipFromBytes = 32_768
 
 /** Fastest level: chain JSON is mostly hex, which higher levels hardly compress further. */
 const level = 1
@@ -21,7 +21,7 @@ const chunkBytes = (length: number): number => Math.min(2 ** 20, Math.max(16_384
 const gzipAsync = promisify(gzip)
 
 /** Whether an Accept-Encoding header allows gzip. @see RFC 9110, section 12.5.3 */
-export function acceptsGzip(header: string): boolean {
+function acceptsGzip(header: string): boolean {
   return header.split(',').some((one) => {
     const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
     const weight = parameters.find((parameter) => parameter.startsWith('q='))

@@ -47,12 +47,12 @@ export function createCallExecutor({ execution, evm, config, clock }: Omit<Simul
 }
 
 /** Environment of a message, or why an override is refused. */
-export type CallContext =
+export type CallEnvironment =
   | { readonly kind: 'place'; readonly view: StateView; readonly env: BlockEnv; readonly rules: EvmRules }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
 /** Returns the environment of messages at a block. The rules are those of the block's own time, even when the time is overridden. */
-export function callContext(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallContext {
+export function callContext(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallEnvironment {
   const { state: accounts, block = {} } = overrides
   const plain = evmRulesAt(config.schedule, header.timestamp)
   const overridden = accounts === undefined ? ({ kind: 'rules', rules: plain } as const) : overriddenRules(plain, accounts)

@@ -20,7 +20,7 @@ const code = '0x5f546001018080555f5500'
 const calls = Array.from({ length: 11 }, (_, nonce) =>
   signedBy('alice', { to: counter, value: 0n, gasLimit: 100_000n, data: new Uint8Array(), nonce: BigInt(nonce) }),
 )
-/** deposits at the begin of a Denim block */
+/** deposits at the start of a Denim block */
 const deposits = 2
 /** Reads another slot each time until its gas is used. The interpreter reads no slots of an account without storage. */
 const reader = parseAddress(`0x${'c1'.repeat(20)}`)

@@ -14,7 +14,7 @@ import type { Receipt } from '#types/receipt'
 import type { SimulatedPlan } from './simulatePlan.ts'
 
 /** Executed transactions of a simulated block. */
-export type SimulatedRun = { readonly raws: readonly Uint8Array[]; readonly receipts: readonly Receipt[] }
+export type ExecutedCalls = { readonly raws: readonly Uint8Array[]; readonly receipts: readonly Receipt[] }
 
 /** Rules of simulated blocks that differ between chains. */
 export type SimulatedRules = {
@@ -34,7 +34,7 @@ export type SimulatedRules = {
   /** Returns the fee rules. Call it after `begin`. */
   fees(session: EvmSession, header: Header): FeeRules
   /** Applies the changes after the last transaction. @returns the header fields that result */
-  end(session: EvmSession, header: Header, parent: Header, run: SimulatedRun): Partial<Header>
+  end(session: EvmSession, header: Header, parent: Header, run: ExecutedCalls): Partial<Header>
 }
 
 /** Creates a header with the fields that all chains share. Fields that execution computes are empty. */

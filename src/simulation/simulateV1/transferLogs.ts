@@ -11,7 +11,7 @@ const transferTopic = parseHash('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a
 const topicOf = (address: Address): Hash => `0x${address.slice(2).padStart(64, '0')}` as Hash
 
 /** Returns the log of an ether transfer. */
-export function transferLog(from: Address, to: Address, wei: bigint): Log {
+function transferLog(from: Address, to: Address, wei: bigint): Log {
   return { address: etherAddress, topics: [transferTopic, topicOf(from), topicOf(to)], data: bytesFromBigint(wei, 32) }
 }
 

@@ -2,7 +2,7 @@ import type { ParentBlock } from '#block/execution/executeBlock'
 import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
 import type { CallMessage, CallOverrides, MeasuredCall, RunTimer } from '#rpc/callPorts'
-import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
+import type { BlockTracing, CallTracing, TraceOutcome, TracePlace, TraceRequest } from '#rpc/tracePorts'
 import { push, type StateStack, viewAbove } from '#state/stateStack'
 import type { Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
@@ -24,9 +24,10 @@ function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refus
   return { gasUsed: Number(gasUsed), succeeded: outcome.kind === 'success' }
 }
 
-class ReplayCalls implements CallTracing {
+/** Traced calls on a state of the chain. Each sees the changes of the earlier ones. */
+export class ReplayCalls implements CallTracing {
   readonly #deps: SimulationDeps
-  readonly #place: CallContext
+  readonly #place: TracePlace
   readonly #replayOf: ReplayOf
   /** kept for all calls: a cache may be too small for it */
   #found: KnownReplay | undefined
@@ -34,7 +35,7 @@ class ReplayCalls implements CallTracing {
   #stack: StateStack = []
   #calls = 0
 
-  constructor(deps: SimulationDeps, place: CallContext, replayOf: ReplayOf) {
+  constructor(deps: SimulationDeps, place: TracePlace, replayOf: ReplayOf) {
     this.#deps = deps
     this.#place = place
     this.#replayOf = replayOf
@@ -101,9 +102,4 @@ class ReplayCalls implements CallTracing {
     if (header === undefined || parent === undefined || replay === undefined) return undefined
     return { header, hash: block.hash, state: { ...parent.state, view: replay.before(transactions, parent, 'passed') } }
   }
-}
-
-/** Creates a sequence of traced calls on a state of the chain. Each call sees the changes of the earlier ones. */
-export function createCallTracing(deps: SimulationDeps, place: CallContext, replayOf: ReplayOf): CallTracing {
-  return new ReplayCalls(deps, place, replayOf)
 }

@@ -19,16 +19,14 @@ import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable, type ReplayedBlock } from '../replay/replay.ts'
 import { storageFrom } from '../replay/replayStorage.ts'
 import type { SimulationDeps } from '../simulationDeps.ts'
-import { Turns } from '../slicedRun.ts'
+import { sliceMs, Turns } from '../slicedRun.ts'
 import { createWitness } from '../witness/witness.ts'
 import { WitnessParts } from '../witness/witnessParts.ts'
-import { createCallTracing, type ReplayOf } from './traceCalls.ts'
+import { ReplayCalls, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
 
 /** Size of the sender cache for blocks that a caller passes, in bytes. */
 const maxSenderBytes = 2 ** 20
-/** Maximum time of replay work in one turn of the event loop. */
-const sliceMs = 10
 
 class ReplayTracing implements BlockTracing {
   readonly #deps: SimulationDeps & BlockDeps
@@ -168,7 +166,7 @@ export function createTracing(given: SimulationDeps, caches: CacheSource<'replay
   return {
     known: (hash) => replayOf(hash)?.tracing,
     given: (block) => new ReplayTracing(deps, new BlockReplay(deps, { block, senders: undefined }), hashHeader(block.header), () => {}),
-    calls: (place) => createCallTracing(deps, place, replayOf),
+    calls: (place) => new ReplayCalls(deps, place, replayOf),
     code(at, codeHash): Uint8Array | undefined | 'pruned' {
       using view = deps.execution.view()
       const block = view.parent(at.hash)

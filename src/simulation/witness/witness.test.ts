@@ -10,7 +10,7 @@ import { encodeDeposit } from '#types/deposit'
 import { zeroHash } from '#types/ids'
 import { createCallTimer } from '../call/callTimer.ts'
 
-/** A deposit whose initcode jumps to its begin until its gas is used. */
+/** A deposit whose initcode jumps to its start until its gas is used. */
 const endless = (gasLimit: bigint): Uint8Array =>
   encodeDeposit({
     ...{ type: 0x7e, sourceHash: zeroHash, from: testAddress(1), to: null, mint: 0n, value: 0n, isSystemTransaction: false },

@@ -1,7 +1,8 @@
-import { concatBytes, latin1 } from '#lib/bytes'
+import { latin1 } from '#lib/bytes'
 import type { CacheSource } from '#lib/caches'
 import { keccak256 } from '#lib/keccak'
 import type { Lru } from '#lib/lru'
+import { type PackedBytes, packBytes, unpackBytes } from '#lib/packedBytes'
 import type { Hash } from '#types/ids'
 
 /** Parts of a witness. The headers are read for each answer. */
@@ -18,17 +19,12 @@ export type Witnessed = {
 /** keccak of a code, one character per byte. */
 type CodeName = string
 
-/** Byte strings in one buffer, with the end of each: small objects cost more memory and time of collections than their bytes. */
-type Packed = { readonly bytes: Uint8Array; readonly ends: Uint32Array }
-
-function pack(parts: readonly Uint8Array[]): Packed {
-  let end = 0
-  return { ends: Uint32Array.from(parts, ({ length }) => (end += length)), bytes: concatBytes(...parts) }
+type KnownWitness = {
+  readonly state: PackedBytes
+  readonly keys: PackedBytes
+  readonly codes: readonly CodeName[]
+  readonly lowestBlock: number
 }
-
-const unpack = ({ bytes, ends }: Packed): Uint8Array[] => Array.from(ends, (end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
-
-type KnownWitness = { readonly state: Packed; readonly keys: Packed; readonly codes: readonly CodeName[]; readonly lowestBlock: number }
 
 /** Approximate memory of a code in addition to its bytes, of a packed part, and of a witness in addition to its parts. */
 const [codeBytes, endBytes, witnessBytes] = [350, 4, 1_000]
@@ -49,7 +45,7 @@ export class WitnessParts {
     if (known === undefined) return undefined
     const codes = known.codes.flatMap((name) => this.#codes.get(name) ?? [])
     if (codes.length < known.codes.length) return undefined
-    return { state: unpack(known.state), codes, keys: unpack(known.keys), lowestBlock: known.lowestBlock }
+    return { state: unpackBytes(known.state), codes, keys: unpackBytes(known.keys), lowestBlock: known.lowestBlock }
   }
 
   /** Returns whether the witness of a block is cached; one of its codes may be missing. */
@@ -58,7 +54,7 @@ export class WitnessParts {
   }
 
   keep(block: Hash, { state, codes, keys, lowestBlock }: Witnessed): void {
-    const known = { state: pack(state), keys: pack(keys), codes: codes.map((code) => this.#keepCode(code)), lowestBlock }
+    const known = { state: packBytes(state), keys: packBytes(keys), codes: codes.map((code) => this.#keepCode(code)), lowestBlock }
     const parts = [known.state, known.keys].reduce((sum, { bytes, ends }) => sum + bytes.length + endBytes * ends.length, 0)
     this.#witnesses.set(block, known, witnessBytes + parts + 50 * known.codes.length)
   }

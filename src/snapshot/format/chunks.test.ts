@@ -27,7 +27,7 @@ it.each<[string, Uint8Array, string]>([
   ['parts of a block', encodeRlpList([emptyLists(1_000)]), 'block: more than 3 items'],
   ['lists in a header', blockOf(encodeRlp(emptyLists(5_000))), 'a string of at most 4096 bytes is expected'],
   [
-    'lists in the place of transactions',
+    'lists instead of transactions',
     blockOf(encodeRlp(encodeHeader(header)), encodeRlpList([emptyLists(1_000)]), Uint8Array.of(0xc0)),
     'list: more than 31 items',
   ],

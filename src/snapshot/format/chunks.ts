@@ -1,5 +1,5 @@
 import type { GivenBlock } from '#blockchain/base/baseBlocks'
-import { bigintFromBytes, compareBytes, emptyBytes } from '#lib/bytes'
+import { bigintFromBytes, emptyBytes } from '#lib/bytes'
 import { encodeRlp, RlpError, type RlpItem, rlpHead, splitRlpList } from '#lib/rlp'
 import { decodeHeader, encodeHeader } from '#types/header'
 import { ByteReader, type ByteWriter, FormatError } from './byteReader.ts'
@@ -84,12 +84,6 @@ function takeSlot(reader: ByteReader): SlotRecord {
   return { key: reader.take(32), value: reader.take(reader.byte()) }
 }
 
-/** Iterates over the slots of a chunk. @throws FormatError */
-export function* slotsIn(raw: Uint8Array): Generator<SlotRecord> {
-  const reader = new ByteReader(raw)
-  while (!reader.isDone) yield takeSlot(reader)
-}
-
 /** Iterates over the accounts of a chunk. Slots that the caller leaves are skipped. @throws FormatError */
 export function* accountsIn(raw: Uint8Array): Generator<AccountRecord> {
   const reader = new ByteReader(raw)
@@ -160,5 +154,3 @@ function bytesIn(item: Uint8Array | undefined, most: number): Uint8Array {
 export function startsWith(key: Uint8Array, prefix: Uint8Array): boolean {
   return prefix.every((nibble, at) => (((key[at >> 1] ?? 0) >> (at & 1 ? 0 : 4)) & 15) === nibble)
 }
-
-export const isAscending = (a: Uint8Array | undefined, b: Uint8Array): boolean => a === undefined || compareBytes(a, b) < 0

@@ -3,7 +3,7 @@
  */
 
 /** Bytes before the key of a row. */
-export const packedHeadBytes = 6
+const packedHeadBytes = 6
 
 /** Returns one packed row. @throws RangeError on an empty or too long key */
 export function packedRow(table: number, key: Uint8Array, value: Uint8Array): Uint8Array {

@@ -130,7 +130,7 @@ export const commitNow = 1 | 2 | 0x10000
 /** Longest key of a mark, in bytes, and the number of absent ones that a snapshot keeps. */
 const [markBytes, markCount] = [24, 64]
 
-export class LmdbReader implements KvReader, Disposable {
+class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
   readonly #transaction: Transaction
   readonly #usage: Usage

@@ -118,7 +118,7 @@ export class PageReader {
   #leaves(tree: Tree): Leaf[] {
     this.checkRoot(tree)
     const leaves = tree.root === undefined ? [] : [...this.#below(tree.root, tree.depth)]
-    if (leaves.length !== tree.entries) throw new DamagedPage(`a tree has ${leaves.length} entries in the place of ${tree.entries}`)
+    if (leaves.length !== tree.entries) throw new DamagedPage(`a tree has ${leaves.length} entries instead of ${tree.entries}`)
     return leaves
   }
 

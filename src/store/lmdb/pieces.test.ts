@@ -80,7 +80,7 @@ describe('store/lmdb/pieces', () => {
     expect(read(kv, (reader) => [...reader.range(id, {})].map(({ value }) => value))).toEqual(values)
   })
 
-  it('store/lmdb/pieces: a value in the place of another leaves none of its pieces, and neither does a removed row', async () => {
+  it('store/lmdb/pieces: a value instead of another leaves none of its pieces, and neither does a removed row', async () => {
     const dir = newDir()
     for (const from of lengths) {
       for (const to of lengths) {

@@ -68,7 +68,7 @@ export class Pieces {
     this.#joined = larger
   }
 
-  /** Writes the other pieces of a value in the current transaction, in the place of those of an earlier one. @param before length of the row so far */
+  /** Writes the other pieces of a value in the current transaction, instead of those of an earlier one. @param before length of the row so far */
   put(key: Uint8Array, value: Uint8Array, before: number | undefined): void {
     let next = 1
     const { pieceBytes } = this.#rows

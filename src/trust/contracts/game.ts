@@ -9,7 +9,7 @@ export const rootsPerGame = 20
 /** Slots of an AggregateVerifier game: state, starting root, starting block, countered root, proofs. */
 export const gameSlots: readonly Hash[] = [0n, 1n, 2n, 5n, 7n].map(slotAt)
 
-export const gameStatuses = ['in progress', 'challenger wins', 'defender wins'] as const
+const gameStatuses = ['in progress', 'challenger wins', 'defender wins'] as const
 export type GameStatus = (typeof gameStatuses)[number]
 
 /** Storage of a game. */

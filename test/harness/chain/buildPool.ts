@@ -1,8 +1,8 @@
 import type { BuildPool, PoolCandidate, PoolCursor } from '#block/building/buildPool'
-import { recoverSender } from '#block/execution/senders'
 import { estimatedSizeMillionths } from '#block/fees/l1DataFee'
 import { tipPerGas } from '#block/validation/transactionValidity'
 import type { Address, Hash } from '#types/ids'
+import { recoverSender } from '#types/recoverSender'
 import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
 
 /** Pool that accepts every transaction and evicts none. */

@@ -7,7 +7,7 @@ type LogShape = Shape & { readonly blockHash: string; readonly blockNumber: stri
 /** Topic of the event with which a contract of the recording logs its environment: (number, hash of the parent). */
 const environmentEvent = '0xefa72a30c038f3977671735a8e224ac308ccc94eb80508699d75b208aebdf6ba'
 
-/** Values of the sealed chain, in the place of wrong recorded ones. */
+/** Values of the sealed chain, instead of wrong recorded ones. */
 export type SealedChain = {
   /** Returns the hash of a block. */
   readonly blockHash: (number: number) => string

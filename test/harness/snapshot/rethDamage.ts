@@ -34,7 +34,7 @@ export const pageDamages: Readonly<Record<string, (bytes: Buffer, roll: Roll) =>
     page.copy(bytes, b * pageSize)
     return bytes
   },
-  'a page in the place of another, with its number': (bytes, roll) => {
+  'a page instead of another, with its number': (bytes, roll) => {
     const to = 3 + roll(bytes.length / pageSize - 3)
     const from = roll(bytes.length / pageSize)
     bytes.copyWithin(to * pageSize, from * pageSize, (from + 1) * pageSize)

@@ -31,7 +31,7 @@ function nodesOf(words: string, doc: string, { flags: own, nodeFlags = [], comma
 }
 
 /** Returns the tree of every command, the program itself first. */
-export async function commandTree(commands: readonly CommandEntry[]): Promise<readonly CommandNode[]> {
+async function commandTree(commands: readonly CommandEntry[]): Promise<readonly CommandNode[]> {
   const loaded = await Promise.all(commands.map(async ({ name, doc, load }) => nodesOf(name, doc, await load())))
   const top = { words: '', doc: '', commands: commands.map(({ name, doc }) => ({ name, doc: shortDoc(doc) })), flags: [] }
   return [top, ...loaded.flat()]

@@ -2,7 +2,7 @@ import { decodeBlob } from '#derive/codec/blob'
 import type { Endpoint } from '#lib/endpoint'
 import { fromHex, toHex } from '#lib/hex'
 import { failureReason, type JsonHttpDeps, requestJson } from '#lib/jsonHttp'
-import { sha256 } from '#lib/sha256'
+import { versionedHashOfCommitment } from '#lib/kzg/kzg'
 import { bytesField, listOf, objectOf, ShapeError } from '#types/jsonShape'
 import type { InboxTransaction } from './daReads.ts'
 
@@ -38,9 +38,6 @@ async function readTimes(beacon: Beacon, slotSec: number | undefined): Promise<T
   return { genesisSec: secondsOf(genesis['genesis_time']), slotSec: Math.max(1, secondsOf(spec['SECONDS_PER_SLOT'])) }
 }
 
-/** Versioned hash of a commitment. @see EIP-4844, kzg_to_versioned_hash */
-const hashOfCommitment = (commitment: Uint8Array): string => toHex(Uint8Array.of(1, ...sha256(commitment).subarray(1)))
-
 /**
  * Reads blobs of a slot by the newer path, which selects them by hash and keeps their order, or by the older one, whose blobs have commitments.
  * @throws ShapeError when the beacon node has neither
@@ -53,7 +50,7 @@ async function readSlot(beacon: Beacon, slot: number, hashes: readonly string[])
     if (!(error instanceof ShapeError)) throw error
   }
   const sidecars = listOf(await readData(beacon, `/eth/v1/beacon/blob_sidecars/${slot}`), 'data').map((one) => objectOf(one, 'a sidecar'))
-  return new Map(sidecars.map((one) => [hashOfCommitment(bytesField(one, 'kzg_commitment')), bytesField(one, 'blob')]))
+  return new Map(sidecars.map((one) => [toHex(versionedHashOfCommitment(bytesField(one, 'kzg_commitment'))), bytesField(one, 'blob')]))
 }
 
 function blobOf(text: unknown): Uint8Array {

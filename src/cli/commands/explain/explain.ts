@@ -59,7 +59,7 @@ export function explanations(): readonly Explanation[] {
 }
 
 /** Returns the explanations of a code, or of a text of `/readyz` with the codes in it. */
-export function explained(text: string): readonly Explanation[] {
+function explained(text: string): readonly Explanation[] {
   const codes = [text.toUpperCase(), ...[...text.matchAll(/\(([A-Z0-9_]{3,})\)/g)].map(([, code = '']) => code)]
   const reason = reasonOf(text)
   return explanations().filter(({ code, kind }) => codes.includes(code.toUpperCase()) || (kind !== 'fault' && code === reason?.code))

@@ -16,7 +16,7 @@ type Answer = { readonly status: number; readonly body: string; readonly ownAddr
 export type Protocol = 'TCP' | 'UDP'
 
 /** A call that the gateway refused. */
-export class GatewayError extends Error {
+class GatewayError extends Error {
   readonly code: number
 
   constructor(action: string, code: number, reason: string) {

@@ -8,7 +8,7 @@ import { type ParamCodec, param } from '../../registry.ts'
 import { operatorMethod } from '../define.ts'
 
 /** Longest profile. */
-export const maxProfileSec = 120
+const maxProfileSec = 120
 
 const kind: ParamCodec<ProfileKind> = {
   doc: profileKinds.join(', '),

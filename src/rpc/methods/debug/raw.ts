@@ -11,6 +11,7 @@ import { prunedHistory } from '../../errors.ts'
 import { type Method, optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { prunedState, requireBlock } from '../eth/atBlock.ts'
+import { transactionBytes } from '../eth/blocks/rawTransactions.ts'
 
 const block = param('block', blockId)
 const byteList = resultList(bytes)
@@ -83,15 +84,6 @@ const prefixedHash: ParamCodec<Hash> = {
   },
 }
 
-function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
-  using view = context.chain.view()
-  const place = view.transaction(of)
-  if (place === undefined) return undefined
-  const found = view.block(place.block.hash)
-  if (found === undefined) throw prunedHistory()
-  return found.block.transactions[place.index]
-}
-
 const getRawTransaction = ethMethod({
   name: 'debug_getRawTransaction',
   doc: 'EIP-2718 bytes of a transaction of the canonical chain or of the pool.',
@@ -99,9 +91,7 @@ const getRawTransaction = ethMethod({
   result: orNull(bytes),
   cost: 'point-read',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  async run(context, of): Promise<Uint8Array | undefined> {
-    return minedBytes(context, of) ?? (await context.pool?.get(of))?.raw ?? minedBytes(context, of)
-  },
+  run: transactionBytes,
 })
 
 const codeByHash = ethMethod({

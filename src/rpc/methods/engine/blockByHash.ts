@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { timeMsOfBlock } from '#chainspec/baseTime'
-import { recoverAddress } from '#lib/secp256k1'
 import { type Block, encodedBlockSize } from '#types/block'
-import { type Address, addressFromBytes, type Hash, zeroAddress } from '#types/ids'
-import { decodeTransaction, depositType, hashTransaction, signatureBytes, signingDigest, type Transaction } from '#types/transaction'
+import { type Address, type Hash, zeroAddress } from '#types/ids'
+import { recoverSender } from '#types/recoverSender'
+import { decodeTransaction, depositType, hashTransaction, type Transaction } from '#types/transaction'
 import { flag, hash } from '../../codecs/values.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
@@ -13,12 +13,8 @@ import { blockOfHash } from '../eth/blocks/blocks.ts'
 import { engineMethod } from './engineMethod.ts'
 
 /** Sender of a transaction in a valid block. */
-function senderOf(transaction: Transaction): Address {
-  if (transaction.type === depositType) return transaction.from
-  const signature = signatureBytes(transaction)
-  const address = signature && recoverAddress(signingDigest(transaction), signature, transaction.yParity)
-  return address ? addressFromBytes(address) : zeroAddress
-}
+const senderOf = (transaction: Transaction): Address =>
+  transaction.type === depositType ? transaction.from : (recoverSender(transaction) ?? zeroAddress)
 
 /** A block that is not on the canonical chain. Its receipts are unknown, and with them the nonces of deposits. */
 function minedBeside(blockHash: Hash, block: Block, isFull: boolean): MinedBlock {

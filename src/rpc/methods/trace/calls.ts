@@ -1,7 +1,6 @@
 import { RlpError } from '#lib/rlp'
-import { recoverAddress } from '#lib/secp256k1'
-import { type Address, addressFromBytes } from '#types/ids'
-import { decodeTransaction, depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
+import { recoverSender } from '#types/recoverSender'
+import { decodeTransaction, depositType } from '#types/transaction'
 import type { CallOverrides, CallRequest } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { blockOverrides } from '../../codecs/blockOverride.ts'
@@ -88,24 +87,19 @@ const traceCallMany = ethMethod({
   run: (context, requests, at) => onSteadyBlock(at, () => traceMany(context, requests, at)),
 })
 
-function signerOf(tx: SignedTransaction): Address {
-  const signature = signatureBytes(tx)
-  const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
-  if (address === undefined) throw invalidParams('invalid transaction signature')
-  return addressFromBytes(address)
-}
-
 /** A signed transaction as an equivalent call request. */
 function requestOf(raw: Uint8Array): CallRequest {
   const tx = decoded(raw)
   if (tx.type === depositType || tx.type === 3) throw invalidParams('transaction type not supported')
+  const sender = recoverSender(tx)
+  if (sender === undefined) throw invalidParams('invalid transaction signature')
   const { to, value, data, gasLimit } = tx
   const price =
     tx.type === 0 || tx.type === 1
       ? { gasPrice: tx.gasPrice }
       : { maxFeePerGas: tx.maxFeePerGas, maxPriorityFeePerGas: tx.maxPriorityFeePerGas }
   return {
-    ...{ from: signerOf(tx), to: to ?? undefined, value, data, gas: gasLimit, ...price },
+    ...{ from: sender, to: to ?? undefined, value, data, gas: gasLimit, ...price },
     accessList: tx.type === 0 ? undefined : tx.accessList,
     authorizationList: tx.type === 4 ? tx.authorizationList : undefined,
   }

@@ -36,7 +36,7 @@ export type ParityTrace = {
 }
 export type JsonCall = { readonly [key: string]: Json }
 
-export function parityTrace(result: Json): ParityTrace {
+function parityTrace(result: Json): ParityTrace {
   if (!isJsonObject(result)) throw invalidInput('nothing was traced')
   return result as unknown as ParityTrace
 }

@@ -106,7 +106,7 @@ const space = 0x20
 const regularKinds = [0, zero]
 
 /** Decodes the header of a regular file. Returns undefined for any other block. */
-export function parseTarHeader(block: Uint8Array): { readonly name: string; readonly sizeBytes: number } | undefined {
+function parseTarHeader(block: Uint8Array): { readonly name: string; readonly sizeBytes: number } | undefined {
   if (octal(block.subarray(148, 156)) !== checksum(block) || !regularKinds.includes(block[156] ?? 1)) return undefined
   const sizeBytes = (block[124] ?? 0) >= 0x80 ? binary(block.subarray(124, 136)) : octal(block.subarray(124, 136))
   const name = text(block.subarray(0, 100))

@@ -37,7 +37,7 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 describe('snapshot/reth/unpack', () => {
-  it('writes the listed files, with holes in the place of zeros', async () => {
+  it('writes the listed files, with holes instead of zeros', async () => {
     const archive = archiveOf(entries)
     expect(isUnpacked(dir, archive)).toBe(false)
     await unpack(tarFile(entries), archive)

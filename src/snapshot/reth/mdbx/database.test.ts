@@ -138,8 +138,8 @@ describe('snapshot/reth/mdbx: damaged files', () => {
       /its header has number/,
     ],
     ['a leaf reached twice', (bytes) => copyPage(bytes, leaf(bytes), leaf(bytes) + 1), /key \d+ does not ascend/],
-    ['a branch in the place of a leaf', (bytes) => copyPage(bytes, branch(bytes), leaf(bytes)), /a leaf page is expected/],
-    ['a leaf in the place of a branch', (bytes) => copyPage(bytes, leaf(bytes), branch(bytes)), /a branch page is expected/],
+    ['a branch instead of a leaf', (bytes) => copyPage(bytes, branch(bytes), leaf(bytes)), /a leaf page is expected/],
+    ['a leaf instead of a branch', (bytes) => copyPage(bytes, leaf(bytes), branch(bytes)), /a branch page is expected/],
     [
       'a branch that is its own child',
       (bytes) =>

@@ -1,7 +1,7 @@
 import { u16Le, u32Le, u64Le } from '../littleEndian.ts'
 
 /** Bytes of a descriptor, in a meta page or as the data of a node. */
-export const descriptorBytes = 48
+const descriptorBytes = 48
 /** Root of a tree without entries. */
 const noPage = 0xffff_ffff
 /** Levels of the highest tree that the other client's cursors can walk. */

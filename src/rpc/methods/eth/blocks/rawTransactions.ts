@@ -2,16 +2,27 @@ import type { Hash } from '#types/ids'
 import type { TransactionPool } from '#types/transactionPool'
 import { bytes, gasQuantity, hash, orNull } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
+import { prunedHistory } from '../../../errors.ts'
 import { type Method, param } from '../../../registry.ts'
 import { ethMethod } from '../../define.ts'
 import { readBlock } from '../atBlock.ts'
 import { byNumberAndHash } from './byNumberAndHash.ts'
-import { onTransaction } from './transactions.ts'
 
-const minedBytes = (context: EthContext, of: Hash): Uint8Array | undefined =>
-  onTransaction(context, of, (block, index) => block.of.block.transactions[index])
+/** @throws RpcError 4444 when the block of the transaction was pruned */
+function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
+  using view = context.chain.view()
+  const place = view.transaction(of)
+  if (place === undefined) return undefined
+  const found = view.block(place.block.hash)
+  if (found === undefined) throw prunedHistory()
+  return found.block.transactions[place.index]
+}
 
-/** Reads the pool, then the chain: the transaction may enter a block in between. */
+/** Reads the chain, the pool, and the chain again: the transaction may enter a block in between. @throws RpcError 4444 when its block was pruned */
+export function transactionBytes(context: EthContext, of: Hash): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+  return minedBytes(context, of) ?? (context.pool && bytesWithPool(context, context.pool, of))
+}
+
 async function bytesWithPool(context: EthContext, pool: TransactionPool, of: Hash): Promise<Uint8Array | undefined> {
   return (await pool.get(of))?.raw ?? minedBytes(context, of)
 }
@@ -23,7 +34,7 @@ const getRawTransactionByHash = ethMethod({
   result: orNull(bytes),
   cost: 'point-read',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  run: (context, of) => minedBytes(context, of) ?? (context.pool && bytesWithPool(context, context.pool, of)),
+  run: transactionBytes,
 })
 
 const rawTransactionsAtIndex = byNumberAndHash({

@@ -13,11 +13,7 @@ import { readBlock } from '../atBlock.ts'
 import { byNumberAndHash } from './byNumberAndHash.ts'
 
 /** Reads the block of a transaction of the canonical chain or of a pending block. */
-export function onTransaction<T>(
-  context: EthContext,
-  of: Hash,
-  read: (block: DecodedBlock, index: number) => T | undefined,
-): T | undefined {
+function onTransaction<T>(context: EthContext, of: Hash, read: (block: DecodedBlock, index: number) => T | undefined): T | undefined {
   using view = context.chain.view()
   const place = view.transaction(of)
   const block = place && context.blocks.read(view, place.block.hash)

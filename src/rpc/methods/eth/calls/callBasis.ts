@@ -12,7 +12,7 @@ import { isDenimHead, prunedState, requireBlock } from '../atBlock.ts'
 import { type CallBasis, planCall } from './planCall.ts'
 
 /** Block or next slot that messages are planned on. Valid during `atCallPlace` only. */
-export type CallContext = {
+export type PlannedPlace = {
   readonly block: CallPlace
   readonly header: Header
   /** Inputs of a request's plan. @param gasCap default: the maximum gas of a call */
@@ -37,7 +37,7 @@ function headerOf({ fees }: EthContext, view: ChainView, { hash, isNextSlot }: C
 }
 
 /** Reads a block for calls. @throws RpcError −32001 when it does not exist, 4444 when its state is not retained */
-export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallContext) => T): T {
+export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: PlannedPlace) => T): T {
   using view = context.chain.view()
   const block = findPlace(context, view, at)
   const state = view.state(block)

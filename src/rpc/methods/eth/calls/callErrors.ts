@@ -49,7 +49,7 @@ function revertError(output: Uint8Array): RpcError {
 }
 
 /** A duration in Go's format: 500ms, 5s, 1m30s. */
-function durationText(ms: number): string {
+export function durationText(ms: number): string {
   if (ms < 1_000) return `${ms}ms`
   const minutes = Math.floor(ms / 60_000)
   return `${minutes > 0 ? `${minutes}m` : ''}${(ms % 60_000) / 1_000}s`

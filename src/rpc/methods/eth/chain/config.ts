@@ -29,7 +29,7 @@ function configAt(configs: ForkConfigs, chainId: number, activation: number, gen
   }
 }
 
-/** @see EIP-7910; shared reference, "Azul and Denim RPC rules" */
+/** @see EIP-7910 */
 export const config = ethMethod({
   name: 'eth_config',
   doc: 'Fork configs of the chain at the latest block, at the next planned fork and at the last planned fork (EIP-7910). Includes forks that this version cannot execute.',

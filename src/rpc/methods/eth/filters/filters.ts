@@ -15,10 +15,8 @@ import { ethMethod } from '../../define.ts'
 import { throwIfCancelled } from '../../turns.ts'
 import { logsOfBlock } from '../atBlock.ts'
 import { searchLogs } from '../logs/getLogs.ts'
+import { receiptsCost } from '../readCosts.ts'
 import { type Collect, followChain, trailFromHead } from './followChain.ts'
-
-/** Cost of reading receipts, relative to reading a header. */
-const receiptsCost = 64
 
 function install(context: EthContext, make: (trail: Trail) => Filter): string {
   using view = context.chain.view()

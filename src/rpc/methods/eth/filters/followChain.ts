@@ -6,6 +6,7 @@ import { filterNotFound, prunedHistory } from '../../../errors.ts'
 import type { Trail } from '../../../filters/chainTrail.ts'
 import { yieldTurn } from '../../turns.ts'
 import { onSteadyChain } from '../atBlock.ts'
+import { sliceCost } from '../readCosts.ts'
 
 /** Changes of the canonical chain since a trail. */
 export type Followed<T> = {
@@ -33,9 +34,6 @@ const maxBytes = 16_000_000
 
 /** Items and bytes that a call may still return. */
 type Room = { readonly items: number; readonly bytes: number }
-
-/** Cost of the blocks read per turn of the event loop. */
-const sliceCost = 1_024
 
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)

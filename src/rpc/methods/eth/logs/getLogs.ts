@@ -14,11 +14,9 @@ import { type LocatedLog, logResult } from '../../../results/log.ts'
 import { asBytes, writtenList } from '../../../results/text.ts'
 import { ethMethod } from '../../define.ts'
 import { findBlock, logsOfBlock, ofHash, onSteadyChain, requireBlock } from '../atBlock.ts'
+import { receiptsCost, sliceCost } from '../readCosts.ts'
 import { FoundLogs } from './foundLogs.ts'
 
-/** Cost of a slice between two turns of the event loop, and cost of a block's receipts. A header costs 1, some microseconds. */
-const sliceCost = 1_024
-const receiptsCost = 64
 /** Transactions whose kept text costs as much to make as a header, and kept logs that cost as much to find. */
 const perKeeping = 4
 const perKept = 16

@@ -28,7 +28,7 @@ const plain = {
   'pool-full': () => transactionRejected('txpool is full'),
 } as const satisfies Partial<Record<PoolRefusal['kind'], () => Error>>
 
-/** Error for a transaction that the pool refused. @see shared reference, "Errors" */
+/** Error for a transaction that the pool refused. */
 export function poolRefusalError(refusal: PoolRefusal): Error {
   switch (refusal.kind) {
     case 'type':

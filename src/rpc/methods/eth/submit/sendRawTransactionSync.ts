@@ -11,6 +11,7 @@ import { asText } from '../../../results/text.ts'
 import { transactionDetail } from '../../base/transactionStatus.ts'
 import { ethMethod } from '../../define.ts'
 import { minedReceiptOf } from '../blocks/transactions.ts'
+import { durationText } from '../calls/callErrors.ts'
 import { submitRaw } from './sendRawTransaction.ts'
 
 /** Maximum and default, as in Base's execution client. */
@@ -62,12 +63,9 @@ class HeadWatch implements Disposable {
   }
 }
 
-/** 6000 → "6s", 250 → "250ms": the format of Base's client. */
-const duration = (ms: number): string => (ms >= 1_000 ? `${ms / 1_000}s` : `${ms}ms`)
-
 /** @see EIP-7966, "Error codes" */
 async function notConfirmed(context: EthContext, hash: Hash, timeoutMs: number): Promise<RpcError> {
-  const message = `Transaction ${hash} was added to the mempool but wasn't confirmed within ${duration(timeoutMs)}.`
+  const message = `Transaction ${hash} was added to the mempool but wasn't confirmed within ${durationText(timeoutMs)}.`
   return new RpcError(4, message, { hash, status: await transactionDetail(context, hash) })
 }
 

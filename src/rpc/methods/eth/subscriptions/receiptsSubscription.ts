@@ -6,9 +6,8 @@ import { prunedHistory } from '../../../errors.ts'
 import type { Trail } from '../../../filters/chainTrail.ts'
 import { useTerms } from '../../../filters/sharedMatchers.ts'
 import { type Collect, followChain, trailFromHead } from '../filters/followChain.ts'
+import { receiptsCost } from '../readCosts.ts'
 
-/** Cost of writing the receipts of a block, relative to reading a header. */
-const receiptsCost = 64
 /** Number of blocks whose receipts are written before they are sent. */
 const blocksAtOnce = 16
 
