@@ -157,6 +157,9 @@ it('consensus/driver: an unsafe block at an unknown fork is not inserted, the on
   const at = made.genesis.timestamp + 6
   session.driver.forks.publish({ times: [...Array<number>(14).fill(0), at] })
   const { signal } = new AbortController()
+  // a source may invent a time, which must not end the node
+  const untimely = blocks.slice(0, 1).map((block) => ({ ...block, timestamp: at }))
+  expect(await session.driver.inbox.insert(untimely, signal)).toMatchObject({ kind: 'refused' })
   expect(await session.driver.inbox.insert(blocks.slice(0, 2), signal)).toMatchObject({ kind: 'inserted' })
   await expect(session.driver.inbox.insert(blocks.slice(2, 3), signal)).rejects.toMatchObject({ code: 'UNSUPPORTED_FORK' })
   expect(session.engine.durable.heads.unsafe.number).toBe(2)

@@ -358,6 +358,8 @@ it('consensus/sequencer: ends before the first block of an unknown fork that L1 
   await host.pass(8)
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)
   expect(run.ended()).toMatchObject({ code: 'UNSUPPORTED_FORK' })
+  await expect(run.sequencer.start(headOf(run).blockHash)).rejects.toMatchObject({ code: 'SEQUENCER_STATE' })
+  expect(run.sequencer.isActive()).toBe(false)
 })
 
 it('consensus/sequencer: an L1 block that the blob schedule does not explain is no origin, and ends it (L1_BLOB_SCHEDULE)', async () => {

@@ -121,6 +121,7 @@ export class Sequencer implements SequencerControl {
 
   async start(unsafe: Hash): Promise<void> {
     const head = this.#deps.chain.heads?.unsafe.hash
+    if (this.#ended.signal.aborted) throw stateFault('sequencer has ended, restart the node')
     if (this.#isActive) throw stateFault('sequencer already running')
     if (head === undefined) throw stateFault(`no prestate, cannot determine if sequencer start at ${unsafe} is safe`)
     if (head !== unsafe) throw stateFault(`block hash does not match: head ${head}, received ${unsafe}`)

@@ -25,8 +25,8 @@ export interface Engine {
    * Executes attributes on top of a known block and makes the result known. The unsafe head may move to the parent (over the Engine API, where a
    * build starts with a forkchoice update); safe and finalized do not move. Unless `noTxPool` is set, transactions of the pool follow those of the
    * attributes, best first, as they arrive, until none fits or `seal` is aborted; then the block is sealed.
-   * @param seal aborted when the block must be sealed, for any reason; absent: sealed with the pool's current transactions (over the Engine API: with
-   *   those added until the payload is requested)
+   * @param seal aborted when the block must be sealed, for any reason; absent: sealed with the pool's current transactions, as many as are
+   *   executed in a quarter of the block time (over the Engine API: with those executed until the payload is requested)
    * @param onForcedExecuted called when the transactions of the attributes are executed and those of the pool follow; never called without the pool
    * @returns 'invalid' when the attributes cannot be executed (from Holocene on the caller replaces them by their deposits)
    * @throws Fault UNKNOWN_PARENT (reset)

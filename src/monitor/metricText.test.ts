@@ -17,3 +17,10 @@ it.each(['', '\u0000\u0001', 'a{b="c} 5', '{} 5', 'a{b="c"} five', 'a '.repeat(1
     expect(parseMetrics(text).series('a')).toEqual([])
   },
 )
+
+it('monitor/metricText: skips a line that is too long, as parsing takes quadratic time', () => {
+  const startMs = performance.now()
+  const metrics = parseMetrics(`a{${'b="",'.repeat(200_000)}} 1\na{b="${'x'.repeat(16_000_000)}"} 1\na{b="c"} 2`)
+  expect(metrics.series('a')).toEqual([{ labels: { b: 'c' }, value: 2 }])
+  expect(performance.now() - startMs).toBeLessThan(1_000)
+})

@@ -10,6 +10,8 @@ export type Sample = { readonly labels: Readonly<Record<string, string>>; readon
 
 /** Most lines of a scrape that are read; a node has about 1,000. */
 const maxLines = 50_000
+/** Length of a line above which it is skipped: the expressions below take time that is quadratic in it. */
+const maxLineChars = 2_000
 
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\]|\\.)*",?)*)\})? (\S+)(?: -?\d+)?$/
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)",?/g
@@ -24,6 +26,7 @@ const infinities: Readonly<Record<string, number>> = { '+Inf': Number.POSITIVE_I
 export function parseMetrics(text: string): MetricValues {
   const byName = new Map<string, Sample[]>()
   for (const line of text.split('\n', maxLines)) {
+    if (line.length > maxLineChars) continue
     const [, name, labels = '', number = ''] = sampleLine.exec(line) ?? []
     if (name === undefined) continue
     const value = infinities[number] ?? Number(number)

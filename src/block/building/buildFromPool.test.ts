@@ -154,13 +154,20 @@ it('block/building/buildFromPool: ends after the current step when it is sealed 
   expect(taken(await building)).toHaveLength(3)
 })
 
+it('block/building/buildFromPool: ends without a seal after a quarter of the block time with candidates left', async () => {
+  // the clock is read four times for each transaction, which is a step of its own: 160 of 500 ms
+  const { pool, build } = start(40)
+  pool.add(...Array.from({ length: 50 }, (_, i) => tip('alice', 5n, BigInt(i))))
+  expect(taken(await build(withPool(1)))).toHaveLength(3)
+})
+
 it('block/building/buildFromPool: builds the same block when inserts, head changes and other builds run between its steps', async () => {
   const many = Array.from({ length: 50 }, (_, i) => tip('alice', 5n, BigInt(i)))
   const calm = start()
   calm.pool.add(...many)
   const expected = await calm.build(withPool(1))
 
-  const { pool, execution, build, head, kv } = start(4)
+  const { pool, execution, build, head, kv } = start(3)
   pool.add(...many)
   const base = head()
   let isDone = false

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { denimBlockMs } from '#chainspec/blockTime'
 import { isActive } from '#chainspec/forks'
 import type { Clock } from '#lib/clock'
 import type { PayloadAttributes } from '#types/payload'
@@ -11,6 +12,8 @@ import type { BuildPool } from './buildPool.ts'
 
 /** Maximum time in milliseconds that a build runs before it yields to other work of the thread. */
 const sliceMs = 10
+/** Share of the block time that a build without a seal may take, so that blocks that are late catch up. */
+const lateShare = 1 / 4
 
 /** How a block is executed, and the pool that its later transactions come from. */
 export type BuildSources = { readonly block: BlockDeps; readonly pool: BuildPool }
@@ -30,7 +33,7 @@ export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onF
 
 /**
  * Builds a block of the attributes' own transactions and then of the pool's, best first, in steps of `sliceMs`. The build ends when nothing fits
- * or the seal is aborted; without a seal, when the pool is empty. The first step runs at once.
+ * or the seal is aborted; without a seal, when the pool is empty or a quarter of the block time is over. The first step runs at once.
  * @returns a build that is ready to be sealed; 'invalid' when a transaction of the attributes cannot be in the block
  * @throws faults of `beginBuild`, and of `during` when the parent is no longer known
  */
@@ -40,14 +43,16 @@ export async function buildFromPool(
   { seal, onForcedExecuted }: BuildTiming,
 ): Promise<{ readonly kind: 'begun'; readonly build: BlockBuild } | InvalidBlock> {
   const { pool, clock, flashblocks, limits, during } = deps
+  const { config } = deps.block
+  const isDenim = isActive(config.schedule, 'denim', attributes.timestamp)
+  const blockMs = isDenim ? denimBlockMs : during((on) => attributes.timestamp - on.header.timestamp) * 1_000
+  const endMs = seal ? Number.POSITIVE_INFINITY : clock.elapsedMs() + lateShare * blockMs
   const begun = during((on) => beginBuild(deps.block, on, attributes))
   if (begun.kind === 'invalid') return begun
   using abandoned = new DisposableStack()
   const build = abandoned.use(begun.build)
   onForcedExecuted?.()
-  const { config } = deps.block
-  const hasFlashblocks = !isActive(config.schedule, 'denim', attributes.timestamp)
-  const watch = flashblocks && hasFlashblocks ? publishFlashblocks(config, clock, flashblocks) : undefined
+  const watch = flashblocks && !isDenim ? publishFlashblocks(config, clock, flashblocks) : undefined
   const look = (isLast: boolean): void => during((on) => build.look(on, (block) => watch?.look(on, block, isLast)))
   using wait = waitForMore(pool, clock, seal)
   const cursor = pool.best(build.baseFee)
@@ -56,7 +61,7 @@ export async function buildFromPool(
   while (!seal?.aborted) {
     const untilMs = clock.elapsedMs() + sliceMs
     const taken = during((on) => build.takeFrom(on, cursor, limits(), () => clock.elapsedMs() >= untilMs))
-    if (taken === 'full' || (taken === 'dry' && seal === undefined)) break
+    if (taken === 'full' || (taken === 'dry' && seal === undefined) || clock.elapsedMs() >= endMs) break
     if (watch && clock.elapsedMs() >= lookAtMs) {
       look(false)
       lookAtMs = nextLookMs(lookAtMs, clock.elapsedMs(), watch.everyMs)

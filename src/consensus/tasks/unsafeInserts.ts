@@ -1,3 +1,4 @@
+import { timestampOf } from '#chainspec/blockTime'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Heads, InsertResult } from '#engine/port'
@@ -88,6 +89,9 @@ export class UnsafeInserts {
     const plan = await calls.read(signal, (engine) => planInsert(engine, heads, floor, payloads))
     if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
     if (plan.kind !== 'insert') return plan
+    // before the forks are asked: only a block at its due time may end the node
+    const untimely = payloads.find(({ blockNumber, timestamp }) => timestamp !== timestampOf(config, blockNumber))
+    if (untimely) return { kind: 'refused', reason: `block ${untimely.blockNumber} does not have its due time` }
     const insert = async (payload: Payload): Promise<InsertResult> => {
       forks.refuse(payload.timestamp)
       return await calls.insertOnce(signal, (port) => port.insert(payload))
