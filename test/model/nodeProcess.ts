@@ -29,12 +29,10 @@ export type Settings = {
   readonly fork: 'canyon' | 'isthmus' | 'jovian'
   readonly segmentBytes: number
   readonly commitSliceMs: number
-  /** Milliseconds that pass at each look at the clock, so that executed blocks reach the bound of a commit. */
-  readonly tickMs: number
   /** Small: the block tree forgets side blocks, and half of it is the bound of a commit. */
   readonly maxTreeBytes: number
-  /** Milliseconds that pass at each look at the elapsed time, so that pruning takes several steps. */
-  readonly elapsedTickMs: number
+  /** Milliseconds that pass at each reading of the elapsed time, so that executed blocks reach the bound of a commit, and pruning takes several steps. */
+  readonly tickMs: number
   /** of the first process */
   readonly retention: Retention | undefined
   /** states that are recorded for proofs */
@@ -76,9 +74,8 @@ export function settingsOf(roll: Roll): Settings {
     fork: of('canyon', 'isthmus', 'jovian'),
     segmentBytes: of(2_500, 30_000, 64 * 2 ** 20),
     commitSliceMs: of(0, 25),
-    tickMs: of(0, 0, 8),
     maxTreeBytes: of(256 * 2 ** 20, 256 * 2 ** 20, 300_000),
-    elapsedTickMs: of(0, 4),
+    tickMs: of(0, 0, 4, 8),
     retention: anyRetention(roll),
     proofsWindow: of<ChainDistance | 'all'>('all', { blocks: 30 }),
   }
@@ -89,13 +86,9 @@ export type Death = { readonly at: number; readonly when: 'before' | 'after' }
 
 const evm = createWasmEvm()
 
-function tickingClock(clock: ManualClock, { tickMs, elapsedTickMs }: Settings): Clock {
-  let [ticks, elapsedTicks] = [0, 0]
-  return {
-    ...clock,
-    nowMs: () => clock.nowMs() + tickMs * ++ticks,
-    elapsedMs: () => clock.elapsedMs() + elapsedTickMs * ++elapsedTicks,
-  }
+function tickingClock(clock: ManualClock, { tickMs }: Settings): Clock {
+  let ticks = 0
+  return { ...clock, elapsedMs: () => clock.elapsedMs() + tickMs * ++ticks }
 }
 
 /** The execution half over a store and a journal on disk, which outlive each of its processes. */
