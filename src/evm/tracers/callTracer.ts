@@ -13,7 +13,7 @@ const isCreation = ({ kind }: CallFrame): boolean => kind === 'CREATE' || kind =
 function keepLogs(frame: CallFrame, isLost: boolean, kept: CallLog[]): void {
   const isGone = isLost || errorOf(frame.end) !== undefined
   if (isGone) frame.logs = []
-  else kept.push(...frame.logs)
+  else for (const log of frame.logs) kept.push(log)
   for (const call of frame.calls) keepLogs(call, isGone, kept)
 }
 

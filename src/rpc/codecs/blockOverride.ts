@@ -1,8 +1,7 @@
 import type { Hash } from '#types/ids'
 import type { BlockOverrides } from '../callPorts.ts'
-import type { JsonObject } from '../json.ts'
 import type { ParamCodec } from '../registry.ts'
-import { member, objectOf } from './members.ts'
+import { firstMember, member, objectOf, refuseOthers } from './members.ts'
 import { ParamError, within } from './paramError.ts'
 import { address, gasQuantity, hash, quantity } from './values.ts'
 
@@ -18,15 +17,6 @@ const safeQuantity: ParamCodec<number> = {
   },
 }
 
-/** Value of the first member present among several names, because clients use different ones. */
-function firstMember<T>(object: JsonObject, names: readonly string[], codec: ParamCodec<T>): T | undefined {
-  for (const name of names) {
-    const value = member(object, name, codec)
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
 const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
   doc: `{number: hash}, at most ${maxBlockHashes}`,
   parse(value): ReadonlyMap<number, Hash> {
@@ -37,18 +27,29 @@ const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
   },
 }
 
+const names = {
+  number: ['number', 'blockNumber'],
+  timestamp: ['time', 'timestamp'],
+  beneficiary: ['feeRecipient', 'coinbase'],
+  prevRandao: ['prevRandao', 'random'],
+  baseFee: ['baseFeePerGas', 'baseFee'],
+} as const
+/** `difficulty` has no effect. */
+const known = [...Object.values(names).flat(), 'gasLimit', 'blobBaseFee', 'blockHash', 'difficulty']
+
 export const blockOverrides: ParamCodec<BlockOverrides> = {
-  doc: '{number, time, gasLimit, feeRecipient (or coinbase), prevRandao (or random), baseFeePerGas (or baseFee), blobBaseFee, blockHash: {number: hash}}',
+  doc: '{number (or blockNumber), time (or timestamp), gasLimit, feeRecipient (or coinbase), prevRandao (or random), baseFeePerGas (or baseFee), blobBaseFee, blockHash: {number: hash}}; other members are refused',
   schema: { title: 'overrides of the environment', type: 'object' },
   parse(given): BlockOverrides {
     const value = objectOf(given, 'an object of block overrides')
+    refuseOthers(value, known)
     return {
-      number: member(value, 'number', safeQuantity),
-      timestamp: member(value, 'time', safeQuantity),
+      number: firstMember(value, names.number, safeQuantity),
+      timestamp: firstMember(value, names.timestamp, safeQuantity),
       gasLimit: member(value, 'gasLimit', gasQuantity),
-      beneficiary: firstMember(value, ['feeRecipient', 'coinbase'], address),
-      prevRandao: firstMember(value, ['prevRandao', 'random'], hash),
-      baseFee: firstMember(value, ['baseFeePerGas', 'baseFee'], quantity),
+      beneficiary: firstMember(value, names.beneficiary, address),
+      prevRandao: firstMember(value, names.prevRandao, hash),
+      baseFee: firstMember(value, names.baseFee, quantity),
       blobBaseFee: member(value, 'blobBaseFee', quantity),
       blockHashes: member(value, 'blockHash', blockHashes),
     }

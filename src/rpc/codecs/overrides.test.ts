@@ -20,6 +20,7 @@ it.each<[string, unknown, string]>([
   ['an override that is no object', { [account(1)]: 5 }, 'invalid type: integer `5`, expected an account override object'],
   ['a nonce over 64 bits', { [account(1)]: { nonce: '0x10000000000000000' } }, 'number too large to fit in target type'],
   ['a slot that is no word', { [account(1)]: { state: { '0x1': topic(1) } } }, 'odd number of digits'],
+  ['a member that is none', { [account(1)]: { statediff: {} } }, 'unknown field `statediff`'],
   ['both kinds of storage', { [account(1)]: { state: {}, stateDiff: {} } }, `account ${account(1)} has both 'state' and 'stateDiff'`],
   [
     'more slots than there may be',
@@ -34,6 +35,7 @@ it('rpc/codecs/blockOverride: accepts the field names of go-ethereum and of reth
   const expected = { beneficiary: account(1), prevRandao: topic(1), baseFee: 7n }
   expect(blockOverrides.parse({ feeRecipient: account(1), prevRandao: topic(1), baseFeePerGas: '0x7' })).toMatchObject(expected)
   expect(blockOverrides.parse({ coinbase: account(1), random: topic(1), baseFee: '0x7' })).toMatchObject(expected)
+  expect(blockOverrides.parse({ blockNumber: '0x5', timestamp: '0x6', difficulty: '0x0' })).toEqual({ number: 5, timestamp: 6 })
   expect(blockOverrides.parse({ number: '0x5', time: '0x6', gasLimit: '0x7', blockHash: { '3': topic(2), '0x4': topic(3) } })).toEqual({
     number: 5,
     timestamp: 6,
@@ -47,6 +49,7 @@ it('rpc/codecs/blockOverride: accepts the field names of go-ethereum and of reth
 
 it.each<[string, unknown]>([
   ['no object', 'latest'],
+  ['a member that is none', { tiem: '0x5' }],
   ['a number that is not safe', { number: '0x20000000000000' }],
   ['more hashes than BLOCKHASH reaches', { blockHash: Object.fromEntries(Array.from({ length: 257 }, (_, i) => [i, topic(1)])) }],
 ])('rpc/codecs/blockOverride: refuses %s', (_what, value) => {

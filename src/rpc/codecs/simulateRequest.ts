@@ -22,20 +22,22 @@ const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many blocks')
 /** Block overrides that are not supported. */
 const unsupportedOverrides = ['withdrawals', 'beaconRoot']
 
-function refuseUnsupported(overrides: JsonObject): void {
+/** Returns block overrides without those that are not supported. @throws RpcError when one of these is set */
+function supportedOverrides(overrides: unknown): unknown {
+  if (!isJsonObject(overrides)) return overrides
   const isSet = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
   const extra = unsupportedOverrides.find((key) => isSet(overrides[key]))
   if (extra !== undefined) throw unsupported(`the override ${extra} of a simulated block`)
+  return Object.fromEntries(Object.entries(overrides).filter(([key]) => !unsupportedOverrides.includes(key)))
 }
 
 const block: ParamCodec<SimulatedBlockRequest> = {
   doc: '{blockOverrides, stateOverrides, calls}',
   parse(value): SimulatedBlockRequest {
     const given = objectOf(value, 'a block to simulate')
-    const { blockOverrides: overrides } = given
-    if (isJsonObject(overrides)) refuseUnsupported(overrides)
+    const overrides = supportedOverrides(given['blockOverrides'])
     return {
-      block: member(given, 'blockOverrides', blockOverrides) ?? {},
+      block: member({ blockOverrides: overrides }, 'blockOverrides', blockOverrides) ?? {},
       state: member(given, 'stateOverrides', stateOverrides),
       calls: member(given, 'calls', listOf(callRequest, maxCalls)) ?? [],
     }

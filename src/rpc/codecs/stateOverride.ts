@@ -1,9 +1,12 @@
 import type { Address, Hash } from '#types/ids'
 import type { AccountOverride, SlotValues, StateOverrides } from '../callPorts.ts'
 import type { ParamCodec } from '../registry.ts'
-import { member, objectOf } from './members.ts'
+import { firstMember, member, objectOf, refuseOthers } from './members.ts'
 import { ParamError, within } from './paramError.ts'
 import { address, bytes, gasQuantity, hash, quantity } from './values.ts'
+
+const moveNames = ['movePrecompileToAddress', 'MovePrecompileToAddress']
+const known = ['nonce', 'balance', 'code', 'state', 'stateDiff', ...moveNames]
 
 /** Over all accounts of one parameter. */
 const maxOverriddenSlots = 100_000
@@ -17,6 +20,7 @@ function parseSlots(value: unknown, room: { slots: number }): SlotValues {
 
 function parseAccount(of: Address, given: unknown, room: { slots: number }): AccountOverride {
   const value = objectOf(given, 'an account override object')
+  refuseOthers(value, known)
   const storage: ParamCodec<SlotValues> = { doc: '{slot: value}', parse: (slots) => parseSlots(slots, room) }
   const override = {
     nonce: member(value, 'nonce', gasQuantity),
@@ -24,7 +28,7 @@ function parseAccount(of: Address, given: unknown, room: { slots: number }): Acc
     code: member(value, 'code', bytes),
     state: member(value, 'state', storage),
     stateDiff: member(value, 'stateDiff', storage),
-    movePrecompileTo: member(value, 'movePrecompileToAddress', address),
+    movePrecompileTo: firstMember(value, moveNames, address),
   }
   if (override.state !== undefined && override.stateDiff !== undefined) {
     throw new ParamError(`account ${of} has both 'state' and 'stateDiff'`, 'senseless')
@@ -33,7 +37,7 @@ function parseAccount(of: Address, given: unknown, room: { slots: number }): Acc
 }
 
 export const stateOverrides: ParamCodec<StateOverrides> = {
-  doc: `{address: {nonce, balance, code, state or stateDiff: {slot: value}, movePrecompileToAddress}}, at most ${maxOverriddenSlots} slots`,
+  doc: `{address: {nonce, balance, code, state or stateDiff: {slot: value}, movePrecompileToAddress}}, at most ${maxOverriddenSlots} slots; other members are refused`,
   schema: { title: 'overrides by account', type: 'object', additionalProperties: { type: 'object' } },
   parse(value): StateOverrides {
     const room = { slots: maxOverriddenSlots }

@@ -9,7 +9,7 @@ import { warmNativeContracts } from '#nativeContracts/addresses'
 import type { CallMessage, CallOverrides, ListedCall, MeasuredCall } from '#rpc/callPorts'
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
-import { type CallDeps, callContext, runCall } from './callExecutor.ts'
+import { type CallDeps, callContext, envFor, runCall } from './callExecutor.ts'
 import { measureMessage, notRun } from './runMessage.ts'
 
 const slotOps: readonly number[] = [0x54, 0x55] // SLOAD, SSTORE
@@ -93,7 +93,8 @@ export function listCall(
 ): ListedCall {
   const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return { accessList: message.accessList, measured: notRun(place.refusal) }
-  const { view, env, rules } = place
+  const { view, rules } = place
+  const env = envFor(place.env, message, overrides.block)
   const reached = new Reached(message, rules)
   const first = ((): MeasuredCall => {
     using session = deps.traced.open(view, env, rules, reached)

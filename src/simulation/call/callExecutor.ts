@@ -4,7 +4,7 @@ import type { EvmRules } from '#chainspec/evmRules'
 import { evmRulesAt } from '#chainspec/opRules'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
-import type { CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, RunTimer } from '#rpc/callPorts'
+import type { BlockOverrides, CallMessage, CallOverrides, CallRefusal, Executor, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import type { SimulationDeps } from '../simulationDeps.ts'
 import { createCallTimer } from './callTimer.ts'
 import { placeOf } from './nextSlot.ts'
@@ -26,7 +26,8 @@ export type CallDeps = {
 export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): MeasuredCall {
   const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return notRun(place.refusal)
-  const { view, env, rules } = place
+  const { view, rules } = place
+  const env = envFor(place.env, message, overrides.block)
   using session = deps.evm.open(view, env, rules)
   return measureMessage({ session, env, rules }, message, deps.timer)
 }
@@ -63,4 +64,12 @@ export function callContext(config: RollupConfig, { header, state }: ParentBlock
     env: overriddenEnv(blockEnvOf(config, header), block),
     rules: overridden.rules,
   }
+}
+
+/**
+ * Returns the environment for one message. A message without a gas price has a base fee of zero, unless that is overridden: contracts expect GASPRICE to be at
+ * least BASEFEE. go-ethereum and reth do the same.
+ */
+export function envFor(env: BlockEnv, { gasPrice }: Pick<CallMessage, 'gasPrice'>, overrides: BlockOverrides = {}): BlockEnv {
+  return gasPrice === 0n && overrides.baseFee === undefined ? { ...env, baseFee: 0n } : env
 }

@@ -1,7 +1,7 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
 import { push, type StateStack, viewAbove } from '#state/stateStack'
-import { type CallDeps, callContext } from './callExecutor.ts'
+import { type CallDeps, callContext, envFor } from './callExecutor.ts'
 import { maxOutputBytes, OutputBound } from './outputBound.ts'
 import { overriddenEnv, overriddenView } from './overriddenView.ts'
 import { type MessageContext, measureMessage } from './runMessage.ts'
@@ -22,6 +22,17 @@ function runAll(place: MessageContext, messages: readonly CallMessage[], timer: 
   return outcomes
 }
 
+/** Divides messages into runs of consecutive ones that all have a gas price or all have none, and so have one environment. */
+function runsOf(messages: readonly CallMessage[]): [CallMessage, ...CallMessage[]][] {
+  const runs: [CallMessage, ...CallMessage[]][] = []
+  for (const message of messages) {
+    const last = runs.at(-1)
+    if (last && (last[0].gasPrice === 0n) === (message.gasPrice === 0n)) last.push(message)
+    else runs.push([message])
+  }
+  return runs
+}
+
 /** Runs bundles of messages in the environment of a block. Each message runs on the state after the previous one. */
 export function callMany(
   deps: CallDeps,
@@ -36,13 +47,16 @@ export function callMany(
   const bound = new OutputBound()
   let stack: StateStack = []
   for (const { messages, block } of bundles) {
-    const env = overriddenEnv(first.env, block)
-    const view = overriddenView(viewAbove(first.view, stack), undefined, block.blockHashes)
-    using session = deps.evm.open(view, env, rules)
-    const outcomes = runAll({ session, env, rules }, messages, deps.timer, bound)
+    const outcomes: CallOutcome[] = []
     all.push(outcomes)
-    if (isEnd(outcomes.at(-1))) break
-    stack = push(stack, { diff: session.diff() })
+    for (const run of runsOf(messages)) {
+      const env = envFor(overriddenEnv(first.env, block), run[0], block)
+      const view = overriddenView(viewAbove(first.view, stack), undefined, block.blockHashes)
+      using session = deps.evm.open(view, env, rules)
+      outcomes.push(...runAll({ session, env, rules }, run, deps.timer, bound))
+      if (isEnd(outcomes.at(-1))) return all
+      stack = push(stack, { diff: session.diff() })
+    }
   }
   return all
 }

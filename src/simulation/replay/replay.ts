@@ -18,6 +18,8 @@ export type ReplayedBlock = {
   readonly block: Block
   /** senders of the transactions; undefined: they are recovered */
   readonly senders: readonly Address[] | undefined
+  /** clients see a zero hash */
+  readonly isUnsealed?: true
 }
 
 /** Approximate memory of a transaction in addition to its bytes: its hash and its sender. */

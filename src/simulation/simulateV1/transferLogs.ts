@@ -43,7 +43,9 @@ export class TransferLogs implements TraceListener {
 
   onLeave({ end }: FrameEnd): void {
     const logs = this.#open.pop() ?? []
-    if (end === 'success') this.#open.at(-1)?.push(...logs)
+    if (end !== 'success') return
+    // one by one: there may be more than a call takes arguments
+    for (const log of logs) this.#open.at(-1)?.push(log)
   }
 
   onLog({ address, topics, data }: TraceLog): void {

@@ -1,7 +1,7 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
-import type { CallMessage, CallOverrides, MeasuredCall, RunTimer } from '#rpc/callPorts'
+import type { CallMessage, CallOverrides, MeasuredCall, RunTimer, StateOverrides } from '#rpc/callPorts'
 import type { BlockTracing, CallTracing, TraceOutcome, TracePlace, TraceRequest } from '#rpc/tracePorts'
 import { push, type StateStack, viewAbove } from '#state/stateStack'
 import type { Hash } from '#types/ids'
@@ -34,6 +34,8 @@ export class ReplayCalls implements CallTracing {
   /** changes of the earlier calls */
   #stack: StateStack = []
   #calls = 0
+  /** overridden precompiles, which stay so for later calls; the other overrides are in `#stack` */
+  #precompiles: StateOverrides | undefined
 
   constructor(deps: SimulationDeps, place: TracePlace, replayOf: ReplayOf) {
     this.#deps = deps
@@ -53,6 +55,7 @@ export class ReplayCalls implements CallTracing {
     const below = this.#base(view)
     if (below === undefined) return 'pruned'
     this.#add(overrideDiff(this.#now(below), overrides.state))
+    if (overrides.state) this.#precompiles = new Map([...overrides.state].map(([at, { movePrecompileTo }]) => [at, { movePrecompileTo }]))
     const before = this.#now(below)
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
@@ -63,7 +66,7 @@ export class ReplayCalls implements CallTracing {
       before,
       run: (evm, listen) => {
         listen()
-        return endOf(runCall({ evm, config: this.#deps.config }, at, message, overrides))
+        return endOf(runCall({ evm, config: this.#deps.config }, at, message, { ...overrides, state: this.#precompiles }))
       },
       after: (session) => {
         session.endTransaction()

@@ -110,12 +110,13 @@ class ReplayTracing implements BlockTracing {
   }
 
   #factsOf(index: number): TracedTransaction {
-    const { block, senders } = this.#replay.of
+    const { block, senders, isUnsealed } = this.#replay.of
     const transaction = decodeTransaction(block.transactions[index] ?? emptyBytes)
     const hash = this.hashes[index] ?? zeroHash
     const { to, value, data, gasLimit } = transaction
     const signer = transaction.type === depositType ? transaction.from : (senders?.[index] ?? this.#deps.senders.of(transaction, hash))
-    const place = { blockHash: this.#hash, blockNumber: block.header.number, hash, index }
+    const blockHash = isUnsealed ? zeroHash : this.#hash
+    const place = { blockHash, blockNumber: block.header.number, hash, index }
     return { from: signer ?? zeroAddress, to, value, data, gas: Number(gasLimit), ...place }
   }
 }

@@ -19,8 +19,11 @@ const limited = { ...priced, gas: '0xf4240' }
 const asksBalance = { from: rich.address, to: callerBalance.address }
 const calls = { tracer: 'callTracer' }
 
+/** Reverts when GASPRICE is below BASEFEE. */
+const tipper = testAccount(testAddress(0xc3), { nonce: 1n, code: '0x483a10600757005b5f5ffd' })
+
 async function openChain() {
-  const { eth, grow } = openDenimChain([stops, callerBalance, rich])
+  const { eth, grow } = openDenimChain([stops, callerBalance, tipper, rich])
   await grow()
   return async <T>(method: string, ...params: unknown[]): Promise<T> =>
     readResult<T>(await (ethRegistry.get(method) ?? expect.fail(method)).call({ ...eth, cancellation: { isCancelled: false } }, params))
@@ -66,4 +69,46 @@ it('rpc/methods/debug/traceCallMany: a later call without a gas limit counts on 
     options,
   )
   expect(traces).toMatchObject([[{ from: poor }, { from: poor }]])
+})
+
+it('rpc/methods/debug/traceCallMany: an overridden precompile stays overridden for later calls, as in eth_callMany', async () => {
+  const ask = await openChain()
+  const sha256 = `0x${'2'.padStart(40, '0')}`
+  const call = { to: sha256, input: '0x010203' }
+  const state = { [sha256]: { code: '0x60aa60005260206000f3' } }
+  const bundles = [{ transactions: [call, call] }]
+  const [called] = await ask<[{ value: string }[]]>('eth_callMany', bundles, { blockNumber: 'latest' }, state)
+  const [traced] = await ask<[{ output: string }[]]>(
+    'debug_traceCallMany',
+    bundles,
+    { blockNumber: 'latest' },
+    { ...calls, stateOverrides: state },
+  )
+  expect(called.map(({ value }) => value)).toEqual(Array(2).fill(`0x${'aa'.padStart(64, '0')}`))
+  expect(traced.map(({ output }) => output)).toEqual(called.map(({ value }) => value))
+})
+
+it('rpc/methods/eth/calls: without a gas price BASEFEE is not above GASPRICE, with one it is the base fee of the block', async () => {
+  const ask = await openChain()
+  const call = { from: rich.address, to: tipper.address }
+  const cheap = { ...call, gasPrice: '0x1' }
+  expect(await ask('eth_call', call)).toBe('0x')
+  expect(Number(await ask('eth_estimateGas', call))).toBeGreaterThan(21_000)
+  await expect(ask('eth_call', cheap)).rejects.toMatchObject({ code: 3 })
+  await expect(ask('eth_call', call, 'latest', {}, { baseFee: '0x7' })).rejects.toMatchObject({ code: 3 })
+  const [many] = await ask<[object[]]>('eth_callMany', [{ transactions: [call, cheap, call] }])
+  expect(many).toMatchObject([{ value: '0x' }, { error: expect.anything() }, { value: '0x' }])
+  expect(await ask('debug_traceCall', call, 'latest', calls)).not.toHaveProperty('error')
+  expect(await ask('eth_createAccessList', call)).not.toHaveProperty('error')
+})
+
+it('rpc/methods/debug/traceCall: a frame may have more logs than a function takes arguments', async () => {
+  const ask = await openChain()
+  // 131,000 times LOG0 without data
+  const state = { [stops.address]: { code: `0x${'5f5fa0'.repeat(131_000)}` } }
+  const options = { tracer: 'callTracer', tracerConfig: { withLog: true }, stateOverrides: state }
+  expect((await ask<{ logs: unknown[] }>('debug_traceCall', { to: stops.address }, 'latest', options)).logs).toHaveLength(131_000)
+  const block = { stateOverrides: state, blockOverrides: { gasLimit: '0x5f5e100' }, calls: [{ to: stops.address, gas: '0x2faf080' }] }
+  const simulated = await ask<{ calls: { logs: unknown[] }[] }[]>('eth_simulateV1', { blockStateCalls: [block], traceTransfers: true })
+  expect(simulated[0]?.calls[0]?.logs).toHaveLength(131_000)
 })

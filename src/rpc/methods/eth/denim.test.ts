@@ -146,7 +146,8 @@ it('rpc/methods/eth: a filter returns new logs with the time in milliseconds, an
 
 it('rpc/methods/eth: calls at pending run in the next slot from Denim on, with its milliseconds', async () => {
   const chain = openDenimChain([clock, emitter])
-  const call = { to: clock.address, gas: '0x100000' }
+  // with a price: without one, BASEFEE is zero
+  const call = { from: aliceAddress, to: clock.address, gas: '0x100000', gasPrice: '0x10000' }
   const at = async (tag: string): Promise<number[]> => wordsOf(await ask<string>(chain, 'eth_call', call, tag))
   await chain.grow()
   await chain.grow()

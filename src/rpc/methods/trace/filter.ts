@@ -93,7 +93,7 @@ async function search(context: EthContext, filter: TraceFilter): Promise<readonl
     if (block === undefined) break
     const texts = await callsOfBlock(context, block, keep, context.limits.traceBytes - length)
     length += texts.reduce((sum, each) => sum + each.length, 0)
-    found.push(...texts)
+    for (const text of texts) found.push(text)
   }
   return found
 }

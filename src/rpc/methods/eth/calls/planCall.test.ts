@@ -33,12 +33,15 @@ it('rpc/methods/eth/calls/planCall: does not read the balance without a price, o
   expect(planCall({ gasPrice: 10n, gas: 21_000n }, unasked).gasLimit).toBe(21_000n)
 })
 
+it('rpc/methods/eth/calls/planCall: lowers a gas limit above the cap, as other clients do', () => {
+  expect(planCall({ gas: 50_000_001n }, basis).gasLimit).toBe(50_000_000n)
+})
+
 it.each([
   ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n }],
   ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n }],
   ['max priority fee per gas higher than max fee per gas', -32003, { maxFeePerGas: 100n, maxPriorityFeePerGas: 101n }],
   ['both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified', -32602, { gasPrice: 1n, maxPriorityFeePerGas: 0n }],
-  ['gas limit too high', -32000, { gas: 50_000_001n }],
   ['insufficient funds for gas * price + value: have 1000000 want 1000001', -32003, { from: account(1), gasPrice: 1n, value: 1_000_001n }],
 ])('rpc/methods/eth/calls/planCall: refuses: %s (%i)', (message, code, request) => {
   expect(() => planCall(request, basis)).toThrow(expect.objectContaining({ message, code }))

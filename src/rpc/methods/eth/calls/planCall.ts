@@ -28,12 +28,9 @@ function priceOf(request: CallRequest, baseFee: bigint): bigint {
   return min(maxFeePerGas, baseFee + tip)
 }
 
-/** Gas limit of a request; with a price and no limit, the gas that the sender can pay for. */
+/** Gas limit of a request, at most `gasCap`; with a price and no limit, the gas that the sender can pay for. */
 function gasLimitOf(request: CallRequest, price: bigint, basis: CallBasis): bigint {
-  if (request.gas !== undefined) {
-    if (request.gas > basis.gasCap) throw invalidInput('gas limit too high')
-    return request.gas
-  }
+  if (request.gas !== undefined) return min(request.gas, basis.gasCap)
   if (price === 0n) return basis.gasCap
   const value = request.value ?? 0n
   const balance = basis.balance()

@@ -203,3 +203,11 @@ it('rpc/methods/eth/logs/getLogs: skips a block whose bloom does not match', () 
   expect([mayBe(1, 10), mayBe(2, 10), mayBe(1, 11)]).toEqual([true, false, false])
   expect(new LogMatcher({ addresses: [], topics: [] }).mayBeIn(new Uint8Array(256))).toBe(true)
 })
+
+it.each([
+  ['to latest', { fromBlock: '0x4', toBlock: 'latest' }],
+  ['without an end', { fromBlock: '0x4' }],
+  ['far above, to a block below', { fromBlock: '0x99', toBlock: '0x1' }],
+])('rpc/methods/eth/logs/getLogs: a poll from the block after the head %s finds nothing', async (_what, filter) => {
+  expect(await places(fakeContext(fakeChain(blocks)), filter)).toEqual([])
+})

@@ -41,9 +41,9 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
   const { latest: head, unsealed = [] } = view.heads
   const from = bound(context, view, range.from)
   const to = bound(context, view, range.to)
-  const isAbove = from > head.number && range.from.kind === 'tag' && range.to.kind === 'tag'
-  if (from > to && !isAbove) throw invalidParams('invalid block range params')
   if (to > head.number && range.to.kind !== 'tag') throw invalidParams('block range extends beyond current head block')
+  // from the block after the head on, as clients poll, there is nothing yet
+  if (from > to && from <= head.number) throw invalidParams('invalid block range params')
   const { logBlocks } = context.limits
   if (to - from > logBlocks) throw invalidParams(`query exceeds max block range ${logBlocks}`)
   if (from < view.oldestLogs) throw prunedHistory()
